@@ -1,0 +1,71 @@
+# Two commands matter: `make run` shows Ad Omnia at work, `make test` proves it. `make help` lists the rest.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/mechanisms/*
+PINS   := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: run test check bench soak clean help
+
+run: $(VENV)/installed  ## install if needed, then demonstrate a private count in the terminal
+	@$(BIN)/adomnia demo
+
+test: $(VENV)/installed-dev  ## lint, types, all tests, full coverage of the trusted core, mutants
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(PYTEST) -n 2 --cov --cov-report= --ignore=tests/mutants
+	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
+	$(PYTEST) -n 2 tests/mutants
+
+check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quick tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(PYTEST) -q -x -n 2 --ignore=tests/mutants --ignore=tests/noise
+
+bench: $(VENV)/installed-dev  ## the benchmarks: each prints its ratio against a peer
+	@for workload in benchmarks/*.py; do echo "== $$workload"; $(BIN)/python $$workload || exit 1; done
+
+soak: $(VENV)/installed-dev  ## the long forms of the tests: more draws, fresh seeds
+	$(PYTEST) -n 2 -m soak
+
+clean:  ## remove the virtual environment and everything that was generated
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(VENV)/installed: $(PINS) | $(BIN)/python
+	@$(call install,.)
+	@touch $@
+
+$(VENV)/installed-dev: $(PINS) | $(BIN)/python
+	@$(call install,.[dev])
+	@touch $(VENV)/installed $@
+
+# pip's chatter goes to a log, which is shown only when something fails.
+define install
+echo "Installing Ad Omnia into $(VENV) (once; about half a minute) ..."; \
+$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '$(1)' > $(VENV)/install.log 2>&1 \
+  || { cat $(VENV)/install.log; echo "Installing failed; the lines above say why."; exit 1; }
+endef
+
+# Debian ships Python without ensurepip; root may fetch it, everybody else is told how.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null || { \
+	  echo "Ad Omnia needs Python 3.11 or newer, and '$(PYTHON)' is older or missing."; \
+	  echo "Name another one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { \
+	  package=python$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    echo "Installing $$package ..."; \
+	    { apt-get update -q && apt-get install -q -y --no-install-recommends $$package; } > /dev/null; \
+	  else \
+	    echo "Python's venv module is missing. Install it (Debian, Ubuntu: sudo apt-get install $$package)."; exit 1; \
+	  fi; }
+	@$(PYTHON) -m venv $(VENV)

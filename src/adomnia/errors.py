@@ -1,0 +1,44 @@
+"""The two ways a request can end without an answer: a Refusal explains itself, a Failure says nothing."""
+
+from __future__ import annotations
+
+__all__ = ["AdomniaError", "Failure", "Refusal"]
+
+
+class AdomniaError(Exception):
+    """Everything Ad Omnia raises on purpose, programmer errors (ValueError, TypeError) aside."""
+
+
+class Refusal(AdomniaError):
+    """No, and why: written from the query text and public metadata alone, before any data is read.
+
+    >>> print(Refusal("MEDIAN(name)", "needs a number and name is a category", "take the median of a number column"))
+    MEDIAN(name) needs a number and name is a category. Fix: take the median of a number column.
+    """
+
+    def __init__(self, what: str, why: str, fix: str, position: tuple[int, int] | None = None) -> None:
+        super().__init__(what, why, fix, position)  # all four: exceptions are pickled and copied through `args`
+        self.what = what
+        self.why = why
+        self.fix = fix
+        self.position = position
+
+    def __str__(self) -> str:
+        place = "" if self.position is None else " (line {}, column {})".format(*self.position)
+        return f"{self.what} {self.why}. Fix: {self.fix}.{place}"
+
+
+class Failure(AdomniaError):
+    """Anything that went wrong after data could have been touched; the text is constant, because it may depend on data.
+
+    >>> print(Failure("7f3a"))
+    The request failed. Request id: 7f3a.
+    """
+
+    def __init__(self, request_id: str | None = None) -> None:
+        super().__init__(request_id)
+        self.request_id = request_id
+
+    def __str__(self) -> str:
+        request = "" if self.request_id is None else f" Request id: {self.request_id}."
+        return f"The request failed.{request}"

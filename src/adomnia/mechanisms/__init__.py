@@ -1,0 +1,9 @@
+"""Mechanisms: where an exact result becomes a private one. One a file; the registry lists them."""
+
+from adomnia.mechanisms.exponential import Exponential
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.interval import Interval
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.secret import Secret
+
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Exponential", "Interval", "Secret"]

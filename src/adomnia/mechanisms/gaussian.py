@@ -1,0 +1,96 @@
+"""Discrete Gaussian noise: the mechanism for zero-concentrated differential privacy."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import erfc, exp, pi, sqrt
+from typing import ClassVar, Self
+
+import numpy as np
+
+from adomnia.mechanisms.contract import PriceKind
+from adomnia.mechanisms.gaussian_tail import exact_delta, least_variance
+from adomnia.mechanisms.interval import Interval, narrowest
+from adomnia.mechanisms.secret import Secret
+from adomnia.noise import Bits, Integers, discrete_gaussian
+from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up
+from adomnia.privacy.events import Approximate, Concentrated, Price
+from adomnia.privacy.sensitivity import Sensitivity
+
+_SUMMED_DEVIATION = 2048
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Discrete Gaussian noise on each coordinate of an integer vector.
+
+    Guarantee   (L2 sensitivity**2 / (2 * variance))-zCDP; for one integer also the exact (epsilon, delta) of its tail.
+    Conditions  integer coordinates; their number is public.
+    Noise       P[k] proportional to exp(-k**2 / (2 * variance)); its variance is at most that.
+    Proof       Canonne, Kamath & Steinke 2020; docs/proofs/gaussian.md.
+
+    >>> DiscreteGaussian(Fraction(2)).event(Sensitivity(l1=2)).rho
+    Fraction(1, 1)
+    """
+
+    price: ClassVar[PriceKind] = Concentrated
+
+    variance: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, "DiscreteGaussian", "variance"))
+
+    @classmethod
+    def calibrated(cls, sensitivity: Sensitivity, price: Price) -> Self:
+        if not isinstance(price, Concentrated):
+            raise TypeError(f"DiscreteGaussian is bought with Concentrated(rho), got {price}.")
+        return cls(sensitivity.l2_squared / (2 * price.rho))
+
+    @classmethod
+    def scalar(cls, distance: int, epsilon: Number, delta: Number) -> Self:
+        """Nearly the least noise on one integer, moved by at most `distance`, that is (epsilon, delta)-private."""
+        price = Approximate(epsilon, positive(delta, "DiscreteGaussian", "delta"))
+        return cls(least_variance(distance, price.epsilon, price.delta))
+
+    def event(self, sensitivity: Sensitivity) -> Concentrated:
+        return Concentrated(sensitivity.l2_squared / (2 * self.variance))
+
+    def scalar_event(self, distance: int, epsilon: Number) -> Approximate:
+        """What one release of one integer costs at that epsilon, by the exact tail of this law."""
+        exact = positive(epsilon, "DiscreteGaussian", "epsilon")
+        units = round_up(exact_delta(self.variance, distance, exact), DELTA_UNIT)
+        return Approximate(exact, units * DELTA_UNIT)
+
+    def release(self, secret: Secret, bits: Bits) -> Integers:
+        exact = secret.opened_by(self)
+        return exact + discrete_gaussian(self.variance, exact.shape, bits)
+
+    def probability(self, k: int) -> float:
+        return exp(-float(Fraction(k * k) / (2 * self.variance))) / self._total
+
+    def interval(self, confidence: float, cells: int = 1) -> Interval:
+        return narrowest(self._tail, confidence, cells)
+
+    @cached_property
+    def _deviation(self) -> float:
+        return sqrt(self.variance)
+
+    @cached_property
+    def _total(self) -> float:
+        """The sum of all weights: by Poisson summation sqrt(2 pi variance) (1 + 2 exp(-2 pi**2 variance) + ...)."""
+        if self._deviation < 2:
+            return 1 + 2 * self._weight_above(0)
+        return sqrt(2 * pi) * self._deviation
+
+    def _tail(self, k: int) -> float:
+        """P[|noise| > k]: summed, or by Euler and Maclaurin where the sum is long and their remainder below 1e-15."""
+        if self._deviation < _SUMMED_DEVIATION:
+            return 2 * self._weight_above(k) / self._total
+        start = (k + 1) / self._deviation
+        edge = exp(-start * start / 2) / self._total
+        return erfc(start / sqrt(2)) + edge * (1 + start / (6 * self._deviation))
+
+    def _weight_above(self, k: int) -> float:
+        reach = 40 * int(self._deviation + 1)
+        terms = np.arange(k + 1, k + 1 + reach, dtype=np.float64)
+        return float(np.exp(-(terms**2) / (2 * float(self.variance))).sum())

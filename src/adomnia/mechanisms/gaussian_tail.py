@@ -1,0 +1,75 @@
+"""The exact (epsilon, delta) curve of discrete Gaussian noise on one integer, never below the truth."""
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+
+from adomnia.noise.table import enclosed_weights
+from adomnia.privacy.conversions import rho_of
+from adomnia.privacy.enclosures import exp_down
+
+_PRECISION = 160  # bits: what is cut off is far below any delta worth asking for
+_LARGEST_VARIANCE = 10**8
+_LARGEST_DISTANCE = 10**5
+_HALVINGS = 24
+
+
+class _Tail:
+    """Enclosures of P[noise >= j]."""
+
+    def __init__(self, variance: Fraction) -> None:
+        lowers, uppers, rest = enclosed_weights(Fraction(0), 1 / (2 * variance), _PRECISION)
+        self._lower = list(accumulate(reversed(lowers), initial=0))[::-1]
+        self._upper = list(accumulate(reversed(uppers), initial=rest))[::-1]
+        # The weights of 1, 2, ... stand on both sides of zero.
+        self._lower_total = lowers[0] + 2 * self._lower[1]
+        self._upper_total = uppers[0] + 2 * self._upper[1]
+
+    def upper(self, j: int) -> Fraction:
+        if j <= 0:
+            return 1 - self.lower(1 - j)
+        return Fraction(self._upper[min(j, len(self._upper) - 1)], self._lower_total)
+
+    def lower(self, j: int) -> Fraction:
+        """For j >= 1 only: what is subtracted lies beyond half of the shift."""
+        return Fraction(self._lower[min(j, len(self._lower) - 1)], self._upper_total)
+
+
+def exact_delta(variance: Fraction, distance: int, epsilon: Fraction) -> Fraction:
+    """The least delta, rounded up, such that noise of that variance is (epsilon, delta)-private.
+
+    Canonne, Kamath & Steinke 2020, theorem 7: shifted by d, delta = P[Z > m] - exp(epsilon) P[Z > m + d] with
+    m = epsilon variance / d - d / 2. Every shift up to `distance` counts: the curve need not grow with the shift.
+    """
+    if not 1 <= distance <= _LARGEST_DISTANCE:
+        raise ValueError(f"exact_delta distance must be between 1 and {_LARGEST_DISTANCE}, got {distance}.")
+    if variance > _LARGEST_VARIANCE:
+        raise ValueError(f"exact_delta variance must be at most {_LARGEST_VARIANCE} (use rho beyond), got {variance}.")
+    tail, growth = _tail(variance), exp_down(epsilon)
+
+    def shifted(shift: int) -> Fraction:
+        first = (epsilon * variance / shift - Fraction(shift, 2)).__floor__() + 1
+        return tail.upper(first) - growth * tail.lower(first + shift)
+
+    return max(shifted(shift) for shift in range(1, distance + 1))
+
+
+def least_variance(distance: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A variance that `exact_delta` accepts, within one part in a million of one that it does not."""
+    rho = rho_of(epsilon, delta)
+    if not rho:
+        raise ValueError(f"least_variance epsilon must leave a rho above 0, got {epsilon} with delta {float(delta):g}.")
+    enough = Fraction(distance**2) / (2 * rho)
+    little = enough / 16
+    for _ in range(_HALVINGS):
+        middle = (little + enough) / 2
+        if exact_delta(middle, distance, epsilon) <= delta:
+            enough = middle
+        else:
+            little = middle
+    return enough
+
+
+@lru_cache(maxsize=16)
+def _tail(variance: Fraction) -> _Tail:
+    return _Tail(variance)

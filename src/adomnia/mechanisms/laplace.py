@@ -1,0 +1,59 @@
+"""Discrete Laplace noise: the mechanism for pure differential privacy."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, tanh
+from typing import ClassVar, Self
+
+from adomnia.mechanisms.contract import PriceKind
+from adomnia.mechanisms.interval import Interval, narrowest
+from adomnia.mechanisms.secret import Secret
+from adomnia.noise import Bits, Integers, discrete_laplace
+from adomnia.privacy.amounts import positive
+from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.sensitivity import Sensitivity
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """Two-sided geometric noise on each coordinate of an integer vector.
+
+    Guarantee   (L1 sensitivity / scale)-differential privacy, pure.
+    Conditions  integer coordinates; their number is public.
+    Noise       P[k] proportional to exp(-|k| / scale); standard deviation below 1.42 * scale.
+    Proof       Ghosh, Roughgarden & Sundararajan 2012; docs/proofs/laplace.md.
+
+    >>> DiscreteLaplace(Fraction(2)).event(Sensitivity(l1=1)).epsilon
+    Fraction(1, 2)
+    """
+
+    price: ClassVar[PriceKind] = Pure
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", positive(self.scale, "DiscreteLaplace", "scale"))
+
+    @classmethod
+    def calibrated(cls, sensitivity: Sensitivity, price: Price) -> Self:
+        if not isinstance(price, Pure):
+            raise TypeError(f"DiscreteLaplace is bought with Pure(epsilon), got {price}.")
+        return cls(sensitivity.l1 / price.epsilon)
+
+    def event(self, sensitivity: Sensitivity) -> Pure:
+        return Pure(sensitivity.l1 / self.scale)
+
+    def release(self, secret: Secret, bits: Bits) -> Integers:
+        exact = secret.opened_by(self)
+        return exact + discrete_laplace(self.scale, exact.shape, bits)
+
+    def probability(self, k: int) -> float:
+        rate = float(1 / self.scale)
+        return tanh(rate / 2) * exp(-abs(k) * rate)
+
+    def interval(self, confidence: float, cells: int = 1) -> Interval:
+        return narrowest(self._tail, confidence, cells)
+
+    def _tail(self, k: int) -> float:
+        """P[|noise| > k] = 2 a**(k + 1) / (1 + a) with a = exp(-1 / scale)."""
+        return 2 * exp(-float((k + 1) / self.scale)) / (1 + exp(-float(1 / self.scale)))

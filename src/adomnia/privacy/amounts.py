@@ -1,0 +1,120 @@
+"""Exact numbers: what people write is read exactly, and what the ledger counts are whole decimal units."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from math import isfinite
+from numbers import Integral
+from typing import SupportsIndex, TypeAlias
+
+__all__ = [
+    "DELTA_UNIT",
+    "EPSILON_UNIT",
+    "Number",
+    "exact",
+    "positive",
+    "proportion",
+    "round_down",
+    "round_up",
+    "shown_down",
+    "shown_up",
+    "whole",
+]
+
+Number: TypeAlias = SupportsIndex | float | Fraction | Decimal
+
+EPSILON_UNIT = Fraction(1, 10**12)  # what ledgers count epsilon and rho in
+DELTA_UNIT = Fraction(1, 10**30)  # what ledgers count delta in
+
+_SMALLEST_EXPONENT, _LARGEST_EXPONENT = -300, 300
+_SMALLEST, _LARGEST = Fraction(1, 10**300), Fraction(10**300)
+
+
+def exact(value: Number, owner: str, field: str) -> Fraction:
+    """The number that was written, or a ValueError that names class, field, rule and value.
+
+    >>> exact(0.1, "Pure", "epsilon")
+    Fraction(1, 10)
+    """
+    number = _read(value)
+    if number is None:
+        raise ValueError(f"{owner} {field} must be a finite number, got {value!r}.")
+    # Before anything is converted: Decimal("1e-999999999") is a short text but a Fraction of a billion digits.
+    if not _of_sensible_size(number):
+        raise ValueError(f"{owner} {field} must be 0 or between 1e-300 and 1e300 in size, got {value}.")
+    return Fraction(number)
+
+
+def positive(value: Number, owner: str, field: str) -> Fraction:
+    """An exact number above zero."""
+    number = exact(value, owner, field)
+    if number <= 0:
+        raise ValueError(f"{owner} {field} must be > 0, got {value}.")
+    return number
+
+
+def proportion(value: Number, owner: str, field: str) -> Fraction:
+    """An exact number in [0, 1): what a delta may be."""
+    number = exact(value, owner, field)
+    if not 0 <= number < 1:
+        raise ValueError(f"{owner} {field} must be >= 0 and < 1, got {value}.")
+    return number
+
+
+def whole(value: Number, owner: str, field: str) -> int:
+    """A whole number of at least one: how many, or how far an integer moves."""
+    number = exact(value, owner, field)
+    if number < 1 or number.denominator != 1:
+        raise ValueError(f"{owner} {field} must be a whole number >= 1, got {value}.")
+    return int(number)
+
+
+def round_up(amount: Fraction, unit: Fraction) -> int:
+    """The least number of units that is at least the amount: how spends are counted."""
+    return -(-amount // unit)
+
+
+def round_down(amount: Fraction, unit: Fraction) -> int:
+    """The greatest number of units that is at most the amount: how budgets are counted."""
+    return amount // unit
+
+
+def shown_up(amount: Fraction) -> str:
+    """Six significant digits for the reader, never less than the amount."""
+    return _shown(amount, ROUND_CEILING)
+
+
+def shown_down(amount: Fraction) -> str:
+    """Six significant digits for the reader, never more than the amount."""
+    return _shown(amount, ROUND_FLOOR)
+
+
+def _read(value: object) -> Fraction | Decimal | None:
+    match value:
+        case bool():
+            return None
+        case Fraction():
+            return value
+        case Integral():
+            return Fraction(int(value))
+        case float() if isfinite(value):
+            # The shortest decimal that reads back as this float is what somebody typed: 0.1 means a tenth.
+            return Fraction(float.__repr__(value))
+        case Decimal() if value.is_finite():
+            return value
+    return None
+
+
+def _of_sensible_size(number: Fraction | Decimal) -> bool:
+    if not number:
+        return True
+    if isinstance(number, Decimal):
+        return _SMALLEST_EXPONENT <= number.adjusted() < _LARGEST_EXPONENT
+    return _SMALLEST <= abs(number) <= _LARGEST
+
+
+def _shown(amount: Fraction, rounding: str) -> str:
+    context = Context(prec=6, rounding=rounding)
+    rounded = context.divide(amount.numerator, amount.denominator).normalize(context)
+    return f"{rounded:f}" if -6 <= rounded.adjusted() <= 15 else f"{rounded:e}"

@@ -1,0 +1,227 @@
+"""What a batch fixed in advance costs together; docs/proofs/calculators.md.
+
+Calculators explain and compare. They never admit: their theorems need the number and the prices of the events to be
+fixed before the first answer, which an analyst who adapts does not do. Only `filters` admits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from functools import reduce, singledispatch
+from math import inf, isinf, nextafter, sqrt
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive, proportion, round_up, whole
+from adomnia.privacy.enclosures import exp_up, ln_up, sqrt_up
+from adomnia.privacy.events import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    Event,
+    Pure,
+    ScalarGaussian,
+    ScalarLaplace,
+)
+from adomnia.privacy.losses import loss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["advanced", "advanced_tight", "basic", "distribution", "optimal", "parallel"]
+
+_Distribution: TypeAlias = Any  # dp-accounting ships no types
+
+_DIGITS = 60  # ten thousand roundings leave 55 of them
+_UP = Context(prec=_DIGITS, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_FOURIER_ERROR = 1e-14  # in probability; seen below 1e-15, allowed for and not proved
+_LARGEST_VARIANCE = 10**10  # dp-accounting lists the support: a second and a half here
+
+
+def basic(events: Iterable[Event]) -> Approximate:
+    """Epsilons and deltas add up, for adaptive analysts too.
+
+    >>> basic([Pure(0.5), Approximate(0.25, 1e-6)])
+    Approximate(epsilon=Fraction(3, 4), delta=Fraction(1, 1000000))
+    """
+    pairs = _pairs(events, "basic")
+    return Approximate(sum(epsilon for epsilon, _ in pairs), sum(delta for _, delta in pairs))
+
+
+def parallel(events: Iterable[Event]) -> Approximate:
+    """The dearest part pays for all: parts of a public partition of which each person, with all their rows, is in one.
+
+    Only where neighbours add or remove a person: a replaced one may leave one part and enter another.
+    """
+    pairs = _pairs(events, "parallel")
+    return Approximate(max(epsilon for epsilon, _ in pairs), max(delta for _, delta in pairs))
+
+
+def advanced(epsilon: Number, delta: Number, times: int, slack: Number) -> Approximate:
+    """Dwork, Rothblum & Vadhan 2010, theorem 3.20 of Dwork & Roth 2014; for few or large epsilons `basic` is less."""
+    return _advanced(epsilon, delta, times, slack, drift=lambda one: exp_up(one) - 1)
+
+
+def advanced_tight(epsilon: Number, delta: Number, times: int, slack: Number) -> Approximate:
+    """The same with the exact worst-case mean of the loss, epsilon tanh(epsilon / 2), as drift."""
+    return _advanced(epsilon, delta, times, slack, drift=lambda one: 1 - 2 / (exp_up(one) + 1))
+
+
+def optimal(epsilon: Number, delta: Number, times: int, target_delta: Number) -> Approximate:
+    """The least epsilon for `times` events of (epsilon, delta) at a total target delta: nothing smaller is true.
+
+    Cite        Kairouz, Oh & Viswanath 2015: randomised response is the worst (epsilon, delta)-DP mechanism.
+    """
+    one, count = positive(epsilon, "optimal", "epsilon"), whole(times, "optimal", "times")
+    target = proportion(target_delta, "optimal", "target_delta")
+    kept = _power(_decimal(1 - proportion(delta, "optimal", "delta"), _DOWN), count, _DOWN)
+    remaining = _decimal(1 - (1 - target) / Fraction(kept), _DOWN)
+    if remaining < 0:
+        raise ValueError(f"optimal target_delta must be at least what {count} events use up, got {target_delta}.")
+    # A slightly larger epsilon only makes the bound larger, so from here on the growth is taken as exact.
+    growth = _decimal(exp_up(one, _DIGITS), _UP)
+    factor = max(Decimal(1), *_likelihood_ratios(growth, count, remaining))
+    return Approximate(_in_units(ln_up(Fraction(factor))), target)
+
+
+def distribution(events: Iterable[Event], delta: Number) -> Approximate:
+    """The privacy-loss distributions convolved by `dp-accounting`, rounded against us but for floating point.
+
+    Scalar noise counts by its own law, pure and approximate events as randomised response, the worst of their kind.
+    """
+    from dp_accounting.pld.privacy_loss_distribution import identity  # seconds to import
+
+    target = proportion(delta, "distribution", "delta")
+    counts = Counter(part for event in events for part in _parts(event))
+    if not counts:
+        raise ValueError("distribution events must hold at least one event, got ().")
+    interval = _interval(counts)
+    parts = (_loss_distribution(part, interval).self_compose(count) for part, count in counts.items())
+    total = reduce(lambda left, right: left.compose(right), parts, identity(interval))
+    epsilon = total.get_epsilon_for_delta(max(0.0, float(target) * (1 - 1e-6) - _FOURIER_ERROR))
+    if isinf(epsilon):
+        raise ValueError(f"distribution delta must be above what the events use up, got {delta}.")
+    return Approximate(_in_units(Fraction(epsilon)), target)
+
+
+def _pairs(events: Iterable[Event], owner: str) -> list[tuple[Fraction, Fraction]]:
+    pairs = [_pair(event, owner) for event in events]
+    if not pairs:
+        raise ValueError(f"{owner} events must hold at least one event, got ().")
+    return pairs
+
+
+def _pair(event: Event, owner: str) -> tuple[Fraction, Fraction]:
+    if isinstance(event, Composed):
+        together = basic(event.events)
+        return together.epsilon, together.delta
+    if isinstance(event, Approximate):
+        return event.epsilon, event.delta
+    epsilon = loss(event).epsilon
+    if epsilon is None:
+        raise ValueError(f"{owner} events must have an epsilon of their own, got {event!r}.")
+    return epsilon, Fraction(0)
+
+
+def _advanced(
+    epsilon: Number, delta: Number, times: int, slack: Number, drift: Callable[[Fraction], Fraction]
+) -> Approximate:
+    one, count = positive(epsilon, "advanced", "epsilon"), whole(times, "advanced", "times")
+    failure = proportion(slack, "advanced", "slack")
+    if failure == 0:
+        raise ValueError(f"advanced slack must be > 0, got {slack}.")
+    deviation = sqrt_up(2 * count * ln_up(1 / failure)) * one
+    total_delta = count * proportion(delta, "advanced", "delta") + failure
+    return Approximate(_in_units(deviation + count * one * drift(one)), total_delta)
+
+
+def _likelihood_ratios(growth: Decimal, count: int, remaining: Decimal) -> Iterator[Decimal]:
+    """The e^epsilon that each set of outcomes demands, rounded up: docs/proofs/calculators.md.
+
+    A set holds the outcomes with at most so many flipped answers; `upper` and `lower` are the probabilities of exactly
+    `flipped` of them under the two neighbours, times (1 + growth)**count.
+    """
+    charged = _DOWN.multiply(remaining, _power(_DOWN.add(1, growth), count, _DOWN))
+    upper, lower = _power(growth, count, _UP), Decimal(1)
+    total_upper = total_lower = Decimal(0)
+    for flipped in range((count + 1) // 2):
+        total_upper, total_lower = _UP.add(total_upper, upper), _DOWN.add(total_lower, lower)
+        yield _UP.divide(_UP.subtract(total_upper, charged), total_lower)
+        upper = _UP.divide(_UP.divide(_UP.multiply(upper, count - flipped), flipped + 1), growth)
+        lower = _DOWN.multiply(_DOWN.divide(_DOWN.multiply(lower, count - flipped), flipped + 1), growth)
+
+
+def _power(base: Decimal, exponent: int, context: Context) -> Decimal:
+    # Context.power is not correctly rounded; products are, and of positive numbers they all err to the same side.
+    result = Decimal(1)
+    for bit in f"{exponent:b}":
+        result = context.multiply(result, result)
+        result = context.multiply(result, base) if bit == "1" else result
+    return result
+
+
+def _decimal(x: Fraction, context: Context) -> Decimal:
+    return context.divide(x.numerator, x.denominator)
+
+
+def _in_units(epsilon: Fraction) -> Fraction:
+    return max(1, round_up(epsilon, EPSILON_UNIT)) * EPSILON_UNIT
+
+
+def _parts(event: Event) -> Iterator[Event]:
+    if isinstance(event, Composed):
+        for part in event.events:
+            yield from _parts(part)
+    else:
+        yield event
+
+
+def _interval(counts: Counter[Event]) -> float:
+    """A grid for privacy losses: finer than the smallest, and of at most two million points."""
+    sizes = {part: sqrt(2 * loss(part).rho) for part in counts}
+    reach = sum(count * (8 * sizes[part] + sizes[part] ** 2 / 2) for part, count in counts.items())
+    return max(min(1e-4, min(sizes.values()) / 4), reach / 2e6)
+
+
+@singledispatch
+def _loss_distribution(event: Event, interval: float) -> _Distribution:
+    raise ValueError(f"distribution events must have a loss distribution of their own, got {event!r} at {interval}.")
+
+
+@_loss_distribution.register
+def _(event: Pure | BoundedRange, interval: float) -> _Distribution:
+    # Discrete Laplace noise on an integer that moves by one *is* randomised response: its loss is +-epsilon.
+    return _loss_distribution(ScalarLaplace(1 / event.epsilon, 1), interval)
+
+
+@_loss_distribution.register
+def _(event: Approximate, interval: float) -> _Distribution:
+    from dp_accounting.pld import common, privacy_loss_distribution
+
+    failure = common.DifferentialPrivacyParameters(0.0, nextafter(float(event.delta), 1.0))
+    lost = privacy_loss_distribution.from_privacy_parameters(failure, interval)
+    return _loss_distribution(Pure(event.epsilon), interval).compose(lost)
+
+
+@_loss_distribution.register
+def _(event: ScalarLaplace, interval: float) -> _Distribution:
+    from dp_accounting.pld.privacy_loss_distribution import from_discrete_laplace_mechanism
+
+    rate = nextafter(float(1 / event.scale), inf)
+    return from_discrete_laplace_mechanism(
+        rate, event.distance, value_discretization_interval=interval, use_connect_dots=True
+    )
+
+
+@_loss_distribution.register
+def _(event: ScalarGaussian, interval: float) -> _Distribution:
+    from dp_accounting.pld.privacy_loss_distribution import from_discrete_gaussian_mechanism
+
+    if event.variance > _LARGEST_VARIANCE:
+        raise ValueError(f"distribution variance must be <= 1e10, got {event.variance}.")
+    sigma = nextafter(sqrt(event.variance), 0.0)
+    return from_discrete_gaussian_mechanism(
+        sigma, event.distance, value_discretization_interval=interval, use_connect_dots=True
+    )

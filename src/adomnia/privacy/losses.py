@@ -1,0 +1,94 @@
+"""What an event costs, in the three currencies that filters count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce, singledispatch
+from operator import add
+
+from adomnia.privacy.events import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    Concentrated,
+    Event,
+    Pure,
+    ScalarGaussian,
+    ScalarLaplace,
+)
+
+__all__ = ["Loss", "covers", "loss"]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Pure epsilon (None: not pure) and delta-approximate rho-zCDP: both hold at once, both add up in composition."""
+
+    epsilon: Fraction | None
+    rho: Fraction
+    delta: Fraction
+
+    def __add__(self, other: Loss) -> Loss:
+        epsilon = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        return Loss(epsilon, self.rho + other.rho, self.delta + other.delta)
+
+    def __le__(self, other: Loss) -> bool:
+        no_less_pure = other.epsilon is None or (self.epsilon is not None and self.epsilon <= other.epsilon)
+        return no_less_pure and self.rho <= other.rho and self.delta <= other.delta
+
+
+@singledispatch
+def loss(event: Event) -> Loss:
+    """The cost of an event; docs/proofs/filters.md says why each line holds.
+
+    >>> loss(Pure(0.5))
+    Loss(epsilon=Fraction(1, 2), rho=Fraction(1, 8), delta=Fraction(0, 1))
+    """
+    raise TypeError(f"loss event must be an event, got {event!r}.")
+
+
+def covers(reserved: Event, event: Event) -> bool:
+    """Whether what was reserved pays for what is about to happen, in every currency."""
+    return loss(event) <= loss(reserved)
+
+
+@loss.register
+def _(event: Pure) -> Loss:
+    return _pure(event.epsilon)
+
+
+@loss.register
+def _(event: BoundedRange) -> Loss:
+    return Loss(event.epsilon, event.epsilon**2 / 8, Fraction(0))
+
+
+@loss.register
+def _(event: Concentrated) -> Loss:
+    return Loss(None, event.rho, event.delta)
+
+
+@loss.register
+def _(event: Approximate) -> Loss:
+    # Bun & Steinke 2016, section 8: an (epsilon, delta) event is delta-approximate (epsilon**2 / 2)-zCDP.
+    return Loss(None if event.delta else event.epsilon, event.epsilon**2 / 2, event.delta)
+
+
+@loss.register
+def _(event: ScalarLaplace) -> Loss:
+    return _pure(event.distance / event.scale)
+
+
+@loss.register
+def _(event: ScalarGaussian) -> Loss:
+    return Loss(None, event.distance**2 / (2 * event.variance), Fraction(0))
+
+
+@loss.register
+def _(event: Composed) -> Loss:
+    return reduce(add, map(loss, event.events))
+
+
+def _pure(epsilon: Fraction) -> Loss:
+    # Bun & Steinke 2016, proposition 1.4.
+    return Loss(epsilon, epsilon**2 / 2, Fraction(0))

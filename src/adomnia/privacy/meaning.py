@@ -1,0 +1,149 @@
+"""What an epsilon means to the person behind it: how far beliefs can move, how well any test can find them.
+
+"Detection" is the best true positive rate of a test of "is she in the data?" that wrongly names absent people at the
+given rate; "advantage" is the most by which a test's hits exceed its false alarms. Both hold whatever the tester knows.
+"""
+
+from __future__ import annotations
+
+from math import exp, expm1, inf, log, sqrt
+from statistics import NormalDist
+
+from adomnia.privacy.amounts import Number, exact, positive, proportion
+from adomnia.privacy.events import Approximate, Event, Pure
+from adomnia.privacy.losses import loss
+
+__all__ = [
+    "admissible",
+    "advantage",
+    "concentrated_advantage",
+    "concentrated_detection",
+    "detection",
+    "gaussian_advantage",
+    "gaussian_detection",
+    "odds_factor",
+    "posterior",
+    "sentence",
+]
+
+_LARGEST_LOGARITHM = 700.0  # exp of it is still a float, and times the smallest rate, 1e-300, it is still above 1
+_FALSE_ALARMS = 0.01
+
+
+def odds_factor(epsilon: Number) -> float:
+    """By how much at most the odds of anything about one person's rows are multiplied (or divided)."""
+    growth = float(positive(epsilon, "odds_factor", "epsilon"))
+    return exp(growth) if growth <= _LARGEST_LOGARITHM else inf
+
+
+def posterior(prior: Number, epsilon: Number) -> float:
+    """The largest belief that a prior one can become; the smallest follows from the complement of the prior.
+
+    >>> round(posterior(0.01, 1), 4)
+    0.0267
+    """
+    before = _probability(prior, "posterior", "prior")
+    shrinking = exp(-float(positive(epsilon, "posterior", "epsilon")))
+    return before / (before + (1 - before) * shrinking)
+
+
+def admissible(probability: Number, epsilon: Number, delta: Number = 0) -> tuple[float, float]:
+    """How probable an outcome may be without a person, if it has that probability with them."""
+    rate = _probability(probability, "admissible", "probability")
+    return 1 - detection(1 - rate, epsilon, delta), detection(rate, epsilon, delta)
+
+
+def detection(false_positive_rate: Number, epsilon: Number, delta: Number = 0) -> float:
+    """The best true positive rate under (epsilon, delta).
+
+    >>> round(detection(0.01, 1, 0), 4)
+    0.0272
+    """
+    rate = _probability(false_positive_rate, "detection", "false_positive_rate")
+    growth = exp(min(float(positive(epsilon, "detection", "epsilon")), _LARGEST_LOGARITHM))
+    failure = float(proportion(delta, "detection", "delta"))
+    return min(growth * rate + failure, 1 - max(0.0, 1 - failure - rate) / growth)
+
+
+def advantage(epsilon: Number, delta: Number = 0) -> float:
+    """The best advantage under (epsilon, delta): tanh(epsilon / 2) at delta = 0."""
+    shrunk = -expm1(-float(positive(epsilon, "advantage", "epsilon")))  # 1 - e^-epsilon
+    failure = float(proportion(delta, "advantage", "delta"))
+    return (shrunk + 2 * failure * (1 - shrunk)) / (2 - shrunk)
+
+
+def gaussian_detection(false_positive_rate: Number, rho: Number) -> float:
+    """The best true positive rate against continuous Gaussian noise of that rho, of which this is the exact law."""
+    rate = _probability(false_positive_rate, "gaussian_detection", "false_positive_rate")
+    if rate in (0.0, 1.0):
+        return rate
+    normal = NormalDist()
+    return normal.cdf(_shift(rho, "gaussian_detection") + normal.inv_cdf(rate))
+
+
+def gaussian_advantage(rho: Number) -> float:
+    """The best advantage against continuous Gaussian noise of that rho."""
+    return 2 * NormalDist().cdf(_shift(rho, "gaussian_advantage") / 2) - 1
+
+
+def concentrated_detection(false_positive_rate: Number, rho: Number, delta: Number = 0) -> float:
+    """The best true positive rate against any delta-approximate rho-zCDP mechanism; docs/proofs/conversions.md."""
+    rate = _probability(false_positive_rate, "concentrated_detection", "false_positive_rate")
+    root = sqrt(positive(rho, "concentrated_detection", "rho"))
+    failure = float(proportion(delta, "concentrated_detection", "delta"))
+    kept = min(1.0, rate / (1 - failure))
+    if kept in (0.0, 1.0):
+        return failure + (1 - failure) * kept
+    hits = exp(-(max(0.0, sqrt(-log(kept)) - root) ** 2))
+    misses = exp(-((sqrt(-log(1 - kept)) + root) ** 2))
+    return failure + (1 - failure) * min(hits, 1 - misses)
+
+
+def concentrated_advantage(rho: Number, delta: Number = 0) -> float:
+    """A bound on the advantage against any delta-approximate rho-zCDP mechanism (Pinsker; Bretagnolle & Huber 1979)."""
+    spread = float(positive(rho, "concentrated_advantage", "rho"))
+    failure = float(proportion(delta, "concentrated_advantage", "delta"))
+    return failure + (1 - failure) * min(sqrt(spread / 2), sqrt(-expm1(-spread)))
+
+
+def sentence(guarantee: Event | Number, prior: Number) -> str:
+    """What a guarantee means, in plain words.
+
+    >>> print(sentence(1, 0.01))  # doctest: +ELLIPSIS
+    If someone gives 1 in 100 that you are in the data, after everything released they can give at most 2.67 in 100. ...
+    """
+    event = guarantee if isinstance(guarantee, Event) else Pure(guarantee)
+    before = _probability(prior, "sentence", "prior")
+    limits = "It bounds what your own rows reveal, not what can be learned about you from everybody else's."
+    cost = loss(event)
+    opening = f"If someone gives {_in_hundred(before)} that you are in the data, after everything released"
+    if cost.epsilon is not None:
+        return f"{opening} they can give at most {_in_hundred(posterior(prior, cost.epsilon))}. {limits}"
+    hits = _best_test(event)
+    after = before * hits / (before * hits + (1 - before) * _FALSE_ALARMS)
+    return (
+        f"{opening} any test that names {_in_hundred(_FALSE_ALARMS)} of the people who are not in it names at most "
+        f"{_in_hundred(hits)} of those who are; when it names you they can give at most {_in_hundred(after)}. {limits}"
+    )
+
+
+def _best_test(event: Event) -> float:
+    if isinstance(event, Approximate):
+        return detection(_FALSE_ALARMS, event.epsilon, event.delta)
+    cost = loss(event)
+    return concentrated_detection(_FALSE_ALARMS, cost.rho, cost.delta)
+
+
+def _shift(rho: Number, owner: str) -> float:
+    return sqrt(2 * positive(rho, owner, "rho"))
+
+
+def _probability(value: Number, owner: str, field: str) -> float:
+    number = exact(value, owner, field)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{owner} {field} must be >= 0 and <= 1, got {value}.")
+    return float(number)
+
+
+def _in_hundred(probability: float) -> str:
+    return f"{100 * probability:.3g} in 100"

@@ -1,0 +1,50 @@
+"""Whose presence is hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ROW", "Unit"]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The column whose values are the people: neighbouring databases differ by one of them, with all their rows.
+
+    >>> str(Unit.parse("people.person_id"))
+    'people.person_id'
+    """
+
+    table: str
+    column: str
+
+    def __post_init__(self) -> None:
+        for field, name in (("table", self.table), ("column", self.column)):
+            if not isinstance(name, str) or "." in name or name != name.strip():
+                raise ValueError(f"Unit {field} must be a name without dots or outer spaces, got {name!r}.")
+        if bool(self.table) != bool(self.column):
+            raise ValueError(f"Unit table and column must both be named, got {self.table!r} and {self.column!r}.")
+
+    @classmethod
+    def parse(cls, text: str) -> Unit:
+        """The unit as a catalog writes it: `table.column`, or `row` where every row is a person of its own."""
+        if text == "row":
+            return ROW
+        parts = text.split(".") if isinstance(text, str) else []
+        if len(parts) != 2 or not all(parts):
+            raise ValueError(f"Unit must be written table.column or row, got {text!r}.")
+        return cls(*parts)
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}" if self.table else "row"
+
+    def promise(self) -> str:
+        """What is hidden, in a sentence for owners and analysts."""
+        person = f"one person (one value of {self}) with all their rows" if self.table else "one row"
+        return (
+            f"Hidden is the presence of {person}: adding or removing them keeps the probability of every answer within "
+            "the stated (epsilon, delta). Replacing them by another costs at most (2 epsilon, (1 + e^epsilon) delta)."
+        )
+
+
+ROW = Unit("", "")  # every row is a person of its own

@@ -1,0 +1,92 @@
+"""The demonstration pays before it counts, asks until it is refused, and shows the truth of nobody."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from adomnia.cli import demonstration
+from adomnia.cli.demonstration import BUDGET, Question, Town, demonstrate, price_of, questions
+from adomnia.errors import Refusal
+from adomnia.privacy.events import Pure
+from kit.bits import SeededBits
+
+PRICES = ["0.02", "0.3", "0.5", "1", "2"]
+
+
+def test_the_town_is_the_same_for_everyone():
+    town = Town()
+    assert (town.ages.min(), town.ages.max()) == (0, 96)
+    assert town.exact_diabetics() == 834
+    assert [town.exact_diabetics(age) for age in (8, 50, 96, 97)] == [834, 617, 19, 0]
+
+
+def test_one_person_moves_every_count_by_at_most_one():
+    larger, smaller = Town(1_000), Town(999)
+    for age in range(101):
+        assert larger.exact_diabetics(age) - smaller.exact_diabetics(age) in {0, 1}
+
+
+@pytest.mark.parametrize("price", PRICES)
+def test_it_answers_as_often_as_the_budget_pays_for(price, seeded_bits):
+    shown = demonstrate(price_of(price), seeded_bits)
+    assert len(shown.answers) == int(BUDGET.epsilon / Fraction(price))
+    assert [answer.epsilon_left for answer in shown.answers] == [
+        BUDGET.epsilon - count * Fraction(price) for count in range(1, len(shown.answers) + 1)
+    ]
+
+
+@pytest.mark.parametrize("price", PRICES)
+def test_the_refused_question_is_the_next_one(price, seeded_bits):
+    shown = demonstrate(price_of(price), seeded_bits)
+    asked = [str(question) for question in islice(questions(), len(shown.answers) + 1)]
+    assert [*(answer.question for answer in shown.answers), shown.refused] == asked
+
+
+def test_no_question_is_asked_twice():
+    asked = [str(question) for question in questions()]
+    assert len(asked) == len(set(asked)) == 101
+
+
+@pytest.mark.parametrize(("price", "fits"), [("0.02", True), ("0.1", False)])
+def test_the_answer_is_the_truth_plus_noise_of_the_stated_scale(price, fits, seeded_bits):
+    shown = demonstrate(price_of(price), seeded_bits)
+    errors = np.array([answer.noisy - answer.exact for answer in shown.answers])
+    assert shown.noise.scale == 1 / Fraction(price)
+    # The mean of 100 absolute errors of scale 50 leaves [25, 100] with probability below 1e-6 (Chernoff for Gamma).
+    assert bool(25 < np.abs(errors).mean() < 100) is fits
+
+
+def test_nobody_is_counted_before_it_is_paid_for(monkeypatch, seeded_bits):
+    counted = []
+    monkeypatch.setattr(Town, "exact_diabetics", lambda town, at_least: counted.append(at_least) or 0)
+    shown = demonstrate(price_of("1"), seeded_bits)
+    assert len(counted) == len(shown.answers) == 2
+
+
+def test_different_bits_give_different_noise():
+    first, second = (demonstrate(price_of("0.02"), SeededBits(name)).answers for name in "ab")
+    assert [answer.noisy for answer in first] != [answer.noisy for answer in second]
+    assert [answer.exact for answer in first] == [answer.exact for answer in second]
+
+
+def test_running_out_of_questions_is_a_mistake_of_ours(monkeypatch, seeded_bits):
+    monkeypatch.setattr(demonstration, "questions", lambda: iter([Question()]))
+    with pytest.raises(AssertionError, match="more questions"):
+        demonstrate(price_of("1"), seeded_bits)
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon"), [("0.02", Fraction(1, 50)), ("2", Fraction(2)), ("1e-1", Fraction(1, 10))]
+)
+def test_a_price_is_read_as_the_decimal_it_is(text, epsilon):
+    assert price_of(text) == Pure(epsilon)
+
+
+@pytest.mark.parametrize("text", ["0.0199999999999999999999", "2.0000000000000000000001"])
+def test_a_price_just_outside_is_refused(text):
+    with pytest.raises(Refusal, match=r"choose a number from 0\.02 to 2"):
+        price_of(text)

@@ -1,0 +1,38 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.bits import SeededBits
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def seeded_bits(request: pytest.FixtureRequest) -> SeededBits:
+    """Bits that depend on the name of the test alone."""
+    return SeededBits(request.node.name)
+
+
+@pytest.fixture(scope="session")
+def vectors() -> dict[str, Any]:
+    """Known answers, by the key the algorithm notes give them."""
+    return {
+        **json.loads((FIXTURES / "vectors.json").read_text()),
+        **json.loads((FIXTURES / "vectors2.json").read_text()),
+    }
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the long forms out unless a marker expression was given."""
+    if config.option.markexpr:
+        return
+    long_forms = [item for item in items if item.get_closest_marker("soak")]
+    if long_forms:
+        config.hook.pytest_deselected(items=long_forms)
+        items[:] = [item for item in items if item not in set(long_forms)]

@@ -1,0 +1,210 @@
+"""No randomness is predictable, repeated, or invented when the source is broken."""
+
+from __future__ import annotations
+
+import inspect
+import multiprocessing
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import adomnia.noise.bits
+import adomnia.noise.choice
+import adomnia.noise.discrete
+import adomnia.noise.sampler
+from adomnia.errors import Failure
+from adomnia.noise.bits import SystemBits
+from adomnia.noise.choice import weighted_choice
+from adomnia.noise.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
+from adomnia.noise.sampler import LogQuadratic
+from kit.bits import BrokenBits
+from kit.laws import fits_the_law, p_value_of_counts, tabulated
+
+SHARED = SystemBits()
+
+
+def two_words(_: object = None) -> tuple[int, int]:
+    """Two words as one number that never repeats by chance: 128 bits."""
+    first, second = SHARED.words(2)
+    return int(first), int(second)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 1023, 32_767, 32_768, 32_769, 100_001])
+def test_as_many_words_come_as_were_asked_for(count):
+    words = SystemBits().words(count)
+    assert words.shape == (count,)
+    assert words.dtype == np.uint64
+
+
+def test_every_bit_of_the_words_is_fair_and_the_bytes_are_uniform():
+    words = SystemBits().words(200_000)
+    bits = np.unpackbits(words.view(np.uint8)).reshape(-1, 64)
+    worst = np.abs(bits.mean(axis=0) - 0.5).max() * 2 * len(words) ** 0.5
+    assert worst < 7.5  # 64 bits beyond 7.5 standard deviations: 5e-12
+    counts = np.bincount(words.view(np.uint8), minlength=256)
+    assert p_value_of_counts(counts, np.full(256, 1 / 256)) >= 1e-9
+
+
+def test_no_word_repeats_within_or_between_requests():
+    bits = SystemBits()
+    drawn = np.concatenate([bits.words(size) for size in (100_000, 1, 1, 50_000, 32_768, 7)])
+    assert len(np.unique(drawn)) == len(drawn)  # a repeat by chance: 1e-9
+
+
+def test_two_sources_never_agree():
+    assert not np.any(SystemBits().words(1000) == SystemBits().words(1000))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_forked_children_never_repeat_each_other_or_the_parent():
+    SHARED.words(5)  # a source with state has it by now
+    seen = [two_words()]
+    for _ in range(4):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(writer, repr(two_words()).encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as answers:
+            seen.append(answers.read())
+        os.waitpid(child, 0)
+        seen.append(two_words())
+    assert "" not in seen
+    assert len({str(pair) for pair in seen}) == len(seen)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_forked_pool_workers_never_repeat():
+    two_words()
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        drawn = pool.map(two_words, range(64), chunksize=1)
+    assert len(set(drawn)) == 64
+
+
+def test_new_processes_never_repeat():
+    program = "from adomnia.noise.bits import SystemBits; print(SystemBits().words(4))"
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=child_environment()
+        )
+        for _ in range(3)
+    ]
+    assert len({run.stdout for run in runs}) == 3
+
+
+def child_environment() -> dict[str, str]:
+    """This interpreter's own import path, so that the child sees the package under test."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+def test_eight_threads_draw_at_once_and_no_block_repeats():
+    with ThreadPoolExecutor(8) as pool:
+        drawn = np.concatenate(list(pool.map(lambda size: SHARED.words(2 * size), range(1, 400))))
+    assert len(np.unique(drawn)) == len(drawn)  # 160,000 words; a repeat by chance: 1e-9
+
+
+def test_noise_drawn_by_eight_threads_at_once_keeps_its_law():
+    with ThreadPoolExecutor(8) as pool:
+        drawn = np.concatenate(list(pool.map(lambda _: discrete_laplace(Fraction(1), (2000,), SHARED), range(64))))
+    weights = np.exp(-np.abs(np.arange(-40, 41)))
+    assert fits_the_law(drawn, tabulated(weights, -40), alpha=1e-9)
+
+
+def raises(_: int) -> bytes:
+    raise OSError("no entropy device")
+
+
+def is_missing(_: int) -> bytes:
+    raise NotImplementedError("no source of the operating system")
+
+
+def gives_too_few(count: int) -> bytes:
+    return os.getrandom(count)[:-1] if count else b""
+
+
+def gives_nothing(_: int) -> bytes:
+    return b""
+
+
+def is_stuck_at_zero(count: int) -> bytes:
+    return bytes(count)
+
+
+def is_stuck_at_one(count: int) -> bytes:
+    return b"\xff" * count
+
+
+def is_stuck_at_a_byte(count: int) -> bytes:
+    return b"\x5a" * count
+
+
+FAULTS = [raises, is_missing, gives_too_few, gives_nothing, is_stuck_at_zero, is_stuck_at_one, is_stuck_at_a_byte]
+DRAWS = {
+    "words": lambda bits: bits.words(3),
+    "laplace": lambda bits: discrete_laplace(Fraction(3), (4,), bits),
+    "gaussian": lambda bits: discrete_gaussian(Fraction(9), (4,), bits),
+    "geometric": lambda bits: geometric(Fraction(3), (4,), bits),
+    "bernoulli": lambda bits: bernoulli_exp(Fraction(1, 3), (4,), bits),
+    "choice": lambda bits: weighted_choice(np.array([1, 2, 3]), Fraction(1), bits),
+    "huge laplace": lambda bits: discrete_laplace(Fraction(10**30), (1,), bits),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_no_noise_comes_from_a_source_that(fault, monkeypatch):
+    monkeypatch.setattr(os, "urandom", fault)
+    for draw in DRAWS.values():
+        with pytest.raises(Failure) as failure:
+            draw(SystemBits())
+        assert str(failure.value) == str(Failure())
+
+
+def test_a_source_that_worked_a_moment_ago_is_not_trusted_to_work_still(monkeypatch):
+    bits = SystemBits()
+    bits.words(4)
+    monkeypatch.setattr(os, "urandom", raises)
+    with pytest.raises(Failure):
+        for _ in range(1000):
+            bits.words(100_000)
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_broken_bits_give_no_noise(name):
+    with pytest.raises(Failure):
+        DRAWS[name](BrokenBits())
+
+
+def test_nothing_that_draws_takes_a_seed():
+    callables = [
+        SystemBits,
+        LogQuadratic,
+        weighted_choice,
+        discrete_laplace,
+        discrete_gaussian,
+        geometric,
+        bernoulli_exp,
+    ]
+    for item in callables:
+        names = set(inspect.signature(item).parameters)
+        assert not names & {"seed", "key", "state", "random_state", "rng", "generator", "nonce", "entropy"}, item
+    assert not inspect.signature(SystemBits).parameters
+
+
+def test_noise_never_falls_back_to_bits_of_its_own():
+    for draw in (discrete_laplace, discrete_gaussian, geometric, bernoulli_exp, weighted_choice):
+        assert inspect.signature(draw).parameters["bits"].default is inspect.Parameter.empty
+
+
+@pytest.mark.parametrize("module", ["bits", "choice", "discrete", "sampler"])
+def test_no_other_generator_is_imported(module):
+    source = inspect.getsource(getattr(adomnia.noise, module))
+    for other in ("import random", "np.random", "numpy.random", "import secrets", "from random"):
+        assert other not in source

@@ -1,0 +1,297 @@
+"""The layout is the architecture: who may import whom, where randomness lives, how large the trusted core may grow."""
+
+from __future__ import annotations
+
+import ast
+import re
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+import adomnia
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "adomnia"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+# From left to right; names on one line are siblings. "adomnia" is the public face, `adomnia/__init__.py` itself.
+LAYERS = [
+    {"errors"},
+    {"privacy"},
+    {"noise", "catalog"},
+    {"mechanisms"},
+    {"engines", "ledger", "statistics"},
+    {"releases", "sql"},
+    {"curator"},
+    {"client", "lab"},
+    {"adomnia"},
+    {"server"},
+    {"cli"},
+]
+RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
+FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
+
+TRUSTED_CORE = ["privacy", "noise", "catalog", "mechanisms", "ledger", "curator"]
+TRUSTED_CORE += ["engines/contract", "engines/index", "engines/render", "sql/check"]
+TRUSTED_LINES = 5_000
+
+RANDOM_MODULES = {"random", "secrets", "numpy.random", "np.random"}
+RANDOM_NAMES = {
+    "urandom",
+    "getrandom",
+    "getrandbits",
+    "SystemRandom",
+    "default_rng",
+    "RandomState",
+    "RAND_bytes",
+    "rvs",
+}
+RANDOM_SQL = re.compile(
+    r"\b(random|rand|randn|uniform|setseed|gen_random_uuid|uuid)\s*\(|\btablesample\b|\busing sample\b", re.IGNORECASE
+)
+SEED = re.compile(r"(^|_)(seed|rng|random_state)(_|$)")
+
+
+def part_of(module: str) -> str:
+    """`adomnia.privacy.events` belongs to privacy, `adomnia` to itself."""
+    names = module.split(".")
+    return names[1] if len(names) > 1 else names[0]
+
+
+def module_name(path: Path) -> str:
+    names = ("adomnia", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(names[:-1] if names[-1] == "__init__" else names)
+
+
+def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every module a source imports, wherever it does; `from adomnia import x` names adomnia.x if x is a part."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, name.name) for name in names)
+            case ast.ImportFrom(module="adomnia", names=names, level=0):
+                yield from ((node.lineno, f"adomnia.{n.name}" if n.name in RANK else "adomnia") for n in names)
+            case ast.ImportFrom(module=module, level=level):
+                yield node.lineno, "." * level + (module or "")
+            case (
+                ast.Call(func=ast.Name(id="__import__" | "import_module"))
+                | ast.Call(func=ast.Attribute(attr="import_module"))
+            ):
+                yield node.lineno, "a name computed at run time"
+
+
+def layer_faults(module: str, source: str) -> list[str]:
+    own = part_of(module)
+    if own not in RANK:
+        return [f"{module}: {own} is in no layer"]
+    faults = []
+    for line, target in imported_modules(ast.parse(source)):
+        if target.startswith(".") or " " in target:
+            faults.append(f"{module}:{line} imports {target}, which no reader can follow")
+        elif target.split(".")[0] == "adomnia" and part_of(target) != own:
+            other = part_of(target)
+            if other not in RANK:
+                faults.append(f"{module}:{line} imports {target}, which is in no layer")
+            elif RANK[other] >= RANK[own]:
+                faults.append(f"{module}:{line} imports {target}, which is not to the left of {own}")
+    return faults
+
+
+def docstrings(tree: ast.Module) -> set[ast.AST]:
+    owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, owners)]
+    return {body[0].value for body in bodies if body and isinstance(body[0], ast.Expr)}
+
+
+def dotted(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attr):
+            return f"{dotted(value)}.{attr}"
+    return ""
+
+
+def randomness_faults(module: str, source: str) -> list[str]:
+    if part_of(module) == "noise":
+        return []
+    tree = ast.parse(source)
+    skipped = docstrings(tree)
+    faults = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                found = [name.name for name in names if name.name in RANDOM_MODULES]
+            case ast.ImportFrom(module=origin, names=names):
+                full = [f"{origin}.{name.name}" for name in names]
+                found = [
+                    n
+                    for n in full
+                    if n in RANDOM_MODULES or origin in RANDOM_MODULES or n.split(".")[-1] in RANDOM_NAMES
+                ]
+            case ast.Attribute(attr=attr) if attr in RANDOM_NAMES or dotted(node) in RANDOM_MODULES:
+                found = [dotted(node) or attr]
+            case ast.Constant(value=str(text)) if node not in skipped and RANDOM_SQL.search(text):
+                found = [repr(text)]
+            case _:
+                continue
+        faults += [f"{module}:{node.lineno} uses {name}" for name in found]
+    return faults
+
+
+def seed_faults(module: str, source: str) -> list[str]:
+    """No caller may choose the noise: no parameter, field or keyword of that name."""
+    faults = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.arg(arg=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                chosen = name
+            case ast.keyword(arg=str(name)):
+                chosen = name
+            case _:
+                continue
+        if SEED.search(chosen):
+            faults.append(f"{module}:{node.lineno} has {chosen}")
+    return faults
+
+
+def name_faults(path: Path) -> list[str]:
+    return [f"{path} says nothing by the name {name}" for name in path.with_suffix("").parts if name in FORBIDDEN_NAMES]
+
+
+def over_all_sources(find_faults: Callable[[str, str], list[str]]) -> list[str]:
+    return [fault for path in SOURCES for fault in find_faults(module_name(path), path.read_text())]
+
+
+def test_every_import_goes_to_the_left():
+    assert over_all_sources(layer_faults) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("adomnia.privacy.events", "import adomnia.noise.bits"),
+        ("adomnia.privacy.events", "from adomnia.mechanisms.laplace import DiscreteLaplace"),
+        ("adomnia.noise.bits", "from adomnia.catalog import columns"),
+        ("adomnia.ledger.store", "import adomnia.statistics.mean"),
+        ("adomnia.mechanisms.laplace", "from adomnia import curator"),
+        ("adomnia.mechanisms.laplace", "from adomnia import Refusal"),
+        ("adomnia.privacy.events", "def later():\n    from adomnia.cli import app"),
+        ("adomnia.privacy.events", "if TYPE_CHECKING:\n    from adomnia.noise.bits import Bits"),
+        ("adomnia.privacy.events", "from ..noise import bits"),
+        ("adomnia.privacy.events", "import_module('adomnia.noise')"),
+        ("adomnia.privacy.events", "importlib.import_module('adomnia.noise')"),
+        ("adomnia.privacy.events", "__import__('adomnia.noise')"),
+        ("adomnia.privacy.events", "import adomnia.elsewhere"),
+        ("adomnia.elsewhere.thing", "import math"),
+        ("adomnia.errors", "import adomnia.privacy"),
+        ("adomnia", "from adomnia.cli import app"),
+    ],
+)
+def test_an_import_to_the_right_or_to_a_sibling_is_found(module, source):
+    assert len(layer_faults(module, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("adomnia.privacy.events", "from adomnia.errors import Refusal\nfrom adomnia.privacy.amounts import exact"),
+        ("adomnia.mechanisms.laplace", "from adomnia.noise.bits import Bits\nimport numpy"),
+        ("adomnia.cli.app", "from adomnia import __version__\nimport adomnia.curator.session"),
+        ("adomnia", "from adomnia.errors import Failure"),
+        ("adomnia.privacy.events", "import adomniac"),
+    ],
+)
+def test_an_import_to_the_left_is_allowed(module, source):
+    assert layer_faults(module, source) == []
+
+
+def test_randomness_lives_in_noise_alone():
+    assert over_all_sources(randomness_faults) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "import secrets",
+        "import numpy.random",
+        "from random import gauss",
+        "from numpy import random",
+        "from numpy.random import default_rng",
+        "from os import urandom",
+        "import os\nos.urandom(8)",
+        "import numpy as np\nnp.random.laplace()",
+        "import scipy.stats\nscipy.stats.laplace(0, 1).rvs(3)",
+        "QUERY = 'SELECT RANDOM()'",
+        "QUERY = 'SELECT * FROM people TABLESAMPLE 10 PERCENT'",
+        "def query(column):\n    return f'SELECT {column} ORDER BY random ( )'",
+    ],
+)
+def test_randomness_elsewhere_is_found(source):
+    assert randomness_faults("adomnia.statistics.mean", source) != []
+    assert randomness_faults("adomnia.noise.bits", source) == []
+
+
+def test_prose_about_randomness_is_allowed():
+    assert randomness_faults("adomnia.privacy.events", '"""Never RANDOM() of the engine."""\n# not np.random') == []
+
+
+def test_nobody_can_choose_the_noise():
+    assert over_all_sources(seed_faults) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def draw(seed): ...",
+        "def draw(*, random_state=None): ...",
+        "lambda rng: rng",
+        "class Bits:\n    seed: int",
+        "draw(seed=1)",
+        "def draw(noise_seed: int): ...",
+    ],
+)
+def test_a_way_to_choose_the_noise_is_found(source):
+    assert seed_faults("adomnia.noise.bits", source) != []
+
+
+def test_a_word_that_only_contains_seed_is_allowed():
+    assert seed_faults("adomnia.noise.bits", "def exceeds(exceeded): ...") == []
+
+
+def test_every_module_is_named_after_what_it_holds():
+    assert [fault for path in SOURCES for fault in name_faults(path.relative_to(PACKAGE))] == []
+
+
+@pytest.mark.parametrize("path", ["privacy/utils.py", "common/units.py", "noise/base.py", "cli/helpers/__init__.py"])
+def test_a_name_that_says_nothing_is_found(path):
+    assert len(name_faults(Path(path))) == 1
+
+
+def test_the_trusted_core_stays_small_enough_to_read():
+    core = [path for path in SOURCES if any(is_inside(path.relative_to(PACKAGE), place) for place in TRUSTED_CORE)]
+    assert len(core) > 10
+    assert sum(len(path.read_text().splitlines()) for path in core) <= TRUSTED_LINES
+
+
+def is_inside(path: Path, place: str) -> bool:
+    return f"{path.with_suffix('')}/".startswith(f"{place}/")
+
+
+def test_the_public_face_is_what_all_says():
+    public = {name for name, value in vars(adomnia).items() if name[0] != "_" and not isinstance(value, ModuleType)}
+    assert set(adomnia.__all__) == public | {"__version__"}
+    assert list(adomnia.__all__) == sorted(adomnia.__all__)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=module_name)
+def test_every_name_in_all_exists(path):
+    module = import_module(module_name(path))
+    assert [name for name in getattr(module, "__all__", []) if not hasattr(module, name)] == []

@@ -1,0 +1,174 @@
+"""The documentation is true: nothing public is missing from it, every link resolves, every runnable block runs."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+
+import adomnia
+from adomnia.cli.app import app
+from adomnia.mechanisms.registry import NOISES, SELECTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src" / "adomnia").rglob("*.py"))
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PROOFS = ROOT / "docs" / "proofs"
+README = ROOT / "README.md"
+GLOSSARY = ROOT / "docs" / "glossary.md"
+
+KERNEL = ("privacy", "noise", "mechanisms")  # the packages whose public classes are words of the project
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```(\w+)( run)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TARGET = re.compile(r"^([a-z]+):.*## ", re.MULTILINE)
+PROOF = re.compile(r"docs/proofs/[\w-]+\.md")
+NUMBER = re.compile(r"[+-]?\d[\d,.]*\d|[+-]?\d")
+
+
+def slug(heading: str) -> str:
+    """The anchor GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def broken_links(page: Path, text: str) -> list[str]:
+    prose = FENCE.sub("", text)
+    return [link for link in LINK.findall(prose) if "://" not in link and not resolves(page, link)]
+
+
+def resolves(page: Path, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = page.parent / path if path else page
+    if not target.exists():
+        return False
+    return not anchor or anchor in {
+        slug(line.lstrip("#")) for line in target.read_text().splitlines() if line.startswith("#")
+    }
+
+
+def runnable(language: str) -> Iterator[str]:
+    return (body for kind, run, body in FENCE.findall(README.read_text()) if run and kind == language)
+
+
+def shape(text: str) -> list[str]:
+    """What stays the same when noise is drawn again: the words, not the numbers, the bars or the spaces."""
+    lines = (NUMBER.sub("#", line.rstrip()) for line in text.splitlines())
+    return [re.sub(r"\s+", " ", line) for line in lines]
+
+
+def without_output(console: str) -> tuple[str, str]:
+    command, _, output = console.partition("\n")
+    return command.removeprefix("$ "), output
+
+
+def public_names(*kinds: type[ast.stmt]) -> set[str]:
+    """Names of these kinds that the modules of the kernel define at their top, a leading underscore aside."""
+    paths = [path for path in SOURCES if path.relative_to(ROOT / "src" / "adomnia").parts[0] in KERNEL]
+    statements = [node for path in paths for node in ast.parse(path.read_text()).body if isinstance(node, kinds)]
+    names = {node.name if isinstance(node, ast.ClassDef) else ast.unparse(node.target) for node in statements}
+    return {name for name in names if not name.startswith("_")}
+
+
+def glossary_words() -> set[str]:
+    """The first column of every table of the glossary, one or several words in code font a row."""
+    rows = [line.split("|")[1] for line in GLOSSARY.read_text().splitlines() if line.startswith("|")]
+    return {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
+
+
+def documented(*pages: Path) -> str:
+    return "\n".join(page.read_text() for page in pages)
+
+
+def test_every_command_is_in_the_readme():
+    commands = typer.main.get_command(app).commands
+    assert len(commands) >= 1
+    assert [name for name in commands if f"adomnia {name}" not in README.read_text()] == []
+
+
+def test_every_make_target_is_in_the_readme_or_the_contributing_page():
+    targets = TARGET.findall((ROOT / "Makefile").read_text())
+    assert {"run", "test", "check", "bench", "soak", "clean", "help"} <= set(targets)
+    text = documented(README, ROOT / "CONTRIBUTING.md")
+    assert [target for target in targets if f"`make {target}`" not in text and f"$ make {target}" not in text] == []
+
+
+@pytest.mark.parametrize(
+    "mechanism", [*NOISES.values(), *SELECTIONS.values()], ids=lambda mechanism: mechanism.__name__
+)
+def test_every_registered_mechanism_is_in_the_glossary_and_names_its_proof(mechanism):
+    proof = f"docs/proofs/{mechanism.__module__.split('.')[-1]}.md"
+    assert mechanism.__name__ in glossary_words()
+    assert proof in mechanism.__doc__
+    assert (ROOT / proof).is_file()
+
+
+def test_every_proof_that_the_code_names_exists():
+    named = {proof for path in SOURCES for proof in PROOF.findall(path.read_text())}
+    assert [proof for proof in sorted(named) if not (ROOT / proof).is_file()] == []
+
+
+def test_every_proof_is_named_by_the_code_it_is_about():
+    named = {proof for path in SOURCES for proof in PROOF.findall(path.read_text())}
+    assert [page.name for page in PROOFS.glob("*.md") if f"docs/proofs/{page.name}" not in named] == []
+
+
+def test_every_decision_has_a_number_of_its_own():
+    numbers = [page.name[:4] for page in (ROOT / "docs" / "decisions").glob("*.md")]
+    assert all(number.isdigit() for number in numbers)
+    assert len(numbers) == len(set(numbers))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_resolves(page):
+    assert broken_links(page, page.read_text()) == []
+
+
+@pytest.mark.parametrize("link", ["docs/nowhere.md", "#no-such-heading", "CONTRIBUTING.md#no-such-heading"])
+def test_a_broken_link_is_found(link):
+    assert broken_links(README, f"[text]({link})") == [link]
+    assert broken_links(README, f"```text\n[text]({link})\n```") == []
+
+
+def test_every_public_word_is_in_the_glossary():
+    public = public_names(ast.ClassDef) | set(adomnia.__all__) - {"__version__"}
+    assert {"Pure", "Refusal", "DiscreteLaplace"} <= public
+    assert sorted(public - glossary_words()) == []
+
+
+def test_the_glossary_explains_no_name_that_is_gone():
+    explained = {word for word in glossary_words() if re.fullmatch(r"([A-Z][a-z]+)+", word)}
+    assert sorted(explained - public_names(ast.ClassDef, ast.AnnAssign) - set(adomnia.__all__)) == []
+
+
+def test_every_session_in_the_readme_is_true():
+    sessions = list(runnable("python"))
+    assert len(sessions) >= 1
+    for number, session in enumerate(sessions):
+        example = doctest.DocTestParser().get_doctest(session, {}, f"README block {number}", str(README), 0)
+        assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+
+def test_every_console_block_in_the_readme_shows_what_the_command_prints():
+    blocks = [without_output(block) for block in runnable("console")]
+    assert len(blocks) >= 1
+    for command, output in blocks:
+        program, *arguments = command.split()
+        assert program == "adomnia"
+        start = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
+        ran = subprocess.run([*start, *arguments], capture_output=True, encoding="utf-8", check=True)
+        assert shape(ran.stdout.strip("\n")) == shape(output.strip("\n"))
+
+
+def test_a_console_block_that_says_something_else_is_found():
+    assert shape("Noisy count  557\n") == shape("Noisy count 1,024")
+    assert shape("Noisy count  557") != shape("Exact count  557")
