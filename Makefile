@@ -25,13 +25,13 @@ check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quic
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -q -x -n 2 --ignore=tests/mutants --ignore=tests/noise
+	$(PYTEST) -q -x -n 2 --ignore=tests/mutants --ignore=tests/noise --ignore=tests/contracts --ignore=tests/kit
 
 bench: $(VENV)/installed-dev  ## the benchmarks: each prints its ratio against a peer
 	@for workload in benchmarks/*.py; do echo "== $$workload"; $(BIN)/python $$workload || exit 1; done
 
 soak: $(VENV)/installed-dev  ## the long forms of the tests: more draws, fresh seeds
-	$(PYTEST) -n 2 -m soak
+	HYPOTHESIS_PROFILE=fresh $(PYTEST) -n 2 -m soak
 
 clean:  ## remove the virtual environment and everything that was generated
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

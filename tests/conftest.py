@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import Phase, settings
 
 from kit.bits import SeededBits
 
 FIXTURES = Path(__file__).parent / "fixtures"
+
+# The same examples every time, on machines of any speed; fresh ones for the long forms; the first failure for mutants.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("fresh", deadline=None)
+settings.register_profile("first_failure", derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture

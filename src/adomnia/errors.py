@@ -16,12 +16,15 @@ class Refusal(AdomniaError):
     MEDIAN(name) needs a number and name is a category. Fix: take the median of a number column.
     """
 
-    def __init__(self, what: str, why: str, fix: str, position: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, what: str, why: str, fix: str, position: tuple[int, int] | None = None, *, code: str = "refused"
+    ) -> None:
         super().__init__(what, why, fix, position)  # all four: exceptions are pickled and copied through `args`
         self.what = what
         self.why = why
         self.fix = fix
         self.position = position
+        self.code = code  # one stable word for programs; the sentence may change
 
     def __str__(self) -> str:
         place = "" if self.position is None else " (line {}, column {})".format(*self.position)

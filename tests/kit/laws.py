@@ -22,7 +22,7 @@ CELLS = 200
 # Fewer cells for fewer draws: more cells raise the threshold, but not what a wrong scale adds to the statistic.
 DRAWS_PER_CELL = 400
 LEAST_EXPECTED = 50.0  # the chi-square law is a limit; below this a cell is pooled with its neighbour
-TAILS = (1e-3, 1e-4, 1e-5)  # extra cells far out, where a wrong tail hides from near-equal ones
+TAILS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)  # extra cells far out, where a wrong tail hides from near-equal ones
 
 
 @dataclass(frozen=True)

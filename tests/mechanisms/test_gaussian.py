@@ -171,9 +171,9 @@ def test_a_larger_move_never_costs_less():
     assert deltas == sorted(deltas)
 
 
-@pytest.mark.parametrize("distance", [0, -1])
-def test_a_move_by_nothing_is_refused(distance):
-    with pytest.raises(ValueError, match=r"^exact_delta distance must be .*, got"):
+@pytest.mark.parametrize("distance", [0, -1, 10**6, 1.5, "1", None], ids=repr)
+def test_moves_that_cannot_be_summed_are_refused(distance):
+    with pytest.raises(ValueError, match=r"^(exact_delta|DiscreteGaussian) distance must be .*, got"):
         DiscreteGaussian(4).scalar_event(distance, 1)
 
 
@@ -185,9 +185,10 @@ def test_scalar_targets_that_are_no_positive_numbers_are_refused(field, value):
         DiscreteGaussian.scalar(1, **targets)
 
 
-def test_targets_that_need_more_noise_than_rho_can_count_are_refused():
-    with pytest.raises(ValueError, match=r"must leave a rho above 0, got"):
-        DiscreteGaussian.scalar(1, Fraction(1, 10**9), Fraction(1, 10**250))
+@pytest.mark.parametrize(("epsilon", "delta"), [(1, Fraction(1, 10**250)), (10**6, Fraction(1, 10**6))])
+def test_scalar_targets_beyond_any_use_are_refused(epsilon, delta):
+    with pytest.raises(ValueError, match=r" epsilon must be at most .*, got"):
+        DiscreteGaussian.scalar(1, epsilon, delta)
 
 
 def test_exact_tails_refuse_noise_too_wide_to_sum():

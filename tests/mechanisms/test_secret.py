@@ -116,14 +116,38 @@ def test_no_traceback_shows_the_values(attempt):
 
 @pytest.mark.parametrize("values", [[2.5], ["a"], [True], [None], [Fraction(1)], [1, 2.0]], ids=repr)
 def test_values_that_are_no_integers_are_refused_without_being_shown(values):
-    with pytest.raises(TypeError, match=r"^Secret takes int64 or Python integers, got \w+\.$"):
+    with pytest.raises(TypeError, match=r"^Secret takes .*int64 or Python integers, got [\w ,.]+\.$"):
         secret_of(values, dtype=object)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int32, np.uint64, np.bool_, "U5", "datetime64[s]"])
 def test_other_dtypes_are_refused(dtype):
-    with pytest.raises(TypeError, match=r"^Secret takes int64"):
+    with pytest.raises(TypeError, match=r"^Secret takes .*int64 or Python integers, got"):
         secret_of([1], dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.ma.masked_array([1, 2], mask=[True, False]),
+        np.array([np.int64(2**62)], dtype=object),
+        np.rec.array([(1,)], dtype=[("count", np.int64)]),
+        [1, 2],
+        7,
+    ],
+    ids=["masked", "objects that wrap", "records", "list", "number"],
+)
+def test_arrays_whose_cells_could_leave_without_noise_are_refused(array):
+    with pytest.raises(TypeError, match=r"^Secret takes .*int64 or Python integers, got"):
+        Secret(array, ONE, Pure(1))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, object])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 2)])
+def test_the_shape_of_a_secret_is_public_and_its_own(shape, dtype):
+    secret = Secret(np.zeros(shape, dtype=dtype), ONE, Pure(1))
+    assert secret.shape == shape
+    assert np.shape(secret.opened_by(AnyPrice())) == shape
 
 
 def test_a_secret_opens_once():
@@ -212,3 +236,40 @@ def test_neighbours_at_the_ends_of_64_bits_stay_neighbours(value):
 @given(st.integers(-(10**40), 10**40))
 def test_python_integers_stay_as_they_are(value):
     assert kept([value], dtype=object) == [value]
+
+
+class TestCounterExamples:
+    """What an adversary got out of earlier versions."""
+
+    def test_masked_cells_do_not_leave_without_noise(self):
+        hidden = np.ma.MaskedArray(np.array([CANARY, 7, 99]), mask=[1, 0, 1])
+        with pytest.raises(TypeError, match=r"^Secret takes an array .*, got MaskedArray of int64"):
+            Secret(hidden, ONE, Pure(1))
+
+    def test_numpy_integers_inside_an_object_array_are_refused(self):
+        wrapping = np.empty(1, dtype=object)
+        wrapping[0] = np.int64(2**62)
+        with pytest.raises(TypeError, match=r"^Secret takes an array"):
+            Secret(wrapping, ONE, Pure(1))
+
+    def test_introspection_shows_no_value(self):
+        secret = secret_of([CANARY])
+        seen = [repr(getattr(secret, name)) for name in dir(secret)]
+        assert not any(str(CANARY) in each for each in seen)
+        with pytest.raises(TypeError, match="cannot be copied"):
+            secret.__getstate__()
+
+    def test_a_scalar_stays_an_array(self):
+        assert type(secret_of(5).opened_by(AnyPrice())) is np.ndarray
+
+    @pytest.mark.parametrize("mechanism", [DiscreteLaplace, DiscreteGaussian])
+    @pytest.mark.parametrize("size", [Fraction(1, 10**9), Fraction(10**61)])
+    def test_noise_that_cannot_be_drawn_is_refused_before_anything_is_sealed(self, mechanism, size):
+        with pytest.raises(ValueError, match="must be between"):
+            mechanism(size)
+
+    def test_broken_bits_leave_the_secret_unopened(self):
+        secret = secret_of([CANARY])
+        with pytest.raises(Failure):
+            DiscreteLaplace(Fraction(2)).release(secret, BrokenBits())
+        assert secret.opened_by(AnyPrice()).tolist() == [CANARY]

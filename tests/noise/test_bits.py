@@ -41,6 +41,19 @@ def test_as_many_words_come_as_were_asked_for(count):
     assert words.dtype == np.uint64
 
 
+@pytest.mark.parametrize("count", [np.int8(100), np.uint8(200), np.int64(5)], ids=repr)
+def test_counts_of_few_bits_do_not_wrap(count):
+    words = SystemBits().words(count)
+    assert len(words) == int(count)
+    assert len(np.unique(words)) == int(count)
+
+
+@pytest.mark.parametrize("count", [-1, -(10**9)])
+def test_a_negative_count_is_refused(count):
+    with pytest.raises(ValueError, match=r"^SystemBits count must be .*, got -"):
+        SystemBits().words(count)
+
+
 def test_every_bit_of_the_words_is_fair_and_the_bytes_are_uniform():
     words = SystemBits().words(200_000)
     bits = np.unpackbits(words.view(np.uint8)).reshape(-1, 64)
@@ -208,3 +221,32 @@ def test_no_other_generator_is_imported(module):
     source = inspect.getsource(getattr(adomnia.noise, module))
     for other in ("import random", "np.random", "numpy.random", "import secrets", "from random"):
         assert other not in source
+
+
+@pytest.mark.parametrize("count", [np.uint8(100), np.int8(100), np.uint16(9_000), np.int32(70_000)], ids=repr)
+def test_a_count_of_a_small_integer_type_is_no_reason_to_hand_out_old_memory(count):
+    """Such counts wrapped, and most words were left as they were found: two requests agreed on them."""
+    first, second = SystemBits().words(count), SystemBits().words(count)
+    assert len(first) == int(count)
+    assert np.count_nonzero(first == second) == 0  # false alarm: below 70,000 / 2**64
+
+
+def test_a_cipher_that_writes_less_than_asked_gives_nothing(monkeypatch):
+    class Lazy:
+        def __init__(self, *_):
+            pass
+
+        def encryptor(self):
+            return self
+
+        def update_into(self, *_):
+            return 0
+
+    monkeypatch.setattr("adomnia.noise.bits.Cipher", Lazy)
+    with pytest.raises(Failure):
+        SystemBits().words(3)
+
+
+def test_a_negative_count_is_refused():
+    with pytest.raises(ValueError, match=r"^SystemBits count must be at least 0, got -1"):
+        SystemBits().words(-1)

@@ -12,6 +12,7 @@ import pytest
 from scipy.special import bdtr, bdtrc
 
 from adomnia.errors import Failure
+from adomnia.noise import choice
 from adomnia.noise.choice import _envelope, _gaps, weighted_choice
 from kit.bits import Exhausted, ScriptedBits, SeededBits
 from kit.laws import exponential_law, p_value_of_counts, rational
@@ -217,3 +218,22 @@ def chosen_with(scores, rate, copies, proposal, uniform):
     proposals = sum(size > 1 for size in bits.requests)
     assert chosen is not None or proposals > 1, "256 bits must decide"
     return chosen if proposals == 1 else None
+
+
+def test_scores_that_mask_or_wrap_are_refused(seeded_bits):
+    masked = np.ma.MaskedArray(np.array([5, 1]), mask=[1, 0])
+    wrapping = np.empty(2, dtype=object)
+    wrapping[:] = [np.int64(2**62), np.int64(-(2**63))]
+    for scores in (masked, wrapping):
+        with pytest.raises(TypeError, match=r"^weighted_choice scores must be int64 or Python integers, got"):
+            weighted_choice(scores, Fraction(1), seeded_bits)
+
+
+def test_the_work_of_a_choice_follows_from_the_rate_alone(seeded_bits, monkeypatch):
+    """The number of tables used to follow the largest gap, which is data, and showed in the time."""
+    tables = []
+    powers = choice._powers
+    monkeypatch.setattr(choice, "_powers", lambda rate: tables.append(rate) or powers(rate))
+    for gap in (1, 1023, 1024, 10**6):
+        weighted_choice(np.array([0, gap]), Fraction(1, 50), seeded_bits)
+    assert len(tables) == 4 * len(set(tables))

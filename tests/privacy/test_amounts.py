@@ -52,6 +52,11 @@ def test_every_decimal_of_fifteen_digits_survives_the_float(digits, places):
     assert exact(float(f"{digits}e-{places}"), "Pure", "epsilon") == Fraction(digits, 10**places)
 
 
+def test_a_fraction_of_numpy_integers_does_not_wrap():
+    third = Fraction(np.int64(2**62), np.int64(3))
+    assert exact(third, "Pure", "epsilon") ** 3 == Fraction(2**186, 27)
+
+
 @pytest.mark.parametrize("value", NOT_FINITE_NUMBERS, ids=repr)
 @pytest.mark.parametrize("read", [exact, positive, proportion, whole])
 def test_what_is_not_a_finite_number_is_refused_by_name(read, value):

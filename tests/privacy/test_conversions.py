@@ -85,6 +85,18 @@ def test_any_order_is_safe_and_none_beats_the_one_that_was_found(rho, epsilon, l
         assert best_delta(rho, epsilon) <= real(poor)
 
 
+@some
+@given(rhos, epsilons)
+def test_the_bound_at_its_order_is_rounded_up_in_the_last_digit_too(rho, epsilon):
+    excess = conversions._order_for_epsilon(float(rho), float(epsilon))
+    with hundred_digits():
+        alpha, order = 1 + real(excess), real(excess)
+        entropy = alpha * mpmath.log1p(-1 / alpha) - mpmath.log(order)
+        claimed = conversions._delta_at(rho, epsilon, excess)
+        assert mpmath.exp(order * (alpha * real(rho) - real(epsilon)) + entropy) <= real(claimed) or claimed == 1
+        assert entropy <= real(conversions._entropy_up(excess)) <= entropy + mpmath.mpf(10) ** -40 * alpha
+
+
 def test_census_guarantees_of_2020(vectors):
     for row in vectors["census2020"]:
         epsilon = float(epsilon_of(row["rho"], row["delta"]))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from adomnia.privacy.events import BoundedRange, Price, Pure
 from adomnia.privacy.sensitivity import Sensitivity
 
 
+@final
 @dataclass(frozen=True)
 class Exponential:
     """One candidate, drawn with probability proportional to exp(rate * score).
@@ -49,7 +50,8 @@ class Exponential:
         return weighted_choice(secret.opened_by(self), self.rate, bits)
 
     def probabilities(self, scores: Integers) -> NDArray[np.float64]:
-        weights = np.exp((scores - scores.max()).astype(np.float64) * float(self.rate))
+        gaps = (scores.astype(object) - int(scores.max())).astype(np.float64)  # 64-bit differences would wrap
+        weights = np.exp(gaps * float(self.rate))
         return np.asarray(weights / weights.sum())
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import erfc, exp, pi, sqrt
-from typing import ClassVar, Self
+from typing import ClassVar, Self, final
 
 import numpy as np
 
@@ -12,14 +12,15 @@ from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.gaussian_tail import exact_delta, least_variance
 from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
-from adomnia.noise import Bits, Integers, discrete_gaussian
-from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up
+from adomnia.noise import Bits, Integers, discrete_gaussian, gaussian_variance
+from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up, whole
 from adomnia.privacy.events import Approximate, Concentrated, Price
 from adomnia.privacy.sensitivity import Sensitivity
 
 _SUMMED_DEVIATION = 2048
 
 
+@final
 @dataclass(frozen=True)
 class DiscreteGaussian:
     """Discrete Gaussian noise on each coordinate of an integer vector.
@@ -38,7 +39,7 @@ class DiscreteGaussian:
     variance: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", positive(self.variance, "DiscreteGaussian", "variance"))
+        object.__setattr__(self, "variance", gaussian_variance(self.variance, "DiscreteGaussian"))
 
     @classmethod
     def calibrated(cls, sensitivity: Sensitivity, price: Price) -> Self:
@@ -50,7 +51,8 @@ class DiscreteGaussian:
     def scalar(cls, distance: int, epsilon: Number, delta: Number) -> Self:
         """Nearly the least noise on one integer, moved by at most `distance`, that is (epsilon, delta)-private."""
         price = Approximate(epsilon, positive(delta, "DiscreteGaussian", "delta"))
-        return cls(least_variance(distance, price.epsilon, price.delta))
+        shift = whole(distance, "DiscreteGaussian", "distance")
+        return cls(least_variance(shift, price.epsilon, price.delta))
 
     def event(self, sensitivity: Sensitivity) -> Concentrated:
         return Concentrated(sensitivity.l2_squared / (2 * self.variance))
@@ -58,12 +60,13 @@ class DiscreteGaussian:
     def scalar_event(self, distance: int, epsilon: Number) -> Approximate:
         """What one release of one integer costs at that epsilon, by the exact tail of this law."""
         exact = positive(epsilon, "DiscreteGaussian", "epsilon")
-        units = round_up(exact_delta(self.variance, distance, exact), DELTA_UNIT)
+        shift = whole(distance, "DiscreteGaussian", "distance")
+        units = round_up(exact_delta(self.variance, shift, exact), DELTA_UNIT)
         return Approximate(exact, units * DELTA_UNIT)
 
     def release(self, secret: Secret, bits: Bits) -> Integers:
-        exact = secret.opened_by(self)
-        return exact + discrete_gaussian(self.variance, exact.shape, bits)
+        noise = discrete_gaussian(self.variance, secret.shape, bits)
+        return secret.opened_by(self) + noise  # drawn before: nothing that can fail is left once the secret is open
 
     def probability(self, k: int) -> float:
         return exp(-float(Fraction(k * k) / (2 * self.variance))) / self._total

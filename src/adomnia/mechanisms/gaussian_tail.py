@@ -5,20 +5,22 @@ from functools import lru_cache
 from itertools import accumulate
 
 from adomnia.noise.table import enclosed_weights
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.enclosures import exp_down
 
 _PRECISION = 160  # bits: what is cut off is far below any delta worth asking for
 _LARGEST_VARIANCE = 10**8
 _LARGEST_DISTANCE = 10**5
+_LARGEST_EPSILON = 1000
 _HALVINGS = 24
 
 
 class _Tail:
     """Enclosures of P[noise >= j]."""
 
-    def __init__(self, variance: Fraction) -> None:
-        lowers, uppers, rest = enclosed_weights(Fraction(0), 1 / (2 * variance), _PRECISION)
+    def __init__(self, variance: Fraction, precision: int) -> None:
+        lowers, uppers, rest = enclosed_weights(Fraction(0), 1 / (2 * variance), precision)
         self._lower = list(accumulate(reversed(lowers), initial=0))[::-1]
         self._upper = list(accumulate(reversed(uppers), initial=rest))[::-1]
         # The weights of 1, 2, ... stand on both sides of zero.
@@ -41,11 +43,13 @@ def exact_delta(variance: Fraction, distance: int, epsilon: Fraction) -> Fractio
     Canonne, Kamath & Steinke 2020, theorem 7: shifted by d, delta = P[Z > m] - exp(epsilon) P[Z > m + d] with
     m = epsilon variance / d - d / 2. Every shift up to `distance` counts: the curve need not grow with the shift.
     """
-    if not 1 <= distance <= _LARGEST_DISTANCE:
-        raise ValueError(f"exact_delta distance must be between 1 and {_LARGEST_DISTANCE}, got {distance}.")
+    if distance > _LARGEST_DISTANCE:
+        raise ValueError(f"exact_delta distance must be at most {_LARGEST_DISTANCE}, got {distance}.")
     if variance > _LARGEST_VARIANCE:
         raise ValueError(f"exact_delta variance must be at most {_LARGEST_VARIANCE} (use rho beyond), got {variance}.")
-    tail, growth = _tail(variance), exp_down(epsilon)
+    growth = exp_down(epsilon)
+    # exp(epsilon) multiplies what the tail leaves open, so the tail is known to that many bits more.
+    tail = _tail(variance, _PRECISION + int(growth).bit_length())
 
     def shifted(shift: int) -> Fraction:
         first = (epsilon * variance / shift - Fraction(shift, 2)).__floor__() + 1
@@ -56,11 +60,13 @@ def exact_delta(variance: Fraction, distance: int, epsilon: Fraction) -> Fractio
 
 def least_variance(distance: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     """A variance that `exact_delta` accepts, within one part in a million of one that it does not."""
-    rho = rho_of(epsilon, delta)
-    if not rho:
-        raise ValueError(f"least_variance epsilon must leave a rho above 0, got {epsilon} with delta {float(delta):g}.")
-    enough = Fraction(distance**2) / (2 * rho)
+    if epsilon > _LARGEST_EPSILON or delta < DELTA_UNIT:
+        rule = f"epsilon must be at most {_LARGEST_EPSILON} and delta at least 1e-30"
+        raise ValueError(f"least_variance {rule}, got {epsilon} and {float(delta):g}.")
+    enough = Fraction(distance**2) / (2 * max(rho_of(epsilon, delta), EPSILON_UNIT))
     little = enough / 16
+    while exact_delta(enough, distance, epsilon) > delta:
+        little, enough = enough, 2 * enough
     for _ in range(_HALVINGS):
         middle = (little + enough) / 2
         if exact_delta(middle, distance, epsilon) <= delta:
@@ -71,5 +77,5 @@ def least_variance(distance: int, epsilon: Fraction, delta: Fraction) -> Fractio
 
 
 @lru_cache(maxsize=16)
-def _tail(variance: Fraction) -> _Tail:
-    return _Tail(variance)
+def _tail(variance: Fraction, precision: int) -> _Tail:
+    return _Tail(variance, precision)

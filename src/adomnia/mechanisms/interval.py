@@ -24,7 +24,8 @@ def narrowest(tail: Callable[[int], float], confidence: float, cells: int) -> In
         raise ValueError(f"Interval cells must be at least 1, got {cells}.")
     allowed = -expm1(log(confidence) / cells)
     half_width = _least(lambda k: tail(k) <= allowed)
-    return Interval(half_width, exp(cells * log1p(-tail(half_width))))
+    missed = tail(half_width)
+    return Interval(half_width, exp(cells * log1p(-missed)) if missed < 1 else 0.0)
 
 
 def _least(holds: Callable[[int], bool]) -> int:

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, tanh
-from typing import ClassVar, Self
+from typing import ClassVar, Self, final
 
 from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
-from adomnia.noise import Bits, Integers, discrete_laplace
-from adomnia.privacy.amounts import positive
+from adomnia.noise import Bits, Integers, discrete_laplace, laplace_scale
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.sensitivity import Sensitivity
 
 
+@final
 @dataclass(frozen=True)
 class DiscreteLaplace:
     """Two-sided geometric noise on each coordinate of an integer vector.
@@ -32,7 +32,7 @@ class DiscreteLaplace:
     scale: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", positive(self.scale, "DiscreteLaplace", "scale"))
+        object.__setattr__(self, "scale", laplace_scale(self.scale, "DiscreteLaplace"))
 
     @classmethod
     def calibrated(cls, sensitivity: Sensitivity, price: Price) -> Self:
@@ -44,8 +44,8 @@ class DiscreteLaplace:
         return Pure(sensitivity.l1 / self.scale)
 
     def release(self, secret: Secret, bits: Bits) -> Integers:
-        exact = secret.opened_by(self)
-        return exact + discrete_laplace(self.scale, exact.shape, bits)
+        noise = discrete_laplace(self.scale, secret.shape, bits)
+        return secret.opened_by(self) + noise  # drawn before: nothing that can fail is left once the secret is open
 
     def probability(self, k: int) -> float:
         rate = float(1 / self.scale)

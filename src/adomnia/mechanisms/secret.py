@@ -1,10 +1,10 @@
 """An exact result on its way to its noise: sealed, paid for, and opened once."""
 
-from typing import NoReturn, Protocol
+from typing import NoReturn, Protocol, final
 
 import numpy as np
 
-from adomnia.noise import Integers
+from adomnia.noise import Integers, described, is_integers
 from adomnia.privacy.events import Event
 from adomnia.privacy.losses import covers
 from adomnia.privacy.sensitivity import Sensitivity
@@ -16,6 +16,7 @@ class _Opener(Protocol):
     def event(self, sensitivity: Sensitivity) -> Event: ...
 
 
+@final
 class Secret:
     """Exact integers that only a mechanism paid for in advance may see.
 
@@ -23,33 +24,37 @@ class Secret:
     sensitivity stays what it was. Python integers (object arrays) are kept as they are, whatever their size.
     """
 
-    __slots__ = ("_exact", "_reserved", "_sensitivity")
+    __slots__ = ("_contents", "_reserved", "_sensitivity", "shape")
 
     def __init__(self, exact: Integers, sensitivity: Sensitivity, reserved: Event) -> None:
-        self._exact = [_sealed(exact)]
+        # An iterator shows nothing when looked at, and gives its one item in one atomic step: to one thread only.
+        self._contents = iter((_sealed(exact),))
         self._sensitivity = sensitivity
         self._reserved = reserved
+        self.shape: tuple[int, ...] = exact.shape  # how many cells there are is public
 
     def opened_by(self, mechanism: _Opener) -> Integers:
         """The exact values, once, and only for noise that costs at most what was reserved."""
         event = mechanism.event(self._sensitivity)
         if not covers(self._reserved, event):
             raise ValueError(f"Secret was reserved for {self._reserved}, which does not cover {event}.")
-        try:
-            return self._exact.pop()  # one atomic step: two threads cannot both have it
-        except IndexError:
-            raise ValueError("Secret opens once, and it was opened before.") from None
+        exact = next(self._contents, None)
+        if exact is None:
+            raise ValueError("Secret opens once, and it was opened before.")
+        return exact
 
     def __repr__(self) -> str:
         return "Secret(sealed)"
 
-    def __reduce__(self) -> NoReturn:
+    def __getstate__(self) -> NoReturn:
         raise TypeError("Secret cannot be copied, pickled or sent elsewhere.")
+
+    def __reduce__(self) -> NoReturn:
+        self.__getstate__()
 
 
 def _sealed(exact: Integers) -> Integers:
-    if exact.dtype == np.int64:
-        return np.clip(exact.astype(np.int64), -_LARGEST, _LARGEST)
-    if exact.dtype == object and all(type(value) is int for value in exact.ravel().tolist()):
-        return exact.copy()
-    raise TypeError(f"Secret takes int64 or Python integers, got {exact.dtype}.")
+    if not is_integers(exact):
+        raise TypeError(f"Secret takes an array of int64 or Python integers, got {described(exact)}.")
+    sealed = exact.copy()
+    return sealed if sealed.dtype == object else np.clip(sealed, -_LARGEST, _LARGEST, out=sealed)

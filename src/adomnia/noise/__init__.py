@@ -2,16 +2,27 @@
 
 from adomnia.noise.bits import Bits, SystemBits
 from adomnia.noise.choice import weighted_choice
-from adomnia.noise.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
-from adomnia.noise.sampler import Integers
+from adomnia.noise.discrete import (
+    bernoulli_exp,
+    discrete_gaussian,
+    discrete_laplace,
+    gaussian_variance,
+    geometric,
+    laplace_scale,
+)
+from adomnia.noise.integers import Integers, described, is_integers
 
 __all__ = [
     "Bits",
     "Integers",
     "SystemBits",
     "bernoulli_exp",
+    "described",
     "discrete_gaussian",
     "discrete_laplace",
+    "gaussian_variance",
     "geometric",
+    "is_integers",
+    "laplace_scale",
     "weighted_choice",
 ]

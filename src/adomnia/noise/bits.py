@@ -1,6 +1,7 @@
 """Random bits: the only place that asks for randomness."""
 
 import os
+from operator import index
 from typing import Protocol
 
 import numpy as np
@@ -31,13 +32,17 @@ class SystemBits:
     __slots__ = ()
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        out = np.empty(count + _BLOCK_WORDS, dtype=np.uint64)
+        wanted = index(count)  # a NumPy integer of 8 or 16 bits would wrap in the sums below
+        if wanted < 0:
+            raise ValueError(f"SystemBits count must be at least 0, got {count}.")
+        out = np.empty(wanted + _BLOCK_WORDS, dtype=np.uint64)
         stream = Cipher(algorithms.AES(_fresh_key()), modes.CTR(bytes(16))).encryptor()
-        target = out.view(np.uint8).data
-        zeros = memoryview(_ZEROS)
-        for start in range(0, count, _PIECE_WORDS):
-            stream.update_into(zeros[: 8 * min(_PIECE_WORDS, count - start)], target[8 * start :])
-        return out[:count]
+        target, zeros, written = out.view(np.uint8).data, memoryview(_ZEROS), 0
+        for start in range(0, wanted, _PIECE_WORDS):
+            written += stream.update_into(zeros[: 8 * min(_PIECE_WORDS, wanted - start)], target[8 * start :])
+        if written != 8 * wanted:  # what is left would be old memory, not noise
+            raise Failure()
+        return out[:wanted]
 
 
 def _fresh_key() -> bytes:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
-from adomnia.noise.sampler import Integers
+from adomnia.noise.integers import Integers, described, is_integers
 from adomnia.noise.uniform import MOST_REFINEMENTS, Uniform, below, below_exp
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.enclosures import exp_bounds
@@ -41,12 +41,12 @@ def weighted_choice(scores: Integers, rate: Number, bits: Bits, multiplicity: ND
 
 
 def _checked(scores: Integers, multiplicity: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    if not is_integers(scores):
+        raise TypeError(f"weighted_choice scores must be int64 or Python integers, got {described(scores)}.")
     if scores.ndim != 1 or len(scores) == 0:
         raise ValueError(f"weighted_choice scores must be a vector of at least one number, got shape {scores.shape}.")
-    if scores.dtype not in (np.int64, object):
-        raise TypeError(f"weighted_choice scores must be int64 or Python integers, got {scores.dtype}.")
     copies = np.ones(len(scores), dtype=np.int64) if multiplicity is None else multiplicity
-    if copies.shape != scores.shape or copies.dtype != np.int64 or copies.min() < 1:
+    if type(copies) is not np.ndarray or copies.shape != scores.shape or copies.dtype != np.int64 or copies.min() < 1:
         raise ValueError("weighted_choice multiplicity must be one int64 >= 1 for each candidate.")
     return copies
 
@@ -65,7 +65,8 @@ def _envelope(
     gaps: NDArray[np.uint64] | NDArray[np.object_], rate: Fraction, copies: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
     """Integers above 2**doublings * copies * exp(-rate * gap) that add up to less than 2**62, and `doublings`."""
-    farthest = min(ceil(_FARTHEST / rate), int(gaps.max()))
+    # From the rate alone: a bound taken from the gaps would show in how long the choice takes.
+    farthest = ceil(_FARTHEST / rate) if gaps.dtype == object else min(ceil(_FARTHEST / rate), 2**64 - 1)
     # Gaps of more than 60 bits lose their last ones: a smaller gap gives a higher envelope, here by a part in 2**53.
     dropped = max(0, farthest.bit_length() - _GAP_BITS)
     near = (np.minimum(gaps, farthest) >> dropped).astype(np.int64)

@@ -7,40 +7,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.noise.bits import Bits
-from adomnia.noise.sampler import Integers, log_quadratic
+from adomnia.noise.integers import Integers
+from adomnia.noise.sampler import log_quadratic
 from adomnia.noise.uniform import Uniform, below_exp
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.enclosures import exp_bounds
 
 Shape = tuple[int, ...]
 
-SCALES = (Fraction(1, 100), Fraction(10**30))
+_SMALLEST_SCALE, _LARGEST_SCALE = Fraction(1, 100), Fraction(10**30)
 _FIRST_BITS = 62
 
 
 def discrete_laplace(scale: Number, shape: Shape, bits: Bits) -> Integers:
     """Integers k with probability proportional to exp(-|k| / scale)."""
-    rate = 1 / _within(scale, "discrete_laplace", "scale", *SCALES)
-    return log_quadratic(rate, Fraction(0)).draw(prod(shape), bits).reshape(shape)
+    rate = 1 / laplace_scale(scale, "discrete_laplace")
+    return log_quadratic(rate, Fraction(0)).draw(_size(shape), bits).reshape(shape)
 
 
 def discrete_gaussian(variance: Number, shape: Shape, bits: Bits) -> Integers:
     """Integers k with probability proportional to exp(-k**2 / (2 variance))."""
-    smallest, largest = SCALES
-    rate = 1 / (2 * _within(variance, "discrete_gaussian", "variance", smallest**2, largest**2))
-    return log_quadratic(Fraction(0), rate).draw(prod(shape), bits).reshape(shape)
+    rate = 1 / (2 * gaussian_variance(variance, "discrete_gaussian"))
+    return log_quadratic(Fraction(0), rate).draw(_size(shape), bits).reshape(shape)
 
 
 def geometric(scale: Number, shape: Shape, bits: Bits) -> Integers:
     """Integers k >= 0 with probability proportional to exp(-k / scale)."""
-    rate = 1 / _within(scale, "geometric", "scale", *SCALES)
-    return log_quadratic(rate, Fraction(0)).magnitudes(prod(shape), bits).reshape(shape)
+    rate = 1 / laplace_scale(scale, "geometric")
+    return log_quadratic(rate, Fraction(0)).magnitudes(_size(shape), bits).reshape(shape)
 
 
 def bernoulli_exp(rate: Number, shape: Shape, bits: Bits) -> NDArray[np.bool_]:
     """True with probability exp(-rate)."""
     exponent = positive(rate, "bernoulli_exp", "rate")
-    values = (bits.words(prod(shape)) >> np.uint64(64 - _FIRST_BITS)).view(np.int64)
+    values = (bits.words(_size(shape)) >> np.uint64(64 - _FIRST_BITS)).view(np.int64)
     lower, upper = exp_bounds(-exponent, _FIRST_BITS)
     drawn = values < lower
     for index in np.flatnonzero((values >= lower) & (values < upper)):
@@ -48,8 +48,22 @@ def bernoulli_exp(rate: Number, shape: Shape, bits: Bits) -> NDArray[np.bool_]:
     return drawn.reshape(shape)
 
 
+def laplace_scale(scale: Number, owner: str) -> Fraction:
+    """A scale that can be drawn from, exactly."""
+    return _within(scale, owner, "scale", _SMALLEST_SCALE, _LARGEST_SCALE)
+
+
+def gaussian_variance(variance: Number, owner: str) -> Fraction:
+    """A variance that can be drawn from, exactly."""
+    return _within(variance, owner, "variance", _SMALLEST_SCALE**2, _LARGEST_SCALE**2)
+
+
 def _within(value: Number, owner: str, field: str, smallest: Fraction, largest: Fraction) -> Fraction:
     exact = positive(value, owner, field)
     if not smallest <= exact <= largest:
         raise ValueError(f"{owner} {field} must be between {float(smallest):g} and {float(largest):g}, got {value}.")
     return exact
+
+
+def _size(shape: Shape) -> int:
+    return prod(map(int, shape))  # NumPy integers wrap

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
+from adomnia.noise.integers import Integers
 from adomnia.noise.table import Table
 from adomnia.noise.uniform import Uniform, below, below_exp
-
-Integers = NDArray[np.int64] | NDArray[np.object_]
 
 FIRST_BITS = 32
 _CHUNK = 1 << 15

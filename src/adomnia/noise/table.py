@@ -16,6 +16,7 @@ from adomnia.privacy.enclosures import exp_bounds
 
 _GUARD_BITS = 48
 _GUIDE_BITS = 11
+_MOST_FIRST_BITS = 62  # the boundary 2**first_bits must fit an int64, and the sign needs a bit of its own
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ class Table:
     """Draws cells of one law from the first bits of uniform numbers, and from more bits where those leave it open."""
 
     def __init__(self, linear: Fraction, quadratic: Fraction, first_bits: int) -> None:
+        if not 1 <= first_bits <= _MOST_FIRST_BITS:
+            raise ValueError(f"Table first_bits must be between 1 and {_MOST_FIRST_BITS}, got {first_bits}.")
         self._law = (linear, quadratic)
         self._first_bits = first_bits
         first = boundaries(linear, quadratic, first_bits)

@@ -8,8 +8,8 @@ from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
 from adomnia.privacy.enclosures import exp_bounds
 
-# A comparison that 16 further words leave open has probability below 2**-1000: the bound exists so that every loop
-# ends, and so that a magnitude has a largest possible value (docs/proofs/sampler.md, 6).
+# A comparison that this many words leave open has probability below 2**-900: the bound exists so that every loop ends,
+# and so that a magnitude has a largest possible value (docs/proofs/sampler.md, 6).
 MOST_REFINEMENTS = 16
 _WORD = 64
 

@@ -95,7 +95,8 @@ def _read(value: object) -> Fraction | Decimal | None:
         case bool():
             return None
         case Fraction():
-            return value
+            # Rebuilt, because a Fraction of NumPy integers would wrap in the first large product.
+            return Fraction(int(value.numerator), int(value.denominator))
         case Integral():
             return Fraction(int(value))
         case float() if isfinite(value):

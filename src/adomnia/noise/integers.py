@@ -1,0 +1,25 @@
+"""The integers that noise is added to: 64-bit where a static bound allows, Python's own otherwise."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
+
+
+def is_integers(array: object) -> bool:
+    """Whether this is a plain array of them.
+
+    A subclass is not: a masked array keeps its masked cells out of every sum, so they would leave without noise. Nor is
+    an object array of NumPy integers, which wrap.
+    """
+    if type(array) is not np.ndarray:
+        return False
+    return array.dtype == np.int64 or (array.dtype == object and all(type(value) is int for value in array.flat))
+
+
+def described(array: object) -> str:
+    """What it is instead, without a value: its type, and the type of its elements."""
+    kind = type(array).__name__
+    return f"{kind} of {array.dtype}" if isinstance(array, np.ndarray) else kind

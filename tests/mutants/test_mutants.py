@@ -1,0 +1,95 @@
+"""Each historical mistake, planted into a copy of the source, must turn its named test red.
+
+A mutant is a TOML file beside this one: `story` (what went wrong, and where such a thing happened), `file`, `before` (a
+text that stands in it exactly once), `after`, and `killed_by`, the one test that must fail by assertion.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+MUTANTS = {path.stem: tomllib.loads(path.read_text()) for path in sorted(Path(__file__).parent.glob("*.toml"))}
+EVERY_MUTANT = pytest.mark.parametrize("name", MUTANTS)
+RED_BY_ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert |Failed: DID NOT RAISE)", re.MULTILINE)
+
+
+def run(folder: Path, *nodes: str) -> subprocess.CompletedProcess[str]:
+    """Only these tests, against the source in that folder, with no plug-in loaded."""
+    options = "-q -rf -x --tb=no --no-header -p no:cacheprovider --import-mode=importlib -o addopts="
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))}
+    environment = inherited | {
+        "PYTHONPATH": str(folder / "src"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "HYPOTHESIS_PROFILE": "first_failure",
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
+        "COLUMNS": "300",
+    }
+    command = [sys.executable, "-B", "-m", "pytest", *options.split(), *nodes]
+    return subprocess.run(
+        command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def plant(folder: Path, mutant: dict[str, str]) -> None:
+    """Copy the source into the folder and change its one place."""
+    shutil.copytree(PROJECT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    target = folder / mutant["file"]
+    target.write_text(target.read_text().replace(mutant["before"], mutant["after"]))
+
+
+@pytest.fixture(scope="session")
+def killers(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """All named tests, once, against the source as it is."""
+    folder = tmp_path_factory.mktemp("original")
+    shutil.copytree(PROJECT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    return run(folder, *sorted({mutant["killed_by"] for mutant in MUTANTS.values()}))
+
+
+def test_the_named_tests_are_green_without_a_mutant(killers):
+    assert killers.returncode == 0, killers.stdout
+
+
+def test_the_copy_is_what_gets_tested(tmp_path):
+    """Otherwise an installed package would shadow the copy, and every mutant would seem alive."""
+    mutant = {"file": "src/adomnia/__init__.py", "before": "__version__ = ", "after": "__version__ = 'mutant' or "}
+    plant(tmp_path, mutant)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
+    command = [sys.executable, "-B", "-c", "import adomnia; print(adomnia.__version__)"]
+    assert subprocess.check_output(command, env=environment, text=True) == "mutant\n"
+
+
+@EVERY_MUTANT
+def test_a_mutant_changes_one_place_and_tells_its_story(name):
+    mutant = MUTANTS[name]
+    assert set(mutant) == {"story", "file", "before", "after", "killed_by"}
+    assert len(mutant["story"].split()) >= 8
+    assert (PROJECT / mutant["file"]).read_text().count(mutant["before"]) == 1
+    assert mutant["before"] != mutant["after"]
+
+
+@EVERY_MUTANT
+def test_the_named_test_kills(name, tmp_path, killers):
+    assert killers.returncode == 0, "a red test kills nothing"
+    plant(tmp_path, MUTANTS[name])
+    result = run(tmp_path, MUTANTS[name]["killed_by"])
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert RED_BY_ASSERTION.search(result.stdout), result.stdout
+
+
+def test_there_are_enough_mutants_in_every_part_of_the_core():
+    parts = [mutant["file"].split("/")[2] for mutant in MUTANTS.values()]
+    assert len(parts) >= 16
+    assert {part: parts.count(part) >= 4 for part in ("privacy", "noise", "mechanisms")} == {
+        "privacy": True,
+        "noise": True,
+        "mechanisms": True,
+    }
