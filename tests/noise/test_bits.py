@@ -245,8 +245,3 @@ def test_a_cipher_that_writes_less_than_asked_gives_nothing(monkeypatch):
     monkeypatch.setattr("adomnia.noise.bits.Cipher", Lazy)
     with pytest.raises(Failure):
         SystemBits().words(3)
-
-
-def test_a_negative_count_is_refused():
-    with pytest.raises(ValueError, match=r"^SystemBits count must be at least 0, got -1"):
-        SystemBits().words(-1)
