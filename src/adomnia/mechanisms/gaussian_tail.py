@@ -59,14 +59,13 @@ def exact_delta(variance: Fraction, distance: int, epsilon: Fraction) -> Fractio
 
 
 def least_variance(distance: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A variance that `exact_delta` accepts, within one part in a million of one that it does not."""
+    """A variance that is private enough, within one part in a million of one that `exact_delta` does not accept."""
     if epsilon > _LARGEST_EPSILON or delta < DELTA_UNIT:
         rule = f"epsilon must be at most {_LARGEST_EPSILON} and delta at least 1e-30"
         raise ValueError(f"least_variance {rule}, got {epsilon} and {float(delta):g}.")
+    # Enough by zCDP alone. A rho that rounds down to 0 asks for more noise than `exact_delta` sums, and it says so.
     enough = Fraction(distance**2) / (2 * max(rho_of(epsilon, delta), EPSILON_UNIT))
     little = enough / 16
-    while exact_delta(enough, distance, epsilon) > delta:
-        little, enough = enough, 2 * enough
     for _ in range(_HALVINGS):
         middle = (little + enough) / 2
         if exact_delta(middle, distance, epsilon) <= delta:
