@@ -24,14 +24,19 @@ class Secret:
     sensitivity stays what it was. Python integers (object arrays) are kept as they are, whatever their size.
     """
 
-    __slots__ = ("_contents", "_reserved", "_sensitivity", "shape")
+    __slots__ = ("_contents", "_reserved", "_sensitivity", "_shape")
 
     def __init__(self, exact: Integers, sensitivity: Sensitivity, reserved: Event) -> None:
         # An iterator shows nothing when looked at, and gives its one item in one atomic step: to one thread only.
         self._contents = iter((_sealed(exact),))
         self._sensitivity = sensitivity
         self._reserved = reserved
-        self.shape: tuple[int, ...] = exact.shape  # how many cells there are is public
+        self._shape = exact.shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many cells there are, which is public."""
+        return self._shape
 
     def opened_by(self, mechanism: _Opener) -> Integers:
         """The exact values, once, and only for noise that costs at most what was reserved."""

@@ -10,12 +10,13 @@ from adomnia.noise.discrete import (
     geometric,
     laplace_scale,
 )
-from adomnia.noise.integers import Integers, described, is_integers
+from adomnia.noise.integers import Integers, added, described, is_integers
 
 __all__ = [
     "Bits",
     "Integers",
     "SystemBits",
+    "added",
     "bernoulli_exp",
     "described",
     "discrete_gaussian",

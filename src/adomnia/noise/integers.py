@@ -19,6 +19,12 @@ def is_integers(array: object) -> bool:
     return array.dtype == np.int64 or (array.dtype == object and all(type(value) is int for value in array.flat))
 
 
+def added(exact: Integers, noise: Integers) -> Integers:
+    """The sum, as an array whatever its shape: NumPy would turn an array of no dimension into a bare number."""
+    total: Integers = np.empty(exact.shape, dtype=np.result_type(exact, noise))
+    return np.add(exact, noise, out=total)
+
+
 def described(array: object) -> str:
     """What it is instead, without a value: its type, and the type of its elements."""
     kind = type(array).__name__
