@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ import typer
 import adomnia
 from adomnia.cli.app import app
 from adomnia.mechanisms.registry import NOISES, SELECTIONS
+from adomnia.statistics.registry import STATISTICS
+from kit.example import write_example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +29,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 PROOFS = ROOT / "docs" / "proofs"
 README = ROOT / "README.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
+COMMANDS = ROOT / "docs" / "cli.md"
 
 KERNEL = ("privacy", "noise", "mechanisms")  # the packages whose public classes are words of the project
 
@@ -62,8 +66,8 @@ def runnable(language: str) -> Iterator[str]:
 
 def shape(text: str) -> list[str]:
     """What stays the same when noise is drawn again: the words, not the numbers, the bars or the spaces."""
-    lines = (NUMBER.sub("#", line.rstrip()) for line in text.splitlines())
-    return [re.sub(r"\s+", " ", line) for line in lines]
+    lines = (NUMBER.sub("#", line.strip()) for line in text.splitlines())
+    return [re.sub(r"─+", "─", re.sub(r"\s+", " ", line)) for line in lines]
 
 
 def without_output(console: str) -> tuple[str, str]:
@@ -93,6 +97,17 @@ def test_every_command_is_in_the_readme():
     commands = typer.main.get_command(app).commands
     assert len(commands) >= 1
     assert [name for name in commands if f"adomnia {name}" not in README.read_text()] == []
+
+
+def test_every_option_of_every_command_is_on_the_page_of_the_command_line():
+    sections = {part.split()[1].rstrip("`"): part for part in COMMANDS.read_text().split("## `")[1:]}
+    for name, command in typer.main.get_command(app).commands.items():
+        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        assert [option for option in options if option not in sections[name]] == []
+
+
+def test_every_statistic_is_in_the_readme():
+    assert [name for name in STATISTICS if f"`{name}`" not in README.read_text()] == []
 
 
 def test_every_make_target_is_in_the_readme_or_the_contributing_page():
@@ -150,6 +165,15 @@ def test_the_glossary_explains_no_name_that_is_gone():
     assert sorted(explained - public_names(ast.ClassDef, ast.AnnAssign) - set(adomnia.__all__)) == []
 
 
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A folder like the one a reader starts in, where nobody has asked the example anything."""
+    write_example(tmp_path / "examples" / "hospital")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("checkout")
 def test_every_session_in_the_readme_is_true():
     sessions = list(runnable("python"))
     assert len(sessions) >= 1
@@ -158,11 +182,12 @@ def test_every_session_in_the_readme_is_true():
         assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
+@pytest.mark.usefixtures("checkout")
 def test_every_console_block_in_the_readme_shows_what_the_command_prints():
     blocks = [without_output(block) for block in runnable("console")]
     assert len(blocks) >= 1
     for command, output in blocks:
-        program, *arguments = command.split()
+        program, *arguments = shlex.split(command)
         assert program == "adomnia"
         start = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
         ran = subprocess.run([*start, *arguments], capture_output=True, encoding="utf-8", check=True)
@@ -172,3 +197,4 @@ def test_every_console_block_in_the_readme_shows_what_the_command_prints():
 def test_a_console_block_that_says_something_else_is_found():
     assert shape("Noisy count  557\n") == shape("Noisy count 1,024")
     assert shape("Noisy count  557") != shape("Exact count  557")
+    assert shape("───────\n   5") == shape("────\n5")

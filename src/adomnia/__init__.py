@@ -1,7 +1,29 @@
 """Ad Omnia: a differentially private statistical database."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from adomnia.errors import AdomniaError, Failure, Refusal
 
-__all__ = ["AdomniaError", "Failure", "Refusal", "__version__"]
+if TYPE_CHECKING:
+    from adomnia.curator.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
+    from adomnia.curator.curator import protect
+    from adomnia.curator.session import Question
+
+__all__ = ["AdomniaError", "Failure", "Question", "Refusal", "__version__", "open", "protect"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    # Loaded when first used, so that `import adomnia` and `adomnia --help` do not wait for the engine.
+    if name == "Question":
+        from adomnia.curator.session import Question
+
+        return Question
+    if name in {"open", "protect"}:
+        from adomnia.curator import curator
+
+        return curator.protect if name == "protect" else curator.open_folder
+    raise AttributeError(f"module 'adomnia' has no attribute {name!r}")

@@ -11,12 +11,12 @@ import sys
 import pytest
 
 from adomnia import __version__
-from adomnia.cli import app as command_line
 from adomnia.noise.bits import SystemBits
 from kit.bits import BrokenBits
 
 RUN = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
 QUICK_SECONDS = 0.5
+COMMANDS = ("init", "check", "sql", "price", "budget", "demo")
 
 
 def ran(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -30,19 +30,6 @@ def ran(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.fixture
-def typed(monkeypatch, capsys):
-    """What a command ends with, prints, and complains about, without the time a new process takes."""
-
-    def enter(*arguments: str) -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["adomnia", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            command_line.main()
-        return ended.value.code, *capsys.readouterr()
-
-    return enter
-
-
 def test_the_version_is_said_and_nothing_else(typed):
     assert typed("--version") == (0, f"adomnia {__version__}\n", "")
 
@@ -50,8 +37,15 @@ def test_the_version_is_said_and_nothing_else(typed):
 def test_without_a_command_the_help_is_shown(typed):
     code, printed, complained = typed()
     assert "Ad Omnia" in printed
-    assert "demo" in printed
+    assert [name for name in COMMANDS if name not in printed] == []
     assert (code, complained) == (2, "")
+
+
+@pytest.mark.parametrize("command", ["init", "check", "sql", "price", "budget"])
+def test_every_command_shows_an_example_of_itself(command, typed):
+    code, printed, complained = typed(command, "--help")
+    assert f"adomnia {command} " in printed
+    assert (code, complained) == (0, "")
 
 
 def test_help_starts_quickly():
@@ -66,7 +60,7 @@ def test_help_starts_quickly():
 
 
 def test_help_waits_for_no_heavy_import():
-    heavy = "{'numpy', 'scipy', 'cryptography', 'dp_accounting'} & set(sys.modules)"
+    heavy = "{'numpy', 'scipy', 'cryptography', 'dp_accounting', 'duckdb', 'sqlglot', 'pyarrow'} & set(sys.modules)"
     code = f"import sys, adomnia.cli.app; print({heavy} or 'none')"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "none\n"
 
@@ -93,7 +87,7 @@ def test_a_price_that_cannot_be_shown_is_refused_in_one_line(price, typed):
     refusal = (
         f"A price of epsilon {price!r} is outside what the demonstration can show. Fix: choose a number from 0.02 to 2."
     )
-    assert typed("demo", "--epsilon", price) == (1, "", f"Refusal: {refusal}\n")
+    assert typed("demo", "--epsilon", price) == (2, "", f"Refusal: {refusal}\n")
 
 
 def test_a_terminal_without_block_characters_still_gets_the_page():

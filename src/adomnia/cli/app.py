@@ -1,23 +1,18 @@
 """The commands of `adomnia`."""
 
 import sys
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from adomnia import AdomniaError, __version__
+from adomnia import AdomniaError, Refusal, __version__
+from adomnia.cli import owner, questions
+from adomnia.cli.options import Format, Output
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
-
-
-class Format(StrEnum):
-    """How a result is written."""
-
-    TABLE = "table"
-    JSON = "json"
+REFUSED, FAILED = 2, 1
 
 
 def _say_version(wanted: bool) -> None:
@@ -38,7 +33,7 @@ def adomnia(
 @app.command()
 def demo(
     epsilon: Annotated[str, typer.Option(help="The price of each question, from 0.02 to 2.")] = "0.5",
-    form: Annotated[Format, typer.Option("--format", help="For people, or for programs.")] = Format.TABLE,
+    form: Output = Format.TABLE,
 ) -> None:
     """Count made-up people privately: price, answer, interval, budget, refusal."""
     # Imported here, so that `adomnia --help` does not wait for numpy.
@@ -52,8 +47,15 @@ def demo(
         display.print_table(shown)
 
 
+app.command(epilog=questions.SQL_EXAMPLES)(questions.sql)
+app.command(epilog=questions.PRICE_EXAMPLES)(questions.price)
+app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
+app.command(epilog=owner.CHECK_EXAMPLES)(owner.check)
+app.command(epilog=owner.INIT_EXAMPLES)(owner.init)
+
+
 def main() -> None:
-    """Run a command; a refusal or failure is one line on standard error and exit code 1."""
+    """Run a command; a refusal (exit code 2) or failure (1) is one line on standard error."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a block character shows a question mark instead of a traceback.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -61,4 +63,4 @@ def main() -> None:
         app()
     except AdomniaError as error:
         typer.echo(f"{type(error).__name__}: {error}", err=True)
-        sys.exit(1)
+        sys.exit(REFUSED if isinstance(error, Refusal) else FAILED)

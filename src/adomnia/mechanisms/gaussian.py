@@ -66,9 +66,7 @@ class DiscreteGaussian:
 
     def release(self, secret: Secret, bits: Bits) -> Integers:
         noise = discrete_gaussian(self.variance, secret.shape, bits)
-        return added(
-            secret.opened_by(self), noise
-        )  # drawn before: nothing can fail once the secret is open
+        return added(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
 
     def probability(self, k: int) -> float:
         return exp(-float(Fraction(k * k) / (2 * self.variance))) / self._total

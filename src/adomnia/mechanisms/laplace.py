@@ -45,9 +45,7 @@ class DiscreteLaplace:
 
     def release(self, secret: Secret, bits: Bits) -> Integers:
         noise = discrete_laplace(self.scale, secret.shape, bits)
-        return added(
-            secret.opened_by(self), noise
-        )  # drawn before: nothing can fail once the secret is open
+        return added(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
 
     def probability(self, k: int) -> float:
         rate = float(1 / self.scale)

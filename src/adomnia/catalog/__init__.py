@@ -1,0 +1,1 @@
+"""What the owner declares about the data: the catalog, read, checked and drafted."""

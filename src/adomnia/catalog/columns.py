@@ -1,0 +1,97 @@
+"""A declared column: its kind, and the grid of a bounded number. The bounds come from the catalog and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from adomnia.catalog.keys import COLUMNS, SYNONYMS, did_you_mean
+from adomnia.catalog.model import RESERVED
+from adomnia.privacy.amounts import exact
+from adomnia.privacy.domains import Categories, Numbers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text, Truth
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from adomnia.catalog.document import Document
+
+Declared: TypeAlias = dict[str, Any]
+PublicValues: TypeAlias = Callable[[tuple[str, ...], str], tuple[str, ...]]
+
+
+def columns(document: Document, table: str, public_values: PublicValues) -> tuple[Column, ...]:
+    """The columns of a table; `public_values` looks up "table.column" for the key at a path."""
+    path = ("tables", table, "columns")
+    if "columns" not in document.at("tables", table):
+        return ()
+    names = document.names(*path, reserved=RESERVED)
+    return tuple(_column(document, (*path, name), public_values) for name in names)
+
+
+def _column(document: Document, path: tuple[str, ...], public_values: PublicValues) -> Column:
+    kind = _type(document, path)
+    section = COLUMNS[kind]
+    declared = dict(document.section(path, section))
+    _check_bounds(document, path, declared)
+    if isinstance(declared.get("values"), str):
+        declared["values"] = public_values((*path, "values"), declared["values"])
+    with document.explained(path, section):
+        return Column(path[-1], *_BUILDERS[kind](declared))
+
+
+def _type(document: Document, path: tuple[str, ...]) -> str:
+    declared = document.at(*path)
+    known = f"(the types are {', '.join(COLUMNS)})"
+    if "type" not in declared:
+        raise document.refusal(path, "has no type", f'add for example type = "text" {known}')
+    written = str(declared["type"])
+    if written not in COLUMNS:
+        hint = did_you_mean(SYNONYMS.get(written.lower(), written), COLUMNS) or "choose another"
+        raise document.refusal((*path, "type"), f"is no type of column: {written}", f"{hint} {known}")
+    return written
+
+
+def _check_bounds(document: Document, path: tuple[str, ...], declared: Declared) -> None:
+    for given, needed in (("lower", "upper"), ("upper", "lower"), ("step", "lower")):
+        if given in declared and needed not in declared:
+            fix = f"add {needed}, from public knowledge and never from the data, or remove {given}"
+            raise document.refusal((*path, given), f"has no {needed} beside it", fix)
+    if "lower" in declared and declared["lower"] > declared["upper"]:
+        why = f"must be at least lower = {declared['lower']}, got {declared['upper']}"
+        raise document.refusal((*path, "upper"), why, "swap the two, or correct one of them")
+
+
+def _integer(declared: Declared) -> tuple[Kind, Numbers | None]:
+    return _quantity(declared, whole=True, grid=Numbers.integers)
+
+
+def _number(declared: Declared) -> tuple[Kind, Numbers | None]:
+    step = declared.get("step")
+    return _quantity(declared, whole=False, grid=lambda lower, upper: Numbers.bounded(lower, upper, step))
+
+
+def _quantity(
+    declared: Declared, whole: bool, grid: Callable[[Fraction, Fraction], Numbers]
+) -> tuple[Kind, Numbers | None]:
+    if "lower" not in declared:
+        return Quantity(whole=whole), None
+    lower, upper = (exact(declared[bound], "Numbers", bound) for bound in ("lower", "upper"))
+    return Quantity(lower, upper, whole), grid(lower, upper)
+
+
+def _category(declared: Declared) -> tuple[Kind]:
+    values = Categories(declared["values"]).values
+    return (Text(tuple(map(str, values))),)
+
+
+_BUILDERS: dict[str, Callable[[Declared], tuple[Any, ...]]] = {
+    "id": lambda _: (Identity(),),
+    "integer": _integer,
+    "number": _number,
+    "boolean": lambda _: (Truth(),),
+    "category": _category,
+    "date": lambda declared: (Day(declared.get("lower"), declared.get("upper")),),
+    "text": lambda _: (Text(),),
+}

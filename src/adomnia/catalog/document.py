@@ -1,0 +1,142 @@
+"""A catalog.toml as text and as data, and the refusals that point into it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adomnia.catalog.keys import LATER, NAME, SECTION, SECTIONS, did_you_mean
+from adomnia.catalog.places import places
+from adomnia.errors import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from adomnia.catalog.keys import Key, Section
+
+_POSITION = re.compile(r"(?<=line )\d+|(?<=column )\d+")
+_KERNEL = re.compile(r"\w+ (?P<field>\w+) (?P<rule>must .*)\.")  # how every ValueError of ours is worded
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Document:
+    """The text and its content; a path such as ("budget", "epsilon") names a place in both."""
+
+    file: Path
+    text: str
+    content: dict[str, Any]
+
+    def at(self, *path: str) -> Any:  # noqa: ANN401 - TOML holds anything until a rule has looked at it
+        """What the content holds at a path."""
+        found: Any = self.content
+        for name in path:
+            found = found[name]
+        return found
+
+    def refusal(self, path: Sequence[str], why: str, fix: str) -> Refusal:
+        """No, at this key; a key that is not there is shown at the section it belongs into."""
+        found = places(self.text)
+        present = next((path[:end] for end in range(len(path), 0, -1) if tuple(path[:end]) in found), ())
+        key = ".".join(path)
+        return Refusal(f"{key} in {self.file}" if key else str(self.file), why, fix, found.get(tuple(present), (1, 1)))
+
+    def section(self, path: tuple[str, ...], section: Section) -> dict[str, Any]:
+        """The keys at a path, each of them known, none missing, every value as its rule says."""
+        content: dict[str, Any] = self.at(*path)
+        for name in content:
+            if name not in section.names():
+                raise self._unknown((*path, name), section)
+        for key in section.keys:
+            if key.name in content:
+                self._check((*path, key.name), key)
+            elif key.required:
+                raise self.refusal(path, f"has no {key.name}", f"add {key.example}")
+        return content
+
+    def names(self, *path: str, reserved: Sequence[str] = ()) -> list[str]:
+        """The names that the owner chose at a path: well-formed, free, and distinct whatever their case."""
+        taken: dict[str, str] = {}
+        for name, value in self.at(*path).items():
+            fault = _name_fault(name, reserved, taken)
+            if fault is not None:
+                fix = "rename it here and in the file" if path[-1] == "columns" else "rename it"
+                raise self.refusal((*path, name), fault, fix)
+            if not SECTION.holds(value):
+                why = f"must be {SECTION.says}, got {_shown(value)}"
+                raise self.refusal((*path, name), why, "write its keys in { } or under a heading in [ ]")
+            taken[name.lower()] = name
+        return list(taken.values())
+
+    @contextmanager
+    def explained(self, path: tuple[str, ...], section: Section) -> Iterator[None]:
+        """Turns what the kernel says against a value into a refusal at the key of the same name."""
+        try:
+            yield
+        except ValueError as error:
+            found = _KERNEL.fullmatch(str(error))
+            if found is None:
+                raise
+            example = section.key(found["field"]).example
+            raise self.refusal((*path, found["field"]), found["rule"], f"write for example {example}") from None
+
+    def _unknown(self, path: tuple[str, ...], section: Section) -> Refusal:
+        name, known = path[-1], section.names()
+        if name in LATER:
+            return self._later(path, LATER[name], "remove it")
+        owners = " or ".join(other.label for other in SECTIONS if name in other.names())
+        hint = f"remove it, as it belongs to {owners}" if owners else did_you_mean(name, known) or "remove it"
+        fix = f"{hint} ({section.label} takes {', '.join(known)})"
+        return self.refusal(path, f"is not a key of {section.label}", fix)
+
+    def _later(self, path: tuple[str, ...], feature: str, fix: str) -> Refusal:
+        return self.refusal(path, f"asks for something that is not built yet: {feature}", fix)
+
+    def _check(self, path: tuple[str, ...], key: Key) -> None:
+        value = self.at(*path)
+        if key.later is not None and key.later.holds(value):
+            raise self._later(path, key.later.says, f"write for example {key.example}")
+        if not key.rule.holds(value):
+            why = f"must be {key.rule.says}, got {_shown(value)}"
+            raise self.refusal(path, why, f"write for example {key.example}")
+
+
+def load(file: Path) -> Document:
+    """The document, or a refusal where the file is missing or is not TOML."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")  # Windows editors put a mark at the beginning
+        return Document(file, text, tomllib.loads(text))
+    except OSError:
+        fix = f"name a folder that has one, or write one with adomnia init {file.parent}"
+        raise Refusal(str(file), "cannot be read", fix) from None
+    except UnicodeDecodeError:
+        raise Refusal(str(file), "is not UTF-8 text", "save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:  # the parser lets the limits of Python's own show through
+        raise _syntax(file, text, str(error)) from None
+
+
+def _syntax(file: Path, text: str, message: str) -> Refusal:
+    why, _, where = message.partition(" (at ")
+    last = text.rstrip().count("\n") + 1
+    line, column = map(int, _POSITION.findall(where) or (last, 1))
+    why = f"is not TOML: {why[:1].lower()}{why[1:]}"
+    return Refusal(str(file), why, "correct that line; docs/catalog.md shows how every key is written", (line, column))
+
+
+def _name_fault(name: str, reserved: Sequence[str], taken: Mapping[str, str]) -> str | None:
+    if not NAME.holds(name):
+        return f"must be {NAME.says}"
+    if name.lower() in reserved:
+        return "has a name that the index keeps for itself"
+    if name.lower() in taken:
+        return f"differs from {taken[name.lower()]} only in upper and lower case, which SQL does not tell apart"
+    return None
+
+
+def _shown(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -1,0 +1,210 @@
+"""Every key that catalog.toml may hold, as tables of facts: what it takes, an example of it, what is not built yet."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_WORD = r"[A-Za-z_][A-Za-z0-9_]{0,62}"
+_FILES = (".parquet", ".csv")
+_MOST_ROWS_PER_PERSON = 1_000_000
+_LARGEST_INTEGER = 2**53  # up to here every integer is a double, and expressions compute in doubles
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a value must be: in words that follow "must be", and as a test."""
+
+    says: str
+    holds: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: its rule, a line to write, and values that are understood but not built yet."""
+
+    name: str
+    rule: Rule
+    example: str
+    required: bool = False
+    later: Rule | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A closed list of keys, and what to call the thing that has them."""
+
+    label: str
+    keys: tuple[Key, ...]
+
+    def key(self, name: str) -> Key:
+        return next(key for key in self.keys if key.name == name)
+
+    def names(self) -> list[str]:
+        return [key.name for key in self.keys]
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question that names the known word which looks like this one; nothing where none does.
+
+    >>> did_you_mean("uper", ["lower", "upper"])
+    'did you mean upper?'
+    """
+    spelt = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), spelt, n=1)
+    return f"did you mean {spelt[close[0]]}?" if close else ""
+
+
+def _is_integer(value: object, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def _matches(pattern: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+def _is_values(value: object) -> bool:
+    return _matches(rf"{_WORD}\.{_WORD}")(value) or (
+        isinstance(value, list) and all(isinstance(item, str) for item in value)
+    )
+
+
+def _is_of_an_engine(source: object) -> bool:
+    return isinstance(source, str) and ("://" in source or "." not in source)
+
+
+NAME = Rule("a name: a letter or _, then at most 62 letters, digits or _", _matches(_WORD))
+SECTION = Rule("a section of its own", lambda value: isinstance(value, dict))
+
+_TEXT = Rule("a text in quotes", lambda value: isinstance(value, str))
+_FLAG = Rule("true or false", lambda value: isinstance(value, bool))
+_NUMBER = Rule("a number", lambda value: isinstance(value, int | float) and not isinstance(value, bool))
+_INTEGER = Rule("a whole number within 2**53 of zero", lambda v: _is_integer(v, -_LARGEST_INTEGER, _LARGEST_INTEGER))
+_VERSION = Rule("a whole number from 1 to 1,000,000,000", lambda value: _is_integer(value, 1, 10**9))
+_CAP = Rule("a whole number from 1 to 1,000,000", lambda value: _is_integer(value, 1, _MOST_ROWS_PER_PERSON))
+_DAY = Rule("a date without quotes or time, such as 2024-01-31", lambda value: type(value) is date)
+_UNIT = Rule('written "table.column", or "row"', _matches(rf"row|{_WORD}\.{_WORD}"))
+_LINK = Rule('written "column -> table.column"', _matches(rf" *{_WORD} *-> *{_WORD}\.{_WORD} *"))
+_VALUES = Rule('a list of texts, or "table.column" of a public table', _is_values)
+_SOURCE = Rule("a file that ends in .parquet or .csv", lambda v: isinstance(v, str) and v.lower().endswith(_FILES))
+_POLICY = Rule('"on_demand"', lambda value: value == "on_demand")
+
+_OTHER_ENGINE = Rule("a table of another engine", _is_of_an_engine)
+_OTHER_POLICY = Rule("prices set by a policy", lambda value: value in ("equal_split", "geometric"))
+_PRIVATE_CAP = Rule("a cap that is chosen privately", lambda value: isinstance(value, dict))
+
+# Names that the design gives to features nobody can use yet: refused by name, wherever they stand.
+LATER = {
+    "views": "views",
+    "minimum_frequency": "a minimum frequency of groups",
+    "keys_per_person": "groups by undeclared keys",
+    "spend": "prices set by a policy",
+    "engine": "other engines",
+    "engines": "other engines",
+}
+
+
+CATALOG = Section(
+    "a catalog",
+    (
+        Key("dataset", SECTION, "[dataset] with name, version and unit", required=True),
+        Key("budget", SECTION, "[budget] with epsilon = 10.0", required=True),
+        Key("analysts", SECTION, "[analysts.alice] with epsilon = 2.0", required=True),
+        Key("tables", SECTION, '[tables.people] with source = "people.parquet"', required=True),
+    ),
+)
+DATASET = Section(
+    "[dataset]",
+    (
+        Key("name", NAME, 'name = "hospital"', required=True),
+        Key("version", _VERSION, "version = 1", required=True),
+        Key("unit", _UNIT, 'unit = "people.person_id"', required=True),
+    ),
+)
+BUDGET = Section(
+    "[budget]",
+    (
+        Key("epsilon", _NUMBER, "epsilon = 10.0", required=True),
+        Key("delta", _NUMBER, "delta = 1e-6"),
+        Key("approximate", _FLAG, "approximate = true"),
+        Key("event_delta", _NUMBER, "event_delta = 5e-7"),
+    ),
+)
+ANALYST = Section(
+    "an analyst",
+    (
+        Key("epsilon", _NUMBER, "epsilon = 2.0", required=True),
+        Key("delta", _NUMBER, "delta = 1e-7"),
+        Key("policy", _POLICY, 'policy = "on_demand"', later=_OTHER_POLICY),
+    ),
+)
+
+_FROM = Key("source", _SOURCE, 'source = "people.parquet"', required=True, later=_OTHER_ENGINE)
+_PUBLIC = Key("public", _FLAG, "public = true")
+_COLUMNS = Key("columns", SECTION, '[tables.people.columns] with person_id = { type = "id" }', required=True)
+_PERSON = Key("person", _LINK, 'person = "person_id -> people.person_id", or public = true if it is about nobody', True)
+_ROWS = "rows_per_person"
+
+PUBLIC_TABLE = Section("a public table", (_FROM, _PUBLIC, Key("columns", SECTION, _COLUMNS.example)))
+ROW_TABLE = Section('a table whose unit is "row"', (_FROM, _PUBLIC, _COLUMNS))
+OWN_TABLE = Section(
+    "the unit's own table",
+    (_FROM, _PUBLIC, Key(_ROWS, _CAP, f"{_ROWS} = 1", later=_PRIVATE_CAP), _COLUMNS),
+)
+LINKED_TABLE = Section(
+    "a private table",
+    (_FROM, _PUBLIC, _PERSON, Key(_ROWS, _CAP, f"{_ROWS} = 10", required=True, later=_PRIVATE_CAP), _COLUMNS),
+)
+
+_TYPE = Key("type", _TEXT, 'type = "integer"', required=True)
+
+
+def _column(label: str, *keys: Key) -> Section:
+    return Section(label, (_TYPE, *keys))
+
+
+COLUMNS = {
+    "id": _column("an id column"),
+    "integer": _column(
+        "an integer column",
+        Key("lower", _INTEGER, "lower = 0"),
+        Key("upper", _INTEGER, "upper = 120"),
+    ),
+    "number": _column(
+        "a number column",
+        Key("lower", _NUMBER, "lower = 0"),
+        Key("upper", _NUMBER, "upper = 500_000"),
+        Key("step", _NUMBER, "step = 0.25"),
+    ),
+    "boolean": _column("a boolean column"),
+    "category": _column("a category column", Key("values", _VALUES, 'values = ["F", "M", "X"]', required=True)),
+    "date": _column(
+        "a date column",
+        Key("lower", _DAY, "lower = 2020-01-01"),
+        Key("upper", _DAY, "upper = 2029-12-31"),
+    ),
+    "text": _column("a text column"),
+}
+
+SECTIONS = (CATALOG, DATASET, BUDGET, ANALYST, PUBLIC_TABLE, ROW_TABLE, OWN_TABLE, LINKED_TABLE, *COLUMNS.values())
+
+# What other systems call these types. It turns a header into a draft and a wrong type into a suggestion.
+SYNONYMS = {
+    synonym: name
+    for name, synonyms in {
+        "integer": "int bigint smallint tinyint hugeint ubigint uinteger usmallint utinyint int64 int32 long",
+        "number": "float double decimal numeric real float64 float32",
+        "boolean": "bool logical",
+        "category": "enum factor categorical",
+        "date": "day datetime timestamp",
+        "text": "string str varchar char",
+        "id": "uuid key identifier",
+    }.items()
+    for synonym in synonyms.split()
+}

@@ -1,0 +1,78 @@
+"""What the owner declares: public facts, and the only ones that anything before the noise may depend on."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.filters import Budget
+from adomnia.privacy.units import Unit
+
+RESERVED = ("rank", "bucket", "person", "rowid")  # columns that the contribution index or its engine adds to a table
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+
+
+def is_name(word: str) -> bool:
+    """Whether a table or column may be called that, so that no name of ours can be taken for it."""
+    return _NAME.fullmatch(word) is not None and word.lower() not in RESERVED
+
+
+@dataclass(frozen=True)
+class Link:
+    """`person = "column -> parent.parent_column"`: how a row of this table finds its person, step by step."""
+
+    column: str
+    parent: str
+    parent_column: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One declared table. A private table has `rows_per_person`; a public one is read exactly and costs nothing."""
+
+    name: str
+    source: str
+    columns: tuple[Column, ...]
+    public: bool = False
+    link: Link | None = None
+    rows_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        # Whoever made the catalog: two columns of one name, or one that the index uses, would be read for each other.
+        names = [column.name for column in self.columns]
+        for name in (self.name, *names):
+            if not is_name(name):
+                rule = "names of letters, digits and _, none of them reserved"
+                raise ValueError(f"Table {self.name} must have {rule}, got {name!r}.")
+        if len({name.lower() for name in names}) < len(names):
+            raise ValueError(f"Table {self.name} must have columns of different names, got {', '.join(names)}.")
+
+    def column(self, name: str) -> Column | None:
+        return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True)
+class Analyst:
+    """Somebody who may ask, and what they may spend in all."""
+
+    name: str
+    budget: Budget
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """A whole catalog.toml, checked."""
+
+    name: str
+    version: int
+    unit: Unit
+    budget: Budget
+    analysts: tuple[Analyst, ...]
+    tables: tuple[Table, ...]
+    folder: Path
+
+    def table(self, name: str) -> Table | None:
+        return next((table for table in self.tables if table.name == name), None)
+
+    def analyst(self, name: str) -> Analyst | None:
+        return next((analyst for analyst in self.analysts if analyst.name == name), None)

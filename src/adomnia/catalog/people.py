@@ -1,0 +1,137 @@
+"""Whose rows a table holds: the unit, and the links that lead every private table to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from adomnia.catalog.keys import LINKED_TABLE, OWN_TABLE, PUBLIC_TABLE, ROW_TABLE, did_you_mean
+from adomnia.catalog.model import Link
+from adomnia.privacy.kinds import Identity
+from adomnia.privacy.units import ROW, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from adomnia.catalog.document import Document
+    from adomnia.catalog.keys import Section
+    from adomnia.catalog.model import Table
+
+_UNIT_PATH = ("dataset", "unit")
+
+
+def unit(document: Document, written: str) -> Unit:
+    """The unit, if its table is declared and private."""
+    found = Unit.parse(written)
+    if found != ROW:
+        _check_private(document, _UNIT_PATH, found.table)
+    return found
+
+
+def public_tables(document: Document) -> list[str]:
+    """The tables that say of themselves that they are about nobody."""
+    return [name for name, table in document.at("tables").items() if table.get("public") is True]
+
+
+def section_of(table: Mapping[str, Any], name: str, unit: Unit) -> Section:
+    """Which keys a table takes follows from its part: public, rows of their own, the unit's own, or linked to it."""
+    if table.get("public") is True:
+        return PUBLIC_TABLE
+    if unit == ROW:
+        return ROW_TABLE
+    return OWN_TABLE if name == unit.table else LINKED_TABLE
+
+
+def link(written: str | None) -> Link | None:
+    """A link as the catalog writes it.
+
+    >>> link("person_id -> people.person_id")
+    Link(column='person_id', parent='people', parent_column='person_id')
+    """
+    if written is None:
+        return None
+    column, _, target = written.partition("->")
+    parent, _, parent_column = target.strip().partition(".")
+    return Link(column.strip(), parent, parent_column)
+
+
+def linked(document: Document, tables: tuple[Table, ...], unit: Unit) -> tuple[Table, ...]:
+    """The tables with their person columns marked, once every private one is known to lead to the unit."""
+    by_name = {table.name: table for table in tables}
+    if unit != ROW:
+        _check_identifier(document, _UNIT_PATH, by_name[unit.table], unit.column)
+    links = [(table, table.link) for table in tables if table.link is not None]
+    for table, link in links:
+        _check_private(document, _person_path(table), link.parent)
+    for table, _ in links:
+        _check_chain(document, table, by_name, unit)
+    for table, link in links:
+        _check_columns(document, table, link, by_name, unit)
+    return tuple(_marked(table, by_name, unit) for table in tables)
+
+
+def _check_private(document: Document, path: tuple[str, ...], name: str) -> None:
+    public = public_tables(document)
+    private = [table for table in document.at("tables") if table not in public]
+    if name in private:
+        return
+    if name in public:
+        raise document.refusal(path, f"leads to {name}, which is public and so has no people", "name a private table")
+    fix = f"{did_you_mean(name, private) or f'declare [tables.{name}]'} (declared are {', '.join(private)})"
+    raise document.refusal(path, f"names the table {name}, which is not declared", fix)
+
+
+def _check_identifier(document: Document, path: tuple[str, ...], table: Table, name: str) -> None:
+    column = table.column(name)
+    if column is not None and isinstance(column.kind, Identity):
+        return
+    line = f'{name} = {{ type = "id" }}'
+    if column is None:
+        hint = did_you_mean(name, [column.name for column in table.columns])
+        why = f"names the column {name}, which {table.name} does not declare"
+        raise document.refusal(path, why, f"{hint} Or add {line} to its columns".removeprefix(" Or "))
+    why = f"names {table.name}.{name}, which is of type {column.kind}"
+    raise document.refusal(path, why, f"name a column of type id, or write {line}")
+
+
+def _check_chain(document: Document, table: Table, by_name: Mapping[str, Table], unit: Unit) -> None:
+    seen = [table.name]
+    while (link := by_name[seen[-1]].link) is not None:
+        circular = link.parent in seen
+        seen.append(link.parent)
+        if circular:
+            why = f"goes round in a circle: {' -> '.join(seen)}"
+            raise document.refusal(_person_path(table), why, f"let one of them lead to {unit}")
+
+
+def _check_columns(document: Document, table: Table, link: Link, by_name: Mapping[str, Table], unit: Unit) -> None:
+    path, parent = _person_path(table), by_name[link.parent]
+    _check_identifier(document, path, table, link.column)
+    _check_identifier(document, path, parent, link.parent_column)
+    if parent.name == unit.table and link.parent_column != unit.column:
+        raise document.refusal(path, f"must end at the unit, {unit}", f'write person = "{link.column} -> {unit}"')
+    if parent.link is not None and parent.link.column == link.parent_column and parent.rows_per_person > 1:
+        why = f"leads to {parent.name}.{link.parent_column}, which several rows of one person share"
+        raise document.refusal(path, why, f"link to a column that is different in every row, or to {unit}")
+
+
+def _person_path(table: Table) -> tuple[str, ...]:
+    return ("tables", table.name, "person")
+
+
+def _marked(table: Table, by_name: Mapping[str, Table], unit: Unit) -> Table:
+    return replace(
+        table,
+        columns=tuple(
+            replace(column, kind=Identity(person=True)) if _is_person(table, column.name, by_name, unit) else column
+            for column in table.columns
+        ),
+    )
+
+
+def _is_person(table: Table, column: str, by_name: Mapping[str, Table], unit: Unit) -> bool:
+    if table.name == unit.table:
+        return column == unit.column
+    if table.link is None or column != table.link.column:
+        return False
+    return _is_person(by_name[table.link.parent], table.link.parent_column, by_name, unit)

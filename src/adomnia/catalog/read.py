@@ -1,0 +1,121 @@
+"""catalog.toml, read and checked. Every refusal names file, line, key, rule and fix; nothing is taken from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from adomnia.catalog.columns import columns
+from adomnia.catalog.document import Document, load
+from adomnia.catalog.keys import ANALYST, BUDGET, CATALOG, COLUMNS, DATASET, did_you_mean
+from adomnia.catalog.model import RESERVED, Analyst, Catalog, Table
+from adomnia.catalog.people import link, linked, public_tables, section_of, unit
+from adomnia.errors import Refusal
+from adomnia.privacy.filters import Budget
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from adomnia.privacy.expressions import Column
+    from adomnia.privacy.units import Unit
+
+FILE = "catalog.toml"
+
+ValuesOf: TypeAlias = Callable[[Table, str], list[str]]
+
+
+def read(folder: Path, values_of: ValuesOf) -> Catalog:
+    """The catalog of a folder; `values_of` reads a column of a *public* table, for `values = "table.column"`."""
+    document = load(folder / FILE)
+    document.section((), CATALOG)
+    dataset = document.section(("dataset",), DATASET)
+    budget = _budget(document)
+    names = _chosen(document, "tables", RESERVED)
+    persons = unit(document, dataset["unit"])
+    for name in names:
+        document.section(("tables", name), section_of(document.at("tables", name), name, persons))
+    _check_sources(document, folder)
+    return Catalog(
+        name=dataset["name"],
+        version=dataset["version"],
+        unit=persons,
+        budget=budget,
+        analysts=tuple(_analyst(document, name, budget) for name in _chosen(document, "analysts")),
+        tables=_tables(document, names, persons, values_of),
+        folder=folder,
+    )
+
+
+def _chosen(document: Document, section: str, reserved: tuple[str, ...] = ()) -> list[str]:
+    names = document.names(section, reserved=reserved)
+    if not names:
+        raise document.refusal((section,), "is empty", f"add {CATALOG.key(section).example}")
+    return names
+
+
+def _check_sources(document: Document, folder: Path) -> None:
+    """A file is public or it is not: what is read from a public table costs nothing."""
+    files = {name: (folder / table["source"]).resolve() for name, table in document.at("tables").items()}
+    public = public_tables(document)
+    private = {file: name for name, file in files.items() if name not in public}
+    for name in public:
+        if files[name] in private:
+            why = f"is also the file of {private[files[name]]}, which is private"
+            raise document.refusal(("tables", name, "source"), why, "give the public table a file of its own")
+
+
+def _budget(document: Document) -> Budget:
+    declared = document.section(("budget",), BUDGET)
+    with document.explained(("budget",), BUDGET):
+        budget = Budget(**declared)
+    if budget.approximate and not budget.delta:
+        why = "needs a delta above 0: every spend that is not pure uses some"
+        raise document.refusal(("budget", "approximate"), why, "add delta = 1e-6, or write approximate = false")
+    return budget
+
+
+def _analyst(document: Document, name: str, budget: Budget) -> Analyst:
+    path = ("analysts", name)
+    declared = document.section(path, ANALYST)
+    with document.explained(path, ANALYST):
+        return Analyst(name, Budget(declared["epsilon"], declared.get("delta", 0), budget.approximate))
+
+
+def _tables(document: Document, names: list[str], persons: Unit, values_of: ValuesOf) -> tuple[Table, ...]:
+    def public_values(path: tuple[str, ...], written: str) -> tuple[str, ...]:
+        return _public_values(document, path, written, values_of)
+
+    tables = [_table(document, name, columns(document, name, public_values)) for name in names]
+    return linked(document, tuple(tables), persons)
+
+
+def _table(document: Document, name: str, columns: tuple[Column, ...]) -> Table:
+    declared = document.at("tables", name)
+    return Table(
+        name=name,
+        source=declared["source"],
+        columns=columns,
+        public=declared.get("public", False),
+        link=link(declared.get("person")),
+        rows_per_person=declared.get("rows_per_person", 1),
+    )
+
+
+def _public_values(document: Document, path: tuple[str, ...], written: str, values_of: ValuesOf) -> tuple[str, ...]:
+    name, _, column = written.partition(".")
+    public = public_tables(document)
+    if name not in public:
+        why = f"must come from a public table, and {name} is {'private' if name in document.at('tables') else 'none'}"
+        example = COLUMNS["category"].key("values").example
+        fix = f"{did_you_mean(name, public) or 'declare a public table.'} Or list them: {example}"
+        raise document.refusal(path, why, fix)
+    known = document.at("tables", name).get("columns")
+    if known is not None and column not in known:
+        fix = f"{did_you_mean(column, known) or 'name another'} (declared are {', '.join(known)})"
+        raise document.refusal(path, f"names the column {column}, which {name} does not declare", fix)
+    try:
+        values = values_of(_table(document, name, ()), column)
+    except Refusal as cause:
+        raise document.refusal(path, f"cannot be read: {cause.what} {cause.why}", cause.fix) from None
+    # Sorted, because a file has no order that an engine must keep, and the index stores positions in this list.
+    return tuple(sorted({value for value in values if value is not None}))

@@ -1,0 +1,91 @@
+"""What owners look at: the promises of a catalog, and who spent what."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from adomnia.cli import pages
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, shown_down, shown_up
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adomnia.catalog.checks import Promise
+    from adomnia.privacy.filters import Filter
+
+
+@dataclass(frozen=True)
+class Account:
+    """A budget and what was spent of it: an analyst's, or without a name the dataset's."""
+
+    name: str | None
+    filter: Filter
+    answers: int
+
+
+def print_promises(promises: Sequence[Promise]) -> None:
+    """One promise a line; what the owner should look at again is marked."""
+    table = pages.table(("About", "Promise"))
+    for promise in promises:
+        says = Text("Warning: ", "bold yellow").append(promise.says, "yellow") if promise.warning else promise.says
+        table.add_row(promise.about, says)
+    pages.show(table)
+
+
+def print_promises_json(promises: Sequence[Promise]) -> None:
+    pages.show_json([asdict(promise) for promise in promises])
+
+
+def print_budgets(accounts: Sequence[Account]) -> None:
+    """One account a line, the dataset's last."""
+    table = pages.table(("Who", "Budget", "Spent", "Left", "Answers"), {4})
+    for account in accounts:
+        row = (budget(account.filter), spent(account.filter), left(account.filter), f"{account.answers:,}")
+        table.add_row(account.name or Text("all together", "bold"), *row)
+    pages.show(table, "", "What somebody spends counts in their own line and in the last one.")
+
+
+def print_budgets_json(accounts: Sequence[Account]) -> None:
+    pages.show_json([as_record(account) for account in accounts])
+
+
+def as_record(account: Account) -> dict[str, object]:
+    """An account as plain data; amounts are exact texts. The dataset's has no name."""
+    total, used = account.filter.budget, account.filter.spent
+    return {
+        "analyst": account.name,
+        "budget": {"epsilon": str(total.epsilon), "delta": str(total.delta), "rho": str(total.rho)},
+        "spent": {
+            "epsilon": str(used.epsilon_units * EPSILON_UNIT) if used.pure else None,
+            "rho": str(used.rho_units * EPSILON_UNIT),
+            "delta": str(used.delta_units * DELTA_UNIT),
+        },
+        "left": {name: str(amount) for name, amount in account.filter.left()._asdict().items()},
+        "answers": account.answers,
+    }
+
+
+def budget(account: Filter) -> str:
+    total = account.budget
+    delta = f", delta {shown_down(total.delta)}" if total.delta else ""
+    return f"epsilon {shown_down(total.epsilon)}{delta}"
+
+
+def spent(account: Filter) -> str:
+    """In epsilon while every spend was pure, in rho afterwards."""
+    used = account.spent
+    if used.pure:
+        return f"epsilon {shown_up(used.epsilon_units * EPSILON_UNIT)}"
+    return f"rho {shown_up(used.rho_units * EPSILON_UNIT)}"
+
+
+def left(account: Filter) -> str:
+    """What may still be paid: in pure epsilon, or in rho, not both."""
+    rest = account.left()
+    ways = [f"epsilon {shown_down(rest.epsilon)}"] if account.spent.pure else []
+    if account.budget.approximate and account.budget.rho:
+        ways.append(f"rho {shown_down(rest.rho)}")
+    return " or ".join(ways)

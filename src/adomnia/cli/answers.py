@@ -1,0 +1,78 @@
+"""An answer on the terminal: a table with intervals, JSON, or CSV."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from adomnia.cli import pages
+from adomnia.curator import display
+from adomnia.curator.columns import KeyColumn
+from adomnia.privacy.events import to_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adomnia.curator.answer import Answer
+
+MADE_UP = "Made-up rows: nothing was read and nothing was spent. The real answer would cost"
+
+
+def print_table(answer: Answer, mock: bool = False) -> None:
+    """Values rounded to what their intervals deserve, then what they cost."""
+    headings, rows = display.table(answer)
+    shown = pages.table(headings, _numeric(answer))
+    for row in rows:
+        shown.add_row(*row)
+    pages.show_answer(shown, "", *notes(answer, mock))
+
+
+def print_json(answer: Answer, mock: bool = False) -> None:
+    pages.show_json(as_record(answer, mock))
+
+
+def print_csv(answer: Answer, mock: bool = False) -> None:
+    """All digits, intervals in columns of their own; the cost goes to standard error."""
+    names = [name for column in answer.columns for name in _names(column.name, isinstance(column, KeyColumn))]
+    writer = csv.DictWriter(sys.stdout, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(answer.records())
+    for line in notes(answer, mock):
+        typer.echo(line, err=True)
+
+
+def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
+    """The answer as plain data; amounts are exact texts."""
+    return {
+        "rows": answer.records(),
+        "confidence": answer.confidence,
+        "cost": to_record(answer.cost),
+        "left": {name: str(amount) for name, amount in answer.left._asdict().items()},
+        "analyst": answer.receipt.analyst,
+        "request_id": answer.receipt.request_id,
+        "receipt": answer.receipt.hash,
+        "replayed": answer.replayed,
+        "mock": mock,
+    }
+
+
+def notes(answer: Answer, mock: bool) -> list[str]:
+    """What stands below the rows."""
+    return [f"{MADE_UP} {display.cost(answer.cost)}."] if mock else display.footer(answer)
+
+
+def _numeric(answer: Answer) -> Iterator[int]:
+    place = 0
+    for column in answer.columns:
+        if isinstance(column, KeyColumn):
+            place += 1
+        else:
+            yield from (place, place + 1)
+            place += 2
+
+
+def _names(name: str, key: bool) -> list[str]:
+    return [name] if key else [name, f"{name}_lower", f"{name}_upper"]

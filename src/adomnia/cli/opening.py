@@ -1,0 +1,98 @@
+"""A dataset as a command opens it: with a bar while its index is built, on made-up rows, or its ledger alone."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import duckdb
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from adomnia.curator import mock
+from adomnia.curator.curator import MEMORY, STATE, Curator, open_folder, read_catalog
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb.sources import file_source
+from adomnia.errors import Refusal
+from adomnia.ledger import Ledger
+from adomnia.noise import SystemBits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from adomnia.catalog.model import Catalog
+    from adomnia.curator.session import Session
+
+LEDGER = "ledger.sqlite"
+
+
+@contextmanager
+def dataset(folder: Path) -> Iterator[Curator]:
+    """The dataset of a folder; the index is built where it is missing."""
+    with _building() as tell:
+        curator = open_folder(folder, tell)
+    with curator:
+        yield curator
+
+
+@contextmanager
+def rehearsal(folder: Path) -> Iterator[Curator]:
+    """The same catalog over made-up rows: private files are not opened, and the ledger ends with the command."""
+    catalog = read_catalog(folder)
+    engine = DuckDB.load(catalog, mock.frames(catalog))
+    with Curator(catalog, engine, _ledger(catalog, MEMORY), SystemBits()) as curator:
+        yield curator
+
+
+@contextmanager
+def ledger(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
+    """The catalog and the ledger of a folder; where nobody has asked yet, one in memory stands in for it."""
+    catalog = read_catalog(folder)
+    path = folder / STATE / LEDGER
+    with _ledger(catalog, path if path.exists() else MEMORY) as opened:
+        yield catalog, opened
+
+
+def session(curator: Curator, analyst: str | None) -> Session:
+    """For the analyst who was named, or else the first one of the catalog."""
+    return curator.session(analyst or curator.catalog.analysts[0].name)
+
+
+def check_headers(folder: Path, catalog: Catalog) -> None:
+    """Refuse private files whose columns are not those that the catalog declares; no row is read."""
+    with duckdb.connect() as connection:
+        for table in catalog.tables:
+            if not table.public:
+                file_source(connection, folder / table.source).check(table)
+
+
+def header(path: Path) -> list[tuple[str, str]]:
+    """The names and types of a file's columns; a CSV file has no types."""
+    if path.suffix.lower() not in {".csv", ".tsv", ".parquet"}:
+        raise Refusal(f"File {path.name}", "is neither CSV nor Parquet", "name files that end in .csv or .parquet")
+    with duckdb.connect() as connection:
+        source = file_source(connection, path)
+    return [(name, "" if source.spelled else kind) for name, kind in source.types.items()]
+
+
+def _ledger(catalog: Catalog, path: str | Path) -> Ledger:
+    return Ledger.open(path, catalog.budget, {analyst.name: analyst.budget for analyst in catalog.analysts})
+
+
+@contextmanager
+def _building() -> Iterator[Callable[[str, float], None]]:
+    """A bar on standard error that appears with the first step and goes away with the last."""
+    columns = (TextColumn("Building the index, once"), BarColumn(), TextColumn("{task.description}"))
+    console = Console(stderr=True)
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task("", total=1.0)
+
+    def tell(step: str, share: float) -> None:
+        bar.start()
+        bar.update(task, description=step, completed=share)
+
+    try:
+        yield tell
+    finally:
+        bar.stop()

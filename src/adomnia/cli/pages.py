@@ -1,0 +1,58 @@
+"""How commands write to the terminal: tables that fit it, and JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_UNBOUNDED = 10**6
+
+
+def table(headings: Iterable[str], numeric: Iterable[int] = ()) -> Table:
+    """An empty table; a cell that does not fit is folded, never cut."""
+    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, pad_edge=False)
+    right = set(numeric)
+    for place, heading in enumerate(headings):
+        made.add_column(heading, justify="right" if place in right else "left", overflow="fold")
+    return made
+
+
+def show(*parts: str | Table) -> None:
+    """Print at the width of the terminal; sentences in a file or pipe are not broken."""
+    _print(_console(), parts)
+
+
+def show_answer(*parts: str | Table) -> None:
+    """The same for rows that matter one by one: in a file or pipe, a table is as wide as its cells."""
+    console = _console()
+    if not console.is_terminal:
+        unbounded = Console(width=_UNBOUNDED)
+        needed = (unbounded.measure(part).maximum for part in parts if isinstance(part, Table))
+        console.width = max(console.width, *needed)
+    _print(console, parts)
+
+
+def show_json(record: object) -> None:
+    """One JSON value."""
+    print(json.dumps(record, indent=2, ensure_ascii=False))  # noqa: T201 - standard output is the interface
+
+
+def percent(share: float) -> str:
+    """A confidence for the eye: 95%, 99.9%."""
+    return f"{100 * share:.6g}%"
+
+
+def _console() -> Console:
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def _print(console: Console, parts: Iterable[str | Table]) -> None:
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str) and not console.is_terminal)

@@ -1,0 +1,1 @@
+"""The curator: the one place where data, noise and budget meet."""

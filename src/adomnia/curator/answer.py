@@ -1,0 +1,107 @@
+"""An answer: values with their intervals, what they cost, and how to read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adomnia.curator import display
+from adomnia.curator.columns import Cell, KeyColumn, ValueColumn
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from adomnia.ledger.requests import Receipt
+    from adomnia.privacy.events import Event
+    from adomnia.privacy.filters import Left
+    from adomnia.statistics.contract import Floats
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows of declared keys and noisy values. `rows` are the cells that ORDER BY and LIMIT leave, in their order."""
+
+    columns: tuple[KeyColumn | ValueColumn, ...]
+    rows: NDArray[np.intp]
+    confidence: float
+    receipt: Receipt
+    replayed: bool
+    left: Left
+
+    @property
+    def cost(self) -> Event:
+        """What this answer cost; a replayed one says what was paid the first time."""
+        return self.receipt.event
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> list[Cell]:
+        """One column, as a list."""
+        column = self._column(name)
+        if isinstance(column, KeyColumn):
+            return [column.values[row] for row in self.rows]
+        return _plain(column.estimate.values.ravel()[self.rows], column.estimate.whole)
+
+    def interval(self, name: str, confidence: float | None = None, together: bool = False) -> list[tuple[float, float]]:
+        """Lower and upper ends around each value of a column; `together`: all of its cells covered at once."""
+        column = self._column(name)
+        if isinstance(column, KeyColumn):
+            raise TypeError(f"Answer interval needs a measured column, got the key {name}.")
+        lower, upper = self._bounds(column, self.confidence if confidence is None else confidence, together)
+        return list(zip(lower.tolist(), upper.tolist(), strict=True))
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The answer as one dictionary a row, with `name_lower` and `name_upper` beside each measured value."""
+        table = self._table()
+        return [{name: values[row] for name, values in table.items()} for row in range(len(self))]
+
+    def to_arrow(self) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table(self._table())
+
+    def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(self._table())
+
+    def to_polars(self) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame(self._table())
+
+    def __repr__(self) -> str:
+        return display.as_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.as_html(self)
+
+    def _column(self, name: str) -> KeyColumn | ValueColumn:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"Answer has no column {name}; it has {', '.join(column.name for column in self.columns)}.")
+
+    def _bounds(self, column: ValueColumn, confidence: float, together: bool) -> tuple[Floats, Floats]:
+        cells = column.estimate.values.size if together else 1
+        lower, upper = column.estimate.interval(confidence, cells)
+        return lower.ravel()[self.rows], upper.ravel()[self.rows]
+
+    def _table(self) -> dict[str, list[Cell]]:
+        table: dict[str, list[Cell]] = {}
+        for column in self.columns:
+            table[column.name] = self[column.name]
+            if isinstance(column, ValueColumn):
+                lower, upper = self._bounds(column, self.confidence, together=False)
+                table[f"{column.name}_lower"] = _plain(lower, column.estimate.whole)
+                table[f"{column.name}_upper"] = _plain(upper, column.estimate.whole)
+        return table
+
+
+def _plain(values: Floats, whole: bool) -> list[Cell]:
+    return [int(value) for value in values] if whole else values.tolist()

@@ -1,0 +1,99 @@
+"""A dataset under protection: its catalog, its engine and its ledger, and sessions for those who ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from adomnia.catalog.read import read
+from adomnia.curator import mock
+from adomnia.curator.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
+from adomnia.curator.session import Session
+from adomnia.engines.duckdb import DuckDB, silent, values_of
+from adomnia.errors import Refusal
+from adomnia.ledger import Ledger
+from adomnia.noise import SystemBits
+from adomnia.privacy.filters import Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from adomnia.catalog.model import Catalog
+    from adomnia.engines.contract import Engine
+    from adomnia.noise import Bits
+    from adomnia.privacy.amounts import Number
+
+STATE = ".adomnia"  # the folder beside the catalog that holds index and ledger
+MEMORY = ":memory:"
+
+
+class Curator:
+    """The one that holds the data; analysts hold sessions."""
+
+    def __init__(self, catalog: Catalog, engine: Engine, ledger: Ledger, bits: Bits) -> None:
+        self.catalog, self.engine, self.ledger, self.bits = catalog, engine, ledger, bits
+
+    def session(self, analyst: str) -> Session:
+        """A session for an analyst whom the catalog names."""
+        if self.catalog.analyst(analyst) is None:
+            known = ", ".join(each.name for each in self.catalog.analysts)
+            why = f"is not in the catalog, which names {known or 'nobody'}"
+            raise Refusal(f"Analyst {analyst}", why, f"ask as one of them, or have the owner add [analysts.{analyst}]")
+        return Session(self, analyst)
+
+    def mock(self) -> Curator:
+        """The same questions on rows made up from the catalog alone: nothing is read and nothing is spent."""
+        engine = DuckDB.load(self.catalog, mock.frames(self.catalog))
+        budgets = {analyst.name: analyst.budget for analyst in self.catalog.analysts}
+        return Curator(self.catalog, engine, Ledger.open(MEMORY, self.catalog.budget, budgets), self.bits)
+
+    def close(self) -> None:
+        """Let go of index and ledger."""
+        self.engine.close()
+        self.ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_folder(folder: str | Path, progress: Callable[[str, float], None] = silent) -> Curator:
+    """The dataset of a folder with a catalog.toml; index and ledger live beside it."""
+    place = Path(folder)
+    catalog = read_catalog(place)
+    engine = DuckDB.open(catalog, place / STATE, progress)
+    budgets = {analyst.name: analyst.budget for analyst in catalog.analysts}
+    return Curator(catalog, engine, Ledger.open(place / STATE / "ledger.sqlite", catalog.budget, budgets), SystemBits())
+
+
+def read_catalog(folder: Path) -> Catalog:
+    """The catalog of a folder; public tables are read for the values they declare, private ones are not."""
+    return read(folder, lambda table, column: values_of(folder / table.source, column))
+
+
+def protect(  # noqa: PLR0913 - what is declared has to be said
+    data: object,
+    *,
+    unit: str,
+    epsilon: Number,
+    delta: Number = 0,
+    rows_per_person: int = 1,
+    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    ledger: str | Path = MEMORY,
+) -> Session:
+    """A session over a table of your own: pandas, Polars or Arrow, asked about as `data`.
+
+    `unit` is the column that says whose row it is, or "row". The ledger lives in memory unless you give it a path.
+    """
+    import pyarrow as pa
+
+    table = pa.table(data)
+    budget = Budget(epsilon, delta, approximate=delta != 0)
+    version = 1 if ledger == MEMORY else fingerprint(table)
+    declared = Declared(unit, rows_per_person, bounds or {}, categories or {}, budget, version)
+    catalog = catalog_of(table, declared)
+    engine = DuckDB.load(catalog, {TABLE: table})
+    return Curator(catalog, engine, Ledger.open(ledger, budget, {OWNER: budget}), SystemBits()).session(OWNER)

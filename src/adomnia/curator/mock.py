@@ -1,0 +1,55 @@
+"""Rows made up from the catalog alone, to try questions out on: they say nothing about the data."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+
+if TYPE_CHECKING:
+    from adomnia.catalog.model import Catalog, Table
+    from adomnia.privacy.expressions import Column
+
+PEOPLE = 1000
+_GOLDEN = 0.6180339887498949  # its multiples fall evenly into [0, 1), so that every part of a range is met
+_UNBOUNDED = 100.0
+_FIRST_DAY = date(2020, 1, 1)
+_DAYS = 1000
+
+
+def frames(catalog: Catalog) -> dict[str, object]:
+    """A table for each private table of the catalog: a thousand people, with up to three rows each where they may."""
+    import pyarrow as pa
+
+    private = [table for table in catalog.tables if not table.public]
+    return {table.name: pa.table(_columns(table)) for table in private}
+
+
+def _columns(table: Table) -> dict[str, list[object]]:
+    rows = PEOPLE * min(table.rows_per_person, 3)
+    return {
+        column.name: [_value(column, row, (row * (place + 1) * _GOLDEN) % 1) for row in range(rows)]
+        for place, column in enumerate(table.columns)
+    }
+
+
+def _value(column: Column, row: int, part: float) -> object:
+    match column.kind:
+        case Identity(person=person):
+            return row % PEOPLE if person else row
+        case Truth():
+            return part < 0.5
+        case Text(values=values):
+            return values[int(part * len(values))] if values else f"{column.name} {row % 10}"
+        case Day(lower=lower, upper=upper):
+            first, last = lower or _FIRST_DAY, upper or _FIRST_DAY + timedelta(days=_DAYS)
+            return first + timedelta(days=int(part * (last - first).days))
+    return _number(column.kind, part)
+
+
+def _number(kind: Quantity, part: float) -> float:
+    low = 0.0 if kind.lower is None else float(kind.lower)
+    high = _UNBOUNDED if kind.upper is None else float(kind.upper)
+    number = low + part * (high - low)
+    return int(number) if kind.whole else number

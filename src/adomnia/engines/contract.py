@@ -1,0 +1,64 @@
+"""What an engine promises: it renders our own queries as SQL over the contribution index, and runs exactly that.
+
+The index holds one table for each private table of the catalog, under its name, with these columns:
+
+    rank      the place of the row among those of its person, from 1: a cap keeps the rows of rank <= cap
+    person    whose row it is, as a number that says nothing else
+    c         a declared column: numbers and dates clamped to their bounds, categories as their code, the place of the
+              value in the declared list (NULL where it is not in it), booleans and text as they are
+    "c grid"  of a bounded number that need not be whole: its integer multiple of the step
+
+Whole numbers are their own grid. NaN is NULL, and so is an infinity that no bound clamps. Ids are not kept: what may be
+asked of them is in `person`. Rows lie together by the bucket of their rank (1, 2, 3-4, 5-8, ...) and, within it, in the
+order of the source, so that a cap and a filter both skip what they do not need.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from adomnia.noise import Integers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Identity, Quantity
+from adomnia.privacy.queries import Query
+
+RANK = "rank"
+PERSON = "person"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """SQL of our own making and the constants bound to it. Columns k0, k1, ... are key codes, then come m0, m1, ..."""
+
+    text: str
+    parameters: tuple[str, ...]
+
+
+class Engine(Protocol):
+    """A database that holds the contribution index."""
+
+    def render(self, queries: tuple[Query, ...]) -> Statement:
+        """One statement for queries over the same relation, keys and cap."""
+        ...
+
+    def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+        """The exact aggregates, one array over all cells for each query; cells without rows are 0."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the index."""
+        ...
+
+
+def stored_name(column: Column) -> str:
+    """The column of the index that an expression reads."""
+    if not isinstance(column.kind, Identity):
+        return column.name
+    if not column.kind.person:
+        raise ValueError(f"Column {column.name} is an id other than the person's, which no index keeps.")
+    return PERSON
+
+
+def grid_name(column: Column) -> str:
+    """The column of the index that holds the grid integers of a bounded number."""
+    whole = isinstance(column.kind, Quantity) and column.kind.whole
+    return column.name if whole else f"{column.name} grid"

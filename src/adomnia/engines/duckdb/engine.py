@@ -1,0 +1,138 @@
+"""The engine: builds the index once for each version of the data, opens it locked down, and runs our statements."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+from pyarrow import ArrowException
+
+from adomnia.catalog.model import Catalog
+from adomnia.engines.contract import Statement
+from adomnia.engines.duckdb.cells import cells
+from adomnia.engines.duckdb.sources import file_source, frame_source, text_literal, unreadable
+from adomnia.engines.duckdb.state import State, fresh_key
+from adomnia.engines.index import STEPS, Links, Run, Source, Target, build_rows, build_table
+from adomnia.engines.render import render
+from adomnia.errors import AdomniaError, Failure, Refusal
+from adomnia.noise import Integers
+from adomnia.privacy.queries import Query
+from adomnia.privacy.units import ROW
+
+Progress = Callable[[str, float], None]
+"""Told what is being done and how much is done, from 0 to 1."""
+
+_MEMORY = "1200MB"
+
+_QUIET = "SET enable_progress_bar = false"  # DuckDB's own, which appears wherever Python is interactive
+_LOCKS = (
+    _QUIET,
+    "SET python_enable_replacements = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET allow_community_extensions = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
+def silent(_step: str, _share: float) -> None:
+    """Progress that nobody watches."""
+
+
+class DuckDB:
+    """DuckDB over the contribution index. Threads may share it: every statement has a cursor of its own."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        for lock in _LOCKS:
+            connection.execute(lock)
+        self._connection = connection
+
+    @classmethod
+    def open(cls, catalog: Catalog, folder: Path, progress: Progress = silent, threads: int | None = None) -> "DuckDB":
+        """The engine over a catalog's files; its index lies in `folder` and is built if it is not there."""
+        state = State(folder)
+        path = state.index(catalog, lambda unfinished: _build_file(catalog, unfinished, state.key(), progress, threads))
+        with suppress(duckdb.Error):
+            return cls(duckdb.connect(str(path), read_only=True, config=_settings(str(state.spill), threads)))
+        raise Refusal(f"The index {path.name}", "cannot be opened", "remove it, and it will be built anew")
+
+    @classmethod
+    def load(
+        cls, catalog: Catalog, frames: Mapping[str, object], progress: Progress = silent, threads: int | None = None
+    ) -> "DuckDB":
+        """The engine over tables in memory, Arrow, pandas or Polars: nothing is written to disk."""
+        connection = duckdb.connect(config=_settings("", threads))
+        # Frames, keys and temporary tables are the cursor's own, and go with it.
+        with connection.cursor() as builder:
+            sources = {name: frame_source(builder, name, frame) for name, frame in frames.items()}
+            _build(catalog, sources, Target(_runner(builder), "memory.main", fresh_key()), progress)
+        return cls(connection)
+
+    def render(self, queries: tuple[Query, ...]) -> Statement:
+        return render(queries)
+
+    def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+        with suppress(duckdb.Error, ArrowException, LookupError, ValueError):
+            with self._connection.cursor() as cursor:
+                cursor.execute("BEGIN TRANSACTION READ ONLY")
+                result = cursor.sql(statement.text, params=list(statement.parameters)).to_arrow_table()
+            return cells(result, queries)
+        raise Failure()  # out here it carries no cause, whose words may quote a row
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._connection.close()
+
+
+def _settings(spill: str, threads: int | None) -> dict[str, str | bool | int | float | list[str]]:
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": _MEMORY,
+        "temp_directory": spill,
+        "ieee_floating_point_ops": True,  # beyond the doubles lies infinity, not an error
+    }
+    return settings if threads is None else {**settings, "threads": threads}
+
+
+def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, threads: int | None) -> None:
+    with duckdb.connect(config=_settings(str(path.with_name("spill")), threads)) as builder:
+        private = [table for table in catalog.tables if not table.public]
+        sources = {table.name: file_source(builder, catalog.folder / table.source) for table in private}
+        builder.execute(f'ATTACH {text_literal(str(path))} AS " index"')
+        _build(catalog, sources, Target(_runner(builder), '" index".main', key), progress)
+        builder.execute('DETACH " index"')
+
+
+def _build(catalog: Catalog, sources: Mapping[str, Source], target: Target, progress: Progress) -> None:
+    private = [table for table in catalog.tables if not table.public]
+    for table in private:
+        sources[table.name].check(table)
+    target.run(_QUIET)
+    target.run("SET TimeZone = 'UTC'")  # a moment falls on the same day on every machine
+    links = Links(catalog, sources, target.run)
+    write = build_rows if catalog.unit == ROW else build_table
+    for done, table in enumerate(private):
+        fault: AdomniaError
+        try:
+            write(target, table, links, _steps(table.name, done, len(private), progress))
+            continue
+        except (duckdb.InvalidInputException, duckdb.IOException):
+            fault = unreadable(sources[table.name].name)
+        except duckdb.Error:
+            fault = Failure()
+        raise fault  # out here it carries no cause, whose words may quote a row
+    progress("done", 1.0)
+
+
+def _steps(table: str, done: int, tables: int, progress: Progress) -> Callable[[str], None]:
+    def step(name: str) -> None:
+        progress(f"{table}: {name}", (done + STEPS.index(name) / len(STEPS)) / tables)
+
+    return step
+
+
+def _runner(connection: duckdb.DuckDBPyConnection) -> Run:
+    def run(sql: str, *parameters: object) -> list[tuple[object, ...]]:
+        return connection.execute(sql, list(parameters)).fetchall()
+
+    return run

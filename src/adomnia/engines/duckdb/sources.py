@@ -1,0 +1,82 @@
+# ruff: noqa: S608 - SQL is what this module writes; names and paths are quoted
+"""The owner's data as DuckDB reads it: Parquet and CSV files, and tables of Arrow, pandas and Polars in memory."""
+
+import csv
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from adomnia.engines.index import Source
+from adomnia.engines.render.constants import quoted
+from adomnia.errors import Refusal
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+def file_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
+    """A Parquet, CSV or TSV file."""
+    if not path.is_file():
+        raise Refusal(f"Source {path.name}", "is not a file that can be read", "name one file in the catalog")
+    spelled = path.suffix.lower() in _DELIMITERS
+    with suppress(duckdb.Error, OSError, UnicodeDecodeError, csv.Error):
+        relation = _csv(path) if spelled else f"read_parquet({_file_name(path)})"
+        return Source(path.name, relation, _types(connection, relation), spelled)
+    raise unreadable(path.name)  # out here it carries no cause, whose words may quote a row
+
+
+def frame_source(connection: duckdb.DuckDBPyConnection, name: str, frame: object) -> Source:
+    """A table in memory: Arrow, pandas or Polars."""
+    view = f" frame {name}"
+    with suppress(duckdb.Error, pa.ArrowException, TypeError, ValueError):
+        connection.register(view, pa.table(frame))
+        return Source(name, quoted(view), _types(connection, quoted(view)))
+    why = "cannot be read as a table: every column must hold values of one type"
+    raise Refusal(f"Table {name}", why, "give a table of Arrow, pandas or Polars")
+
+
+def values_of(path: Path, column: str) -> list[str]:
+    """The distinct values of a column of a public file, in the order in which they come."""
+    with duckdb.connect() as connection:
+        source = file_source(connection, path)
+        if column.lower() not in {name.lower() for name in source.types}:
+            raise Refusal(f"Source {path.name}", f"has no column {column}", "correct the catalog or the file")
+        with suppress(duckdb.Error):
+            rows = connection.execute(f"SELECT CAST({quoted(column)} AS VARCHAR) FROM {source.relation}").fetchall()
+            return list(dict.fromkeys(value for (value,) in rows if value is not None))
+    raise unreadable(path.name)
+
+
+def unreadable(name: str) -> Refusal:
+    """A source that is not what its name says."""
+    return Refusal(
+        f"Source {name}", "cannot be read", "check that it is a Parquet file or a CSV file in UTF-8 with a header"
+    )
+
+
+def _types(connection: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
+    return {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
+
+
+def _csv(path: Path) -> str:
+    """Nothing is guessed: which delimiter or type a sniffer finds would depend on the rows."""
+    delimiter = _DELIMITERS[path.suffix.lower()]
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header = next(csv.reader(file, delimiter=delimiter), [])
+    columns = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in header)
+    return (
+        f"read_csv({_file_name(path)}, auto_detect = false, header = true, delim = {text_literal(delimiter)}, "
+        f"quote = '\"', escape = '\"', columns = {{{columns}}})"
+    )
+
+
+def _file_name(path: Path) -> str:
+    """This one file, even if its name would match others."""
+    return text_literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
+
+
+def text_literal(text: str) -> str:
+    """A text constant where none can be bound: in names of files."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,125 @@
+# ruff: noqa: S608 - SQL is what this module writes, from names that are quoted
+"""Whose row it is: the person of every row, found along the declared links while the index is built.
+
+A person is a key of the unit's column. A row whose chain breaks is not lost: the key at which it breaks is a person of
+its own, kept apart from the unit's keys by `origin`, the number of the link that led nowhere.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from adomnia.catalog.model import Catalog, Link, Table
+from adomnia.engines.index.source import WHOLE, Source, spelled_key
+from adomnia.engines.render.constants import quoted
+from adomnia.errors import Refusal
+from adomnia.privacy.units import ROW
+
+
+class Run(Protocol):
+    """Runs one SQL statement of our own making and gives its rows."""
+
+    def __call__(self, sql: str, *parameters: object) -> Sequence[tuple[object, ...]]: ...
+
+
+class Links:
+    """The chains of a catalog over its sources. A parent's keys are looked up once, and must be unique."""
+
+    def __init__(self, catalog: Catalog, sources: Mapping[str, Source], run: Run) -> None:
+        self._catalog = catalog
+        self._sources = sources
+        self._run = run
+        self._lookups: dict[tuple[str, str], int] = {}
+        self._check_sorts()
+        columns = _key_columns(catalog)
+        whole = all(sources[table].type_of(column) in WHOLE for table, column in columns)
+        self.key_type = "BIGINT" if whole else "VARCHAR"  # integers are quicker to join, text holds every key
+
+    def _check_sorts(self) -> None:
+        """Refuse keys that could never meet: every row would be a person of its own, and no cap would hold."""
+        for table in self._catalog.tables:
+            link = table.link
+            if link is None or self._catalog.unit == ROW:
+                continue
+            child = self._sources[table.name].sort_of(link.column)
+            parent = self._sources[link.parent].sort_of(link.parent_column)
+            if None not in (child, parent) and child != parent:
+                what = f"Column {table.name}.{link.column}"
+                why = f"holds {child}, and {link.parent}.{link.parent_column}, which it is linked to, holds {parent}"
+                raise Refusal(what, why, "store both as the same type")
+
+    def rows(self, table: Table, outputs: Sequence[str]) -> str:
+        """SQL of the outputs for every row of a table, and of its person: " origin" and " key", NULL for nobody."""
+        unit, link = self._catalog.unit, self._shortened(table.link)
+        if unit == ROW:
+            return f"SELECT {', '.join([*outputs, 'TRUE'])} FROM {self._sources[table.name].relation}"
+        if link is None:
+            return self._directly(table, unit.column, outputs)
+        if (link.parent, link.parent_column) == (unit.table, unit.column):
+            return self._directly(table, link.column, outputs)
+        return self._through(table, link, outputs)
+
+    def _shortened(self, link: Link | None) -> Link | None:
+        """A link to the column by which its parent is linked leads where that one leads: no need to ask the parent."""
+        while (
+            link is not None and (on := self._table(link.parent).link) is not None and on.column == link.parent_column
+        ):
+            link = Link(link.column, on.parent, on.parent_column)
+        return link
+
+    def _table(self, name: str) -> Table:
+        return next(table for table in self._catalog.tables if table.name == name)
+
+    def _directly(self, table: Table, column: str, outputs: Sequence[str]) -> str:
+        source = self._sources[table.name]
+        person = ['0 AS " origin"', f'{self._key(source, column)} AS " key"']
+        return f"SELECT {', '.join([*outputs, *person])} FROM {source.relation}"
+
+    def _through(self, table: Table, link: Link, outputs: Sequence[str]) -> str:
+        source, number = self._sources[table.name], self._lookup(link)
+        child = ", ".join([*outputs, f'{self._key(source, link.column)} AS " link"'])
+        return (
+            f'SELECT child.* EXCLUDE (" link"), '
+            f'CASE WHEN parent." parent" IS NULL THEN {number} ELSE parent." origin" END AS " origin", '
+            f'CASE WHEN parent." parent" IS NULL THEN child." link" ELSE parent." key" END AS " key" '
+            f"FROM (SELECT {child} FROM {source.relation}) AS child "
+            f'LEFT JOIN {_lookup_table(number)} AS parent ON child." link" = parent." parent"'
+        )
+
+    def _lookup(self, link: Link) -> int:
+        """The number of the temporary table that leads from a parent's keys to its people."""
+        place = (link.parent, link.parent_column)
+        if place not in self._lookups:
+            parent = self._table(link.parent)
+            key = self._key(self._sources[parent.name], link.parent_column)
+            rows = self.rows(parent, [f'{key} AS " parent"'])
+            number = len(self._lookups) + 1
+            self._run(
+                f'CREATE TEMP TABLE {_lookup_table(number)} AS SELECT * FROM ({rows}) WHERE " parent" IS NOT NULL'
+            )
+            self._check_unique(link, number)
+            self._lookups[place] = number
+        return self._lookups[place]
+
+    def _check_unique(self, link: Link, number: int) -> None:
+        ((unique,),) = self._run(f'SELECT COUNT(*) = COUNT(DISTINCT " parent") FROM {_lookup_table(number)}')
+        if not unique:
+            raise Refusal(
+                f"Column {link.parent}.{link.parent_column}",
+                "links rows to people, and some of its keys occur more than once",
+                "make them unique, or link through another column",
+            )
+
+    def _key(self, source: Source, column: str) -> str:
+        return spelled_key(column, source) if self.key_type == "VARCHAR" else f"CAST({quoted(column)} AS BIGINT)"
+
+
+def _key_columns(catalog: Catalog) -> list[tuple[str, str]]:
+    if catalog.unit == ROW:
+        return []
+    links = [(table.name, table.link) for table in catalog.tables if table.link is not None]
+    ends = [(link.parent, link.parent_column) for _, link in links]
+    return [(catalog.unit.table, catalog.unit.column), *((name, link.column) for name, link in links), *ends]
+
+
+def _lookup_table(number: int) -> str:
+    return quoted(f" lookup {number}")

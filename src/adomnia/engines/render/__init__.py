@@ -1,0 +1,5 @@
+"""From our own queries to SQL: nothing of the question's text passes, and no row can make a statement fail."""
+
+from adomnia.engines.render.statements import render
+
+__all__ = ["render"]

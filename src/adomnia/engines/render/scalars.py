@@ -1,0 +1,126 @@
+"""Expressions over one row as SQL. Categories are compared by their codes; text constants are bound, never written."""
+
+from dataclasses import dataclass, field
+from datetime import date
+from fractions import Fraction
+
+from adomnia.engines.contract import grid_name, stored_name
+from adomnia.engines.render.constants import NOT_A_NUMBER, double, integer, quoted
+from adomnia.engines.render.grids import on_grid
+from adomnia.engines.render.patterns import matches
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Expression, Literal
+from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text, Truth
+
+_FAR_FROM_OVERFLOW = 2**1000
+
+_TYPES: dict[type[Kind], str] = {
+    Quantity: "DOUBLE",
+    Truth: "BOOLEAN",
+    Text: "VARCHAR",
+    Day: "DATE",
+    Identity: "VARCHAR",
+}
+
+
+@dataclass
+class Scalars:
+    """Renders expressions and collects the text constants to bind."""
+
+    parameters: dict[str, int] = field(default_factory=dict)  # each constant and the number it is bound to
+
+    def value(self, expression: Expression) -> str:
+        """Any expression; numbers are DOUBLEs, however their column is stored."""
+        match expression:
+            case Column(kind=Text(values=tuple() as values)):
+                return self._spelled_out(expression, values)
+            case Column(kind=Quantity()):
+                return f"CAST({stored(expression)} AS DOUBLE)"
+            case Column():
+                return stored(expression)
+            case Literal(value=None, kind=kind):
+                return f"CAST(NULL AS {_TYPES[type(kind)]})"
+            case Literal(value=constant):
+                return self._constant(constant)
+        return self._by_codes(expression) or self._applied(expression)
+
+    def present(self, expression: Expression) -> str:
+        """Something that is NULL exactly where an expression is NULL or NaN."""
+        if isinstance(expression, Column):
+            return quoted(grid_name(expression)) if expression.domain else stored(expression)
+        rendered = self.value(expression)
+        if not may_be_nan(expression):
+            return rendered
+        return f"CASE WHEN {rendered} = {NOT_A_NUMBER} THEN NULL ELSE {rendered} END"
+
+    def grid(self, expression: Expression, domain: Numbers) -> str:
+        """The grid integer of a number: as it is stored for a bare column, computed for anything else."""
+        if isinstance(expression, Column) and expression.domain == domain:
+            return quoted(grid_name(expression))
+        return on_grid(self.value(expression), domain, may_be_nan=may_be_nan(expression))
+
+    def _constant(self, constant: Fraction | str | bool | date | None) -> str:
+        match constant:
+            case bool():
+                return "TRUE" if constant else "FALSE"
+            case Fraction():
+                return double(constant)
+            case date():
+                return f"CAST('{constant.isoformat()}' AS DATE)"
+        return self._bound(str(constant))
+
+    def _bound(self, constant: str) -> str:
+        return f"${self.parameters.setdefault(constant, len(self.parameters) + 1)}"
+
+    def _applied(self, call: Call) -> str:
+        return FUNCTIONS[call.function].sql.format(*map(self.value, call.arguments))
+
+    def _by_codes(self, call: Call) -> str | None:
+        """What can be said by the codes of a category alone; None for everything else."""
+        match call.function, call.arguments:
+            case "is null", (Column() as column,):
+                return f"({stored(column)} IS NULL)"
+            case "=" | "<>", (Literal() as constant, Column() as column):
+                return self._by_codes(Call(call.function, (column, constant), call.kind))
+            case "=" | "<>", (
+                Column(kind=Text(values=tuple() as values)) as left,
+                Column(kind=Text(values=others)) as right,
+            ):
+                return f"({stored(left)} {call.function} {stored(right)})" if values == others else None
+            case "=" | "<>" | "like", (
+                Column(kind=Text(values=tuple() as values)) as column,
+                Literal(value=str(constant)),
+            ):
+                return _among_codes(stored(column), call.function, values, constant)
+        return None
+
+    def _spelled_out(self, column: Column, values: tuple[str, ...]) -> str:
+        """A category as text: for the rare comparison that codes cannot make."""
+        cases = (f"WHEN {code} THEN {self._bound(value)}" for code, value in enumerate(values))
+        return f"CASE {stored(column)} {' '.join(cases)} END"
+
+
+def stored(column: Column) -> str:
+    """A column of the index."""
+    return quoted(stored_name(column))
+
+
+def may_be_nan(expression: Expression) -> bool:
+    """Whether a number can be NaN: no column stores one, so not before some part of it can overflow."""
+    match expression:
+        case Call(function="finite") | Column() | Literal():
+            return False
+        case Call(kind=Quantity(lower=lower, upper=upper)):
+            far = lower is None or upper is None or max(-lower, upper) > _FAR_FROM_OVERFLOW
+            return far or any(map(may_be_nan, expression.arguments))
+    return False
+
+
+def _among_codes(column: str, function: str, values: tuple[str, ...], constant: str) -> str:
+    accept = matches if function == "like" else str.__eq__
+    codes = [code for code, value in enumerate(values) if accept(value, constant)]
+    if not codes:  # a constant that was not declared is like no value: an answer, not an error
+        return f"CASE WHEN {column} IS NULL THEN NULL ELSE {'TRUE' if function == '<>' else 'FALSE'} END"
+    if function == "<>":
+        return f"({column} <> {integer(codes[0])})"
+    return f"({column} IN ({', '.join(map(integer, codes))}))"

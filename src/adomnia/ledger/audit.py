@@ -1,0 +1,97 @@
+"""Trust nothing: redo every link, every admission and every total from the entries alone."""
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from adomnia.errors import Refusal
+from adomnia.ledger.accounts import DATASET, Accounts, fold, personal, spent_record
+from adomnia.ledger.chain import GENESIS, Anchor, Head, broken, digest
+from adomnia.ledger.journal import compare, walked
+from adomnia.privacy.events import from_record
+
+__all__ = ["backup", "examine"]
+
+
+def examine(connection: sqlite3.Connection, anchor: Head) -> Head:
+    """The head of the chain, if all of it is sound and goes through the anchor."""
+    if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+        raise broken("is damaged")
+    head, audit = GENESIS, _Audit(connection)
+    for head, entry in walked(connection, GENESIS):  # noqa: B007 - the last head is the result
+        audit.take(entry)
+    compare(connection, head, anchor)
+    return head
+
+
+def backup(connection: sqlite3.Connection, target: Path) -> Head:
+    """Copy a ledger as it is at this moment, examine the copy, and only then give it an anchor of its own."""
+    anchor = Anchor(target)
+    if target.exists() or anchor.path.exists():
+        raise Refusal(f"Backup {target.name}", "exists already", "name a file that does not exist yet")
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(connection.serialize())
+        file.flush()
+        os.fsync(file.fileno())
+    with closing(sqlite3.connect(target, isolation_level=None)) as copy:
+        head = examine(copy, GENESIS)
+    anchor.create(head)
+    return head
+
+
+class _Audit:
+    """What is known after the entries so far: accounts, debits and answers by request id."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._accounts: Accounts = {}
+        self._debits: dict[str, Mapping[str, Any]] = {}
+        self._answers: dict[str, str] = {}
+
+    def take(self, entry: Mapping[str, Any]) -> None:
+        try:
+            sound = self._sound(entry)
+        except (KeyError, TypeError, ValueError, AttributeError, Refusal):
+            sound = False
+        if not sound:
+            raise broken(f"has an entry {entry['sequence']} that does not add up")
+        fold(self._accounts, entry)
+
+    def _sound(self, entry: Mapping[str, Any]) -> bool:
+        match entry["kind"]:
+            case "reserve":
+                return self._debit(entry)
+            case "commit":
+                return self._answer(entry)
+            case "top-up":
+                return Fraction(entry["epsilon"]) >= 0 and Fraction(entry["delta"]) >= 0
+        return True
+
+    def _debit(self, entry: Mapping[str, Any]) -> bool:
+        event, own = from_record(entry["event"]), personal(entry["analyst"])
+        payers = (own,) if self._is_shared(entry) else (DATASET, own)
+        filters = {name: self._accounts[name].filter for name in payers}
+        totals = {name: spent_record(may.after(event).spent) for name, may in filters.items() if may is not None}
+        first = entry["request_id"] not in self._debits
+        self._debits[entry["request_id"]] = entry
+        return first and len(totals) == len(payers) and totals == entry["spent"]
+
+    def _is_shared(self, entry: Mapping[str, Any]) -> bool:
+        """Whether the dataset was spared, which only an earlier answer to the same plan at the same cost allows."""
+        if "shares" not in entry:
+            return False
+        source = self._debits[entry["shares"]]
+        return entry["shares"] in self._answers and all(source[part] == entry[part] for part in ("plan", "event"))
+
+    def _answer(self, entry: Mapping[str, Any]) -> bool:
+        debit, name = self._debits[entry["request_id"]], entry["payload"]
+        first = entry["request_id"] not in self._answers
+        self._answers[entry["request_id"]] = name
+        same = "shares" not in debit or self._answers[debit["shares"]] == name
+        row = self._connection.execute("SELECT payload FROM payloads WHERE digest = ?", (name,)).fetchone()
+        kept = row is not None and digest(row[0]) == name
+        return first and same and kept and all(debit[part] == entry[part] for part in ("analyst", "plan"))

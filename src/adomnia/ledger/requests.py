@@ -1,0 +1,188 @@
+"""What a question costs: nothing if its answer was paid for, else both budgets, debited before any data is read."""
+
+import json
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from adomnia.errors import Failure, Refusal
+from adomnia.ledger.accounts import DATASET, personal, spent_record
+from adomnia.ledger.chain import digest
+from adomnia.ledger.failpoints import reach
+from adomnia.ledger.journal import Page
+from adomnia.privacy.events import Event, from_record, to_record
+from adomnia.privacy.filters import Filter, Spent
+from adomnia.privacy.losses import covers, loss
+
+__all__ = ["Receipt", "Replay", "Request", "answers", "commit", "filter_of", "now", "reserve"]
+
+_LONGEST = 200
+_log = logging.getLogger("adomnia.ledger")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question: who asks, under which id, for which plan, and the most that it may cost."""
+
+    analyst: str
+    request_id: str
+    plan: bytes
+    event: Event
+    personal_only: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.request_id, str):
+            raise TypeError(f"Request request_id must be text, got {self.request_id!r}.")
+        if not self.request_id.isprintable() or not 0 < len(self.request_id) <= _LONGEST:
+            rule = f"is not 1 to {_LONGEST} printable characters"
+            raise Refusal(f"Request id {self.request_id[:_LONGEST]!r}", rule, "send another request id")
+        if not isinstance(self.plan, bytes) or not 0 < len(self.plan) <= _LONGEST:
+            raise ValueError(f"Request plan must be 1 to {_LONGEST} bytes, got {self.plan!r}.")
+        # What is not an event, or cannot be written, must fail its own caller and not the group it is written with.
+        loss(self.event)
+        to_record(self.event)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Proof of a debit: who paid how much for what, and the hash of the entry that says so.
+
+    That entry was made before data was read: one made afterwards would tell how long the question ran.
+    """
+
+    analyst: str
+    request_id: str
+    plan: bytes
+    event: Event
+    hash: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """An answer that was committed before, and the receipt of the debit that paid for it."""
+
+    payload: bytes
+    receipt: Receipt
+
+
+def now() -> str:
+    """For the reader of an entry; nothing is ever decided by the clock."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def filter_of(page: Page, analyst: str | None) -> Filter:
+    """The filter of an analyst, or of the dataset (None)."""
+    account = page.accounts.get(DATASET if analyst is None else personal(analyst))
+    allowed = None if account is None else account.filter
+    if allowed is None:
+        raise Refusal(f"Analyst {analyst}", "is not in the catalog", "have the owner add them under [analysts]")
+    return allowed
+
+
+def reserve(page: Page, request: Request) -> Receipt | Replay:
+    """The answer, if it was paid for; else the receipt of a debit, with which the question may run once."""
+    filter_of(page, request.analyst)
+    paid = _receipt(page, request.request_id)
+    if paid is not None:
+        if (paid.analyst, paid.plan) != (request.analyst, request.plan):
+            asked = f"Request id {request.request_id}"
+            raise Refusal(asked, "was used for another question", "send a new request id")
+        return Replay(_payload(page, paid, request), paid)
+    earlier = _earlier(page, request)
+    if earlier is not None and earlier.analyst == request.analyst:
+        return Replay(_payload(page, earlier, request), earlier)
+    if earlier is not None and covers(request.event, earlier.event):
+        return _shared(page, request, earlier)
+    if request.personal_only:
+        why = "has no answer yet that could be shared, so the personal budget alone does not pay for it"
+        raise Refusal("This question", why, "ask it without personal_only")
+    return _debited(page, request, request.event, analysts=(None, request.analyst))
+
+
+def commit(page: Page, receipt: Receipt, payload: bytes) -> None:
+    """Keep the answer to a question that was paid for."""
+    name = digest(payload)
+    page.connection.execute("INSERT OR IGNORE INTO payloads VALUES (?, ?)", (name, payload))
+    # No time of day: together with the debit's it would tell how long the question ran.
+    page.append("commit", analyst=receipt.analyst, request_id=receipt.request_id, plan=receipt.plan.hex(), payload=name)
+    reach("answer-written")
+
+
+def answers(page: Page, analyst: str) -> list[Replay]:
+    """Everything an analyst has paid for and got, oldest first."""
+    filter_of(page, analyst)
+    query = "SELECT request_id FROM entries WHERE kind = 'commit' AND analyst = ? ORDER BY sequence"
+    receipts = [_receipt(page, request_id) for (request_id,) in page.connection.execute(query, (analyst,)).fetchall()]
+    return [Replay(_payload(page, receipt, receipt), receipt) for receipt in receipts if receipt is not None]
+
+
+def _shared(page: Page, request: Request, earlier: Receipt) -> Replay:
+    """Another analyst's answer: the dataset paid for it once, so only the personal budget does now."""
+    payload = _payload(page, earlier, request)
+    receipt = _debited(page, request, earlier.event, analysts=(request.analyst,), shares=earlier.request_id)
+    commit(page, receipt, payload)
+    return Replay(payload, receipt)
+
+
+def _debited(
+    page: Page,
+    request: Request,
+    event: Event,
+    analysts: tuple[str | None, ...],
+    **source: str,
+) -> Receipt:
+    spent = {analyst: _charged(page, analyst, event) for analyst in analysts}
+    head = page.append(
+        "reserve",
+        at=now(),
+        analyst=request.analyst,
+        request_id=request.request_id,
+        plan=request.plan.hex(),
+        event=to_record(event),
+        spent={DATASET if name is None else personal(name): spent_record(total) for name, total in spent.items()},
+        **source,
+    )
+    reach("reserve-written")
+    return Receipt(request.analyst, request.request_id, request.plan, event, head.hash)
+
+
+def _charged(page: Page, analyst: str | None, event: Event) -> Spent:
+    try:
+        return filter_of(page, analyst).after(event).spent
+    except Refusal as refusal:
+        owner = "the dataset's budget" if analyst is None else f"the budget of {analyst}"
+        raise Refusal(f"{refusal.what} from {owner}", refusal.why, refusal.fix) from refusal
+
+
+def _receipt(page: Page, request_id: str) -> Receipt | None:
+    query = "SELECT body FROM entries WHERE kind = 'reserve' AND request_id = ?"
+    row = page.connection.execute(query, (request_id,)).fetchone()
+    if row is None:
+        return None
+    entry: dict[str, Any] = json.loads(row[0])
+    event = from_record(entry["event"])
+    return Receipt(entry["analyst"], request_id, bytes.fromhex(entry["plan"]), event, digest(row[0].encode()))
+
+
+def _earlier(page: Page, request: Request) -> Receipt | None:
+    """Who has an answer to this plan: the analyst, or else whoever had the first."""
+    query = """SELECT request_id FROM entries WHERE kind = 'commit' AND plan = ?
+               ORDER BY analyst = ? DESC, sequence LIMIT 1"""
+    row = page.connection.execute(query, (request.plan.hex(), request.analyst)).fetchone()
+    return None if row is None else _receipt(page, row[0])
+
+
+def _payload(page: Page, paid: Receipt, asked: Request | Receipt) -> bytes:
+    """The committed answer. A debit without one fails for ever: whether and why it failed may depend on data."""
+    query = """SELECT json_extract(body, '$.payload'), payload FROM entries
+               LEFT JOIN payloads ON digest = json_extract(body, '$.payload')
+               WHERE kind = 'commit' AND request_id = ?"""
+    row = page.connection.execute(query, (paid.request_id,)).fetchone()
+    if row is None:
+        raise Failure(asked.request_id)
+    name, payload = row
+    if not isinstance(payload, bytes) or digest(payload) != name:
+        _log.error("The stored answer to request %s is missing or was changed; restore a backup.", paid.request_id)
+        raise Failure(asked.request_id)
+    return payload

@@ -1,0 +1,64 @@
+"""What sort of value an expression has, and within which bounds: all that may be known of it without looking."""
+
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number. A bound of None is not known; `whole` says that only integers occur."""
+
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+    whole: bool = False
+
+    @property
+    def bounded(self) -> bool:
+        return self.lower is not None and self.upper is not None
+
+    def __str__(self) -> str:
+        return "integer" if self.whole else "number"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """True or false."""
+
+    def __str__(self) -> str:
+        return "boolean"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text; `values` is the closed list of a declared category, in its order."""
+
+    values: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        return "text" if self.values is None else "category"
+
+
+@dataclass(frozen=True)
+class Day:
+    """A calendar day."""
+
+    lower: date | None = None
+    upper: date | None = None
+
+    def __str__(self) -> str:
+        return "date"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """An identifier: it may be counted, never looked at. `person` marks the privacy unit's own key."""
+
+    person: bool = False
+
+    def __str__(self) -> str:
+        return "id"
+
+
+Kind: TypeAlias = Quantity | Truth | Text | Day | Identity

@@ -1,0 +1,108 @@
+"""Refusals of SQL: each with one stable word, the place in the text, the reason and the way out."""
+
+from difflib import get_close_matches
+
+from sqlglot import ErrorLevel, exp
+
+from adomnia.errors import Refusal
+
+Position = tuple[int, int]
+
+WRITTEN = "written"  # under which a function's node keeps the name that the analyst gave it
+
+_AGGREGATES = "COUNT, SUM and AVG"
+_SCALARS = "+ - * /, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL and LIKE"
+_LONGEST_NAME = 63
+_LISTED = 12
+
+_OTHER_ROWS = ("looks at other rows than its own", "leave it out")
+_SUBQUERY = ("reads a table inside the question, which is not answered yet", "ask about one table, without subqueries")
+_CLOCK = ("gives another value each time", "write the date as a constant")
+_CHANCE = ("gives another value each time", "leave it out")
+_DATES = ("is not answered: dates are compared, not computed", "write the date itself")
+
+# What a node of the parser's tree is refused with, by its class; the first that fits.
+_NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
+    (exp.Window, "window_function", *_OTHER_ROWS),
+    (exp.Exists, "private_subquery", *_SUBQUERY),
+    (exp.Query, "private_subquery", *_SUBQUERY),
+    (exp.Rand, "nondeterministic_function", *_CHANCE),
+    (exp.Uuid, "nondeterministic_function", *_CHANCE),
+    (exp.CurrentDate, "nondeterministic_function", *_CLOCK),
+    (exp.CurrentTime, "nondeterministic_function", *_CLOCK),
+    (exp.CurrentDatetime, "nondeterministic_function", *_CLOCK),
+    (exp.CurrentTimestamp, "nondeterministic_function", *_CLOCK),
+    (exp.RegexpLike, "function_not_allowed", "may take a time that depends on the data", "use LIKE with % and _"),
+    (exp.AggFunc, "aggregate_not_allowed", "is not an aggregate that can be answered", f"use {_AGGREGATES}"),
+    (exp.Filter, "aggregate_not_allowed", "is not answered", "put the condition into WHERE"),
+    (exp.Func, "function_not_allowed", "is not a function that can be answered", f"use {_SCALARS}"),
+    (exp.Interval, "function_not_allowed", *_DATES),
+    (exp.Binary, "function_not_allowed", "has an operator that cannot be answered", f"use {_SCALARS}"),
+)
+# Functions that the parser has no class for.
+_VOLATILE = {"NOW", "RANDOM", "UUID", "GEN_RANDOM_UUID", "SETSEED", "TODAY", "NEXTVAL", "CURRVAL"}
+_UNKNOWN_AGGREGATES = {"PRODUCT", "ENTROPY", "MAD", "HISTOGRAM", "FAVG", "FSUM", "KAHAN_SUM", "BITSTRING_AGG"}
+
+
+def position_of(node: exp.Expr) -> Position | None:
+    """Line and column where a node begins, as far as the parser remembers it; else where what holds the node begins."""
+    places = [
+        (part.meta["line"], part.meta["col"] - (part.meta["end"] - part.meta["start"]))
+        for part in node.walk()
+        if "line" in part.meta
+    ]
+    return min(places) if places else position_of(node.parent) if node.parent is not None else None
+
+
+def refusal(code: str, node: exp.Expr, why: str, fix: str, what: str | None = None) -> Refusal:
+    """A refusal at a node of the tree, named by its own text unless told otherwise."""
+    return Refusal(what or shown(node), why, fix, position_of(node) or (1, 1), code=code)
+
+
+def unanswerable(node: exp.Expr) -> Refusal:
+    """The refusal of a node that has no meaning here."""
+    if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
+        return unanswerable(node.this)
+    if isinstance(node, exp.Anonymous):
+        name = str(node.this).upper()
+        if name in _VOLATILE:
+            return refusal("nondeterministic_function", node, *_CHANCE, name)
+        if name in _UNKNOWN_AGGREGATES:
+            return refusal("aggregate_not_allowed", node, "cannot be answered", f"use {_AGGREGATES}", name)
+    if isinstance(node, exp.Query) and isinstance(node.parent, exp.Binary) and not node.find(exp.AggFunc):
+        why = "may have more than one row, and whether it has depends on the data"
+        return refusal("private_scalar_subquery", node, why, _SUBQUERY[1], "A subquery as a value")
+    for kind, code, why, fix in _NODES:
+        if isinstance(node, kind):
+            return refusal(code, node, why, fix, _name(node))
+    return refusal("syntax_not_allowed", node, "has no meaning here", f"use {_SCALARS}", _name(node))
+
+
+def unknown(code: str, node: exp.Expr, name: str, things: str, known: list[str]) -> Refusal:
+    """A name that is not declared: only the analyst's own word and public names are said."""
+    spelt = {word.lower(): word for word in known}
+    close = get_close_matches(name.lower(), spelt, n=1)
+    hint = f"did you mean {spelt[close[0]]}? " if close else ""
+    some = ", ".join(known[:_LISTED]) + (", ..." if len(known) > _LISTED else "")
+    return refusal(code, node, f"is not among the {things}", f"{hint}they are {some}", shortened(name))
+
+
+def shortened(text: str) -> str:
+    """A word of the analyst's, short enough to repeat."""
+    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."
+
+
+def shown(node: exp.Expr) -> str:
+    """A node as SQL, short enough to repeat."""
+    return shortened(node.sql(dialect="duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE))
+
+
+def _name(node: exp.Expr) -> str:
+    match node:
+        case exp.Window() | exp.Filter():
+            return f"{_name(node.this)} {'OVER' if isinstance(node, exp.Window) else 'FILTER'}"
+        case exp.Query():
+            return "A subquery"
+        case exp.Func():
+            return str(node.meta.get(WRITTEN, node.sql_name())).upper()
+    return shown(node)

@@ -1,0 +1,69 @@
+"""What a statistic promises: it asks for noisy measurements, computes on arrays, and never holds data."""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.mechanisms.contract import Noise
+from adomnia.mechanisms.registry import NOISES
+from adomnia.noise import Integers
+from adomnia.privacy.events import Event, Price
+from adomnia.privacy.queries import Query
+
+Floats: TypeAlias = NDArray[np.float64]
+Bounds: TypeAlias = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One noisy measurement that a statistic asks for: what, and for how much."""
+
+    query: Query
+    price: Price
+
+    def noise(self) -> Noise:
+        """The least noise that the price buys: epsilon buys Laplace noise, rho buys Gaussian."""
+        return self._noise
+
+    @cached_property
+    def _noise(self) -> Noise:
+        (kind,) = (noise for noise in NOISES.values() if noise.price is type(self.price))
+        return kind.calibrated(self.query.sensitivity(), self.price)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The answer to a Measure: exact integers plus noise of a known law, in the shape of the query's cells."""
+
+    values: Integers
+    noise: Noise
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The result over all cells: values, and intervals at any confidence, for one cell or for all of them at once."""
+
+    values: Floats
+    interval: Callable[[float, int], Bounds]  # (confidence, cells to cover at once) -> lower, upper
+    method: str
+    whole: bool = False  # every value is an integer
+
+
+Round: TypeAlias = tuple[Measure, ...]
+Steps: TypeAlias = Generator[Round, tuple[Measured, ...], Estimate]
+
+
+class Statistic(Protocol):
+    """A generator of rounds. `event` states the whole cost before the first round."""
+
+    def steps(self, price: Price) -> Steps:
+        """Yield rounds of Measures, be sent one Measured for each, return the Estimate."""
+        ...
+
+    def event(self, price: Price) -> Event:
+        """What all rounds together cost."""
+        ...

@@ -1,0 +1,114 @@
+"""What a catalog promises is said in sentences whose numbers are derived."""
+
+from __future__ import annotations
+
+import pytest
+
+from adomnia.catalog.checks import promises
+from adomnia.privacy.events import Approximate, Concentrated, Pure
+from adomnia.privacy.filters import Filter
+from catalog.catalogs import CLINIC, changed, reading
+
+
+def says(tmp_path, text=CLINIC):
+    return {promise.about: promise for promise in promises(reading(tmp_path, text))}
+
+
+def test_the_unit_comes_first_and_the_coalitions_last(tmp_path):
+    said = list(says(tmp_path))
+    assert said[0] == "unit"
+    assert said[-1] == "coalitions"
+
+
+@pytest.mark.parametrize(
+    ("about", "sentence"),
+    [
+        ("people", "A person counts with at most 1 row, and moves COUNT(*) by at most 1."),
+        ("people.age", "Clamped to 0 to 120, steps of 1: one person moves SUM by at most 120."),
+        ("people.salary", "Clamped to 0 to 500,000, steps of 0.25: one person moves SUM by at most 500,000."),
+        ("people.city", "May group: all 2 declared values come back."),
+        ("people.smoker", "May group: all 2 declared values come back."),
+        ("visits", "A person counts with at most 10 rows, and moves COUNT(*) by at most 10."),
+        ("visits.cost", "Has no bounds, so it cannot be summed; add them."),
+        ("cities", "Public: about nobody, read exactly, at no price."),
+        ("alice", "May spend at most epsilon 2 and delta 0: in pure epsilon (Laplace noise)."),
+    ],
+)
+def test_every_table_column_and_analyst_has_its_sentence(tmp_path, about, sentence):
+    assert says(tmp_path)[about].says == sentence
+
+
+def test_columns_that_promise_nothing_are_not_mentioned(tmp_path):
+    assert {"people.person_id", "people.name", "people.born", "cities.city"}.isdisjoint(says(tmp_path))
+
+
+def test_a_sum_moves_by_the_larger_bound_times_the_rows(tmp_path):
+    text = changed("cost = { type", "cost = { lower = -300, upper = 100, step = 0.5, type")
+    assert says(tmp_path, text)["visits.cost"].says.endswith("steps of 0.5: one person moves SUM by at most 3,000.")
+
+
+def test_a_budget_that_takes_gaussian_noise_says_how_much(tmp_path):
+    assert says(tmp_path)["budget"].says == (
+        "All answers together cost at most epsilon 10 and delta 0.000001: in pure epsilon (Laplace noise), "
+        "or in rho up to 1.47844 in all (Gaussian noise)."
+    )
+    pure = changed("delta = 1e-6\napproximate = true\n", "")
+    assert says(tmp_path, pure)["budget"].says == (
+        "All answers together cost at most epsilon 10 and delta 0: in pure epsilon (Laplace noise)."
+    )
+
+
+def analysts(*budgets):
+    sections = [
+        f"[analysts.a{n}]\nepsilon = {epsilon}\ndelta = {delta}\n" for n, (epsilon, delta) in enumerate(budgets)
+    ]
+    return changed("[analysts.alice]\nepsilon = 2.0\n", "".join(sections))
+
+
+@pytest.mark.parametrize("budgets", [[(10, 0)], [(5, 0), (5, 0)], [(1, 5e-7), (0.5, 5e-7)]])
+def test_budgets_that_fit_together_are_said_to_be_safe(tmp_path, budgets):
+    promise = says(tmp_path, analysts(*budgets))["coalitions"]
+    assert promise.says.endswith("within the dataset's: nobody can use up what another was given.")
+    assert not promise.warning
+
+
+@pytest.mark.parametrize("budgets", [[(5, 0), (5.000001, 0)], [(1, 6e-7), (1, 6e-7)], [(11, 0)]])
+def test_budgets_that_add_up_to_more_than_the_dataset_has_are_warned_of(tmp_path, budgets):
+    promise = says(tmp_path, analysts(*budgets))["coalitions"]
+    assert promise.says.endswith("more than the dataset has: some analysts can use up what others were given.")
+    assert promise.warning
+
+
+@pytest.mark.parametrize("budgets", [[(2, 0), (2, 5e-7)], [(4, 5e-7), (4, 5e-7)]])
+def test_budgets_that_fit_only_while_all_pay_alike_are_said_to(tmp_path, budgets):
+    promise = says(tmp_path, analysts(*budgets))["coalitions"]
+    assert "But once anybody has spent rho" in promise.says
+    assert not promise.warning
+
+
+def test_an_event_delta_that_is_too_small_for_the_analysts_is_noticed(tmp_path):
+    text = analysts((1, 5e-7), (0.5, 5e-7)).replace("approximate = true", "approximate = true\nevent_delta = 1e-7")
+    assert "But once anybody has spent rho" in says(tmp_path, text)["coalitions"].says
+
+
+def spent_in_full(budget):
+    """The dearest ways to use up a personal budget: one pure spend, or all its rho and delta."""
+    yield [Pure(budget.epsilon)]
+    if budget.rho:
+        yield [Concentrated(budget.rho, budget.event_delta)]
+
+
+def test_safe_budgets_can_all_be_spent_in_full_and_the_others_cannot(tmp_path):
+    for budgets, safe in [([(5, 0), (5, 0)], True), ([(1, 5e-7), (0.5, 5e-7)], True), ([(2, 0), (2, 5e-7)], False)]:
+        catalog = reading(tmp_path, analysts(*budgets))
+        first, last = (analyst.budget for analyst in (catalog.analysts[0], catalog.analysts[-1]))
+        outcomes = set()
+        for early in spent_in_full(last):
+            for late in spent_in_full(first):
+                spending = Filter(catalog.budget)
+                admitted = [
+                    spending.admits(event) and bool(spending := spending.after(event)) for event in [*early, *late]
+                ]
+                outcomes.add(all(admitted))
+        assert outcomes == ({True} if safe else {True, False})
+    assert not Filter(catalog.budget).admits(Approximate(11, 1e-9))

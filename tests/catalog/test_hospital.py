@@ -1,0 +1,109 @@
+"""The example is what its catalog says, the same every time, and believable."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pytest
+from pyarrow import csv, parquet
+
+from adomnia.catalog.checks import promises
+from adomnia.catalog.read import read
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "hospital"
+ARROW_TYPES = {
+    "id": {"int64"},
+    "integer": {"int64"},
+    "number": {"double"},
+    "category": {"string"},
+    "text": {"string"},
+    "date": {"date32[day]"},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hospital")
+    runpy.run_path(str(EXAMPLE / "generate.py"))["generate"](folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tables(folder):
+    return {
+        "people": parquet.read_table(folder / "people.parquet"),
+        "visits": parquet.read_table(folder / "visits.parquet"),
+        "cities": csv.read_csv(folder / "cities.csv"),
+    }
+
+
+@pytest.fixture(scope="module")
+def catalog(tables):
+    return read(EXAMPLE, lambda table, column: tables[table.name][column].to_pylist())
+
+
+def numbers(column):
+    return column.drop_null().to_numpy()
+
+
+def test_the_files_hold_exactly_the_columns_that_the_catalog_declares(tables, catalog):
+    for table in catalog.tables:
+        found = {field.name: str(field.type) for field in tables[table.name].schema}
+        assert list(found) == [column.name for column in table.columns]
+        assert all(found[column.name] in ARROW_TYPES[str(column.kind)] for column in table.columns)
+
+
+def test_there_are_as_many_people_visits_and_cities_as_promised(tables, catalog):
+    assert {name: len(table) for name, table in tables.items()} == {"people": 20_000, "visits": 80_000, "cities": 40}
+    assert len(catalog.table("people").column("city").kind.values) == 40
+    assert [analyst.name for analyst in catalog.analysts] == ["alice", "bob"]
+    assert not any(promise.warning for promise in promises(catalog))
+
+
+def test_the_same_hospital_is_generated_every_time_within_five_seconds(tmp_path, tables):
+    start = perf_counter()
+    runpy.run_path(str(EXAMPLE / "generate.py"))["generate"](tmp_path)
+    assert perf_counter() - start < 5
+    assert parquet.read_table(tmp_path / "people.parquet").equals(tables["people"])
+    assert parquet.read_table(tmp_path / "visits.parquet").equals(tables["visits"])
+
+
+def test_every_person_has_one_row_and_a_key_of_their_own(tables):
+    assert len(set(tables["people"]["person_id"].to_pylist())) == 20_000
+    assert tables["people"]["person_id"].null_count == 0
+
+
+def test_salaries_are_lognormal_and_follow_age(tables):
+    salary = numbers(tables["people"]["salary"])
+    logs = np.log(salary)
+    assert salary.mean() > np.median(salary) * 1.1
+    assert abs(logs.mean() - np.median(logs)) < 0.05
+    assert np.any(salary > 500_000)
+    rows = tables["people"].select(["age", "salary"]).to_pandas().dropna()
+    assert rows[rows.age.between(45, 60)].salary.median() > 1.3 * rows[rows.age < 28].salary.median()
+
+
+def test_visits_are_skewed_and_some_people_have_more_than_the_cap(tables):
+    _, counts = np.unique(numbers(tables["visits"]["person_id"]), return_counts=True)
+    assert np.median(counts) < counts.mean()
+    assert (counts > 10).sum() > 1_000
+    assert counts.max() > 25
+
+
+def test_diagnosis_follows_age(tables):
+    rows = tables["visits"].to_pandas().merge(tables["people"].to_pandas(), on="person_id")
+    ages = rows.groupby("diagnosis").age.mean()
+    assert ages["dementia"] > ages["common cold"] + 25
+
+
+def test_the_data_is_as_untidy_as_real_data(tables):
+    people, visits = tables["people"], tables["visits"]
+    for column in ("age", "sex", "city", "salary", "eye_color"):
+        assert 0 < people[column].null_count < 0.25 * len(people)
+    for column in ("person_id", "diagnosis", "cost"):
+        assert 0 < visits[column].null_count < 0.05 * len(visits)
+    assert set(numbers(visits["person_id"])) - set(numbers(people["person_id"]))
+    assert set(people["city"].drop_null().to_pylist()) - set(tables["cities"]["city"].to_pylist())

@@ -1,0 +1,63 @@
+"""How commands open a dataset, and what they show meanwhile."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from adomnia.cli import opening
+from adomnia.curator.curator import read_catalog
+from adomnia.errors import Refusal
+from kit.example import write_example
+
+RUN = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
+ASK = ["SELECT COUNT(*) FROM people", "--epsilon", "0.1", "--format", "csv"]
+
+
+def on_a_terminal(*arguments: object) -> tuple[bytes, str]:
+    """Standard output of a command, and what a terminal as its standard error received."""
+    ours, theirs = pty.openpty()
+    ran = subprocess.run([*RUN, *map(str, arguments)], stdout=subprocess.PIPE, stderr=theirs, check=True)
+    os.close(theirs)
+    seen = os.read(ours, 100_000)
+    os.close(ours)
+    return seen, ran.stdout.decode()
+
+
+def test_a_bar_is_shown_on_the_terminal_while_the_index_is_built_and_only_then(tmp_path):
+    folder = write_example(tmp_path / "hospital", people=500)
+    (first, printed), (second, again) = (on_a_terminal("sql", folder, *ASK) for _ in range(2))
+    assert b"Building the index" in first
+    assert b"Building the index" not in second
+    assert printed == again
+    assert printed.startswith("count,count_lower,count_upper\n")
+
+
+def test_the_first_analyst_of_the_catalog_asks_where_nobody_is_named(hospital):
+    with opening.dataset(hospital) as curator:
+        assert opening.session(curator, None).analyst == "alice"
+        assert opening.session(curator, "bob").analyst == "bob"
+
+
+def test_a_rehearsal_leaves_no_trace(hospital):
+    before = sorted(hospital.rglob("*"))
+    with opening.rehearsal(hospital) as curator:
+        opening.session(curator, None).sql("SELECT COUNT(*) FROM visits", epsilon=1)
+    assert sorted(hospital.rglob("*")) == before
+
+
+def test_headers_are_compared_for_every_private_table(hospital):
+    catalog = read_catalog(hospital)
+    opening.check_headers(hospital, catalog)
+    (hospital / "visits.parquet").unlink()
+    with pytest.raises(Refusal, match=r"visits\.parquet"):
+        opening.check_headers(hospital, catalog)
+
+
+def test_a_header_has_types_only_where_the_file_has_them(hospital):
+    assert opening.header(hospital / "cities.csv") == [("city", ""), ("region", ""), ("population", "")]
+    assert ("salary", "DOUBLE") in opening.header(hospital / "people.parquet")

@@ -1,0 +1,153 @@
+"""Drafting a catalog, checking it, and looking at what was spent."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from fractions import Fraction
+
+import pytest
+
+METADATA = """
+"":
+  clinic:
+    people:
+      max_ids: 1
+      person_id: {type: int, private_id: true}
+      age: {type: int, lower: 0, upper: 120}
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "people.csv").write_text("person_id,age\n17,4242\n")
+    return tmp_path
+
+
+def test_a_draft_is_written_from_headers_and_shows_no_row(files, typed):
+    code, printed, complained = typed("init", files, "--csv", files / "people.csv")
+    text = (files / "catalog.toml").read_text()
+    assert (code, complained) == (0, "")
+    assert f"adomnia check {files}" in printed
+    assert tomllib.loads(text)["tables"]["people"]["source"] == "people.csv"
+    assert [*tomllib.loads(text)["tables"]["people"]["columns"]] == ["person_id", "age"]
+    assert "4242" not in text
+
+
+def test_parquet_files_bring_their_types(hospital, typed, tmp_path):
+    code, *_ = typed(
+        "init", tmp_path / "new", "--parquet", hospital / "people.parquet", "--csv", hospital / "cities.csv"
+    )
+    tables = tomllib.loads((tmp_path / "new" / "catalog.toml").read_text())["tables"]
+    assert code == 0
+    assert tables["people"]["source"] == "../hospital/people.parquet"
+    assert tables["people"]["columns"]["salary"] == {"type": "number"}
+    assert tables["cities"]["columns"]["population"] == {"type": "text"}
+
+
+def test_a_draft_is_refused_by_check_until_it_is_filled_in(files, typed):
+    typed("init", files, "--csv", files / "people.csv")
+    code, printed, complained = typed("check", files)
+    assert (code, printed) == (2, "")
+    assert "has no unit" in complained
+
+
+def test_smartnoise_metadata_is_carried_over(tmp_path, typed):
+    (tmp_path / "metadata.yaml").write_text(METADATA)
+    code, *_ = typed("init", tmp_path / "clinic", "--from-smartnoise", tmp_path / "metadata.yaml")
+    catalog = tomllib.loads((tmp_path / "clinic" / "catalog.toml").read_text())
+    assert code == 0
+    assert catalog["dataset"]["unit"] == "people.person_id"
+    assert catalog["tables"]["people"]["columns"]["age"] == {"type": "integer", "lower": 0, "upper": 120}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "needs either files"),
+        (["--csv", "people.csv", "--from-smartnoise", "metadata.yaml"], "needs either files"),
+        (["--csv", "missing.csv"], "is not a file that can be read"),
+        (["--csv", "people.txt"], "is neither CSV nor Parquet"),
+        (["--csv", "people.csv", "--parquet", "people.parquet"], "two files of one name"),
+        (["--from-smartnoise", "missing.yaml"], "cannot be read"),
+    ],
+)
+def test_a_draft_of_nothing_readable_is_refused_and_writes_nothing(arguments, words, files, typed, monkeypatch):
+    monkeypatch.chdir(files)
+    (files / "people.txt").write_text("person_id\n")
+    code, printed, complained = typed("init", "study", *arguments)
+    assert (code, printed) == (2, "")
+    assert words in complained
+    assert not (files / "study").exists()
+
+
+def test_a_catalog_is_never_overwritten(files, typed):
+    (files / "catalog.toml").write_text("# mine\n")
+    code, _, complained = typed("init", files, "--csv", files / "people.csv")
+    assert code == 2
+    assert "is there already" in complained
+    assert (files / "catalog.toml").read_text() == "# mine\n"
+
+
+def test_check_says_what_the_catalog_promises(hospital, typed):
+    code, printed, complained = typed("check", hospital)
+    page = " ".join(printed.split())
+    assert (code, complained) == (0, "")
+    for words in ("one person moves SUM by at most 500,000", "Public: about nobody", "coalitions", "epsilon 10"):
+        assert words in page
+    assert "Warning" not in page
+
+
+def test_check_warns_where_analysts_can_use_up_what_others_were_given(hospital, typed):
+    catalog = hospital / "catalog.toml"
+    catalog.write_text(catalog.read_text().replace("epsilon = 10.0", "epsilon = 3.0"))
+    code, printed, _ = typed("check", hospital)
+    assert code == 0
+    assert "Warning: Personal budgets add up to epsilon 4" in " ".join(printed.split())
+
+
+def test_check_is_an_array_for_programs(hospital, typed):
+    promises = json.loads(typed("check", hospital, "--format", "json")[1])
+    assert [promise["about"] for promise in promises][:2] == ["unit", "people"]
+    assert not any(promise["warning"] for promise in promises)
+
+
+def test_check_compares_headers_and_builds_nothing(hospital, typed, tmp_path):
+    catalog = hospital / "catalog.toml"
+    catalog.write_text(catalog.read_text().replace('eye_color = { type = "text" }', 'eye_colour = { type = "text" }'))
+    before = sorted(hospital.rglob("*"))
+    code, printed, complained = typed("check", hospital)
+    assert (code, printed) == (2, "")
+    assert "Column people.eye_colour is declared, and people.parquet has none of that name" in complained
+    assert sorted(hospital.rglob("*")) == before
+
+
+def test_budgets_are_whole_before_anybody_asked_and_nothing_is_written(hospital, typed):
+    code, printed, complained = typed("budget", hospital)
+    assert (code, complained) == (0, "")
+    assert ["alice", "epsilon", "2", "epsilon", "0", "epsilon", "2", "0"] in [
+        line.split() for line in printed.splitlines()
+    ]
+    assert not list((hospital / ".adomnia").glob("ledger*"))
+
+
+def test_budgets_say_who_spent_what(hospital, typed):
+    typed("sql", hospital, "SELECT COUNT(*) FROM people", "--epsilon", "0.5")
+    typed("sql", hospital, "SELECT COUNT(*) FROM visits", "--rho", "0.01", "--analyst", "bob")
+    alice, bob, together = json.loads(typed("budget", hospital, "--format", "json")[1])
+    assert (alice["analyst"], bob["analyst"], together["analyst"]) == ("alice", "bob", None)
+    assert (alice["answers"], bob["answers"], together["answers"]) == (1, 1, 2)
+    assert alice["spent"]["epsilon"] == "1/2"
+    assert Fraction(alice["left"]["epsilon"]) == Fraction(3, 2)
+    assert (bob["spent"]["epsilon"], bob["spent"]["rho"]) == (None, "1/100")
+    assert Fraction(together["spent"]["rho"]) == Fraction(1, 100) + Fraction(1, 8)
+    page = typed("budget", hospital)[1]
+    assert "rho 0.01" in page
+    assert "rho 0.135" in page
+
+
+@pytest.mark.parametrize("command", ["check", "budget"])
+def test_a_folder_without_a_catalog_is_refused(command, tmp_path, typed):
+    code, printed, complained = typed(command, tmp_path)
+    assert (code, printed) == (2, "")
+    assert "adomnia init" in complained

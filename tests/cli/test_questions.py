@@ -1,0 +1,156 @@
+"""Asking, from the command line: answers in three forms, replays, made-up rows, refusals."""
+
+from __future__ import annotations
+
+import csv
+import json
+from fractions import Fraction
+from io import StringIO
+
+import pytest
+
+BY_SEX = "SELECT sex, COUNT(*), AVG(age) AS age FROM people GROUP BY sex"
+EVERYBODY = "SELECT COUNT(*) FROM people"
+
+
+def test_a_question_is_answered_with_its_interval_price_and_what_is_left(hospital, typed):
+    code, printed, complained = typed("sql", hospital, BY_SEX, "--epsilon", "0.5")
+    heading, _, *rows = printed.splitlines()
+    assert heading.split() == ["sex", "count", "95%", "interval", "age", "95%", "interval"]
+    assert [row.split()[0] for row in rows[:3]] == ["F", "M", "X"]
+    assert all(row.split()[3] == row.split()[7] == "to" for row in rows[:3])
+    assert "Paid: epsilon 0.5. Left: epsilon 1.5." in printed
+    assert (code, complained) == (0, "")
+
+
+def test_json_has_rows_cost_and_receipt(hospital, typed):
+    code, printed, complained = typed("sql", hospital, BY_SEX, "--epsilon", "0.5", "--format", "json")
+    record = json.loads(printed)
+    assert (code, complained) == (0, "")
+    assert [row["sex"] for row in record["rows"]] == ["F", "M", "X"]
+    assert all(row["count_lower"] <= row["count"] <= row["count_upper"] for row in record["rows"])
+    assert Fraction(record["left"]["epsilon"]) == Fraction(3, 2)
+    assert (record["analyst"], record["replayed"], record["mock"]) == ("alice", False, False)
+    assert len(record["receipt"]) == 64
+
+
+def test_csv_has_rows_alone_and_the_cost_goes_to_standard_error(hospital, typed):
+    code, printed, complained = typed("sql", hospital, BY_SEX, "--epsilon", "0.5", "--format", "csv")
+    rows = list(csv.DictReader(StringIO(printed)))
+    assert [*rows[0]] == ["sex", "count", "count_lower", "count_upper", "age", "age_lower", "age_upper"]
+    assert len(rows) == 3
+    assert complained.startswith("Paid: epsilon 0.5.")
+    assert code == 0
+
+
+def test_the_same_question_is_answered_again_free_and_a_fresh_one_is_paid(hospital, typed):
+    ask = ("sql", hospital, EVERYBODY, "--epsilon", "0.01", "--format", "json")
+    first, again, fresh = (json.loads(typed(*ask, *more)[1]) for more in ([], [], ["--fresh"]))
+    assert again["rows"] == first["rows"]
+    assert (first["replayed"], again["replayed"], fresh["replayed"]) == (False, True, False)
+    assert again["left"] == first["left"]
+    assert Fraction(first["left"]["epsilon"]) - Fraction(fresh["left"]["epsilon"]) == Fraction(1, 100)
+
+
+def test_a_request_id_gives_its_answer_again(hospital, typed):
+    ask = ("sql", hospital, EVERYBODY, "--epsilon", "0.1", "--fresh", "--request-id", "mine", "--format", "json")
+    first, again = (json.loads(typed(*ask)[1]) for _ in range(2))
+    assert first["request_id"] == again["request_id"] == "mine"
+    assert (first["rows"], again["replayed"]) == (again["rows"], True)
+
+
+def test_the_analyst_who_is_named_pays_and_may_pay_in_rho(hospital, typed):
+    code, printed, _ = typed("sql", hospital, EVERYBODY, "--rho", "0.01", "--analyst", "bob", "--format", "json")
+    assert code == 0
+    assert json.loads(printed)["analyst"] == "bob"
+    assert Fraction(json.loads(printed)["left"]["epsilon"]) == 0
+
+
+def test_an_error_names_the_cheapest_price(hospital, typed):
+    ask = ("sql", hospital, EVERYBODY, "--error", "100", "--confidence", "0.99", "--format", "json")
+    row = json.loads(typed(*ask)[1])["rows"][0]
+    assert row["count_upper"] - row["count_lower"] == 200
+
+
+def test_a_high_confidence_is_not_called_certainty(hospital, typed):
+    printed = typed("sql", hospital, EVERYBODY, "--epsilon", "0.1", "--confidence", "0.999")[1]
+    assert printed.splitlines()[0].split() == ["count", "99.9%", "interval"]
+
+
+def test_made_up_rows_need_no_data_and_spend_nothing(hospital, typed):
+    for private in hospital.glob("*.parquet"):
+        private.unlink()
+    code, printed, complained = typed("sql", hospital, BY_SEX, "--epsilon", "0.5", "--mock")
+    assert (code, complained) == (0, "")
+    assert "Made-up rows: nothing was read and nothing was spent. The real answer would cost epsilon 0.5." in printed
+    assert not list((hospital / ".adomnia").glob("ledger*"))
+
+
+def test_the_bill_says_every_measurement_and_the_error_to_expect(hospital, typed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, printed, complained = typed("price", hospital, BY_SEX, "--epsilon", "0.6")
+    assert (code, complained) == (0, "")
+    for words in (
+        "sum of age - 60",
+        "values of age",
+        "a person has at most 1 row here, each of at most 60 steps",
+        "Laplace, scale 300",
+        "epsilon 0.2",
+        "AVG(age in 0..120 by 1)",
+        "1,000 rows",
+        "In all: epsilon 0.6. No private data was read, and nothing was spent.",
+    ):
+        assert words in printed
+
+
+def test_the_bill_needs_no_private_data(hospital, typed):
+    for private in hospital.glob("*.parquet"):
+        private.unlink()
+    code, printed, _ = typed("price", hospital, "SELECT COUNT(*) FROM visits", "--error", "50", "--format", "json")
+    record = json.loads(printed)
+    assert code == 0
+    assert [output["error"] for output in record["outputs"]] == [50.0]
+    assert [line["sensitivity"]["l1"] for line in record["measurements"]] == ["10"]
+
+
+REFUSED = {
+    "MEDIAN": ["SELECT MEDIAN(age) FROM people", "--epsilon", "1"],
+    "salary": ["SELECT SUM(salery) FROM people", "--epsilon", "1"],
+    "price": [EVERYBODY],
+    "one of epsilon=, rho= or error=": [EVERYBODY, "--epsilon", "1", "--rho", "1"],
+    "is not a number": [EVERYBODY, "--epsilon", "lots"],
+    "finite": [EVERYBODY, "--epsilon", "nan"],
+    "> 0": [EVERYBODY, "--epsilon=-1"],
+    "error=nan": [EVERYBODY, "--error", "nan"],
+    "between 0 and 1": [EVERYBODY, "--epsilon", "1", "--confidence", "95"],
+}
+
+
+@pytest.mark.parametrize("command", ["sql", "price"])
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_refusal_is_one_line_on_standard_error_and_exit_code_two(command, words, hospital, typed):
+    code, printed, complained = typed(command, hospital, *REFUSED[words])
+    assert (code, printed) == (2, "")
+    assert complained.startswith("Refusal: ")
+    assert words in complained
+    assert complained.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--epsilon", "3"], "spend at most epsilon 2"),
+        (["--epsilon", "0.1", "--analyst", "eve"], "names alice, bob"),
+        (["--rho", "0.01"], "budget of alice"),
+    ],
+)
+def test_what_the_budget_does_not_allow_is_refused(arguments, words, hospital, typed):
+    code, printed, complained = typed("sql", hospital, EVERYBODY, *arguments)
+    assert (code, printed) == (2, "")
+    assert words in complained
+
+
+def test_a_failure_says_nothing_and_has_exit_code_one(hospital, typed, monkeypatch):
+    monkeypatch.setattr("adomnia.engines.duckdb.DuckDB.run", lambda *_: 1 / 0)
+    code, printed, complained = typed("sql", hospital, EVERYBODY, "--epsilon", "0.1", "--request-id", "mine")
+    assert (code, printed, complained) == (1, "", "Failure: The request failed. Request id: mine.\n")

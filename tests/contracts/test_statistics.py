@@ -1,0 +1,214 @@
+"""What every statistic in the registry must keep; joining the registry is how a class is accepted.
+
+Coverage is judged on DRAWS simulated answers, at a false-alarm rate of 1e-7 a test: with the noise that a statistic was
+told of it must reach its confidence, and with noise twice as wide it must be seen to miss it.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import reduce
+from itertools import pairwise
+from math import comb, exp, lgamma, log
+from operator import add
+
+import numpy as np
+import pytest
+
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.noise import discrete_gaussian, discrete_laplace
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Composed, Concentrated, Pure
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.losses import covers, loss
+from adomnia.privacy.queries import People, Present, Query, Rows, Total
+from adomnia.privacy.relations import Table
+from adomnia.statistics.contract import Measured
+from adomnia.statistics.registry import STATISTICS
+from kit.bits import SeededBits
+
+DRAWS = 20_000
+PAY = Column("pay", Quantity(Fraction(0), Fraction(1000)), Numbers(0, 1000, Fraction(1, 4)))
+TABLE = Table("people", 2, (PAY,))
+PAID = Query(TABLE, (), Total(PAY, PAY.domain))
+EXAMPLES = {
+    "COUNT": [Query(TABLE, (), Rows()), Query(TABLE, (), Present(PAY)), Query(TABLE, (), People())],
+    "SUM": [PAID],
+    "AVG": [PAID],
+}
+PRICES = [Pure(Fraction(1, 3)), Pure(2), Concentrated(Fraction(1, 7)), Concentrated(1)]
+
+# Exact rows of a cell, as steps of the grid; a mean of no rows may be anything, and the middle is asked for here.
+CELLS = {"nobody": [], "one": [4000], "two": [0, 4000], "ten": [100] * 10, "many": [3000] * 3000}
+
+every_statistic = pytest.mark.parametrize("name", STATISTICS)
+every_price = pytest.mark.parametrize("price", PRICES, ids=str)
+
+
+def made(name):
+    return [STATISTICS[name](query) for query in EXAMPLES[name]]
+
+
+def exact(query, rows):
+    match query.aggregate:
+        case Total(centre=centre):
+            return sum(rows) - centre * len(rows)
+        case People():
+            return min(1, len(rows))
+    return len(rows)
+
+
+def truth(name, statistic, rows):
+    match name:
+        case "AVG":
+            return sum(rows) / len(rows) / 4 if rows else 500.0
+        case "SUM":
+            return sum(rows) / 4
+    return float(exact(statistic.query, rows))
+
+
+def drawn(noise, wider, bits):
+    """Noise as it is stated, or so many times as wide."""
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return discrete_laplace(scale * wider, (DRAWS,), bits)
+        case DiscreteGaussian(variance=variance):
+            return discrete_gaussian(variance * wider**2, (DRAWS,), bits)
+
+
+def answered(statistic, price, rows, bits, wider=1):
+    """The estimates of DRAWS cells that all hold the same rows."""
+    flow = statistic.steps(price)
+    measured = tuple(
+        Measured(exact(measure.query, rows) + drawn(measure.noise(), wider, bits), measure.noise())
+        for measure in next(flow)
+    )
+    with pytest.raises(StopIteration) as end:
+        flow.send(measured)
+    return end.value.value
+
+
+def too_few(hits, tries, confidence):
+    """Whether so few hits come of that confidence with a probability below 1e-7."""
+
+    def chance(count):
+        ways = lgamma(tries + 1) - lgamma(count + 1) - lgamma(tries - count + 1)
+        return exp(ways + count * log(confidence) + (tries - count) * log(1 - confidence))
+
+    return hits < tries * confidence and sum(chance(count) for count in range(hits, hits - 400, -1)) < 1e-7
+
+
+def hits(estimate, true, confidence, cells=1):
+    lower, upper = estimate.interval(confidence, cells)
+    return (lower <= true) & (true <= upper)
+
+
+@every_statistic
+def test_the_docstring_states_method_guarantee_bias_and_source(name):
+    text = STATISTICS[name].__doc__ or ""
+    labels = re.findall(r"^ {4}(Method|Guarantee|Bias|Cite) {2,}\S", text, flags=re.MULTILINE)
+    assert labels == ["Method", "Guarantee", "Bias", "Cite"]
+
+
+@every_statistic
+@every_price
+def test_its_events_sum_to_exactly_the_price(name, price):
+    for statistic in made(name):
+        event = statistic.event(price)
+        parts = event.events if isinstance(event, Composed) else (event,)
+        paid = [part.epsilon if isinstance(price, Pure) else part.rho for part in parts]
+        assert reduce(add, paid) == (price.epsilon if isinstance(price, Pure) else price.rho)
+
+
+@every_statistic
+@every_price
+def test_it_asks_for_no_more_than_its_event(name, price):
+    for statistic in made(name):
+        measures = next(statistic.steps(price))
+        spent = Composed(measure.noise().event(measure.query.sensitivity()) for measure in measures)
+        assert covers(statistic.event(price), spent)
+        assert loss(statistic.event(price)) == loss(spent)
+
+
+@every_statistic
+def test_it_ends_after_the_rounds_it_announced(name):
+    for statistic in made(name):
+        answered(statistic, Pure(1), [], SeededBits(name))
+
+
+@every_statistic
+def test_equal_questions_are_equal_statistics(name):
+    assert made(name) == made(name)
+    assert len(set(made(name) + made(name))) == len(EXAMPLES[name])
+
+
+@every_statistic
+@pytest.mark.parametrize("price", [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7)), Concentrated(8)], ids=str)
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_its_interval_covers_the_truth_as_often_as_it_says(name, price, cell, confidence, seeded_bits):
+    for statistic in made(name):
+        rows = CELLS[cell]
+        estimate = answered(statistic, price, rows, seeded_bits)
+        covered = hits(estimate, truth(name, statistic, rows), confidence)
+        assert not too_few(int(covered.sum()), DRAWS, confidence)
+
+
+@every_statistic
+@pytest.mark.parametrize("price", [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7))], ids=str)
+def test_an_interval_for_half_the_noise_is_found_out(name, price, seeded_bits):
+    statistic = made(name)[0]
+    rows = CELLS["many"]
+    covered = hits(answered(statistic, price, rows, seeded_bits, wider=2), truth(name, statistic, rows), 0.95)
+    assert too_few(int(covered.sum()), DRAWS, 0.95)
+
+
+@every_statistic
+@pytest.mark.parametrize("price", [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7))], ids=str)
+def test_a_simultaneous_interval_covers_all_cells_at_once(name, price, seeded_bits):
+    statistic = made(name)[0]
+    rows = CELLS["many"]
+    estimate, true = answered(statistic, price, rows, seeded_bits), truth(name, statistic, rows)
+    together = hits(estimate, true, 0.95, cells=10).reshape(-1, 10).all(axis=1)
+    one_by_one = hits(estimate, true, 0.95).reshape(-1, 10).all(axis=1)
+    assert not too_few(int(together.sum()), DRAWS // 10, 0.95)
+    assert too_few(int(one_by_one.sum()), DRAWS // 10, 0.95)
+
+
+@every_statistic
+@every_price
+@pytest.mark.parametrize("cell", CELLS)
+def test_its_values_are_finite_and_within_their_own_interval(name, price, cell, seeded_bits):
+    for statistic in made(name):
+        estimate = answered(statistic, price, CELLS[cell], seeded_bits)
+        for confidence, cells in ((0.5, 1), (0.95, 1), (0.999999, 10**6)):
+            lower, upper = estimate.interval(confidence, cells)
+            assert np.isfinite(lower).all()
+            assert np.isfinite(upper).all()
+            assert (lower <= estimate.values).all()
+            assert (estimate.values <= upper).all()
+
+
+@every_statistic
+def test_a_wider_confidence_gives_a_wider_interval(name, seeded_bits):
+    estimate = answered(made(name)[0], Pure(1), CELLS["ten"], seeded_bits)
+    widths = [np.subtract(*reversed(estimate.interval(confidence, 1))) for confidence in (0.5, 0.9, 0.99, 0.9999)]
+    for narrow, wide in pairwise(widths):
+        assert (narrow <= wide).all()
+
+
+@every_statistic
+@pytest.mark.parametrize("confidence", [0, 1, -1, 2, float("nan")])
+def test_a_confidence_that_is_none_is_refused(name, confidence, seeded_bits):
+    estimate = answered(made(name)[0], Pure(1), [], seeded_bits)
+    with pytest.raises(ValueError, match="confidence must be above 0 and below 1"):
+        estimate.interval(confidence, 1)
+
+
+def test_too_few_hits_are_told_from_enough():
+    assert too_few(4_000, 5_000, 0.95)
+    assert not too_few(4_730, 5_000, 0.95)
+    assert sum(comb(20, k) * 0.95**k * 0.05 ** (20 - k) for k in range(12)) < 1e-5

@@ -1,0 +1,42 @@
+"""What tests run in processes of their own: an analyst who is killed at a failpoint, and analysts who race."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import adomnia
+from adomnia.errors import Refusal
+from adomnia.ledger.failpoints import VARIABLE
+
+
+def say(*words: object) -> None:
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
+
+
+def crash(folder: str, failpoint: str) -> None:
+    """One whole question, then one that ends at the failpoint."""
+    session = adomnia.open(folder).session("alice")
+    say("answered", session.sql("SELECT COUNT(*) FROM people", epsilon=0.25, request_id="whole")["count"][0])
+    os.environ[VARIABLE] = failpoint
+    say("answered", session.sql("SELECT COUNT(*) FROM visits", epsilon=0.25, request_id="cut")["count"][0])
+
+
+def race(folder: str, name: str) -> None:
+    """Ask until the budget ends, each time something new."""
+    session = adomnia.open(folder).session("carol")
+    say("ready")
+    sys.stdin.readline()
+    granted = 0
+    for number in range(30):
+        try:
+            session.sql("SELECT COUNT(*) FROM people", epsilon=0.05, request_id=f"{name} {number}", replay=False)
+            granted += 1
+        except Refusal:
+            pass
+    say(granted)
+
+
+if __name__ == "__main__":
+    {"crash": crash, "race": race}[sys.argv[1]](*sys.argv[2:])

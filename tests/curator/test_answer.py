@@ -1,0 +1,87 @@
+"""Answers: values, intervals, tables for other tools."""
+
+from __future__ import annotations
+
+import pytest
+
+GROUPED = "SELECT sex, member, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY sex, member"
+
+
+@pytest.fixture
+def answer(alice):
+    return alice.sql(GROUPED, epsilon=1)
+
+
+def test_every_key_comes_back_in_its_declared_order(answer):
+    assert len(answer) == 6
+    assert answer["sex"] == ["F", "F", "M", "M", "X", "X"]
+    assert answer["member"] == [False, True] * 3
+
+
+def test_counts_are_integers_and_means_are_numbers_within_the_bounds(answer):
+    assert {type(value) for value in answer["n"]} == {int}
+    assert all(0 <= value <= 500_000 for value in answer["pay"])
+
+
+def test_records_hold_the_interval_beside_each_value(answer):
+    first = answer.records()[0]
+    assert list(first) == ["sex", "member", "n", "n_lower", "n_upper", "pay", "pay_lower", "pay_upper"]
+    assert first["n_lower"] <= first["n"] <= first["n_upper"]
+    assert first["pay_lower"] <= first["pay"] <= first["pay_upper"]
+
+
+def test_arrow_pandas_and_polars_hold_the_same(answer):
+    records = answer.records()
+    assert answer.to_arrow().to_pylist() == records
+    assert answer.to_pandas().to_dict("records") == records
+    assert answer.to_polars().to_dicts() == records
+
+
+def test_an_interval_is_wider_at_more_confidence_and_for_all_cells_together(answer):
+    def widths(*arguments):
+        return [upper - lower for lower, upper in answer.interval("n", *arguments)]
+
+    assert widths() == widths(0.95)
+    assert max(widths(0.5)) < min(widths(0.95)) < min(widths(0.999))
+    assert min(widths(0.95, True)) > max(widths(0.95))
+
+
+def test_the_confidence_of_the_question_is_that_of_its_intervals(alice, answer):
+    again = alice.sql(GROUPED, epsilon=1, confidence=0.5)
+    assert again.replayed
+    assert again.interval("n") == answer.interval("n", 0.5)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 2, -1])
+def test_a_confidence_that_is_none_is_an_error(answer, confidence):
+    with pytest.raises(ValueError, match="confidence"):
+        answer.interval("n", confidence)
+
+
+def test_a_key_has_no_interval(answer):
+    with pytest.raises(TypeError, match="measured column, got the key sex"):
+        answer.interval("sex")
+
+
+def test_an_unknown_column_is_told_with_those_there_are(answer):
+    with pytest.raises(KeyError, match="no column x; it has sex, member, n, pay"):
+        answer["x"]
+
+
+def test_order_and_limit_work_on_noisy_values(alice, answer):
+    top = alice.sql(f"{GROUPED} ORDER BY n DESC LIMIT 2", epsilon=1)
+    assert top.replayed
+    assert top["n"] == sorted(answer["n"], reverse=True)[:2]
+    assert len(top) == len(top.records()) == len(top.interval("pay")) == 2
+
+
+def test_an_answer_knows_what_was_paid(answer, alice):
+    assert answer.cost == answer.receipt.event
+    assert answer.left == alice.budget().personal.left()
+
+
+def test_a_sum_too_large_for_64_bits_is_exact_to_the_double(alice):
+    answer = alice.sql("SELECT SUM(salary * salary * 1e6) AS s FROM people", epsilon=10_000, confidence=0.999)
+    exact = sum(salary**2 * 1e6 for salary in (10_000.0, 50_000.0, 90_000.0, 120_000.0, 499_999.0))
+    ((lower, upper),) = answer.interval("s")
+    assert lower <= exact <= upper

@@ -1,0 +1,184 @@
+"""Where data, noise and budget meet: nothing is read that is not proved and paid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from adomnia.curator import executor as executor_module
+from adomnia.curator.executor import Executor, Statements, estimates
+from adomnia.engines.contract import Statement
+from adomnia.errors import Failure
+from adomnia.privacy.events import Composed, Pure
+from adomnia.privacy.queries import Query
+from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.sql.check import checked
+from adomnia.sql.lower import lower
+from adomnia.sql.price import event, measures, shares
+from adomnia.statistics.contract import Estimate, Measure, Measured
+from kit.hospital import CountedBits
+
+TEXT = "SELECT COUNT(*), SUM(salary), AVG(salary), COUNT(DISTINCT person_id) FROM people"
+
+
+@pytest.fixture
+def plan(catalog):
+    return lower(TEXT, catalog)
+
+
+def executor(curator, reserved, seed=0):
+    return Executor(curator.engine, Statements(curator.engine, curator.catalog), reserved, CountedBits(seed))
+
+
+def test_all_measures_of_one_relation_and_cap_are_one_statement(curator, plan):
+    estimates(shares(plan, Pure(1)), executor(curator, Pure(1)))
+    assert len(curator.engine.ran) == 2  # people are counted without a cap, everything else with one
+
+
+def test_values_are_the_exact_ones_plus_noise_of_the_recorded_law(curator, plan):
+    (count,) = (m for m in measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1)))
+    draws = []
+    for seed in range(100):
+        (measured,) = executor(curator, Pure(1), seed).measure((count,))
+        draws.append(int(measured.values))
+    # Scale 1: a mean of 100 draws is off by 0.9 with probability below 1e-9, one of them by 40 with one below 1e-14.
+    assert abs(np.mean(draws) - 5) < 0.9
+    assert max(abs(draw - 5) for draw in draws) < 40
+    assert len(set(draws)) > 3
+
+
+def test_more_than_was_reserved_is_not_measured(curator, plan):
+    asked = measures(plan, Pure(1))
+    running = executor(curator, Pure(Fraction(99, 100)))
+    with pytest.raises(ValueError, match="more than was reserved"):
+        running.measure(asked)
+    assert curator.engine.ran == []
+    assert running.record.values == []
+
+
+def test_what_was_measured_before_counts_towards_the_reserve(curator, plan):
+    asked = measures(plan, Pure(1))
+    running = executor(curator, event(plan, Pure(1)))
+    running.measure(asked)
+    with pytest.raises(ValueError, match="more than was reserved"):
+        running.measure(asked[:1])
+
+
+def test_exactly_what_was_reserved_is_measured(curator, plan):
+    running = executor(curator, Composed([event(plan, Pure(1))]))
+    assert len(running.measure(measures(plan, Pure(1)))) == len(running.record.values)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2_squared", "linf"])
+def test_a_statement_that_moves_further_than_planned_is_not_run(curator, monkeypatch, norm):
+    planned = Sensitivity(l1=3, l2_squared=5, linf=2)
+    wider = {"l1": Sensitivity(4, 5, 2), "l2_squared": Sensitivity(3, 6, 2), "linf": Sensitivity(3, 5, Fraction(11, 5))}
+    monkeypatch.setattr(Query, "sensitivity", lambda _: planned)
+    # A price of its own, because noise may be remembered by measure.
+    (count,) = measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(Fraction(1, 7919)))
+    monkeypatch.setattr(executor_module, "checked", lambda *_: (wider[norm],))
+    with pytest.raises(ValueError, match="above the planned one"):
+        executor(curator, Pure(1)).measure((count,))
+    assert curator.engine.ran == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'SELECT COUNT(*) AS m0 FROM "people"',
+        'SELECT COUNT(*) AS m0 FROM "people" WHERE "rank" <= 2',
+        'SELECT SUM("salary") AS m0 FROM "people" WHERE "rank" <= 1',
+        'SELECT COUNT(*) AS m0 FROM "people" AS a, "people" AS b WHERE "rank" <= 1',
+    ],
+)
+def test_a_planted_wrong_statement_is_not_run(curator, monkeypatch, text):
+    (count,) = measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1))
+    monkeypatch.setattr(curator.engine, "render", lambda _: Statement(text, ()))
+    with pytest.raises(Failure):
+        executor(curator, Pure(1)).measure((count,))
+    assert curator.engine.ran == []
+
+
+def test_a_count_of_more_rows_than_planned_is_not_run(curator, monkeypatch):
+    """The text proves three rows a person, the plan paid for one."""
+    (count,) = measures(lower("SELECT COUNT(*) FROM visits", curator.catalog), Pure(1))
+    thrifty = replace(count, query=replace(count.query, relation=replace(count.query.relation, rows_per_person=1)))
+    rendered = curator.engine.render((count.query,))
+    monkeypatch.setattr(curator.engine, "render", lambda _: rendered)
+    with pytest.raises(ValueError, match="above the planned one"):
+        executor(curator, Pure(1)).measure((thrifty,))
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Two rounds: the second asks for what the first did not."""
+
+    first: Measure
+    second: Measure
+
+    def steps(self, price):
+        (one,) = yield (self.first,)
+        (two,) = yield (self.second,)
+        return Estimate(np.array([int(one.values), int(two.values)]), lambda *_: None, "adaptive")
+
+
+@dataclass
+class Counter:
+    """Measures by counting how often it was asked."""
+
+    rounds: list[int]
+
+    def measure(self, wanted):
+        self.rounds.append(len(wanted))
+        return tuple(Measured(np.array(len(self.rounds)), each.noise()) for each in wanted)
+
+
+def test_statistics_advance_in_lock_step_and_equal_measures_are_measured_once(catalog):
+    plans = (lower(f"SELECT {asked} FROM people", catalog) for asked in ("COUNT(*)", "COUNT(age)"))
+    one, other = (measures(plan, Pure(1))[0] for plan in plans)
+    counter = Counter([])
+    found = estimates([(Adaptive(one, other), Pure(1)), (Adaptive(one, one), Pure(1))], counter)
+    assert counter.rounds == [1, 2]
+    assert [each.values.tolist() for each in found] == [[1, 2], [1, 2]]
+
+
+UNPROVED = {
+    "no cap": 'SELECT COUNT(*) AS m0 FROM "visits"',
+    "a cap above the declared one": 'SELECT COUNT(*) AS m0 FROM "visits" WHERE "rank" <= 4',
+    "a cap that one may choose": 'SELECT COUNT(*) AS m0 FROM "visits" WHERE ("rank" <= 3 OR TRUE)',
+    "a sum of doubles": 'SELECT CAST(SUM("cost") AS BIGINT) AS m0 FROM "visits" WHERE "rank" <= 3',
+    "a public table": 'SELECT COUNT(*) AS m0 FROM "cities" WHERE "rank" <= 1',
+    "a table twice": 'SELECT COUNT(*) AS m0 FROM "visits" AS a, "visits" AS b WHERE "rank" <= 3',
+    "a subquery": 'SELECT COUNT(*) AS m0 FROM "visits" WHERE "rank" <= 3 AND (EXISTS (SELECT 1))',
+    "a key that is not grouped by": 'SELECT "hospital" AS k0, COUNT(*) AS m0 FROM "visits" WHERE "rank" <= 3',
+    "a key without declared values": (
+        'SELECT "diagnosis" AS k0, COUNT(*) AS m0 FROM "visits" WHERE "rank" <= 3 GROUP BY "diagnosis"'
+    ),
+    "a centre for more than the values": (
+        'SELECT CAST(SUM("cost grid") - CAST(5 AS HUGEINT) * COUNT("urgent") AS DECIMAL(38, 0)) AS m0 '
+        'FROM "visits" WHERE "rank" <= 3'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNPROVED)
+def test_a_statement_that_proves_nothing_is_not_believed(catalog, name):
+    with pytest.raises(Failure):
+        checked(Statement(UNPROVED[name], ()), catalog)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*), SUM(-salary), SUM(age - 200), AVG(score) FROM people",
+        "SELECT hospital, COUNT(DISTINCT person_id), COUNT(cost), AVG(cost) FROM visits GROUP BY hospital",
+        "SELECT urgent, COUNT(DISTINCT person_id), SUM(cost * -2) FROM visits GROUP BY urgent",
+        "SELECT COUNT(DISTINCT person_id) FROM visits WHERE cost > 1",
+    ],
+)
+def test_both_derivations_of_a_sensitivity_agree(curator, text):
+    for measure in measures(lower(text, curator.catalog), Pure(1)):
+        assert checked(curator.engine.render((measure.query,)), curator.catalog) == (measure.query.sensitivity(),)

@@ -1,0 +1,162 @@
+"""A table of one's own under protection."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import adomnia
+from adomnia.errors import Refusal
+from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+
+DATA = {
+    "who": [1, 1, 2, None, 3],
+    "pay": [1.0, 2.0, float("nan"), 4.0, 1e9],
+    "sort": ["a", "b", "a", None, "z"],
+    "yes": [True, False, None, True, True],
+    "age": [1, 2, 3, 4, 5],
+    "day": [date(2020, 1, 1)] * 5,
+}
+SURE = 100  # an epsilon at which counts of a few rows a person have no noise, but for a chance below 1e-8
+
+
+def protected(data=None, **options):
+    declared = {"unit": "who", "epsilon": 10_000, "bounds": {"pay": (0, 10)}} | options
+    return adomnia.protect(pa.table(DATA) if data is None else data, **declared)
+
+
+def value(session, asked):
+    (result,) = session.sql(f"SELECT {asked} AS x FROM data", epsilon=SURE)["x"]
+    return round(result, 2)
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars", "dictionary"])
+def test_every_kind_of_table_is_read_alike(kind):
+    table = pa.table(DATA)
+    data = {"arrow": table, "pandas": table.to_pandas(), "polars": pl.from_arrow(table), "dictionary": DATA}[kind]
+    session = protected(data, rows_per_person=2, categories={"sort": ["a", "b"]})
+    assert [value(session, asked) for asked in ("COUNT(*)", "COUNT(DISTINCT who)", "COUNT(pay)")] == [4, 3, 3]
+    assert value(session, "SUM(pay)") == pytest.approx(1 + 2 + 10, abs=3)  # within, but for a chance below 1e-6
+    assert session.sql("SELECT sort, COUNT(*) AS n FROM data GROUP BY sort", epsilon=SURE)["n"] == [2, 1]
+
+
+def test_rows_of_one_person_are_capped():
+    assert value(protected(), "COUNT(*)") == 3
+    assert value(protected(rows_per_person=2), "COUNT(*)") == 4
+
+
+def test_every_row_can_be_a_person_of_its_own():
+    session = protected(unit="row")
+    assert value(session, "COUNT(*)") == 5
+    assert session.catalog().tables[0].rows_per_person == 1
+
+
+def test_types_come_from_the_schema_and_bounds_from_the_caller():
+    session = protected(bounds={"pay": (0, 10), "age": (0, 9)}, categories={"sort": ["a"]})
+    kinds = {column.name: type(column.kind) for column in session.catalog().tables[0].columns}
+    assert kinds == {"who": Identity, "pay": Quantity, "sort": Text, "yes": Truth, "age": Quantity, "day": Day}
+    assert 7 <= value(session, "SUM(age)") <= 12
+
+
+def test_a_number_without_bounds_can_be_counted_and_not_added():
+    session = protected()
+    assert value(session, "COUNT(age)") == 3
+    with pytest.raises(Refusal, match="no declared bounds"):
+        session.sql("SELECT SUM(age) FROM data", epsilon=1)
+
+
+@pytest.mark.parametrize(
+    "options", [{"unit": "nobody"}, {"bounds": {"nothing": (0, 1)}}, {"categories": {"nothing": ["a"]}}]
+)
+def test_a_column_that_is_not_there_is_refused_with_those_that_are(options):
+    with pytest.raises(Refusal, match=r"is not in the table\. Fix: name one of its columns: who, pay, sort"):
+        protected(**options)
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5, True, None, float("nan")])
+def test_rows_per_person_is_a_positive_whole_number(rows):
+    with pytest.raises(ValueError, match="rows_per_person"):
+        protected(rows_per_person=rows)
+
+
+@pytest.mark.parametrize("bounds", [(10, 0), (0, float("nan")), (0, float("inf"))])
+def test_bounds_that_are_none_are_refused(bounds):
+    with pytest.raises((ValueError, Refusal)):
+        protected(bounds={"pay": bounds})
+
+
+@pytest.mark.parametrize(
+    "columns", [["pay grid", "pay"], ["PAY", "pay"], ["rank", "pay"], ["person", "pay"], ["pay", "pay"]]
+)
+def test_column_names_that_the_index_could_confuse_are_refused(columns):
+    """A column called like the grid of another was once added up in its place, unclamped."""
+    arrays = [pa.array([1, 2]), *(pa.array([1e9, 1e9]) for _ in columns)]
+    with pytest.raises(Refusal):
+        protected(pa.table(arrays, names=["who", *columns]))
+
+
+@pytest.mark.parametrize("categories", [["a", "a"], [], "ab"])
+def test_categories_that_are_none_are_refused(categories):
+    with pytest.raises((Refusal, ValueError, TypeError)):
+        protected(categories={"sort": categories})
+
+
+def test_a_table_that_holds_other_types_is_refused_without_a_value():
+    with pytest.raises(Refusal) as refused:
+        protected(bounds={"sort": (0, 1)})
+    assert "z" not in str(refused.value).split()
+
+
+def test_with_a_delta_rho_can_be_spent():
+    session = protected(epsilon=1, delta=1e-6)
+    assert len(session.sql("SELECT COUNT(*) FROM data", rho=0.001)) == 1
+    with pytest.raises(Refusal, match="pure"):
+        protected(epsilon=1).sql("SELECT COUNT(*) FROM data", rho=0.001)
+
+
+def test_a_ledger_in_a_file_remembers(tmp_path):
+    first = protected(epsilon=1, ledger=tmp_path / "ledger.sqlite")
+    answer = first.sql("SELECT COUNT(*) FROM data", epsilon=0.75)
+    first._curator.close()
+    second = protected(epsilon=1, ledger=tmp_path / "ledger.sqlite")
+    assert second.sql("SELECT COUNT(*) FROM data", epsilon=0.75)["count"] == answer["count"]
+    with pytest.raises(Refusal, match="is more than is left"):
+        second.sql("SELECT COUNT(*) FROM data", epsilon=0.5)
+    second._curator.close()
+
+
+def test_a_person_with_very_many_rows_counts_as_often_as_the_cap_allows():
+    many = pd.DataFrame({"who": [1] * 20_000 + [2], "pay": [9.0] * 20_001})
+    session = protected(many, rows_per_person=5)
+    assert value(session, "COUNT(*)") == 6
+    assert value(session, "SUM(pay)") == pytest.approx(54, abs=7)  # within, but for a chance below 1e-6
+
+
+def test_an_empty_table_and_one_without_a_known_person_are_answered():
+    empty = pa.table({"who": pa.array([], pa.int64()), "pay": pa.array([], pa.float64())})
+    nobody = pa.table({"who": pa.array([None, None], pa.int64()), "pay": [1.0, 2.0]})
+    for data in (empty, nobody):
+        session = protected(data)
+        assert [value(session, asked) for asked in ("COUNT(*)", "COUNT(DISTINCT who)")] == [0, 0]
+        assert 0 <= value(session, "AVG(pay)") <= 10
+
+
+def test_a_column_that_is_called_like_the_unit_of_rows_is_refused():
+    """It may hold people, and protecting rows instead would be silent."""
+    with pytest.raises(Refusal, match=r"^Unit row is a column of the table"):
+        adomnia.protect(pa.table({"row": [1, 1, 2], "age": [1, 2, 3]}), unit="row", epsilon=1)
+
+
+def test_answers_about_other_rows_are_not_given_again(tmp_path):
+    """One ledger for two tables gave the count of the first for the second, free."""
+    counted = []
+    for size in (10, 10, 1000):
+        session = adomnia.protect(pa.table({"x": range(size)}), unit="row", epsilon=100, ledger=tmp_path / "ledger")
+        counted.append(session.sql("SELECT COUNT(*) AS n FROM data", epsilon=20))
+        session._curator.close()
+    assert [answer.replayed for answer in counted] == [False, True, False]
+    assert counted[0]["n"] == counted[1]["n"] != counted[2]["n"]

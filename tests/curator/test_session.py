@@ -1,0 +1,375 @@
+"""One analyst's questions: what they cost, what is free, and what nobody may learn from a failure."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import pytest
+
+from adomnia import Question
+from adomnia.curator import executor
+from adomnia.errors import Failure, Refusal
+from adomnia.privacy.amounts import EPSILON_UNIT
+from adomnia.privacy.events import Composed, Concentrated
+from adomnia.privacy.losses import loss
+
+COUNT = "SELECT COUNT(*) FROM people"
+GROUPED = "SELECT sex, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY sex"
+CANARY = "canary 4242424242"
+
+
+def spent(session, analyst="alice"):
+    """Dataset's and analyst's own, in epsilon."""
+    ledger = session._curator.ledger
+    return tuple(ledger.spent(who).epsilon_units * EPSILON_UNIT for who in (None, analyst))
+
+
+def shown(answer):
+    return [(name, answer[name]) for name in (column.name for column in answer.columns)]
+
+
+# ------------------------------------------------------------------------------------------------ replay
+
+
+def test_the_same_question_is_answered_again_free_and_with_the_same_values(alice):
+    first = alice.sql(GROUPED, epsilon=0.5)
+    again = alice.sql(GROUPED, epsilon=0.5)
+    assert (first.replayed, again.replayed) == (False, True)
+    assert shown(first) == shown(again)
+    assert first.interval("pay") == again.interval("pay")
+    assert first.receipt == again.receipt
+    assert spent(alice) == (Fraction(1, 2), Fraction(1, 2))
+    assert len(alice._curator.engine.ran) == 1
+
+
+def test_a_question_is_the_same_however_it_is_spelled_and_sorted(alice):
+    first = alice.sql(GROUPED, epsilon=0.5)
+    again = alice.sql(
+        "select Avg( SALARY ) as x, count(*) as y, sex from people p group by 3 order by y desc limit 2", epsilon=0.5
+    )
+    assert again.replayed
+    assert sorted(first["n"], reverse=True)[:2] == again["y"]
+    assert set(again["x"]) <= set(first["pay"])
+
+
+def test_another_price_is_another_measurement(alice):
+    alice.sql(COUNT, epsilon=0.5)
+    assert not alice.sql(COUNT, epsilon=0.25).replayed
+    assert spent(alice)[0] == Fraction(3, 4)
+
+
+def test_without_replay_it_is_measured_and_paid_afresh(alice):
+    one, other = (alice.sql(GROUPED, epsilon=0.5, replay=False) for _ in range(2))
+    assert not other.replayed
+    assert shown(one) != shown(other)
+    assert spent(alice) == (1, 1)
+
+
+def test_somebody_else_pays_for_the_same_answer_from_their_own_budget_alone(alice, bob):
+    first = alice.sql(GROUPED, epsilon=0.5)
+    shared = bob.sql(GROUPED, epsilon=0.5)
+    assert shown(first) == shown(shared)
+    assert spent(bob, "bob") == (Fraction(1, 2), Fraction(1, 2))
+    assert len(alice._curator.engine.ran) == 1
+    assert bob.sql(GROUPED, epsilon=0.5).replayed
+    assert spent(bob, "bob")[1] == Fraction(1, 2)
+
+
+def test_threads_that_ask_the_same_at_once_pay_once(alice):
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: alice.sql(GROUPED, epsilon=0.5), range(16)))
+    assert len({str(shown(answer)) for answer in answers}) == 1
+    assert spent(alice) == (Fraction(1, 2), Fraction(1, 2))
+
+
+# ------------------------------------------------------------------------------------------------ request ids
+
+
+def test_a_request_id_gives_its_answer_again(alice):
+    first = alice.sql(COUNT, epsilon=0.5, request_id="mine", replay=False)
+    again = alice.sql(COUNT, epsilon=0.5, request_id="mine", replay=False)
+    assert again.replayed
+    assert first["count"] == again["count"]
+    assert again.receipt.request_id == "mine"
+    assert spent(alice)[0] == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("other", ["another question", "another price", "another analyst"])
+def test_a_request_id_belongs_to_the_analyst_and_question_it_was_first_used_with(alice, bob, other):
+    alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    text = "SELECT COUNT(age) FROM people" if other == "another question" else COUNT
+    price = 0.25 if other == "another price" else 0.5
+    session = bob if other == "another analyst" else alice
+    with pytest.raises(Refusal, match="was used for another question"):
+        session.sql(text, epsilon=price, request_id="mine")
+    assert spent(alice)[0] == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("request_id", ["\n", "x" * 201, "a\x00b"])
+def test_a_request_id_that_cannot_be_kept_is_refused(alice, request_id):
+    with pytest.raises(Refusal, match="printable"):
+        alice.sql(COUNT, epsilon=0.5, request_id=request_id)
+    assert spent(alice) == (0, 0)
+
+
+# ------------------------------------------------------------------------------------------------ batches
+
+
+def test_a_batch_is_one_debit_of_exactly_the_sum_of_its_costs(alice):
+    ledger = alice._curator.ledger
+    before = ledger.verify()
+    questions = [Question(COUNT, epsilon=0.1), Question(GROUPED, epsilon=0.3), Question(COUNT, epsilon=Fraction(1, 7))]
+    answers = alice.batch(questions)
+    assert ledger.verify().sequence - before.sequence == 2  # one reserve, one commit
+    assert spent(alice)[0] == -(-(Fraction(4, 10) + Fraction(1, 7)) // EPSILON_UNIT) * EPSILON_UNIT
+    assert [answer.receipt for answer in answers] == [answers[0].receipt] * 3
+    assert loss(answers[0].cost).epsilon == Fraction(4, 10) + Fraction(1, 7)
+    assert [len(answer) for answer in answers] == [1, 3, 1]
+
+
+def test_a_batch_of_one_is_the_question_itself(alice):
+    answer = alice.sql(COUNT, epsilon=0.1)
+    (again,) = alice.batch([Question(COUNT, epsilon=0.1)])
+    assert again.replayed
+    assert shown(again) == shown(answer)
+
+
+def test_a_batch_is_answered_again_as_a_whole(alice):
+    questions = [Question(COUNT, epsilon=0.1), Question(GROUPED, epsilon=0.1)]
+    first, again = alice.batch(questions), alice.batch(questions)
+    assert [shown(answer) for answer in first] == [shown(answer) for answer in again]
+    assert all(answer.replayed for answer in again)
+
+
+def test_one_refusal_refuses_the_whole_batch(alice):
+    with pytest.raises(Refusal, match="nonsense"):
+        alice.batch([Question(COUNT, epsilon=0.1), Question("SELECT COUNT(nonsense) FROM people", epsilon=0.1)])
+    assert spent(alice) == (0, 0)
+    assert alice._curator.engine.ran == []
+
+
+def test_an_empty_batch_is_refused(alice):
+    with pytest.raises(Refusal, match="empty"):
+        alice.batch([])
+
+
+# ------------------------------------------------------------------------------------------------ prices
+
+
+def test_a_price_is_what_is_charged(alice):
+    quote = alice.price(GROUPED, epsilon=0.5)
+    assert spent(alice) == (0, 0)
+    assert alice._curator.engine.ran == []
+    answer = alice.sql(GROUPED, epsilon=0.5)
+    assert loss(quote.event) == loss(answer.cost)
+    assert answer.cost == Composed([quote.event])
+
+
+def test_an_answer_paid_in_rho_has_gaussian_noise_and_costs_that_rho(bob):
+    answer = bob.sql(COUNT, rho=0.05)
+    assert answer.cost == Composed([Composed([Concentrated(0.05)])])
+    assert bob._curator.ledger.spent("bob").rho_units == 5 * 10**10
+
+
+def test_rho_is_refused_where_the_budget_is_pure(carol):
+    with pytest.raises(Refusal, match="pure"):
+        carol.sql(COUNT, rho=0.05)
+
+
+def test_an_error_buys_the_cheapest_epsilon_that_keeps_within_it(alice):
+    quote = alice.price(COUNT, error=10)
+    assert quote.outputs[0].error <= 10
+    cheaper = quote.price.epsilon - EPSILON_UNIT
+    assert alice.price(COUNT, epsilon=cheaper).outputs[0].error > 10
+    answer = alice.sql(COUNT, error=10)
+    ((low, high),) = answer.interval("count")
+    assert high - low <= 20
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        ({}, "needs exactly one price"),
+        ({"epsilon": 1, "rho": 1}, "needs exactly one price"),
+        ({"epsilon": 1, "error": 1}, "needs exactly one price"),
+        ({"epsilon": 0}, "must be > 0"),
+        ({"epsilon": -1}, "must be > 0"),
+        ({"epsilon": float("nan")}, "must be a finite number"),
+        ({"epsilon": float("inf")}, "must be a finite number"),
+        ({"epsilon": "1"}, "must be a"),
+        ({"rho": 0}, "must be > 0"),
+        ({"error": 0}, "is not a positive number"),
+        ({"error": float("nan")}, "is not a positive number"),
+        ({"epsilon": 1e-40}, "too small or too large"),
+        ({"epsilon": 1e9}, "too small or too large"),
+    ],
+)
+def test_a_price_that_is_none_is_refused(alice, price, said):
+    with pytest.raises(Refusal, match=said):
+        alice.sql(COUNT, **price)
+    assert spent(alice) == (0, 0)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -1, 2, float("nan")])
+def test_a_confidence_that_is_none_is_refused(alice, confidence):
+    with pytest.raises(Refusal, match="is not between 0 and 1"):
+        alice.sql(COUNT, epsilon=1, confidence=confidence)
+    assert spent(alice) == (0, 0)
+
+
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"error": 10}])
+@pytest.mark.parametrize("confidence", [0, 1, 2, float("nan")])
+def test_a_price_at_a_confidence_that_is_none_is_refused_too(alice, price, confidence):
+    with pytest.raises(Refusal, match="is not between 0 and 1"):
+        alice.price(COUNT, **price, confidence=confidence)
+
+
+def test_over_budget_is_refused_with_what_is_left_and_what_it_would_take(carol):
+    carol.sql(COUNT, epsilon=0.75)
+    before = carol._curator.ledger.verify()
+    with pytest.raises(Refusal) as refused:
+        carol.sql(GROUPED, epsilon=0.5)
+    assert "epsilon 0.5" in str(refused.value)
+    assert "epsilon 0.25" in str(refused.value)
+    assert "the budget of carol" in str(refused.value)
+    assert carol._curator.ledger.verify() == before
+    assert len(carol._curator.engine.ran) == 1
+    assert carol.sql(GROUPED, epsilon=0.25).left.epsilon == 0
+
+
+def test_ten_tenths_make_one(carol):
+    for age in range(10):
+        carol.sql(f"SELECT COUNT(*) FROM people WHERE age > {age}", epsilon=0.1)
+    with pytest.raises(Refusal, match="is more than is left"):
+        carol.sql("SELECT COUNT(*) FROM people WHERE age > 10", epsilon=1e-12 * 1000)
+
+
+# ------------------------------------------------------------------------------------------------ failures
+
+
+class Leaky(Exception):
+    """An engine's error that quotes a row."""
+
+    def __repr__(self):
+        return f"Leaky({CANARY})"
+
+
+def leaking(*_, **__):
+    row = {"name": CANARY}
+    raise Leaky(f"{CANARY} in {row}")
+
+
+def test_a_failure_after_the_debit_keeps_it_and_says_nothing(alice, monkeypatch, caplog):
+    monkeypatch.setattr(alice._curator.engine, "run", leaking)
+    with caplog.at_level(logging.DEBUG), pytest.raises(Failure) as failed:
+        alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    assert str(failed.value) == "The request failed. Request id: mine."
+    report = "".join(traceback.format_exception(failed.value))
+    assert CANARY not in report + repr(failed.value) + str(failed.value.args) + caplog.text
+    assert all(CANARY not in str(vars(record)) for record in caplog.records)
+    assert failed.value.__cause__ is None
+    assert failed.value.__context__ is None
+    assert spent(alice) == (Fraction(1, 2), Fraction(1, 2))
+
+
+def test_a_failure_carries_nothing_with_it(alice, monkeypatch):
+    monkeypatch.setattr(alice._curator.engine, "run", leaking)
+    with pytest.raises(Failure) as failed:
+        alice.sql(COUNT, epsilon=0.5)
+    assert failed.value.__context__ is None
+
+
+def test_a_failed_request_fails_for_ever_and_its_question_can_be_paid_for_again(alice, monkeypatch):
+    with monkeypatch.context() as broken:
+        broken.setattr(alice._curator.engine, "run", leaking)
+        with pytest.raises(Failure):
+            alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    with pytest.raises(Failure, match="mine"):
+        alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    assert spent(alice)[0] == Fraction(1, 2)
+    assert not alice.sql(COUNT, epsilon=0.5).replayed
+    assert spent(alice)[0] == 1
+    assert [receipt.request_id != "mine" for receipt in alice.answers()] == [True]
+
+
+@pytest.mark.parametrize("part", ["bits", "commit"])
+def test_every_part_that_fails_fails_alike(alice, monkeypatch, part):
+    curator = alice._curator
+    where = {
+        "bits": (curator.bits, "words"),
+        "commit": (curator.ledger, "_keep"),
+    }
+    monkeypatch.setattr(*where[part], leaking)
+    with pytest.raises(Failure) as failed:
+        alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    assert failed.value.args == ("mine",)
+    assert spent(alice)[0] == Fraction(1, 2)
+
+
+def test_what_the_second_look_cannot_prove_is_refused_and_not_charged(alice, monkeypatch):
+    def unproved(*_):
+        raise Failure
+
+    monkeypatch.setattr(executor, "checked", unproved)
+    with pytest.raises(Refusal, match="cannot be proved private") as refused:
+        alice.sql(COUNT, epsilon=0.5)
+    assert refused.value.code == "not_proved"
+    with pytest.raises(Refusal, match="cannot be proved private"):
+        alice.price(COUNT, epsilon=0.5)
+    assert spent(alice) == (0, 0)
+    assert alice._curator.engine.ran == []
+
+
+@pytest.mark.parametrize("question", [None, b"SELECT", 5])
+def test_a_question_is_text(alice, question):
+    with pytest.raises(TypeError, match="takes questions as text"):
+        alice.sql(question, epsilon=1)
+
+
+def test_nothing_is_read_before_it_is_paid(alice, monkeypatch):
+    events = []
+    curator = alice._curator
+    reserve, run = curator.ledger.reserve, curator.engine.run
+    monkeypatch.setattr(curator.ledger, "reserve", lambda *a: events.append("reserve") or reserve(*a))
+    monkeypatch.setattr(curator.engine, "run", lambda *a: events.append("run") or run(*a))
+    keep = curator.ledger._keep
+    monkeypatch.setattr(curator.ledger, "_keep", lambda *a: events.append("commit") or keep(*a))
+    alice.sql(GROUPED, epsilon=0.5)
+    assert events == ["reserve", "run", "commit"]
+
+
+# ------------------------------------------------------------------------------------------------ the rest
+
+
+def test_a_budget_says_what_is_left_to_the_analyst_and_to_everybody(alice, bob):
+    alice.sql(COUNT, epsilon=0.5)
+    assert alice.budget().personal.left().epsilon == Fraction("99999.5")
+    assert bob.budget().personal.left().epsilon == 100_000
+    assert bob.budget().dataset.spent.epsilon_units == 5 * 10**11
+
+
+def test_answers_lists_what_was_paid_for_and_got(alice, bob):
+    alice.sql(COUNT, epsilon=0.5, request_id="a")
+    alice.sql(GROUPED, epsilon=0.5, request_id="b")
+    assert [receipt.request_id for receipt in alice.answers()] == ["a", "b"]
+    assert bob.answers() == []
+
+
+def test_the_catalog_is_there_to_look_at(alice, catalog):
+    assert alice.catalog() is catalog
+
+
+def test_a_refusal_of_a_missing_bound_says_which_line_to_add(alice):
+    with pytest.raises(Refusal) as refused:
+        alice.sql("SELECT SUM(weight) FROM people", epsilon=1)
+    assert 'weight = { type = "number", lower = ..., upper = ... } under [tables.people.columns]' in str(refused.value)
+
+
+def test_an_unknown_column_is_told_with_its_place_and_the_nearest_name(alice):
+    with pytest.raises(Refusal) as refused:
+        alice.sql("SELECT COUNT(*)\nFROM people WHERE salray > 1", epsilon=1)
+    assert "salary" in str(refused.value)
+    assert refused.value.position == (2, 19)

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adomnia.engines.duckdb.cells import cells
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Truth
+from adomnia.privacy.queries import Query, Rows, Total
+from engines.databases import category, people, relation, whole
+
+CITY = category("city", "Oslo", "Bergen", "Voss")
+MEMBER = Column("member", Truth())
+AGE = whole("age", 0, 120)
+TABLE = relation(people(CITY, MEMBER, AGE))
+WIDE = Total(AGE, Numbers.integers(0, 2**70))
+
+
+def test_every_cell_is_there_and_those_without_rows_are_zero():
+    result = pa.table({"k0": pa.array([2, 0], pa.uint8()), "k1": [True, False], "m0": pa.array([5, 7], pa.int64())})
+    (exact,) = cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
+    assert exact.tolist() == [[7, 0], [0, 0], [0, 5]]
+    assert exact.dtype == np.int64
+
+
+def test_rows_whose_key_is_missing_belong_to_no_cell():
+    result = pa.table({"k0": pa.array([None, 1, 2], pa.uint8()), "k1": [True, None, False], "m0": pa.array([5, 7, 9])})
+    (exact,) = cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
+    assert exact.tolist() == [[0, 0], [0, 0], [9, 0]]
+
+
+def test_a_sum_over_nothing_is_zero():
+    nothing = pa.table({"m0": pa.array([None], pa.int64()), "m1": pa.array([None], pa.decimal128(38, 0))})
+    narrow, wide = cells(nothing, (Query(TABLE, (), Total(AGE, AGE.domain)), Query(TABLE, (), WIDE)))
+    assert (narrow.tolist(), wide.tolist()) == (0, 0)
+    assert (narrow.dtype, wide.dtype, narrow.shape) == (np.int64, object, ())
+
+
+@given(st.lists(st.integers(-(10**38) + 1, 10**38 - 1), max_size=3), st.integers(0, 3))
+def test_wide_sums_arrive_as_the_same_python_integers(values, skipped):
+    column = pa.chunked_array(
+        [pa.array([Decimal(0)] * skipped + [Decimal(value) for value in values], pa.decimal128(38, 0))[skipped:]]
+    )
+    result = pa.table({"k0": pa.array(range(len(values)), pa.uint8()), "m0": column})
+    (exact,) = cells(result, (Query(TABLE, (CITY,), WIDE),))
+    assert exact.tolist() == values + [0] * (3 - len(values))
+    assert all(type(value) is int for value in exact.tolist())

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adomnia.engines.duckdb import DuckDB, values_of
+from adomnia.errors import Refusal
+from adomnia.privacy.queries import Present, Query, Rows, Total
+from engines.databases import answer, catalog, category, contents, number, people, relation
+
+FARE = number("fare", 0, 100, 0.25)
+CITY = category("city", "Oslo", "Bergen")
+TABLE = people(FARE, CITY)
+DATA = {"person_id": [1, 2, 3, None], "fare": [1.5, None, 1000.0, 4.0], "city": ["Oslo", "Bergen", None, "Oslo"]}
+QUERIES = [
+    Query(relation(TABLE), (CITY,), Rows()),
+    Query(relation(TABLE), (CITY,), Present(FARE)),
+    Query(relation(TABLE), (CITY,), Total(FARE, FARE.domain)),
+]
+EXPECTED = [[1, 1], [1, 0], [6, 0]]
+
+
+def opened(folder, source, text=None):
+    if text is not None:
+        (folder / source).write_bytes(text.encode() if isinstance(text, str) else text)
+    engine = DuckDB.open(catalog(people(FARE, CITY, source=source), folder=folder), folder / "state")
+    found = answer(engine, *QUERIES)
+    engine.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [pa.table(DATA), pd.DataFrame(DATA), pl.DataFrame(DATA), pl.DataFrame(DATA).cast({"city": pl.Categorical})],
+    ids=lambda frame: type(frame).__module__,
+)
+def test_tables_in_memory_are_read_alike(frame):
+    engine = DuckDB.load(catalog(TABLE), {"people": frame})
+    assert answer(engine, *QUERIES) == EXPECTED
+    engine.close()
+
+
+def test_a_parquet_file_is_read(tmp_path):
+    pq.write_table(pa.table(DATA), tmp_path / "it's people.parquet")
+    assert opened(tmp_path, "it's people.parquet") == EXPECTED
+
+
+def test_a_name_that_would_match_other_files_means_itself(tmp_path):
+    for name in ("p1.csv", "pa.csv", "p?.csv"):
+        (tmp_path / name).write_text(CSV + "9,9,Oslo\n")
+    assert opened(tmp_path, "p[1a]*?.csv", CSV) == EXPECTED
+    assert values_of(tmp_path / "p[1a]*?.csv", "city") == ["Oslo", "Bergen"]
+
+
+def test_a_public_source_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(Refusal, match="is not a file that can be read"):
+        values_of(tmp_path / "cities.csv", "city")
+
+
+CSV = "person_id,fare,city\n1,1.5,Oslo\n2,,Bergen\n3,1000,\n,4,Oslo\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("people.csv", CSV),
+        ("people.CSV", CSV),
+        ("people.tsv", CSV.replace(",", "\t")),
+        ("people.csv", CSV.replace("\n", "\r\n")),
+        ("people.csv", CSV.encode("utf-8-sig")),
+        ("people.csv", CSV.removesuffix("\n")),
+        ("people.csv", CSV.replace("Bergen", '"Bergen"').replace("fare,", '"fare",')),
+        (
+            "people.csv",
+            CSV.replace("fare,city", "fare,note,city")
+            .replace("1.5,", '1.5,"a, ""b""\nc; d|e",')
+            .replace("4,", "4,,")
+            .replace("2,,", "2,,,")
+            .replace("1000,", "1000,,"),
+        ),
+    ],
+)
+def test_csv_files_are_read_alike(tmp_path, source, text):
+    assert opened(tmp_path, source, text) == EXPECTED
+
+
+def test_a_file_with_a_header_and_no_rows_is_an_empty_table(tmp_path):
+    assert opened(tmp_path, "people.csv", "person_id,fare,city\n") == [[0, 0]] * 3
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("people.csv", CSV + "7,8,Oslo,CANARY\n"),
+        ("people.csv", CSV + "CANARY\n"),
+        ("people.csv", CSV.encode() + b"7,8,CANARY\xff\n"),
+        ("people.csv", b"\xff\xfe" + CSV.encode("utf-16-le")),
+        ("people.csv", ""),
+        ("people.parquet", "CANARY"),
+        ("people.xlsx", "CANARY"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_without_quoting_it(tmp_path, source, text):
+    with pytest.raises(Refusal) as refused:
+        opened(tmp_path, source, text)
+    assert "CANARY" not in str(refused.value)
+    assert refused.value.__context__ is None
+    assert refused.value.what in (f"Source {source}", "Column people.person_id")
+
+
+@pytest.mark.parametrize("source", ["missing.csv", "*.csv", "peopl?.csv", "state"])
+def test_a_source_that_is_not_one_file_is_refused(tmp_path, source):
+    (tmp_path / "people.csv").write_text(CSV)
+    with pytest.raises(Refusal, match="is not a file that can be read"):
+        opened(tmp_path, source)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame({"person_id": [1, "CANARY"], "fare": [1, 2]}), [1, 2], None])
+def test_what_is_not_a_table_is_refused_without_quoting_it(frame):
+    with pytest.raises(Refusal, match="Table people cannot be read as a table") as refused:
+        DuckDB.load(catalog(TABLE), {"people": frame})
+    assert "CANARY" not in str(refused.value)
+    assert refused.value.__context__ is None
+
+
+def test_an_undeclared_column_is_never_stored(tmp_path):
+    frame = pa.table({**DATA, " key": ["x"] * 4, "rank": [9] * 4, "secret": ["s"] * 4})
+    engine = DuckDB.load(catalog(TABLE), {"people": frame})
+    assert set(contents(engine, "people")[0]) == {"rank", "person", "fare", "fare grid", "city"}
+    engine.close()
+
+
+def test_public_values_come_in_the_order_of_the_file_without_repeats(tmp_path):
+    (tmp_path / "cities.csv").write_text("city,region\nOslo,East\nBergen,West\nOslo,East\n,North\n")
+    pq.write_table(pa.table({"code": [3, 1, 3, None]}), tmp_path / "codes.parquet")
+    assert values_of(tmp_path / "cities.csv", "city") == ["Oslo", "Bergen"]
+    assert values_of(tmp_path / "codes.parquet", "code") == ["3", "1"]
+    with pytest.raises(Refusal, match=r"Source cities\.csv has no column town"):
+        values_of(tmp_path / "cities.csv", "town")
+    (tmp_path / "bad.csv").write_text("city\nOslo\nBergen,x\n")
+    with pytest.raises(Refusal, match=r"Source bad\.csv cannot be read"):
+        values_of(tmp_path / "bad.csv", "city")

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+
+import pytest
+
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb.state import State, fresh_key
+from adomnia.errors import Failure, Refusal
+from adomnia.privacy.queries import Query, Rows
+from engines.databases import answer, catalog, number, people, relation
+
+FARE = number("fare", 0, 100)
+TABLE = people(FARE, source="people.csv")
+COUNT = Query(relation(TABLE), (), Rows())
+
+
+def write(folder, *fares):
+    (folder / "people.csv").write_text(
+        "person_id,fare\n" + "".join(f"{who},{fare}\n" for who, fare in enumerate(fares))
+    )
+
+
+def opened(folder, version=1, table=TABLE, **options):
+    engine = DuckDB.open(catalog(table, folder=folder, version=version), folder / "state", **options)
+    found = answer(engine, COUNT)[0]
+    engine.close()
+    return found
+
+
+def indexes(folder):
+    return sorted(path.name for path in (folder / "state").glob("index-*.duckdb"))
+
+
+def steps(folder, **options):
+    """What was done to open."""
+    told = []
+    opened(folder, progress=lambda step, share: told.append((step, share)), **options)
+    return told
+
+
+def test_the_index_is_built_once_and_then_only_opened(tmp_path):
+    write(tmp_path, 1, 2, 3)
+    told = steps(tmp_path)
+    assert [step for step, _ in told] == [
+        "people: reading",
+        "people: finding people",
+        "people: ranking",
+        "people: writing",
+        "done",
+    ]
+    assert [share for _, share in told] == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert steps(tmp_path) == []
+
+
+def test_changed_data_under_an_old_version_is_refused_and_a_new_version_is_built(tmp_path):
+    write(tmp_path, 1, 2, 3)
+    assert opened(tmp_path) == 3
+    before = indexes(tmp_path)
+    write(tmp_path, 1, 2, 3, 4)
+    with pytest.raises(
+        Refusal, match="The data of table people changed, and version 1 stands for what it was"
+    ) as refused:
+        opened(tmp_path)
+    assert "raise `version` in catalog.toml" in refused.value.fix
+    assert indexes(tmp_path) == before
+    assert opened(tmp_path, version=2) == 4
+    assert len(indexes(tmp_path)) == 1
+    assert indexes(tmp_path) != before
+
+
+def test_an_old_version_still_stands_for_the_old_data_alone(tmp_path):
+    write(tmp_path, 1)
+    opened(tmp_path)
+    write(tmp_path, 1, 2)
+    opened(tmp_path, version=2)
+    with pytest.raises(Refusal, match="version 1 stands for what it was"):
+        opened(tmp_path, version=1)
+    write(tmp_path, 1)
+    assert opened(tmp_path, version=1) == 1
+
+
+def test_a_file_that_was_only_touched_or_copied_is_the_same(tmp_path):
+    write(tmp_path, 1, 2)
+    opened(tmp_path)
+    os.utime(tmp_path / "people.csv", (1, 1))
+    assert steps(tmp_path) == []
+
+
+def test_an_untouched_file_is_not_read_again(tmp_path, monkeypatch):
+    write(tmp_path, 1, 2)
+    os.utime(tmp_path / "people.csv", (1, 1))
+    opened(tmp_path)
+    monkeypatch.setattr("hashlib.file_digest", None)
+    assert opened(tmp_path) == 2
+
+
+def test_a_change_of_the_same_size_at_the_same_moment_is_still_noticed(tmp_path):
+    write(tmp_path, 1, 2)
+    status = (tmp_path / "people.csv").stat()
+    opened(tmp_path)
+    write(tmp_path, 1, 3)
+    os.utime(tmp_path / "people.csv", ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(Refusal, match="The data of table people changed"):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize("column", [number("fare", 0, 50), number("fare", 0, 100, 1)])
+def test_other_bounds_or_steps_need_another_index_but_no_other_version(tmp_path, column):
+    write(tmp_path, 1, 2)
+    opened(tmp_path)
+    assert steps(tmp_path, table=people(column, source="people.csv"))[-1] == ("done", 1.0)
+    assert steps(tmp_path, table=people(column, source="people.csv", rows_per_person=1)) == []
+
+
+def test_a_table_that_is_declared_later_joins_the_version(tmp_path):
+    write(tmp_path, 1, 2)
+    opened(tmp_path)
+    (tmp_path / "cities.csv").write_text("city\nOslo\n")
+    public = replace(TABLE, name="cities", source="cities.csv", columns=(), public=True)
+    engine = DuckDB.open(catalog(TABLE, public, folder=tmp_path), tmp_path / "state")
+    engine.close()
+    assert len(indexes(tmp_path)) == 1
+
+
+def test_the_key_is_drawn_once_and_read_by_its_owner_alone(tmp_path):
+    write(tmp_path, 1)
+    opened(tmp_path)
+    path = tmp_path / "state" / "index.key"
+    key = path.read_bytes()
+    assert len(key) == 32
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "state" / indexes(tmp_path)[0]).stat().st_mode & 0o777 == 0o600
+    opened(tmp_path, version=2)
+    assert path.read_bytes() == key
+    assert fresh_key() != fresh_key()
+
+
+def test_a_key_of_the_wrong_length_is_not_used(tmp_path):
+    (tmp_path / "index.key").write_bytes(b"short")
+    with pytest.raises(Failure):
+        State(tmp_path).key()
+
+
+@pytest.mark.parametrize(
+    "step", ["people: reading", "people: finding people", "people: ranking", "people: writing", "done"]
+)
+def test_a_build_that_is_interrupted_leaves_nothing_that_opens(tmp_path, step):
+    write(tmp_path, 1, 2)
+
+    def interrupt(now, share):
+        if now == step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        opened(tmp_path, progress=interrupt)
+    assert indexes(tmp_path) == []
+    assert not (tmp_path / "state" / "building").exists()
+    assert steps(tmp_path)[-1] == ("done", 1.0)
+
+
+def test_a_build_that_is_killed_leaves_nothing_that_opens(tmp_path):
+    write(tmp_path, *range(1000))
+    script = f"""
+        import sys, time
+        sys.path[:0] = {sys.path!r}
+        from pathlib import Path
+        from adomnia.engines.duckdb import DuckDB
+        from engines.databases import catalog
+        from engines.duckdb.test_state import TABLE
+
+        def hang(step, share):
+            print(step, flush=True)
+            if step.endswith("writing"):
+                time.sleep(600)
+
+        folder = Path({str(tmp_path)!r})
+        DuckDB.open(catalog(TABLE, folder=folder), folder / "state", hang)
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True) as child:
+        while "writing" not in (line := child.stdout.readline()):
+            assert line
+        child.send_signal(signal.SIGKILL)
+    assert (tmp_path / "state" / "building").exists()
+    assert indexes(tmp_path) == []
+    assert opened(tmp_path) == 1000
+    assert not (tmp_path / "state" / "building").exists()
+
+
+def test_two_processes_that_open_at_once_build_once(tmp_path):
+    write(tmp_path, *range(2000))
+    script = f"""
+        import sys
+        sys.path[:0] = {sys.path!r}
+        from pathlib import Path
+        from adomnia.engines.duckdb import DuckDB
+        from engines.databases import catalog
+        from engines.duckdb.test_state import TABLE
+        told = []
+        folder = Path({str(tmp_path)!r})
+        DuckDB.open(catalog(TABLE, folder=folder), folder / "state", lambda *step: told.append(step))
+        print(len(told))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    children = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert sorted(int(child.communicate()[0]) for child in children) == [0, 0, 5]
+
+
+def test_an_index_that_cannot_be_opened_is_refused_and_can_be_built_anew(tmp_path):
+    write(tmp_path, 1, 2)
+    opened(tmp_path)
+    (path,) = (tmp_path / "state").glob("index-*.duckdb")
+    path.write_bytes(b"something else" * 1000)
+    with pytest.raises(Refusal, match="cannot be opened") as refused:
+        opened(tmp_path)
+    assert refused.value.__context__ is None
+    path.unlink()
+    assert opened(tmp_path) == 2
+
+
+def test_the_record_holds_hashes_and_sizes_and_nothing_of_the_data(tmp_path):
+    write(tmp_path, 77.125)
+    opened(tmp_path)
+    record = json.loads((tmp_path / "state" / "index.json").read_text())
+    assert set(record) == {"versions", "files"}
+    assert set(record["files"]["people"]) == {"size", "modified", "read", "sha256"}
+    assert record["versions"] == {"1": {"people": record["files"]["people"]["sha256"]}}
+    assert record["files"]["people"]["read"] <= time.time_ns()

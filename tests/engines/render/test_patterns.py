@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from time import perf_counter
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adomnia.engines.render.patterns import matches
+
+LETTERS = st.text("ab%_é\n\U0001f600", max_size=8)
+
+
+@pytest.fixture(scope="module")
+def connection():
+    with duckdb.connect() as connection:
+        yield connection
+
+
+@given(text=LETTERS, pattern=LETTERS)
+def test_declared_values_are_matched_as_the_engine_matches_text(connection, text, pattern):
+    ((expected,),) = connection.execute("SELECT $1 LIKE $2", [text, pattern]).fetchall()
+    assert matches(text, pattern) is expected
+
+
+def test_a_pattern_made_to_be_slow_is_not():
+    start = perf_counter()
+    assert not matches("a" * 2_000, "%a" * 60 + "b")
+    assert perf_counter() - start < 1.0

@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from itertools import cycle, islice
+from math import inf, isnan, nan
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adomnia.engines.render.scalars import Scalars, may_be_nan
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column, Literal, call
+from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.queries import Present, Query, Rows, Total
+from adomnia.privacy.relations import Where
+from engines.databases import (
+    PERSON,
+    answer,
+    applied,
+    catalog,
+    category,
+    constant,
+    evaluate,
+    loaded,
+    number,
+    people,
+    relation,
+    whole,
+)
+
+SIZE = 60
+ROW = category("row", *(f"r{place}" for place in range(SIZE)))
+X = number("x", -10, 10)
+Y = Column("y", Quantity())
+N = whole("n", 0, 120)
+FREE = Column("free", Quantity(whole=True))
+B = Column("b", Truth())
+CITY = category("city", "Oslo", "Bergen", "50%")
+TOWN = category("town", "Bergen", "Oslo", "Voss")
+HOME = category("home", "Oslo", "Bergen", "50%")
+T = Column("t", Text())
+D = Column("d", Day(date(2020, 1, 1), date(2020, 12, 31)))
+U = Column("u", Day())
+COLUMNS = (ROW, X, Y, N, FREE, B, CITY, TOWN, HOME, T, D, U)
+TABLE = people(*COLUMNS)
+
+VALUES = {
+    X: [None, nan, inf, -inf, 0.0, -0.0, 5e-324, 0.5, 2.5, -10.0, 10.0, 10.5, 1e308],
+    Y: [None, nan, inf, -inf, 0.0, -0.0, 1e308, -1e308, 3.25, 2.0**53 + 2, 7.0],
+    N: [None, 0.0, 1.0, 30.0, 120.0, 500.0, -3.0, nan],
+    FREE: [None, 2.0, -7.0, 1e18, 0.0],
+    B: [None, True, False],
+    CITY: [None, "Oslo", "Bergen", "50%", "Nowhere", ""],
+    TOWN: [None, "Oslo", "Voss", "Bergen", "oslo"],
+    HOME: [None, "50%", "Oslo", "Bergen"],
+    T: [None, "", "Oslo", "o'clock", "50% off", "é\n", "Bergen"],
+    D: [None, date(2020, 1, 1), date(2019, 1, 1), date(2020, 6, 15), date(2030, 1, 1)],
+    U: [None, date(1900, 2, 28), date(2020, 6, 15)],
+}
+ROWS = [
+    {"person_id": place, "row": f"r{place}", **dict(zip((column.name for column in VALUES), values, strict=True))}
+    for place, values in enumerate(islice(zip(*(cycle(values) for values in VALUES.values()), strict=False), SIZE))
+]
+NULLS = {kind: Literal(None, kind) for kind in (Quantity(), Truth(), Text(), Day())}
+NUMBERS = st.sampled_from([X, Y, N, FREE, NULLS[Quantity()]]) | st.sampled_from(
+    [constant(value) for value in (0, 1, -3, Fraction(1, 10), Fraction(5, 2), 30, 10**200, 10**400)]
+)
+TEXTS = st.sampled_from(
+    [CITY, TOWN, HOME, T, NULLS[Text()], *map(constant, ("Oslo", "Voss", "Nowhere", "", "%e%", "50%", "o'clock"))]
+)
+DAYS = st.sampled_from([D, U, NULLS[Day()], constant(date(2020, 6, 15))])
+PATTERNS = st.sampled_from(
+    [constant(pattern) for pattern in ("%", "", "_slo", "%er%", "50%", "O%", "Oslo", "%\n", "%'%")]
+)
+
+
+def guarded_or_not(function, *arguments):
+    """A function applied with and without the guard that keeps numbers finite."""
+    return st.builds(lambda make, *parts: make(*parts), st.sampled_from([applied, call]), function, *arguments)
+
+
+ARITHMETIC = st.recursive(
+    NUMBERS,
+    lambda inner: guarded_or_not(st.sampled_from("+-*/"), inner, inner) | guarded_or_not(st.just("negative"), inner),
+    max_leaves=5,
+)
+COMPARISONS = (
+    st.builds(applied, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), ARITHMETIC, ARITHMETIC)
+    | st.builds(applied, st.sampled_from(["=", "<>"]), TEXTS, TEXTS)
+    | st.builds(applied, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), DAYS, DAYS)
+    | st.builds(applied, st.just("like"), TEXTS, PATTERNS)
+    | st.builds(applied, st.just("is null"), ARITHMETIC | TEXTS | DAYS)
+    | st.sampled_from([B, constant(True), constant(False), NULLS[Truth()]])
+)
+CONDITIONS = st.recursive(
+    COMPARISONS,
+    lambda inner: (
+        st.builds(applied, st.sampled_from(["and", "or", "="]), inner, inner)
+        | st.builds(applied, st.sampled_from(["not", "is null"]), inner)
+    ),
+    max_leaves=5,
+)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with loaded(catalog(TABLE), people=ROWS) as engine:
+        yield engine
+
+
+def holds(engine, condition):
+    """In which rows a condition is true."""
+    ((exact),) = answer(engine, Query(Where(relation(TABLE), condition), (ROW,), Rows()))
+    return exact
+
+
+@settings(max_examples=300, deadline=None)
+@given(condition=CONDITIONS)
+def test_a_condition_is_true_false_or_null_in_the_rows_where_it_should_be(engine, condition):
+    expected = [evaluate(condition, row) for row in ROWS]
+    assert holds(engine, condition) == [int(value is True) for value in expected]
+    assert holds(engine, applied("not", condition)) == [int(value is False) for value in expected]
+    assert holds(engine, applied("is null", condition)) == [int(value is None) for value in expected]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    expression=ARITHMETIC,
+    domain=st.sampled_from([Numbers.bounded(-10, 10), Numbers.integers(0, 7), Numbers.integers(0, 2**70)]),
+)
+def test_an_aggregated_expression_is_on_the_grid_and_counts_where_it_has_a_value(engine, expression, domain):
+    whole_table = relation(TABLE)
+    totals, present = answer(
+        engine, Query(whole_table, (ROW,), Total(expression, domain)), Query(whole_table, (ROW,), Present(expression))
+    )
+    values = [evaluate(expression, row) for row in ROWS]
+    assert totals == [domain.grid(value) or 0 for value in values]
+    assert present == [int(value is not None and not isnan(value)) for value in values]
+
+
+@pytest.mark.parametrize("column", [*COLUMNS, PERSON], ids=lambda column: column.name)
+def test_counting_a_column_counts_the_rows_where_it_can_be_read(engine, column):
+    ((present),) = answer(engine, Query(relation(TABLE), (ROW,), Present(column)))
+    assert present == [int(column is PERSON or evaluate(column, row) is not None) for row in ROWS]
+
+
+def test_counting_a_condition_counts_the_rows_where_it_is_true_or_false(engine):
+    condition = call(">", X, Y)
+    ((present),) = answer(engine, Query(relation(TABLE), (ROW,), Present(condition)))
+    assert present == [int(evaluate(condition, row) is not None) for row in ROWS]
+
+
+def test_text_constants_are_bound_once_each_and_never_written():
+    scalars = Scalars()
+    condition = applied(
+        "or", applied("=", T, constant("x'; DROP TABLE people")), applied("like", T, constant("x'; DROP TABLE people"))
+    )
+    assert scalars.value(condition) == '(("t" = $1) OR ("t" LIKE $1))'
+    assert list(scalars.parameters) == ["x'; DROP TABLE people"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "sql"),
+    [
+        (applied("=", CITY, constant("Bergen")), '("city" IN (1))'),
+        (applied("=", constant("Bergen"), CITY), '("city" IN (1))'),
+        (applied("<>", CITY, constant("Bergen")), '("city" <> 1)'),
+        (applied("=", CITY, constant("Nowhere")), 'CASE WHEN "city" IS NULL THEN NULL ELSE FALSE END'),
+        (applied("<>", CITY, constant("Nowhere")), 'CASE WHEN "city" IS NULL THEN NULL ELSE TRUE END'),
+        (applied("like", CITY, constant("%e%")), '("city" IN (1))'),
+        (applied("like", CITY, constant("%n")), '("city" IN (1))'),
+        (applied("=", CITY, HOME), '("city" = "home")'),
+        (applied("is null", CITY), '("city" IS NULL)'),
+    ],
+)
+def test_categories_are_compared_by_their_codes_alone(condition, sql):
+    scalars = Scalars()
+    assert scalars.value(condition) == sql
+    assert not scalars.parameters
+
+
+def test_categories_of_different_lists_are_compared_by_what_they_say():
+    scalars = Scalars()
+    assert "CASE" in scalars.value(applied("=", CITY, TOWN))
+    assert list(scalars.parameters) == ["Oslo", "Bergen", "50%", "Voss"]
+
+
+def test_a_bare_column_is_summed_from_its_stored_grid_and_from_no_other():
+    assert Scalars().grid(X, X.domain) == '"x grid"'
+    assert Scalars().grid(N, N.domain) == '"n"'
+    assert "FLOOR" in Scalars().grid(X, Numbers.bounded(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (X, False),
+        (applied("*", X, N), False),
+        (applied("+", X, constant(10**299)), False),
+        (applied("*", X, constant(10**302)), True),
+        (Y, False),
+        (applied("/", X, X), True),
+        (call("/", X, X), False),
+        (applied("+", X, Y), True),
+        (call("+", X, Y), False),
+        (applied("*", applied("*", X, constant(10**302)), constant(Fraction(1, 10**302))), True),
+        (B, False),
+    ],
+)
+def test_only_what_can_overflow_or_is_unbounded_may_be_nan(expression, expected):
+    assert may_be_nan(expression) is expected
+
+
+def test_an_id_other_than_the_persons_cannot_be_asked_for():
+    with pytest.raises(ValueError, match="which no index keeps"):
+        Scalars().present(Column("visit_id", Identity()))

@@ -1,0 +1,182 @@
+"""A small hospital: the schema of the adversarial corpus, rows made up for a test, and curators over them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from adomnia.curator.curator import Curator, read_catalog
+from adomnia.engines.duckdb import DuckDB
+from adomnia.ledger import Ledger
+from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from kit.bits import SeededBits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from adomnia.catalog.model import Catalog, Table
+    from adomnia.engines.contract import Statement
+    from adomnia.noise import Integers
+    from adomnia.privacy.queries import Query
+
+Row = dict[str, Any]
+Rows = list[Row]
+
+KEY = bytes(range(32))
+CITIES = ("Oslo", "Bergen", "Tromso", "Hamar")
+
+CATALOG = """
+[dataset]
+name = "hospital"
+version = 1
+unit = "people.person_id"
+
+[budget]
+epsilon = 1_000_000
+delta = 1e-6
+approximate = true
+
+[analysts.alice]
+epsilon = 100_000
+
+[analysts.bob]
+epsilon = 100_000
+delta = 1e-7
+
+[analysts.carol]
+epsilon = 1
+
+[tables.people]
+source = "people.parquet"
+
+[tables.people.columns]
+person_id = { type = "id" }
+name = { type = "text" }
+age = { type = "integer", lower = 0, upper = 120 }
+sex = { type = "category", values = ["F", "M", "X"] }
+city = { type = "category", values = "cities.city" }
+salary = { type = "number", lower = 0, upper = 500_000 }
+eye_color = { type = "text" }
+member = { type = "boolean" }
+score = { type = "number", lower = -1.5, upper = 2.25, step = 0.1 }
+weight = { type = "number" }
+
+[tables.visits]
+source = "visits.parquet"
+person = "person_id -> people.person_id"
+rows_per_person = 3
+
+[tables.visits.columns]
+visit_id = { type = "id" }
+person_id = { type = "id" }
+hospital = { type = "category", values = ["H1", "H2", "H3", "H4", "H5"] }
+day = { type = "date" }
+diagnosis = { type = "text" }
+cost = { type = "number", lower = 0, upper = 100_000 }
+urgent = { type = "boolean" }
+
+[tables.cities]
+source = "cities.csv"
+public = true
+
+[tables.cities.columns]
+city = { type = "text" }
+region = { type = "text" }
+population = { type = "integer" }
+"""
+
+_TYPES = {Quantity: pa.float64(), Truth: pa.bool_(), Text: pa.string(), Day: pa.date32(), Identity: pa.int64()}
+
+
+def person(person_id: int | None, **values: Any) -> Row:
+    """A row of `people`; what is not said is NULL."""
+    empty = dict.fromkeys(("name", "age", "sex", "city", "salary", "eye_color", "member", "score", "weight"))
+    return {"person_id": person_id, **empty, **values}
+
+
+def visit(person_id: int | None, **values: Any) -> Row:
+    """A row of `visits`; what is not said is NULL."""
+    return {
+        "person_id": person_id,
+        **dict.fromkeys(("visit_id", "hospital", "day", "diagnosis", "cost", "urgent")),
+        **values,
+    }
+
+
+def frame(rows: Rows, table: Table) -> pa.Table:
+    """Rows as an Arrow table of the declared types."""
+    return pa.table(
+        {
+            column.name: pa.array([row[column.name] for row in rows], _TYPES[type(column.kind)])
+            for column in table.columns
+        }
+    )
+
+
+def declare(folder: Path, text: str = CATALOG) -> Catalog:
+    """Write the catalog and its public table into a folder, and read it."""
+    folder.mkdir(exist_ok=True)
+    (folder / "catalog.toml").write_text(text)
+    rows = "".join(f"{city},North,1000\n" for city in CITIES)
+    (folder / "cities.csv").write_text(f"city,region,population\n{rows}")
+    return read_catalog(folder)
+
+
+def write(folder: Path, people: Rows, visits: Rows, text: str = CATALOG) -> Path:
+    """A whole dataset on disk."""
+    catalog = declare(folder, text)
+    for table, rows in zip(catalog.tables, (people, visits), strict=False):
+        pq.write_table(frame(rows, table), folder / table.source)
+    return folder
+
+
+def load(catalog: Catalog, people: Rows, visits: Rows) -> SpyEngine:
+    """The engine over rows in memory, always under the same key."""
+    rows = {"people": people, "visits": visits}
+    frames = {table.name: frame(rows[table.name], table) for table in catalog.tables if not table.public}
+    with patch("adomnia.engines.duckdb.engine.fresh_key", lambda: KEY):
+        return SpyEngine(DuckDB.load(catalog, frames, threads=1))
+
+
+@contextmanager
+def curated(catalog: Catalog, people: Rows, visits: Rows, seed: object = 0) -> Iterator[Curator]:
+    """A curator over rows in memory, with noise that depends on the seed alone."""
+    analysts = {analyst.name: analyst.budget for analyst in catalog.analysts}
+    ledger = Ledger.open(":memory:", catalog.budget, analysts)
+    with Curator(catalog, load(catalog, people, visits), ledger, CountedBits(seed)) as curator:
+        yield curator
+
+
+class SpyEngine:
+    """An engine that remembers which statements it ran."""
+
+    def __init__(self, engine: DuckDB) -> None:
+        self.inner = engine
+        self.ran: list[Statement] = []
+
+    def render(self, queries: tuple[Query, ...]) -> Statement:
+        return self.inner.render(queries)
+
+    def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+        self.ran.append(statement)
+        return self.inner.run(statement, queries)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class CountedBits(SeededBits):
+    """Seeded bits that remember how many words were asked for, and when."""
+
+    def __init__(self, seed: object) -> None:
+        super().__init__(seed)
+        self.requests: list[int] = []
+
+    def words(self, count: int) -> Any:
+        self.requests.append(count)
+        return super().words(count)

@@ -1,0 +1,116 @@
+"""What tests run in processes of their own: spenders that race, and a client that is killed at a failpoint."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from threading import Lock
+
+from adomnia.errors import Failure, Refusal
+from adomnia.ledger.failpoints import VARIABLE
+from ledger.references import COST, PLENTY, opened, plan
+
+THREADS, REQUESTS = 16, 50
+_printing = Lock()
+
+
+def say(*words: object) -> None:
+    """What the outside world sees: on its way before the next step is taken."""
+    with _printing:
+        sys.stdout.write(" ".join(map(str, words)) + "\n")
+        sys.stdout.flush()
+
+
+def race(name: str) -> None:
+    """For each path that arrives, spend with all threads as often as allowed, and say how many were granted."""
+    for line in sys.stdin:
+        with opened(line.strip()) as ledger:
+
+            def spend(number: int, ledger=ledger) -> bool:
+                try:
+                    hold = ledger.reserve("alice", f"{name} {number}", plan((name, number)), COST)
+                except Refusal:
+                    return False
+                hold.commit(b"noisy")
+                return True
+
+            with ThreadPoolExecutor(THREADS) as threads:
+                say(sum(threads.map(spend, range(THREADS * REQUESTS))))
+
+
+def crash(path: str, stage: str, failpoint: str) -> None:
+    """One whole question, then another that ends at a failpoint reached in the given stage."""
+    if stage == "open":
+        os.environ[VARIABLE] = failpoint
+    ledger = opened(path)
+    say("opened")
+    for name in ("whole", "cut"):
+        if name == "cut" and stage == "reserve":
+            os.environ[VARIABLE] = failpoint
+        hold = ledger.reserve("alice", f"id of {name}", plan(name), COST)
+        say("granted", name)
+        if name == "cut" and stage == "commit":
+            os.environ[VARIABLE] = failpoint
+        hold.commit(name.encode())
+        say("answered", name)
+
+
+def share(path: str, failpoint: str) -> None:
+    """Bob asks what alice has an answer to, and is cut off."""
+    ledger = opened(path)
+    os.environ[VARIABLE] = failpoint
+    say("answered", ledger.reserve("bob", "id of shared", plan("q"), COST).payload.decode())
+
+
+def endless(path: str) -> None:
+    """Questions from several threads until somebody kills the process."""
+    ledger = opened(path, *PLENTY)
+    say("opened")
+    numbers = count()
+
+    def ask(_: int) -> None:
+        while True:
+            name = f"{os.getpid()} {next(numbers)}"
+            try:
+                hold = ledger.reserve("alice", name, plan(name), COST)
+            except Refusal:
+                return say("refused", name)
+            say("granted", name)
+            hold.commit(name.encode())
+            say("answered", name)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(ask, range(4)))
+
+
+def cramped(path: str) -> None:
+    """Spend until files may grow no more, and say how every question ended."""
+    ledger = opened(path)
+    wall = Path(f"{path}-wal")
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (wall.stat().st_size + 10_000, resource.RLIM_INFINITY))
+    for number in range(20):
+        try:
+            ledger.reserve("alice", str(number), plan(number), COST).commit(b"noisy" * 100)
+            say("answered", number)
+        except (Refusal, Failure) as error:
+            say(type(error).__name__, number, error)
+
+
+def unprivileged(path: str) -> None:
+    """Open as a user who may read and write nothing here."""
+    os.setegid(65534)
+    os.seteuid(65534)
+    try:
+        opened(path)
+    except Refusal as refusal:
+        say(refusal)
+
+
+if __name__ == "__main__":
+    {f.__name__: f for f in (race, crash, share, endless, cramped, unprivileged)}[sys.argv[1]](*sys.argv[2:])

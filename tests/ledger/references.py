@@ -1,0 +1,62 @@
+"""What the tests of the ledger share: small budgets, plans by name, and ways to break things."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+from adomnia.ledger import Ledger
+from adomnia.privacy.events import Pure
+from adomnia.privacy.filters import Budget
+
+COST = Pure(0.01)
+BUDGET = Budget(epsilon=1)
+ANALYSTS = {"alice": Budget(epsilon=1), "bob": Budget(epsilon=1)}
+PLENTY = Budget(epsilon=10_000), {"alice": Budget(epsilon=10_000)}
+CHILDREN = Path(__file__).with_name("children.py")
+
+
+def plan(name: object) -> bytes:
+    return sha256(repr(name).encode()).digest()
+
+
+def opened(path, budget=BUDGET, analysts=ANALYSTS) -> Ledger:
+    return Ledger.open(path, budget, analysts)
+
+
+def answered(ledger, analyst="alice", name="q", event=COST, payload=b"noisy"):
+    """One question from debit to answer."""
+    return ledger.reserve(analyst, f"id of {name}", plan(name), event).commit(payload)
+
+
+def entries(path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return [body for (body,) in connection.execute("SELECT body FROM entries ORDER BY sequence")]
+
+
+def tamper(path, *statements) -> None:
+    """Change the database as somebody could who may write the file and knows SQLite."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for name in ("entries_stay", "entries_keep", "payloads_stay", "payloads_keep"):
+            connection.execute(f"DROP TRIGGER IF EXISTS {name}")
+        for statement in statements:
+            connection.execute(*statement) if isinstance(statement, tuple) else connection.execute(statement)
+
+
+def child(*arguments, **options) -> subprocess.Popen[str]:
+    """A process of its own that runs one part of `children.py`."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-W", "error", str(CHILDREN), *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, **options
+    )
+
+
+def units_of(cost_count: int) -> int:
+    """What so many spends of COST come to, in units of the ledger."""
+    return cost_count * 10**10

@@ -1,0 +1,116 @@
+"""Queries derive how far one person moves them; a person's rows added by hand never move one further."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column, number
+from adomnia.privacy.kinds import Identity, Quantity, Text, Truth
+from adomnia.privacy.queries import MOST_ROWS, People, Present, Query, Rows, Total, key_values
+from adomnia.privacy.relations import Table, Where
+from adomnia.privacy.sensitivity import Sensitivity
+
+SEX = Column("sex", Text(("F", "M", "X")))
+ACTIVE = Column("active", Truth())
+AGE = Column("age", Quantity(Fraction(0), Fraction(120), whole=True), Numbers.integers(0, 120))
+VISITS = Table("visits", 10, (SEX, ACTIVE, AGE))
+ALL = Total(AGE, Numbers.integers(0, 120))
+
+
+def test_cells_are_all_combinations_of_declared_values():
+    assert Query(VISITS, (), Rows()).shape == ()
+    assert Query(VISITS, (SEX, ACTIVE), Rows()).shape == (3, 2)
+    assert key_values(SEX) == ("F", "M", "X")
+    assert key_values(ACTIVE) == (False, True)
+
+
+@pytest.mark.parametrize("key", [AGE, Column("name", Text()), Column("id", Identity())])
+def test_a_key_without_declared_values_is_no_key(key):
+    with pytest.raises(ValueError, match=f"Query key must have declared values, got {key.name}"):
+        key_values(key)
+
+
+@pytest.mark.parametrize(
+    ("keys", "aggregate", "sensitivity"),
+    [
+        ((), Rows(), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
+        ((SEX,), Rows(), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
+        ((SEX,), Present(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
+        ((), ALL, Sensitivity(l1=1200, monotone=True)),
+        ((), Total(AGE, Numbers.integers(0, 120), centre=60), Sensitivity(l1=600)),
+        ((SEX,), Total(AGE, Numbers.integers(-5, 3)), Sensitivity(l1=50)),
+        ((), People(), Sensitivity(l1=1, monotone=True)),
+        ((SEX,), People(), Sensitivity(l1=3, l2_squared=3, linf=1, monotone=True)),
+        ((SEX, ACTIVE), People(), Sensitivity(l1=6, l2_squared=6, linf=1, monotone=True)),
+    ],
+)
+def test_sensitivities_are_known_by_hand(keys, aggregate, sensitivity):
+    assert Query(VISITS, keys, aggregate).sensitivity() == sensitivity
+
+
+def test_people_in_many_cells_are_bounded_by_their_rows():
+    wide = Column("city", Text(tuple(map(str, range(50)))))
+    assert Query(VISITS, (wide,), People()).sensitivity() == Sensitivity(l1=10, l2_squared=10, linf=1, monotone=True)
+
+
+def test_all_rows_are_read_only_where_a_person_counts_once_in_all():
+    assert Query(VISITS, (), People()).cap is None
+    assert Query(VISITS, (SEX,), People()).cap == 10
+    assert Query(Where(VISITS, ACTIVE), (), Rows()).cap == 10
+
+
+def test_a_sum_that_no_row_can_move_still_gets_noise():
+    assert Total(number(0), Numbers.integers(0, 0)).magnitude == 1
+    assert Total(number(7), Numbers.integers(7, 7), centre=7).magnitude == 1
+
+
+def test_the_largest_cell_follows_from_public_facts():
+    assert Query(VISITS, (), Rows()).largest == MOST_ROWS
+    assert Query(VISITS, (), ALL).largest == 120 * MOST_ROWS
+
+
+rows_of_a_person = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 1), st.one_of(st.none(), st.integers(0, 120))), max_size=10
+)
+aggregates = st.one_of(
+    st.just(Rows()),
+    st.just(People()),
+    st.just(Present(AGE)),
+    st.integers(-200, 200).map(lambda centre: Total(AGE, Numbers.integers(0, 120), centre)),
+)
+some_keys = st.sampled_from([(), (SEX,), (ACTIVE,), (SEX, ACTIVE)])
+
+
+@given(rows_of_a_person, some_keys, aggregates)
+def test_one_person_moves_a_query_by_at_most_its_sensitivity(rows, keys, aggregate):
+    query = Query(VISITS, keys, aggregate)
+    moved = [0] * max(1, prod(query.shape))
+    seen = set()
+    for sex, active, age in rows:
+        place = {(): 0, (SEX,): sex, (ACTIVE,): active, (SEX, ACTIVE): 2 * sex + active}[keys]
+        moved[place] += amount(aggregate, place, age, seen)
+        seen.add(place)
+    allowed = query.sensitivity()
+    assert sum(map(abs, moved)) <= allowed.l1
+    assert sum(change**2 for change in moved) <= allowed.l2_squared
+    assert max(map(abs, moved)) <= allowed.linf
+    assert not allowed.monotone or min(moved) >= 0
+
+
+def amount(aggregate, place, age, seen):
+    """What one row adds to its cell."""
+    match aggregate:
+        case Rows():
+            return 1
+        case People():
+            return int(place not in seen)
+        case Present():
+            return int(age is not None)
+        case Total(centre=centre):
+            return 0 if age is None else age - centre

@@ -1,0 +1,71 @@
+"""The schema that the fixtures and the adversarial corpus ask about."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+
+from adomnia.catalog.model import Catalog, Link, Table
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.filters import Budget
+from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.units import Unit
+
+
+def number(name, lower, upper, step=None):
+    domain = Numbers.bounded(lower, upper, step)
+    return Column(name, Quantity(domain.lower, domain.upper), domain)
+
+
+def whole(name, lower, upper):
+    return Column(name, Quantity(Fraction(lower), Fraction(upper), whole=True), Numbers.integers(lower, upper))
+
+
+CITIES = tuple(f"C{place:02}" for place in range(40))
+PERSON = Column("person_id", Identity(person=True))
+
+PEOPLE = Table(
+    "people",
+    "people.parquet",
+    (
+        PERSON,
+        Column("name", Text()),
+        whole("age", 0, 120),
+        Column("sex", Text(("F", "M", "X"))),
+        Column("city", Text(CITIES)),
+        number("salary", 0, 500_000),
+        Column("eye_color", Text()),
+        Column("active", Truth()),
+        number("score", -1, 1, Fraction(1, 10)),
+        Column("weight", Quantity()),
+        Column("children", Quantity(whole=True)),
+        Column("born", Day(date(1900, 1, 1), date(2030, 12, 31))),
+    ),
+)
+VISITS = Table(
+    "visits",
+    "visits.parquet",
+    (
+        Column("visit_id", Identity()),
+        PERSON,
+        Column("hospital", Text(("H1", "H2", "H3", "H4", "H5"))),
+        Column("day", Day()),
+        Column("diagnosis", Text()),
+        number("cost", 0, 100_000),
+    ),
+    link=Link("person_id", "people", "person_id"),
+    rows_per_person=10,
+)
+WIDE = Table("wide", "wide.csv", tuple(Column(f"c{place}", Text(CITIES)) for place in range(4)), rows_per_person=3)
+CITY_TABLE = Table(
+    "cities",
+    "cities.csv",
+    (Column("city", Text()), Column("region", Text()), Column("population", Quantity())),
+    public=True,
+)
+
+HOSPITAL = Catalog(
+    "hospital", 1, Unit("people", "person_id"), Budget(10), (), (PEOPLE, VISITS, WIDE, CITY_TABLE), Path("hospital")
+)

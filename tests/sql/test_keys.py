@@ -1,0 +1,38 @@
+"""Keys are declared, so that every one comes back."""
+
+from __future__ import annotations
+
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.sql.keys import MOST_CELLS, written_keys
+from adomnia.sql.parse import parsed
+from adomnia.sql.sources import scope_of
+from sql.hospital import HOSPITAL
+
+
+def keys(text):
+    select = parsed(text)
+    return [key.name for key in written_keys(select, scope_of(select, HOSPITAL))]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT COUNT(*) FROM people", []),
+        ("SELECT COUNT(*) FROM people GROUP BY active, SEX, active", ["active", "sex"]),
+        ("SELECT sex, city AS town, COUNT(*) FROM people GROUP BY town, 1", ["city", "sex"]),
+        ("SELECT age AS sex, COUNT(*) FROM people GROUP BY sex", ["sex"]),
+        ("SELECT COUNT(*) FROM people p GROUP BY p.sex", ["sex"]),
+        ("SELECT COUNT(*) FROM people GROUP BY (sex), ((active))", ["sex", "active"]),
+    ],
+)
+def test_keys_are_columns_outputs_by_number_or_outputs_by_name(text, expected):
+    assert keys(text) == expected
+
+
+def test_the_number_of_cells_is_bounded_by_public_arithmetic():
+    assert keys("SELECT COUNT(*) FROM wide GROUP BY c0, c1, c2") == ["c0", "c1", "c2"]
+    with pytest.raises(Refusal, match=f"{40**4:,} groups, more than {MOST_CELLS:,}") as refusal:
+        keys("SELECT COUNT(*) FROM wide GROUP BY c0, c1, c2, c3")
+    assert refusal.value.code == "too_many_cells"

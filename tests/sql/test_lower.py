@@ -1,0 +1,108 @@
+"""From text to plan: outputs, their names, and the order of rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adomnia.errors import Refusal
+from adomnia.sql.lower import lower
+from adomnia.sql.plan import Plan
+from sql.hospital import CITIES, HOSPITAL, PEOPLE, whole
+
+
+def names(text):
+    return [output.name for output in lower(text, HOSPITAL).outputs]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [
+        ("COUNT(*)", ["count"]),
+        ("COUNT(*), COUNT(*)", ["count", "count_2"]),
+        ("COUNT(*), COUNT(*), SUM(age) AS count_2", ["count", "count_3", "count_2"]),
+        ("SUM(age), AVG(AGE)", ["sum_age", "avg_AGE"]),
+        ("SUM(age + 1), COUNT(DISTINCT person_id)", ["sum", "count_people"]),
+    ],
+)
+def test_an_output_without_a_name_is_given_one_of_its_own(outputs, expected):
+    assert names(f"SELECT {outputs} FROM people") == expected
+
+
+def test_names_are_distinct_and_short_however_long_the_column():
+
+    long = "x" * 63
+    table = replace(PEOPLE, columns=(*PEOPLE.columns, whole(long, 0, 1)))
+    plan = lower(f"SELECT SUM({long}), SUM({long}) FROM people", replace(HOSPITAL, tables=(table,)))
+    found = [output.name for output in plan.outputs]
+    assert len(set(found)) == 2
+    assert max(map(len, found)) <= 63
+
+
+def test_the_order_of_group_by_is_an_order_of_rows_and_not_of_cells():
+    one = lower("SELECT COUNT(*) FROM people GROUP BY sex, active", HOSPITAL)
+    other = lower("SELECT COUNT(*) FROM people GROUP BY active, sex", HOSPITAL)
+    assert one.statistics == other.statistics
+    assert one.order == ()
+    assert [order.by.name for order in other.order] == ["active", "sex"]
+
+
+def test_an_output_may_be_sorted_by_its_number_its_name_or_itself():
+    texts = ["2 DESC", "n DESC", "N DESC", "COUNT(*) DESC", "(n) DESC"]
+    orders = {
+        lower(f"SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY {by}", HOSPITAL).order for by in texts
+    }
+    assert len(orders) == 1
+
+
+def test_text_to_plan_is_quick():
+    text = "SELECT city, COUNT(*), AVG(salary), SUM(age) FROM people WHERE age >= 18 AND sex = 'F' GROUP BY city"
+    lower(text, HOSPITAL)
+    elapsed = []
+    for _ in range(20):
+        start = process_time()
+        lower(text, HOSPITAL)
+        elapsed.append(process_time() - start)
+    assert min(elapsed) < 0.005
+
+
+WORDS = """
+    SELECT FROM WHERE GROUP BY ORDER LIMIT people visits cities age salary sex city active born name person_id weight
+    COUNT SUM AVG MIN DISTINCT ( ) ( ) ( ) * , . + - / = <> < > <= >= AND OR NOT IN BETWEEN IS NULL LIKE AS DESC 1 2 0
+    1e400 0.5 'F' 'x%' 'a''b' DATE '2024-01-01' TRUE NULL CASE WHEN THEN ELSE END CAST :: DOUBLE OVER EXISTS JOIN ON
+    HAVING UNION ALL random() ; -- /* */ " ' $1 ? [ ] { } INTERVAL 1 DAY ~ || % ROLLUP LATERAL n COUNT(*)
+"""
+
+
+def reply(text):
+    """What a text comes to: a plan, or the code and the place of its refusal; anything else is a fault."""
+    try:
+        return lower(text, HOSPITAL)
+    except Refusal as refusal:
+        return refusal.code, refusal.position
+
+
+@given(st.lists(st.sampled_from(WORDS.split()), max_size=25), st.booleans())
+def test_any_words_are_a_plan_or_a_refusal(words, begun):
+    text = " ".join((["SELECT COUNT(*) FROM people"] if begun else []) + words)
+    match reply(text):
+        case Plan() as plan:
+            assert plan.statistics
+        case code, position:
+            assert code != "refused"
+            assert position is not None
+
+
+@given(st.text(max_size=200))
+def test_any_characters_are_a_plan_or_a_refusal(text):
+    for question in (text, f"SELECT COUNT(*) FROM people WHERE name = '{text}'", f"SELECT {text} FROM people"):
+        assert isinstance(reply(question), Plan) or None not in reply(question)
+
+
+def test_every_declared_category_is_known():
+    plan = lower("SELECT city, COUNT(*) FROM people GROUP BY city", HOSPITAL)
+    assert plan.keys[0].kind.values == CITIES

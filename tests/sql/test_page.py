@@ -1,0 +1,55 @@
+"""docs/sql.md is the language: its examples are answered, and it names every function, aggregate and refusal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from adomnia.privacy.expressions import FUNCTIONS
+from adomnia.sql import keys, parse, scalars
+from adomnia.sql.lower import lower
+from adomnia.statistics.registry import STATISTICS
+from sql.hospital import HOSPITAL
+from sql.test_fixtures import cases
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "sql.md").read_text()
+SOURCES = "\n".join(path.read_text() for path in (ROOT / "src" / "adomnia" / "sql").glob("*.py"))
+EXAMPLES = re.findall(r"^```sql\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+CODES = set(re.findall(r"`(\w+)`", PAGE.split("## Refusals")[1]))
+INTERNAL = {"finite", "negative"}  # written by no name of their own
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_is_answered(example):
+    assert lower(example, HOSPITAL).statistics
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 4
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - INTERNAL))
+def test_every_function_is_on_the_page(name):
+    table = PAGE.split("## Conditions and expressions")[1].split("## Groups")[0]
+    assert re.search(rf"`[^`]*(?<!\w){re.escape(name.upper())}(?!\w)[^`]*`", table)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_every_aggregate_is_on_the_page(name):
+    assert f"| `{name}(" in PAGE
+
+
+def test_every_refusal_of_the_fixtures_is_on_the_page_and_every_code_of_the_page_is_in_the_source():
+    refused = {case.values[1].split()[1] for case in cases() if case.values[1].startswith("refused ")}
+    assert refused <= CODES
+    assert {code for code in CODES if f'"{code}"' not in SOURCES} == set()
+
+
+def test_the_limits_are_those_of_the_code():
+    limits = PAGE.split("## Limits")[1].split("## Refusals")[0]
+    for limit in (parse.MOST_CHARACTERS, parse.MOST_PIECES, parse.MOST_BRACKETS, parse.MOST_LEVELS, scalars.MOST_NODES):
+        assert f"{limit:,}" in limits
+    assert f"at most {keys.MOST_CELLS:,} groups" in PAGE

@@ -1,0 +1,160 @@
+"""The interval of a ratio holds the ratio as often as it says, computed exactly and not by drawing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from adomnia.mechanisms.exponential import Exponential
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.interval import Interval
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.statistics.contract import Measured
+from adomnia.statistics.ratios import critical_values, ratio_bounds
+
+STRETCHES = 32
+
+
+def masses(noise, reach):
+    return np.array([noise.probability(k) for k in range(-reach, reach + 1)])
+
+
+def tail(x, y, ratio, limit):
+    """P[|X - r Y| >= q], summed over all pairs that matter."""
+    wide, narrow = reach_of(x), reach_of(y)
+    far = np.cumsum(masses(x, wide)[::-1])[::-1]  # P[X >= k] from k = -wide on
+    total = 0.0
+    for value, mass in zip(range(-narrow, narrow + 1), masses(y, narrow), strict=True):
+        first = int(np.ceil(limit + ratio * value - 1e-9 * max(1.0, abs(limit))))
+        total += 2 * mass * (far[first + wide] if -wide <= first <= wide else float(first < -wide))
+    return total
+
+
+def reach_of(noise):
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return int(35 * scale) + 2
+    return int(9 * float(noise.variance) ** 0.5) + 2
+
+
+LAPLACE = [(2, 2), (30, Fraction(3, 2)), (120, 8), (Fraction(1, 2), Fraction(1, 2)), (7, 30), (100, Fraction(1, 10))]
+GAUSSIAN = [
+    (4, 4),
+    (900, 9),
+    (2000, 25),
+    (2500, Fraction(9, 4)),
+    (Fraction(1, 2), 1),
+    (2500, Fraction(1, 4)),
+    (5, 400),
+]
+PAIRS = [(DiscreteLaplace(Fraction(x)), DiscreteLaplace(Fraction(y))) for x, y in LAPLACE]
+PAIRS += [(DiscreteGaussian(Fraction(x)), DiscreteGaussian(Fraction(y))) for x, y in GAUSSIAN]
+PAIRS += [(DiscreteLaplace(Fraction(20)), DiscreteGaussian(Fraction(9)))]
+
+SMALL = [(x, y) for x, y in PAIRS if reach_of(x) * reach_of(y) < 50_000]  # few enough pairs of values to look at all
+
+
+@pytest.mark.parametrize(("x", "y"), PAIRS, ids=str)
+@pytest.mark.parametrize("left_open", [0.2, 0.05, 1e-4])
+def test_noise_passes_a_critical_value_no_more_often_than_is_left_open(x, y, left_open):
+    farthest = 37
+    limits = critical_values(x, y, farthest, left_open)
+    for place in (0, 1, 5, 16, STRETCHES):
+        ratio = place * farthest / STRETCHES
+        assert tail(x, y, ratio, limits[place]) <= left_open * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("x", "y"), PAIRS, ids=str)
+def test_critical_values_rise_with_the_ratio(x, y):
+    assert all(before <= after for before, after in pairwise(critical_values(x, y, 37, 0.05)))
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (DiscreteLaplace(Fraction(1000)), DiscreteLaplace(Fraction(10))),
+        (DiscreteGaussian(Fraction(10**6)), DiscreteGaussian(Fraction(100))),
+    ],
+    ids=str,
+)
+def test_critical_values_are_not_much_larger_than_they_must_be(x, y):
+    limits = critical_values(x, y, 100, 0.05)
+    for place in (0, 16, STRETCHES):
+        assert tail(x, y, place * 100 / STRETCHES, limits[place] * 0.99) > 0.05
+
+
+@pytest.mark.parametrize(("x", "y"), SMALL, ids=str)
+@pytest.mark.parametrize("ratio", [-9, -4.5, 0, 0.5, 3, 9])
+@pytest.mark.parametrize("count", [0, 1, 2, 12])
+def test_the_bounds_hold_the_true_ratio_with_their_confidence_for_every_count(x, y, ratio, count):
+    """Exactly: every pair of noises that matters, weighted by its probability."""
+    count = 2 * count if ratio * count % 1 else count
+    noise_x, noise_y = np.arange(-reach_of(x), reach_of(x) + 1), np.arange(-reach_of(y), reach_of(y) + 1)
+    s, n = (grid.ravel() for grid in np.meshgrid(int(ratio * count) + noise_x, count + noise_y, indexing="ij"))
+    lower, upper = ratio_bounds(Measured(s, x), Measured(n, y), (-9, 9), 0.9, 1)
+    weights = np.outer(masses(x, reach_of(x)), masses(y, reach_of(y))).ravel()
+    assert weights[(lower <= ratio) & (ratio <= upper)].sum() >= 0.9 - 1e-9
+
+
+def test_bounds_that_ignore_the_noise_of_the_count_miss_their_confidence():
+    """The wrong variant: the same inequality with q(0) for every ratio."""
+    x, y = DiscreteLaplace(Fraction(30)), DiscreteLaplace(Fraction(3))
+    limit = critical_values(x, y, 10, 0.1)[0]
+    assert tail(x, y, 10, limit) > 0.13
+
+
+def test_the_example_of_fieller_is_reproduced(vectors):
+    """The vector is for continuous noise; ours is that of integers and of stretches, hence a little wider."""
+    known = vectors["fieller_vector"]
+    noises = [DiscreteGaussian(Fraction(known[name]) ** 2) for name in ("sdS", "sdN")]
+    seen = [np.array([int(known[name])]) for name in ("S", "N")]
+    (lower,), (upper,) = ratio_bounds(*map(Measured, seen, noises), (-10, 10), 0.95, 1)
+    low, high = known["fieller"]
+    assert low - 0.03 < lower <= low
+    assert high <= upper < high + 0.08
+
+
+def test_noise_of_any_law_is_boxed():
+    class Uniform:
+        """Even on -2 ... 2; only its interval is asked for."""
+
+        def interval(self, confidence, cells=1):
+            return Interval(2, 1.0)
+
+    limits = critical_values(Uniform(), Uniform(), 4, 0.05)
+    assert limits[0] == 3.0
+    assert limits[-1] == 11.0
+
+
+@pytest.mark.parametrize(
+    "scales", [(10**13, 10**12), (10**28, 10**20), (Fraction(1, 100), Fraction(1, 100)), (5, 10**9)]
+)
+@pytest.mark.parametrize("left_open", [0.5, 0.05, 1e-8])
+def test_critical_values_of_laplace_noise_are_between_those_of_its_parts_and_their_sum(scales, left_open):
+    x, y = (DiscreteLaplace(Fraction(scale)) for scale in scales)
+    farthest = max(1, int(x.scale / y.scale))
+    limits = critical_values(x, y, farthest, left_open)
+    assert limits[0] >= 0.99 * x.interval(1 - left_open).half_width
+    apart = [noise.interval(1 - left_open / 2).half_width for noise in (x, y)]
+    assert limits[-1] <= 1.01 * (apart[0] + farthest * apart[1] + 1)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 1.5, float("nan")])
+def test_a_confidence_that_is_none_is_refused(confidence):
+    measured = Measured(np.array([1]), DiscreteLaplace(Fraction(1)))
+    with pytest.raises(ValueError, match="Interval confidence must be above 0 and below 1"):
+        ratio_bounds(measured, measured, (-1, 1), confidence, 1)
+
+
+def test_bounds_are_cut_to_the_reach_and_empty_where_nothing_fits():
+    x = DiscreteLaplace(Fraction(1))
+    lower, upper = ratio_bounds(Measured(np.array([0, 500]), x), Measured(np.array([0, 10]), x), (-3, 4), 0.95, 1)
+    assert (lower[0], upper[0]) == (-3, 4)
+    assert lower[1] > upper[1]
+
+
+def test_a_mechanism_that_adds_no_noise_has_no_place_here():
+    assert not hasattr(Exponential, "interval")
