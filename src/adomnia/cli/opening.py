@@ -9,22 +9,18 @@ import duckdb
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from adomnia.curator import mock
-from adomnia.curator.curator import MEMORY, STATE, Curator, open_folder, read_catalog
-from adomnia.engines.duckdb import DuckDB
+from adomnia.curator.curator import LEDGER, MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
 from adomnia.engines.duckdb.sources import file_source
 from adomnia.errors import Refusal
-from adomnia.ledger import Ledger
-from adomnia.noise import SystemBits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from adomnia.catalog.model import Catalog
+    from adomnia.curator.curator import Curator
     from adomnia.curator.session import Session
-
-LEDGER = "ledger.sqlite"
+    from adomnia.ledger import Ledger
 
 
 @contextmanager
@@ -39,9 +35,7 @@ def dataset(folder: Path) -> Iterator[Curator]:
 @contextmanager
 def rehearsal(folder: Path) -> Iterator[Curator]:
     """The same catalog over made-up rows: private files are not opened, and the ledger ends with the command."""
-    catalog = read_catalog(folder)
-    engine = DuckDB.load(catalog, mock.frames(catalog))
-    with Curator(catalog, engine, _ledger(catalog, MEMORY), SystemBits()) as curator:
+    with rehearse(read_catalog(folder)) as curator:
         yield curator
 
 
@@ -50,7 +44,7 @@ def ledger(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
     """The catalog and the ledger of a folder; where nobody has asked yet, one in memory stands in for it."""
     catalog = read_catalog(folder)
     path = folder / STATE / LEDGER
-    with _ledger(catalog, path if path.exists() else MEMORY) as opened:
+    with open_ledger(catalog, path if path.exists() else MEMORY) as opened:
         yield catalog, opened
 
 
@@ -74,10 +68,6 @@ def header(path: Path) -> list[tuple[str, str]]:
     with duckdb.connect() as connection:
         source = file_source(connection, path)
     return [(name, "" if source.spelled else kind) for name, kind in source.types.items()]
-
-
-def _ledger(catalog: Catalog, path: str | Path) -> Ledger:
-    return Ledger.open(path, catalog.budget, {analyst.name: analyst.budget for analyst in catalog.analysts})
 
 
 @contextmanager

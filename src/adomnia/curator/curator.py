@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.amounts import Number
 
 STATE = ".adomnia"  # the folder beside the catalog that holds index and ledger
+LEDGER = "ledger.sqlite"
 MEMORY = ":memory:"
 
 
@@ -42,10 +43,8 @@ class Curator:
         return Session(self, analyst)
 
     def mock(self) -> Curator:
-        """The same questions on rows made up from the catalog alone: nothing is read and nothing is spent."""
-        engine = DuckDB.load(self.catalog, mock.frames(self.catalog))
-        budgets = {analyst.name: analyst.budget for analyst in self.catalog.analysts}
-        return Curator(self.catalog, engine, Ledger.open(MEMORY, self.catalog.budget, budgets), self.bits)
+        """The same questions on made-up rows."""
+        return rehearse(self.catalog)
 
     def close(self) -> None:
         """Let go of index and ledger."""
@@ -64,8 +63,18 @@ def open_folder(folder: str | Path, progress: Callable[[str, float], None] = sil
     place = Path(folder)
     catalog = read_catalog(place)
     engine = DuckDB.open(catalog, place / STATE, progress)
-    budgets = {analyst.name: analyst.budget for analyst in catalog.analysts}
-    return Curator(catalog, engine, Ledger.open(place / STATE / "ledger.sqlite", catalog.budget, budgets), SystemBits())
+    return Curator(catalog, engine, open_ledger(catalog, place / STATE / LEDGER), SystemBits())
+
+
+def rehearse(catalog: Catalog) -> Curator:
+    """A catalog over rows made up from it alone: nothing is read and nothing is spent."""
+    engine = DuckDB.load(catalog, mock.frames(catalog))
+    return Curator(catalog, engine, open_ledger(catalog, MEMORY), SystemBits())
+
+
+def open_ledger(catalog: Catalog, path: str | Path) -> Ledger:
+    """The ledger with the budgets that the catalog declares."""
+    return Ledger.open(path, catalog.budget, {analyst.name: analyst.budget for analyst in catalog.analysts})
 
 
 def read_catalog(folder: Path) -> Catalog:
@@ -96,4 +105,4 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     declared = Declared(unit, rows_per_person, bounds or {}, categories or {}, budget, version)
     catalog = catalog_of(table, declared)
     engine = DuckDB.load(catalog, {TABLE: table})
-    return Curator(catalog, engine, Ledger.open(ledger, budget, {OWNER: budget}), SystemBits()).session(OWNER)
+    return Curator(catalog, engine, open_ledger(catalog, ledger), SystemBits()).session(OWNER)
