@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest
 # What has to be believed: the trusted core, of which every branch is tested.
 CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/catalog/*,*/adomnia/mechanisms/*
 CORE   := $(CORE),*/adomnia/ledger/*,*/adomnia/engines/contract.py,*/adomnia/engines/index/*,*/adomnia/engines/render/*
-CORE   := $(CORE),*/adomnia/sql/check.py,*/adomnia/curator/*
+CORE   := $(CORE),*/adomnia/sql/check/*,*/adomnia/curator/*
 EXAMPLE  := examples/hospital
 QUESTION := SELECT city, COUNT(*), AVG(salary) FROM people GROUP BY city
 PINS   := pyproject.toml constraints.txt

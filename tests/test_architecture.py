@@ -42,7 +42,9 @@ TRUSTED_CORE = ["privacy", "noise", "catalog", "mechanisms", "ledger", "curator"
 TRUSTED_CORE += ["engines/contract", "engines/index", "engines/render", "sql/check"]
 # What only drafts or explains: nothing it does can change what is read, admitted or released.
 EXPLAINING = ["catalog/write", "catalog/smartnoise", "catalog/checks", "privacy/meaning", "privacy/calculators"]
-EXPLAINING += ["curator/display", "curator/mock"]
+EXPLAINING += ["curator/display", "curator/mock", "curator/table"]
+# What the second look derives again from the text that is about to run: a mistake there costs an answer, never privacy.
+DERIVED_AGAIN = ["privacy/relations", "privacy/aggregates", "privacy/functions", "engines/render"]
 TRUSTED_LINES = 5_000
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
@@ -282,7 +284,7 @@ def test_a_name_that_says_nothing_is_found(path):
 
 
 def test_the_trusted_core_stays_small_enough_to_read():
-    core = [path for path in SOURCES if is_in(TRUSTED_CORE, path) and not is_in(EXPLAINING, path)]
+    core = [path for path in SOURCES if is_in(TRUSTED_CORE, path) and not is_in(EXPLAINING + DERIVED_AGAIN, path)]
     assert len(core) > 10
     assert sum(map(lines_of_code, core)) <= TRUSTED_LINES
 

@@ -16,7 +16,13 @@ import typer
 
 import adomnia
 from adomnia.cli.app import app
+from adomnia.curator.curator import read_catalog
+from adomnia.errors import Refusal
 from adomnia.mechanisms.registry import NOISES, SELECTIONS
+from adomnia.privacy.expressions import FUNCTIONS
+from adomnia.sql.functions import NAMES
+from adomnia.sql.lower import lower, understood
+from adomnia.sql.parse import parsed
 from adomnia.statistics.registry import STATISTICS
 from kit.example import write_example
 
@@ -30,13 +36,19 @@ PROOFS = ROOT / "docs" / "proofs"
 README = ROOT / "README.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 COMMANDS = ROOT / "docs" / "cli.md"
+LANGUAGE = ROOT / "docs" / "sql.md"
+PYTHON = ROOT / "docs" / "python.md"
+
+CURATORS = [ROOT / "src" / "adomnia" / "curator" / name for name in ("session.py", "table.py")]
 
 KERNEL = ("privacy", "noise", "mechanisms")  # the packages whose public classes are words of the project
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-FENCE = re.compile(r"^```(\w+)( run)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w+) ?([\w ]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TARGET = re.compile(r"^([a-z]+):.*## ", re.MULTILINE)
 PROOF = re.compile(r"docs/proofs/[\w-]+\.md")
+CODE = re.compile(r"[a-z]+(_[a-z]+)*")
+LIMIT = re.compile(r"^_?MOST(?!_DIGITS)\w* = ([\d_*]+)", re.MULTILINE)
 NUMBER = re.compile(r"[+-]?\d[\d,.]*\d|[+-]?\d")
 
 
@@ -60,8 +72,49 @@ def resolves(page: Path, link: str) -> bool:
     }
 
 
-def runnable(language: str) -> Iterator[str]:
-    return (body for kind, run, body in FENCE.findall(README.read_text()) if run and kind == language)
+def blocks(page: Path, language: str) -> Iterator[tuple[str, str]]:
+    """The word after the language, and the text."""
+    return ((mark, body) for kind, mark, body in FENCE.findall(page.read_text()) if kind == language)
+
+
+def runnable(page: Path, language: str) -> list[str]:
+    return [body for mark, body in blocks(page, language) if mark == "run"]
+
+
+def written_questions() -> Iterator[tuple[str, str]]:
+    """Every question on the page about SQL, and the code that it is refused with, if the page says so."""
+    for mark, body in blocks(LANGUAGE, "sql"):
+        yield from ((text.strip(), mark.removeprefix("refused ")) for text in body.split(";"))
+
+
+def table_below(heading: str) -> list[list[str]]:
+    """The cells of the table on the page about SQL whose first column is called that."""
+    rows = LANGUAGE.read_text().split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+
+
+def raised_codes() -> set[str]:
+    """The codes of refusals in the source of the packages that read questions.
+
+    They stand in calls, as `code=` or as what comes before the node, and in the tables of what is refused.
+    """
+    found: set[str] = set()
+    for path in [*(ROOT / "src" / "adomnia" / "sql").rglob("*.py"), *CURATORS]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
+                    found.add(code)
+                case ast.Call(func=ast.Name(id="refusal" | "unknown"), args=[ast.Constant(value=str(code)), *_]):
+                    found.add(code)
+                case ast.Call(func=ast.Name(id="_at"), args=[_, ast.Constant(value=str(code)), *_]):
+                    found.add(code)
+                case ast.Tuple(elts=[ast.Constant(value=str(code)), _, ast.Constant(), ast.Constant()]):
+                    found.add(code)
+                case ast.Tuple(elts=[ast.Attribute(), ast.Constant(value=str(code)), *_]):
+                    found.add(code)
+                case ast.Tuple(elts=[ast.Constant(value=str(code)), ast.Constant(), ast.Starred()]):
+                    found.add(code)
+    return {code for code in found if CODE.fullmatch(code)}
 
 
 def shape(text: str) -> list[str]:
@@ -108,6 +161,19 @@ def test_every_option_of_every_command_is_on_the_page_of_the_command_line():
 
 def test_every_statistic_is_in_the_readme():
     assert [name for name in STATISTICS if f"`{name}`" not in README.read_text()] == []
+
+
+def test_every_function_of_the_table_is_on_the_page_about_sql_with_what_it_takes_and_gives():
+    page = (ROOT / "docs" / "sql.md").read_text()
+    written = {row: row.written.replace("|", "\\|") for row in FUNCTIONS.values() if row.written}
+    missing = [row.name for row, text in written.items() if f"| `{text}` | {row.takes} | {row.meaning} |" not in page]
+    assert missing == []
+    assert {name for name, row in FUNCTIONS.items() if not row.written} == {"finite", "inside"}
+
+
+def test_every_name_that_a_function_is_called_by_is_on_the_page_about_sql():
+    page = (ROOT / "docs" / "sql.md").read_text()
+    assert [name for name in sorted(NAMES) if not re.search(rf"`[^`]*\b{name}\b[^`]*`", page)] == []
 
 
 def test_every_make_target_is_in_the_readme_or_the_contributing_page():
@@ -174,19 +240,60 @@ def checkout(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("checkout")
-def test_every_session_in_the_readme_is_true():
-    sessions = list(runnable("python"))
-    assert len(sessions) >= 1
-    for number, session in enumerate(sessions):
-        example = doctest.DocTestParser().get_doctest(session, {}, f"README block {number}", str(README), 0)
-        assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+@pytest.mark.parametrize("page", [README, PYTHON], ids=lambda page: page.name)
+def test_every_session_in_the_documentation_is_true(page):
+    sessions = runnable(page, "python")
+    assert len(sessions) >= 2
+    example = doctest.DocTestParser().get_doctest("\n".join(sessions), {}, page.name, str(page), 0)
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    return read_catalog(write_example(tmp_path_factory.mktemp("examples") / "hospital", people=10))
+
+
+@pytest.mark.parametrize(("text", "code"), list(written_questions()))
+def test_every_question_on_the_page_about_sql_ends_as_it_says(catalog, text, code):
+    try:
+        understood(parsed(text), catalog)
+        refused = ""
+    except Refusal as refusal:
+        refused = refusal.code
+    assert refused == code
+
+
+def test_the_page_about_sql_has_questions_of_both_sorts():
+    codes = [code for _, code in written_questions()]
+    assert codes.count("") >= 12
+    assert len(set(codes)) >= 10
+
+
+@pytest.mark.parametrize(("source", "rows"), table_below("FROM"))
+def test_every_join_on_the_page_about_sql_has_the_rows_that_it_says(catalog, source, rows):
+    assert lower(f"SELECT COUNT(*) FROM {source.strip('`')}", catalog).relation.rows_per_person == int(rows)
+
+
+def test_every_limit_is_on_the_page_about_sql():
+    page = LANGUAGE.read_text().split("\n## Limits\n")[1].split("\n## ")[0]
+    sources = (ROOT / "src" / "adomnia" / "sql").glob("*.py")
+    found = [LIMIT.findall(path.read_text()) for path in sources]
+    limits = [eval(value, {}) for values in found for value in values]
+    assert len(limits) >= 10
+    assert [limit for limit in limits if not re.search(rf"\b{limit:,}\b", page)] == []
+
+
+def test_every_code_of_a_refusal_is_on_the_page_about_sql_and_no_other():
+    documented_codes = [code for row in table_below("code") for code in re.findall(r"`([^`]+)`", row[0])]
+    assert len(documented_codes) == len(set(documented_codes))
+    assert set(documented_codes) == raised_codes()
 
 
 @pytest.mark.usefixtures("checkout")
 def test_every_console_block_in_the_readme_shows_what_the_command_prints():
-    blocks = [without_output(block) for block in runnable("console")]
-    assert len(blocks) >= 1
-    for command, output in blocks:
+    shown = [without_output(block) for block in runnable(README, "console")]
+    assert len(shown) >= 1
+    for command, output in shown:
         program, *arguments = shlex.split(command)
         assert program == "adomnia"
         start = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]

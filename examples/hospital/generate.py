@@ -1,9 +1,10 @@
-"""Writes the data of the hospital beside its catalog: made-up people, visits and cities, the same ones every time.
+"""Writes the data of the hospital beside its catalog: made-up people, visits, bills and cities, the same every time.
 
     python examples/hospital/generate.py [FOLDER]
 
 The data is as untidy as real data: missing values, people without visits, people with dozens, a few visits whose person
-is missing or unknown, a few salaries and costs above the declared bounds, a few cities that are on no list.
+is missing or unknown, a few items whose visit is, a few salaries, costs and prices above the declared bounds, a few
+cities that are on no list.
 """
 
 from __future__ import annotations
@@ -42,15 +43,27 @@ DIAGNOSES = {
     "dementia": (0.1, 1.40, 2_400),
 }
 
+# kind of item: how common it is on a bill, its usual price
+ITEMS = {
+    "consultation": (0.35, 80),
+    "medication": (0.30, 45),
+    "laboratory": (0.20, 110),
+    "imaging": (0.10, 480),
+    "surgery": (0.05, 2_600),
+}
+ITEMS_PER_VISIT = 0.5
+
 
 def generate(folder: Path) -> None:
-    """Write people.parquet, visits.parquet and cities.csv into a folder."""
+    """Write people.parquet, visits.parquet, items.parquet and cities.csv into a folder."""
     draw = np.random.default_rng(SEED)
     cities = make_cities(draw)
     people = make_people(draw, cities)
     csv.write_csv(cities, folder / "cities.csv")
     parquet.write_table(people, folder / "people.parquet")
-    parquet.write_table(make_visits(draw, people), folder / "visits.parquet")
+    visits = make_visits(draw, people)
+    parquet.write_table(visits, folder / "visits.parquet")
+    parquet.write_table(make_items(draw, visits), folder / "items.parquet")
 
 
 def make_cities(draw: np.random.Generator) -> pa.Table:
@@ -109,6 +122,23 @@ def make_visits(draw: np.random.Generator, people: pa.Table) -> pa.Table:
             "day": day,
             "diagnosis": sometimes_missing(draw, np.array(list(DIAGNOSES))[diagnosis], 0.02),
             "cost": sometimes_missing(draw, np.round(usual * np.exp(draw.normal(0, 0.8, VISITS)), 2), 0.01),
+        }
+    )
+
+
+def make_items(draw: np.random.Generator, visits: pa.Table) -> pa.Table:
+    """What the bills of visits list: many visits have none, some have several items."""
+    listed = draw.negative_binomial(1, 1 / (1 + ITEMS_PER_VISIT), len(visits))
+    visit = np.repeat(visits["visit_id"].to_numpy(), listed)
+    rows = len(visit)
+    share, usual = np.array(list(ITEMS.values())).T
+    kind = draw.choice(len(ITEMS), rows, p=share)
+    return pa.table(
+        {
+            "item_id": np.arange(1, rows + 1),
+            "visit_id": sometimes_missing(draw, np.where(draw.random(rows) < 0.001, visit + 10_000_000, visit), 0.001),
+            "kind": sometimes_missing(draw, np.array(list(ITEMS))[kind], 0.01),
+            "price": sometimes_missing(draw, np.round(usual[kind] * np.exp(draw.normal(0, 0.5, rows)), 2), 0.01),
         }
     )
 

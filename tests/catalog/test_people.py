@@ -42,6 +42,32 @@ def test_a_column_names_the_person_only_if_its_values_are_those_of_the_unit(tmp_
     assert persons == {("people", "person_id"), ("visits", "person_id")}
 
 
+def kinds(catalog):
+    return {
+        f"{table.name}.{column.name}": column.kind
+        for table in catalog.tables
+        for column in table.columns
+        if isinstance(column.kind, Identity)
+    }
+
+
+def test_ids_that_link_tables_are_marked_at_both_ends_unless_they_are_the_persons(tmp_path):
+    text = changed("ward = { type", 'item_id = { type = "id" }\nward = { type')
+    assert kinds(reading(tmp_path, text)) == {
+        "people.person_id": Identity(person=True),
+        "visits.visit_id": Identity(linked="visits.visit_id"),
+        "visits.person_id": Identity(person=True),
+        "items.visit_id": Identity(linked="visits.visit_id"),
+        "items.item_id": Identity(),
+    }
+
+
+def test_an_id_that_nothing_is_linked_to_stays_plain(tmp_path):
+    found = kinds(reading(tmp_path, changed("visit_id -> visits.visit_id", "visit_id -> people.person_id")))
+    assert found["visits.visit_id"] == Identity()
+    assert found["items.visit_id"] == Identity(person=True)
+
+
 def test_a_chain_of_person_columns_names_the_person_all_along(tmp_path):
     text = changed("rows_per_person = 10", "rows_per_person = 1").replace(
         "visit_id -> visits.visit_id", "p -> visits.person_id"

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.catalog.model import Link
+from adomnia.catalog.facts import Facts
+from adomnia.catalog.model import Link, View
 from adomnia.catalog.read import read
 from adomnia.errors import Refusal
 from adomnia.privacy.domains import Numbers
@@ -72,7 +73,7 @@ def test_a_column_without_bounds_has_a_kind_and_no_domain(tmp_path):
     assert reading(tmp_path, CLINIC).table("visits").column("cost") == Column("cost", Quantity())
 
 
-def test_values_of_a_public_table_are_sorted_distinct_and_never_null(tmp_path):
+def test_values_of_a_public_table_are_sorted(tmp_path):
     assert reading(tmp_path, CLINIC).table("people").column("city").kind == Text(("Bergen", "Oslo"))
 
 
@@ -83,35 +84,61 @@ def test_values_that_are_listed_keep_their_order(tmp_path):
 def test_only_the_public_table_that_is_named_is_read(tmp_path):
     asked = []
 
-    def values_of(table, column):
-        asked.append((table.name, table.source, table.public, column))
-        return ["Oslo"]
+    def facts_of(table):
+        asked.append((table.name, table.source, table.public, table.columns))
+        return [Facts(1, values=("Oslo",))]
 
-    reading(tmp_path, CLINIC, values_of)
-    assert asked == [("cities", "cities.csv", True, "city")]
+    reading(tmp_path, CLINIC, facts_of)
+    assert asked == [("cities", "cities.csv", True, (Column("city", Text()),))]
+
+
+def unreadable(table):
+    raise Refusal(f"The file {table.source}", f"has no column {table.columns[0].name}", "name one of: town")
 
 
 def test_what_an_engine_says_against_a_public_table_is_told_at_the_line_that_named_it(tmp_path):
-    def values_of(table, column):
-        raise Refusal(f"The file {table.source}", f"has no column {column}", "name one of: town")
-
     with pytest.raises(Refusal) as caught:
-        reading(tmp_path, CLINIC, values_of)
+        reading(tmp_path, CLINIC, unreadable)
     assert caught.value.what == f"tables.people.columns.city.values in {tmp_path}/catalog.toml"
     assert caught.value.why == "cannot be read: The file cities.csv has no column city"
     assert caught.value.fix == "name one of: town"
     assert caught.value.position == (20, 29)
 
 
-@pytest.mark.parametrize("values", [[], [None]])
-def test_a_public_column_without_values_is_refused(tmp_path, values):
+def test_what_an_engine_says_against_a_declared_public_table_is_told_at_its_source(tmp_path):
+    text = changed("public = true", 'public = true\ncolumns = { town = { type = "text" } }')
+    with pytest.raises(Refusal) as caught:
+        reading(tmp_path, text.replace('values = "cities.city"', 'values = ["Oslo"]'), unreadable)
+    assert caught.value.what == f"tables.cities.source in {tmp_path}/catalog.toml"
+    assert caught.value.why == "cannot be read: The file cities.csv has no column town"
+
+
+def test_a_public_column_without_values_is_refused(tmp_path):
     with pytest.raises(Refusal, match=r"city\.values .* must number between 1 and 1000000, got 0"):
-        reading(tmp_path, CLINIC, lambda table, column: values)
+        reading(tmp_path, CLINIC, lambda table: [Facts(0)])
 
 
-def test_a_public_column_may_be_one_that_its_table_declares(tmp_path):
+def test_a_public_column_that_its_table_declares_has_the_values_that_it_lends_to_a_private_one(tmp_path):
     text = changed("public = true", 'public = true\ncolumns = { city = { type = "text" } }')
-    assert reading(tmp_path, text).table("cities").columns == (Column("city", Text()),)
+    catalog = reading(tmp_path, text)
+    assert catalog.table("cities").columns == (Column("city", Text(("Bergen", "Oslo"))),)
+    assert catalog.table("cities").columns[0].kind == catalog.table("people").column("city").kind
+    assert catalog.table("cities").repeats == (2,)
+
+
+def test_only_public_tables_repeat_known_values(tmp_path):
+    assert {table.repeats for table in reading(tmp_path, CLINIC).tables} == {()}
+
+
+def test_a_catalog_has_no_views_unless_it_names_some(tmp_path):
+    assert reading(tmp_path, CLINIC).views == ()
+    assert reading(tmp_path, CLINIC + "[views]\n").views == ()
+
+
+def test_views_are_read_as_they_are_written(tmp_path):
+    text = CLINIC + '[views.Adults]\nsql = "SELECT * FROM people WHERE age >= 18"\n[views.b]\nsql = "nonsense"\n'
+    views = (View("Adults", "SELECT * FROM people WHERE age >= 18"), View("b", "nonsense"))
+    assert reading(tmp_path, text).views == views
 
 
 def test_an_analyst_has_no_delta_unless_given_one_and_takes_what_the_dataset_takes(tmp_path):
@@ -153,7 +180,7 @@ def test_the_units_own_table_may_hold_several_rows_of_a_person_and_still_be_link
 
 def test_a_file_from_a_windows_editor_is_read(tmp_path):
     (tmp_path / "catalog.toml").write_bytes(b"\xef\xbb\xbf" + CLINIC.replace("\n", "\r\n").encode())
-    assert read(tmp_path, lambda table, column: ["Oslo"]).name == "clinic"
+    assert read(tmp_path, lambda table: [Facts(1, values=("Oslo",))]).name == "clinic"
 
 
 VALUES = ["0", "-1", "1e400", "nan", "true", '""', '"row"', '"a.b"', '"x -> y.z"', "[]", "{}", "[[]]", "2024-01-31"]

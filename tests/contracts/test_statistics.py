@@ -19,12 +19,13 @@ import pytest
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_gaussian, discrete_laplace
+from adomnia.privacy.aggregates import People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.losses import covers, loss
-from adomnia.privacy.queries import People, Present, Query, Rows, Total
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.registry import STATISTICS

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+
+from adomnia.curator.answer import Answer
+from adomnia.curator.columns import KeyColumn
 
 GROUPED = "SELECT sex, member, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY sex, member"
 
@@ -78,6 +82,16 @@ def test_order_and_limit_work_on_noisy_values(alice, answer):
 def test_an_answer_knows_what_was_paid(answer, alice):
     assert answer.cost == answer.receipt.event
     assert answer.left == alice.budget().personal.left()
+
+
+def test_public_rows_have_values_of_every_kind_and_no_cost(answer):
+    columns = (KeyColumn("city", ("Oslo", None)), KeyColumn("size", (700, 1.5)))
+    public = Answer(columns, np.arange(2), 0.95, None, False, answer.left)
+    assert (public.cost, len(public)) == (None, 2)
+    assert public.records() == [{"city": "Oslo", "size": 700}, {"city": None, "size": 1.5}]
+    assert public.to_pandas()["size"].tolist() == [700, 1.5]
+    with pytest.raises(TypeError, match="measured column, got the key size"):
+        public.interval("size")
 
 
 def test_a_sum_too_large_for_64_bits_is_exact_to_the_double(alice):

@@ -65,6 +65,39 @@ def test_catalog_and_file_that_disagree_are_refused_without_a_value(folder):
     assert not any(row["name"] in str(refused.value) for row in PEOPLE)
 
 
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT nobody FROM people", "unknown_column"),
+        ("SELECT * FROM people LIMIT 5", "limit_below_aggregate"),
+        ("SELECT * FROM people p JOIN visits v ON p.name = v.diagnosis", "private_join"),
+        ("SELECT * FROM mine", "recursion"),
+    ],
+)
+def test_a_view_that_nobody_could_ask_about_is_refused_at_open(folder, sql, code):
+    (folder / "catalog.toml").write_text(f'{CATALOG}\n[views.mine]\nsql = "{sql}"\n')
+    with pytest.raises(Refusal, match="View mine: ") as refused:
+        adomnia.open(folder)
+    assert refused.value.code == code
+    assert not (folder / ".adomnia").exists()
+
+
+def test_a_view_is_asked_about_like_a_table(folder):
+    (folder / "catalog.toml").write_text(f'{CATALOG}\n[views.mine]\nsql = "SELECT * FROM people WHERE age > 1"\n')
+    with adomnia.open(folder) as curator:
+        session = curator.session("alice")
+        session.sql("SELECT COUNT(*) FROM mine", epsilon=0.5)
+        assert session.sql("SELECT COUNT(*) FROM people WHERE age > 1", epsilon=0.5).replayed
+
+
+def test_public_tables_are_answered_from_a_folder_and_on_made_up_rows(folder):
+    with adomnia.open(folder) as curator:
+        for session in (curator.session("alice"), curator.session("alice").mock()):
+            assert session.sql("SELECT city, population FROM cities ORDER BY city LIMIT 1").records() == [
+                {"city": "Bergen", "population": 1000}
+            ]
+
+
 def test_data_that_changed_under_an_old_version_is_refused(folder):
     adomnia.open(folder).close()
     write(folder, PEOPLE[1:], VISITS)
@@ -135,6 +168,13 @@ QUESTIONS = [
     "SELECT COUNT(name), COUNT(eye_color) FROM people WHERE name <> eye_color",
     "SELECT COUNT(diagnosis), COUNT(DISTINCT person_id) FROM visits WHERE diagnosis LIKE '%a%'",
     "SELECT name, COUNT(*) FROM people GROUP BY name",
+    "SELECT COUNT(*) FROM people p JOIN cities c ON p.name = c.city",
+    "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.person_id = v.person_id AND v.diagnosis = p.name",
+    "SELECT COUNT(n) FROM (SELECT person_id, diagnosis AS n FROM visits GROUP BY person_id, diagnosis)",
+    "SELECT COUNT(*) FROM people WHERE person_id IN (SELECT person_id FROM visits WHERE diagnosis LIKE 'c%')",
+    "SELECT AVG(LENGTH(name)) FROM people p WHERE (SELECT COUNT(*) FROM visits v WHERE v.person_id = p.person_id) > 0",
+    "SELECT city FROM cities WHERE city IN (SELECT name FROM people)",
+    "SELECT name FROM people JOIN cities ON people.name = cities.city",
     "SELECT SUM(name) FROM people",
     "SELECT COUNT(*) FROM people WHERE nmae = 'x'",
     "SELECT COUNT(*) FROM people WHERE CAST(name AS INTEGER) > 0",

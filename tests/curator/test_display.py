@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 
 import numpy as np
@@ -66,6 +67,19 @@ def test_a_replayed_answer_says_that_it_was_free():
 def test_a_cost_in_rho_is_shown_in_rho_and_so_is_what_is_left():
     spent = made_up([1.0], event=Concentrated(0.25), left=Left(Fraction(0), Fraction(1, 8), Fraction(0)))
     assert display.footer(spent)[0] == "Paid: rho 0.25. Left: rho 0.125."
+
+
+def test_what_was_free_says_so():
+    free = replace(made_up([]), columns=(KeyColumn("city", ("Oslo", "Bergen")),), rows=np.arange(2), receipt=None)
+    assert repr(free).splitlines() == ["city", "------", "Oslo", "Bergen", "", "Public: read exactly, at no price."]
+    assert "<p>Public: read exactly, at no price.</p>" in free._repr_html_()
+    assert "interval" not in free._repr_html_()
+
+
+def test_public_values_are_shown_as_they_are():
+    values = (1234567, 0.5, True, None, date(2020, 1, 31))
+    shown = replace(made_up([]), columns=(KeyColumn("x", values),), rows=np.arange(5), receipt=None)
+    assert [row[0] for row in display.table(shown)[1]] == ["1,234,567", "0.5", "True", "", "2020-01-31"]
 
 
 def test_a_long_answer_is_cut_in_text_and_says_so():

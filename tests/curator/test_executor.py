@@ -182,3 +182,18 @@ def test_a_statement_that_proves_nothing_is_not_believed(catalog, name):
 def test_both_derivations_of_a_sensitivity_agree(curator, text):
     for measure in measures(lower(text, curator.catalog), Pure(1)):
         assert checked(curator.engine.render((measure.query,)), curator.catalog) == (measure.query.sensitivity(),)
+
+
+def test_a_statement_that_is_less_monotone_than_planned_is_not_proved(curator, monkeypatch):
+    (count,) = measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1))
+    looser = replace(count.query.sensitivity(), monotone=False)
+    monkeypatch.setattr(executor_module, "checked", lambda *_: (looser,))
+    with pytest.raises(ValueError, match="above the planned one"):
+        Statements(curator.engine, curator.catalog).of([count.query])
+
+
+def test_a_statement_with_another_number_of_cells_is_not_proved(curator):
+    query = measures(lower("SELECT sex, COUNT(*) FROM people GROUP BY sex", curator.catalog), Pure(1))[0].query
+    key = replace(query.keys[0], kind=replace(query.keys[0].kind, values=("F",)))
+    with pytest.raises(Failure):
+        Statements(curator.engine, curator.catalog).of([Query(query.relation, (key,), query.aggregate)])

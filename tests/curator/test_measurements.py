@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.curator.measurements import Record, Replay
+from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Pure
-from adomnia.privacy.queries import Query, Rows
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
 from adomnia.statistics.contract import Measure
 

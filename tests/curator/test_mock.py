@@ -7,10 +7,12 @@ from datetime import date
 import pytest
 
 from adomnia.curator import mock
+from adomnia.curator.curator import rehearse
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
-from kit.hospital import curated
+from engines.databases import contents
+from kit.hospital import CATALOG, curated, declare
 
 GROUPED = "SELECT sex, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY sex"
 
@@ -48,6 +50,31 @@ def test_a_thousand_people_with_up_to_three_rows_each(alice):
 
 def test_public_tables_are_not_made_up(catalog):
     assert set(mock.frames(catalog)) == {"people", "visits"}
+
+
+def test_rows_of_a_linked_table_find_their_parents_and_so_their_people(tmp_path):
+    text = (
+        CATALOG.replace("rows_per_person = 3", "rows_per_person = 2")
+        + """
+[tables.items]
+source = "items.parquet"
+person = "visit_id -> visits.visit_id"
+rows_per_person = 3
+columns = { visit_id = { type = "id" }, price = { type = "number" } }
+"""
+    )
+    made = mock.frames(declare(tmp_path / "hospital", text))
+    visits, items = made["visits"].to_pydict(), made["items"].to_pydict()
+    assert len(set(visits["visit_id"])) == len(visits["visit_id"]) == 2000
+    assert len(items["visit_id"]) == 3000
+    assert set(items["visit_id"]) == set(visits["visit_id"])
+
+
+def test_public_tables_are_the_real_ones(catalog):
+    with rehearse(catalog) as curator:
+        cities = contents(curator.engine, "cities")
+    assert [row["region"] for row in cities] == [0] * 4
+    assert sorted(row["city"] for row in cities) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ all: not the plan, not the price, not the statements, not the noise that is draw
 
 from __future__ import annotations
 
-from collections import defaultdict
 from datetime import date, timedelta
 from fractions import Fraction
 from math import inf, nan
@@ -18,59 +17,16 @@ from hypothesis import strategies as st
 
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import FUNCTIONS
-from adomnia.privacy.losses import loss
-from adomnia.sql.check import checked
 from adomnia.sql.lower import lower
 from adomnia.sql.price import measures
-from engines.databases import ranked
-from kit.hospital import CITIES, KEY, Row, Rows, curated, declare, person, visit
-from kit.reference import MEANINGS, exact
+from kit.gate import aggregated, meaning, moved_within, proved, public_side
+from kit.hospital import Rows, curated, declare, person, visit
+from kit.reference import MEANINGS
+from kit.rows import ORPHAN, PEOPLE, databases
+from kit.tables import Database
 
 if TYPE_CHECKING:
-    from adomnia.catalog.model import Catalog, Table
-    from adomnia.curator.curator import Curator
-    from adomnia.privacy.queries import Query
-
-PEOPLE = (1, 2, 3)
-ORPHAN = 99  # has visits, and no row among the people
-FAR = (nan, inf, -inf, 1e308, -1e308, 5e-324, -0.0, 0.0)
-
-# ------------------------------------------------------------------------------------------------ databases
-
-_money = st.sampled_from([*FAR, 1.0, 0.125, 0.3, 50_000.0, 499_999.875, 500_000.0, 1e6, -7.0, 2.0**53 + 1]) | st.none()
-_small = st.sampled_from([*FAR, -1.5, -1.46, 2.25, 2.2, 0.05, 1.0]) | st.none()
-_ages = st.sampled_from([*FAR, 0.0, 1.0, 17.0, 18.0, 64.5, 119.5, 120.0, 200.0, -3.0]) | st.none()
-_truth = st.sampled_from([None, False, True])
-_words = st.sampled_from([None, "", "Ann Lee", "Bo", "naïve", "%", "a_b", "x" * 40])
-_days = st.dates(date(2019, 12, 30), date(2020, 1, 3)) | st.sampled_from([None, date(1, 1, 1), date(9999, 12, 31)])
-
-_people = {
-    "name": _words,
-    "age": _ages,
-    "sex": st.sampled_from([None, "F", "M", "X", "rare", ""]),
-    "city": st.sampled_from([None, *CITIES[:2], "Atlantis"]),
-    "salary": _money,
-    "eye_color": _words,
-    "member": _truth,
-    "score": _small,
-    "weight": _money,
-}
-_visits = {
-    "visit_id": st.none() | st.integers(0, 3),
-    "hospital": st.sampled_from([None, "H1", "H2", "H9"]),
-    "day": _days,
-    "diagnosis": _words,
-    "cost": _money,
-    "urgent": _truth,
-}
-_someone = st.sampled_from([*PEOPLE, *PEOPLE, ORPHAN, None])
-_person_rows = st.builds(lambda who, row: person(who, **row), _someone, st.fixed_dictionaries(_people))
-_visit_rows = st.builds(lambda who, row: visit(who, **row), _someone, st.fixed_dictionaries(_visits))
-_copies = st.sampled_from([1, 1, 1, 2, 5])
-databases = st.tuples(
-    st.lists(_person_rows, max_size=5),
-    st.lists(st.tuples(_visit_rows, _copies), max_size=8).map(lambda some: [row for row, n in some for _ in range(n)]),
-)
+    from adomnia.catalog.model import Catalog
 
 # ------------------------------------------------------------------------------------------------ questions
 
@@ -165,101 +121,19 @@ prices = st.sampled_from([{"epsilon": 1}, {"epsilon": 0.01}, {"rho": 0.1}])
 # ------------------------------------------------------------------------------------------------ the gate
 
 
-def without(database: tuple[Rows, Rows], who: int | None) -> tuple[Rows, Rows]:
-    people, visits = ([row for row in rows if row["person_id"] != who] for rows in database)
-    return people, visits
-
-
-def counted(table: Table, rows: Rows) -> list[tuple[int, Row]]:
-    """The rows that count: of each person the first in the order that the key gives, as many as the cap allows."""
-    own: defaultdict[int, Rows] = defaultdict(list)
-    for row in rows:
-        if row["person_id"] is not None:
-            own[row["person_id"]].append(row)
-    columns = tuple(column for column in table.columns if column.name not in ("person_id", "visit_id"))
-    return [
-        (who, row)
-        for who, some in own.items()
-        for row in ranked(KEY, columns, some, f"0:{who}")[: table.rows_per_person]
-    ]
-
-
-def everyones(table: Table, rows: Rows) -> list[tuple[int, Row]]:
-    return [(row["person_id"], row) for row in rows if row["person_id"] is not None]
-
-
-def meaning(query: Query, catalog: Catalog, database: tuple[Rows, Rows]) -> Any:
-    """What the query must give on a database, from the rows alone."""
-    relation = query.relation
-    while hasattr(relation, "source"):
-        relation = relation.source
-    table = catalog.table(relation.name)
-    rows = database[0] if table.name == "people" else database[1]
-    return exact(query, everyones(table, rows) if query.cap is None else counted(table, rows))
-
-
-def flat(values: Any) -> list[int]:
-    return [each for part in values for each in flat(part)] if isinstance(values, list) else [values]
-
-
-def aggregated(curator: Curator, queries: tuple[Query, ...]) -> list[Any]:
-    """The engine's own exact aggregates, each from a statement that the second derivation proves."""
-    found = []
-    for query in queries:
-        statement = curator.engine.render((query,))
-        (derived,) = checked(statement, curator.catalog, query.shape)
-        declared = query.sensitivity()
-        assert (derived.l1, derived.l2_squared, derived.linf) == (declared.l1, declared.l2_squared, declared.linf)
-        (values,) = curator.engine.inner.run(statement, (query,))
-        assert values.shape == query.shape
-        found.append(values.tolist())
-    return found
-
-
-def moved_within(query: Query, one: Any, other: Any) -> None:
-    distances = [abs(a - b) for a, b in zip(flat(one), flat(other), strict=True)]
-    sensitivity = query.sensitivity()
-    assert sum(distances) <= sensitivity.l1
-    assert sum(distance**2 for distance in distances) <= sensitivity.l2_squared
-    assert max(distances) <= sensitivity.linf
-    if sensitivity.monotone:
-        signs = {a < b for a, b in zip(flat(one), flat(other), strict=True) if a != b}
-        assert len(signs) < 2
-
-
-def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str, Any]:
-    """All that an onlooker could see or time of one question, noise aside."""
-    curator.engine.ran.clear()
-    curator.bits.requests.clear()
-    session = curator.session("bob")
-    quote = session.price(text, **price)
-    answer = session.sql(text, **price, replay=False)
-    return {
-        "quote": repr(quote),
-        "plan": lower(text, curator.catalog).identity(quote.price, 1),
-        "statements": list(curator.engine.ran),
-        "words": list(curator.bits.requests),
-        "cost": loss(answer.cost),
-        "left": answer.left,
-        "columns": [column.name for column in answer.columns],
-        "keys": [sorted(map(str, column.values)) for column in answer.columns if hasattr(column, "values")],
-        "rows": len(answer),
-        "methods": [column.estimate.method for column in answer.columns if hasattr(column, "estimate")],
-        "bytes": [type(value) for column in answer.columns for value in answer[column.name]],
-    }
-
-
-def gate(catalog: Catalog, database: tuple[Rows, Rows], who: int | None, asked: list[tuple[str, dict]]) -> None:
-    smaller = without(database, who)
-    with curated(catalog, *database) as one, curated(catalog, *smaller) as other:
+def gate(catalog: Catalog, files: tuple[Rows, Rows], who: int | None, asked: list[tuple[str, dict]]) -> None:
+    database = Database(catalog, dict(zip(("people", "visits"), files, strict=True)))
+    smaller = database.without((0, who))
+    with curated(catalog, **database.files) as one, curated(catalog, **smaller.files) as other:
         for text, price in asked:
             paid = Pure(price["epsilon"]) if "epsilon" in price else Concentrated(price["rho"])
             queries = tuple(dict.fromkeys(each.query for each in measures(lower(text, catalog), paid)))
-            here, there = aggregated(one, queries), aggregated(other, queries)
-            assert here == [meaning(query, catalog, database) for query in queries]
-            assert there == [meaning(query, catalog, smaller) for query in queries]
-            for query, before, after in zip(queries, here, there, strict=True):
-                moved_within(query, before, after)
+            statements = proved(one, queries)
+            here, there = aggregated(one, statements), aggregated(other, statements)
+            assert here == {query: meaning(query, database) for query in queries}
+            assert there == {query: meaning(query, smaller) for query in queries}
+            for query in queries:
+                moved_within(query, here[query], there[query])
             assert public_side(one, text, price) == public_side(other, text, price)
 
 
@@ -337,12 +211,12 @@ def test_the_reference_knows_every_function_that_a_question_can_use():
 
 
 def test_the_order_of_rows_in_the_file_changes_nothing(catalog, seeded_bits):
-    rows = [visit(k % 3, hospital=f"H{k % 5 + 1}", cost=k / 7, day=date(2020, 1, 1) + timedelta(k)) for k in range(40)]
+    some = [visit(k % 3, hospital=f"H{k % 5 + 1}", cost=k / 7, day=date(2020, 1, 1) + timedelta(k)) for k in range(40)]
     text = "SELECT hospital, COUNT(*), SUM(cost), COUNT(DISTINCT person_id) FROM visits GROUP BY hospital"
     queries = tuple(each.query for each in measures(lower(text, catalog), Pure(Fraction(1))))
     found = []
     for _ in range(10):
-        order = sorted(range(len(rows)), key=lambda _: int(seeded_bits.words(1)[0]))
-        with curated(catalog, [], [rows[place] for place in order]) as curator:
-            found.append(aggregated(curator, queries))
+        order = sorted(range(len(some)), key=lambda _: int(seeded_bits.words(1)[0]))
+        with curated(catalog, [], [some[place] for place in order]) as curator:
+            found.append(aggregated(curator, proved(curator, queries)))
     assert found == [found[0]] * 10

@@ -18,6 +18,7 @@ from adomnia.privacy.losses import loss
 
 COUNT = "SELECT COUNT(*) FROM people"
 GROUPED = "SELECT sex, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY sex"
+JOINED = "SELECT sex, AVG(cost) AS cost FROM people p JOIN visits v ON p.person_id = v.person_id GROUP BY sex"
 CANARY = "canary 4242424242"
 
 
@@ -53,6 +54,37 @@ def test_a_question_is_the_same_however_it_is_spelled_and_sorted(alice):
     assert again.replayed
     assert sorted(first["n"], reverse=True)[:2] == again["y"]
     assert set(again["x"]) <= set(first["pay"])
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "SELECT AVG(v.cost), p.sex FROM people AS p, visits AS v WHERE v.person_id = p.person_id GROUP BY p.sex",
+        "SELECT sex, AVG(cost) FROM people JOIN visits USING (person_id) GROUP BY 1 ORDER BY 2 LIMIT 1",
+        "WITH v AS (SELECT * FROM visits) SELECT AVG(cost) FROM people JOIN v USING (person_id) GROUP BY sex",
+        "SELECT s, AVG(c) FROM (SELECT sex AS s, cost AS c FROM people JOIN visits USING (person_id)) GROUP BY s",
+    ],
+)
+def test_a_join_is_the_same_however_it_is_spelled(alice, again):
+    alice.sql(JOINED, epsilon=0.5)
+    assert alice.sql(again, epsilon=0.5).replayed
+    assert spent(alice)[0] == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "SELECT sex, AVG(cost) FROM people p LEFT JOIN visits v ON p.person_id = v.person_id GROUP BY sex",
+        "SELECT sex, AVG(cost) FROM people p JOIN visits v ON p.person_id = v.person_id AND cost > 1 GROUP BY sex",
+        (
+            "SELECT sex, AVG(c) FROM people JOIN (SELECT person_id, AVG(cost) AS c FROM visits GROUP BY person_id)"
+            " USING (person_id) GROUP BY sex"
+        ),
+    ],
+)
+def test_another_join_is_another_question(alice, other):
+    alice.sql(JOINED, epsilon=0.5)
+    assert not alice.sql(other, epsilon=0.5).replayed
 
 
 def test_another_price_is_another_measurement(alice):
@@ -358,6 +390,12 @@ def test_answers_lists_what_was_paid_for_and_got(alice, bob):
     assert bob.answers() == []
 
 
+def test_a_table_belongs_to_the_session_that_gave_it(alice, bob):
+    bob.table("people").where("age > 1").count(epsilon=0.5)
+    assert spent(bob, "bob") == (Fraction(1, 2), Fraction(1, 2))
+    assert spent(alice)[1] == 0
+
+
 def test_the_catalog_is_there_to_look_at(alice, catalog):
     assert alice.catalog() is catalog
 
@@ -365,7 +403,8 @@ def test_the_catalog_is_there_to_look_at(alice, catalog):
 def test_a_refusal_of_a_missing_bound_says_which_line_to_add(alice):
     with pytest.raises(Refusal) as refused:
         alice.sql("SELECT SUM(weight) FROM people", epsilon=1)
-    assert 'weight = { type = "number", lower = ..., upper = ... } under [tables.people.columns]' in str(refused.value)
+    assert "CLAMP(weight, lower, upper)" in str(refused.value)
+    assert 'weight = { type = "number", lower = ..., upper = ... }' in str(refused.value)
 
 
 def test_an_unknown_column_is_told_with_its_place_and_the_nearest_name(alice):

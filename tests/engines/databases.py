@@ -20,11 +20,12 @@ import pyarrow as pa
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.privacy import relations
+from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Expression, Literal
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
-from adomnia.privacy.queries import Query, Rows
+from adomnia.privacy.queries import Query
 from adomnia.privacy.units import Unit
 
 if TYPE_CHECKING:

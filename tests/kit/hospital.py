@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import contextmanager
+from datetime import date
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -23,9 +25,10 @@ if TYPE_CHECKING:
     from adomnia.engines.contract import Statement
     from adomnia.noise import Integers
     from adomnia.privacy.queries import Query
+    from adomnia.privacy.relations import Select
 
 Row = dict[str, Any]
-Rows = list[Row]
+Rows = Sequence[Row]
 
 KEY = bytes(range(32))
 CITIES = ("Oslo", "Bergen", "Tromso", "Hamar")
@@ -90,6 +93,59 @@ region = { type = "text" }
 population = { type = "integer" }
 """
 
+# The same hospital with what was bought at a visit, which belongs to whoever the visit belongs to, and with public
+# facts of which some stand twice.
+LINKED = (
+    CATALOG
+    + """
+[tables.items]
+source = "items.parquet"
+person = "visit_id -> visits.visit_id"
+rows_per_person = 4
+
+[tables.items.columns]
+item_id = { type = "id" }
+visit_id = { type = "id" }
+kind = { type = "category", values = ["drug", "test", "bed"] }
+price = { type = "number", lower = -10, upper = 250, step = 1 }
+amount = { type = "integer", lower = -5, upper = 20 }
+bought = { type = "date", lower = 2020-01-01, upper = 2020-12-31 }
+
+[tables.zones]
+source = "zones.csv"
+public = true
+
+[tables.zones.columns]
+city = { type = "text" }
+zone = { type = "text" }
+area = { type = "integer" }
+since = { type = "date" }
+
+[views.grown]
+sql = "SELECT person_id, sex, salary / 12 AS monthly, age FROM people WHERE age >= 18"
+
+[views.stays]
+sql = "SELECT person_id, hospital, COUNT(*) AS stays, MAX(cost) AS dearest FROM visits GROUP BY person_id, hospital"
+"""
+)
+
+PLAIN_CITIES = [{"city": city, "region": "North", "population": 1000} for city in CITIES]
+PUBLIC: dict[str, Rows] = {
+    "cities": [
+        {"city": "Oslo", "region": "East", "population": 700},
+        {"city": "Bergen", "region": "West", "population": 290},
+        {"city": "Tromso", "region": "North", "population": 78},
+        {"city": "Hamar", "region": "East", "population": None},
+    ],
+    "zones": [
+        {"city": "Oslo", "zone": "inner", "area": 18, "since": date(1950, 1, 1)},
+        {"city": "Oslo", "zone": "outer", "area": 120, "since": date(2019, 12, 31)},
+        {"city": "Bergen", "zone": "inner", "area": 17, "since": date(2020, 1, 1)},
+        {"city": "Atlantis", "zone": None, "area": None, "since": None},
+        {"city": None, "zone": "outer", "area": 0, "since": date(2020, 1, 2)},
+    ],
+}
+
 _TYPES = {Quantity: pa.float64(), Truth: pa.bool_(), Text: pa.string(), Day: pa.date32(), Identity: pa.int64()}
 
 
@@ -108,6 +164,11 @@ def visit(person_id: int | None, **values: Any) -> Row:
     }
 
 
+def item(visit_id: int | None, **values: Any) -> Row:
+    """A row of `items`; what is not said is NULL."""
+    return {"visit_id": visit_id, **dict.fromkeys(("item_id", "kind", "price", "amount", "bought")), **values}
+
+
 def frame(rows: Rows, table: Table) -> pa.Table:
     """Rows as an Arrow table of the declared types."""
     return pa.table(
@@ -119,12 +180,19 @@ def frame(rows: Rows, table: Table) -> pa.Table:
 
 
 def declare(folder: Path, text: str = CATALOG) -> Catalog:
-    """Write the catalog and its public table into a folder, and read it."""
+    """Write the catalog and its public tables into a folder, and read it."""
     folder.mkdir(exist_ok=True)
     (folder / "catalog.toml").write_text(text)
-    rows = "".join(f"{city},North,1000\n" for city in CITIES)
-    (folder / "cities.csv").write_text(f"city,region,population\n{rows}")
+    public = PUBLIC if text == LINKED else {"cities": PLAIN_CITIES}
+    for name, rows in public.items():
+        (folder / f"{name}.csv").write_text("".join(_lines(rows)))
     return read_catalog(folder)
+
+
+def _lines(rows: Rows) -> Iterator[str]:
+    yield ",".join(rows[0]) + "\n"
+    for row in rows:
+        yield ",".join("" if value is None else str(value) for value in row.values()) + "\n"
 
 
 def write(folder: Path, people: Rows, visits: Rows, text: str = CATALOG) -> Path:
@@ -135,20 +203,20 @@ def write(folder: Path, people: Rows, visits: Rows, text: str = CATALOG) -> Path
     return folder
 
 
-def load(catalog: Catalog, people: Rows, visits: Rows) -> SpyEngine:
+def load(catalog: Catalog, people: Rows, visits: Rows, items: Rows = ()) -> SpyEngine:
     """The engine over rows in memory, always under the same key."""
-    rows = {"people": people, "visits": visits}
+    rows = {"people": people, "visits": visits, "items": items}
     frames = {table.name: frame(rows[table.name], table) for table in catalog.tables if not table.public}
     with patch("adomnia.engines.duckdb.engine.fresh_key", lambda: KEY):
         return SpyEngine(DuckDB.load(catalog, frames, threads=1))
 
 
 @contextmanager
-def curated(catalog: Catalog, people: Rows, visits: Rows, seed: object = 0) -> Iterator[Curator]:
+def curated(catalog: Catalog, people: Rows, visits: Rows, items: Rows = (), seed: object = 0) -> Iterator[Curator]:
     """A curator over rows in memory, with noise that depends on the seed alone."""
     analysts = {analyst.name: analyst.budget for analyst in catalog.analysts}
     ledger = Ledger.open(":memory:", catalog.budget, analysts)
-    with Curator(catalog, load(catalog, people, visits), ledger, CountedBits(seed)) as curator:
+    with Curator(catalog, load(catalog, people, visits, items), ledger, CountedBits(seed)) as curator:
         yield curator
 
 
@@ -165,6 +233,13 @@ class SpyEngine:
     def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
         self.ran.append(statement)
         return self.inner.run(statement, queries)
+
+    def render_rows(self, rows: Select) -> Statement:
+        return self.inner.render_rows(rows)
+
+    def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
+        self.ran.append(statement)
+        return self.inner.read(statement, most)
 
     def close(self) -> None:
         self.inner.close()

@@ -1,7 +1,7 @@
 """What a query means, in plain Python: row by row, slowly, and without a line of the engine.
 
-Rows are dictionaries of what the owner's file holds. `exact` gives the aggregate in every cell as nested lists of
-Python integers. It does not cap: whoever calls it hands over the rows that count, with whose they are.
+Rows hold a cell for each column, by the name of its side of a join and its own. `exact` gives the aggregate in every
+cell of the keys as nested lists of Python integers. Which rows there are, and whose, is for kit.tables to say.
 """
 
 from __future__ import annotations
@@ -11,36 +11,39 @@ import re
 from datetime import date
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adomnia.engines.contract import PERSON
+from adomnia.privacy.aggregates import People, Present, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
-from adomnia.privacy.queries import People, Present, Query, Rows, Total
-from adomnia.privacy.relations import Relation, Table
+from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Text, Truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-Row = dict[str, Any]
+    from adomnia.privacy.domains import Numbers
+    from adomnia.privacy.queries import Query
+
+
+class Cell(NamedTuple):
+    """What a row holds in a column: its value, and of a bounded number its grid integer."""
+
+    value: Any
+    grid: int | None = None
+
+
+Row = dict[tuple[str, str], Cell]
 
 
 def exact(query: Query, rows: Sequence[tuple[Hashable, Row]]) -> list[Any] | int:
     """The aggregate of (person, row) pairs in every cell of the declared keys, last key innermost."""
-    kept = [(who, row) for who, row in rows if holds(query.relation, row)]
     domains = [declared(key) for key in query.keys]
     cells: dict[tuple[Any, ...], list[tuple[Hashable, Row]]] = {cell: [] for cell in product(*domains)}
-    for who, row in kept:
+    for who, row in rows:
         cell = tuple(value(key, row) for key in query.keys)
         if cell in cells:
             cells[cell].append((who, row))
     return _nested([_aggregate(query, inside) for inside in cells.values()], [len(domain) for domain in domains])
-
-
-def holds(relation: Relation, row: Row) -> bool:
-    """Whether a row passes every WHERE; unknown is not true."""
-    if isinstance(relation, Table):
-        return True
-    return holds(relation.source, row) and value(relation.condition, row) is True
 
 
 def declared(key: Column) -> tuple[Any, ...]:
@@ -56,7 +59,7 @@ def value(expression: Expression, row: Row) -> Any:
     """A value, or None for NULL: doubles, three-valued logic, no errors."""
     match expression:
         case Column():
-            return _read(expression, row[expression.name])
+            return row[place(expression)].value
         case Literal(value=Fraction() as number):
             return float(number)
         case Literal(value=constant):
@@ -65,26 +68,36 @@ def value(expression: Expression, row: Row) -> Any:
             return MEANINGS[function](*(value(argument, row) for argument in arguments))
 
 
+def grid(expression: Expression, domain: Numbers, row: Row) -> int | None:
+    """The grid integer of a number: of a bare column the one that is kept of it, else that of its value."""
+    if isinstance(expression, Column) and expression.domain == domain:
+        return row[place(expression)].grid
+    return domain.grid(value(expression, row))
+
+
+def place(column: Column) -> tuple[str, str]:
+    """Where a row holds a column."""
+    whose = isinstance(column.kind, Identity) and column.kind.person
+    return column.source, PERSON if whose else column.name
+
+
 def _aggregate(query: Query, rows: list[tuple[Hashable, Row]]) -> int:
     match query.aggregate:
         case Rows():
             return len(rows)
-        case People():
+        case People(person=None):
             return len({who for who, _ in rows})
+        case People(person=Column() as person):
+            return len({value(person, row) for _, row in rows} - {None})
         case Present(value=counted):
             return sum(value(counted, row) is not None for _, row in rows)
         case Total(value=summed, domain=domain, centre=centre):
-            grids = (domain.grid(_raw(summed, row)) for _, row in rows)
-            return sum(grid - centre for grid in grids if grid is not None)
+            grids = (grid(summed, domain, row) for _, row in rows)
+            return sum(each - centre for each in grids if each is not None)
 
 
-def _raw(expression: Expression, row: Row) -> Any:
-    """A bare column goes to its grid from what the file holds, everything else from its value."""
-    return row[expression.name] if isinstance(expression, Column) else value(expression, row)
-
-
-def _read(column: Column, raw: Any) -> Any:
-    """A column as declared: clamped, and NULL where it is no value of its kind."""
+def read(column: Column, raw: Any) -> Any:
+    """A column as declared, from what the file holds: clamped, and NULL where it is no value of its kind."""
     if raw is None or (isinstance(raw, float) and math.isnan(raw)):
         return None
     match column.kind:
@@ -97,13 +110,15 @@ def _read(column: Column, raw: Any) -> Any:
     return raw
 
 
-def _number(column: Column, raw: float) -> float:
+def _number(column: Column, raw: float) -> float | None:
     assert isinstance(column.kind, Quantity)
     if column.domain and column.kind.whole:
         return float(column.domain.grid(raw))  # type: ignore[arg-type]  # only NULL and NaN have none
     if column.domain:
-        return min(max(raw, float(column.domain.lower)), float(column.domain.upper))
-    return float(math.floor(raw + 0.5)) if column.kind.whole and math.isfinite(raw) else raw
+        return min(max(raw, float(column.domain.lower)), float(column.domain.upper)) + 0.0
+    if not math.isfinite(raw):
+        return None
+    return float(math.floor(raw + 0.5)) if column.kind.whole else raw + 0.0
 
 
 def _nested(flat: list[int], shape: list[int]) -> Any:
@@ -142,22 +157,147 @@ def _like(text: str, pattern: str) -> bool:
     return bool(re.fullmatch("".join(parts.get(sign, re.escape(sign)) for sign in pattern), text, re.DOTALL))
 
 
+def _remainder(left: float, right: float) -> float | None:
+    return None if right == 0 else math.fmod(left, right)
+
+
+def _round(number: float) -> float:
+    """Halves away from zero, without the rounding error of adding a half first."""
+    if not math.isfinite(number):
+        return number
+    below = math.floor(abs(number))
+    return math.copysign(below + (abs(number) - below >= 0.5), number)
+
+
+def _where(defined: Callable[[float], bool], compute: Callable[[float], float]) -> Callable[[Any], Any]:
+    return _known(lambda number: compute(number) if defined(number) else None)
+
+
+def _exp(number: float) -> float:
+    try:
+        return math.exp(number)
+    except OverflowError:
+        return math.inf
+
+
+def _power(base: float, exponent: float) -> float:
+    """NaN and infinities where IEEE has them."""
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.inf if base == 0 else math.nan
+
+
+def _chosen(*parts: Any) -> Any:
+    for test, outcome in zip(parts[:-1:2], parts[1::2], strict=True):
+        if test is True:
+            return outcome
+    return parts[-1]
+
+
+def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """Of the values that are there."""
+    return lambda *values: choose((each for each in values if each is not None), default=None)
+
+
+def _each_letter(change: Callable[[str], str]) -> Callable[..., Any]:
+    return _known(lambda text: "".join(change(letter) for letter in text))
+
+
+def _read(pattern: str, convert: Callable[[str], Any]) -> Callable[..., Any]:
+    """What a text says, if it is written like that; None where it says something impossible."""
+
+    def meaning(text: str) -> Any:
+        if not re.fullmatch(pattern, text, re.ASCII):
+            return None
+        try:
+            return convert(text)
+        except ValueError:
+            return None
+
+    return _known(meaning)
+
+
+def _shifted(day: date, days: float) -> date | None:
+    place = day.toordinal() + int(days)
+    return date.fromordinal(place) if 1 <= place <= date.max.toordinal() else None
+
+
+def _start_of_quarter(day: date) -> date:
+    return date(day.year, 3 * ((day.month - 1) // 3) + 1, 1)
+
+
 MEANINGS: dict[str, Callable[..., Any]] = {
     "+": _known(lambda a, b: a + b),
     "-": _known(lambda a, b: a - b),
     "*": _known(lambda a, b: a * b),
     "/": _known(_over),
+    "mod": _known(_remainder),
     "negative": _known(lambda a: -a),
     "finite": _known(_finite),
+    "abs": _known(abs),
+    "sign": _known(lambda a: float((a > 0) - (a < 0))),
+    "round": _known(_round),
+    "floor": _known(lambda a: float(math.floor(a)) if math.isfinite(a) else a),
+    "ceil": _known(lambda a: float(math.ceil(a)) if math.isfinite(a) else a),
+    "ln": _where(lambda a: a > 0, math.log),
+    "log10": _where(lambda a: a > 0, math.log10),
+    "log2": _where(lambda a: a > 0, math.log2),
+    "sqrt": _where(lambda a: a >= 0, math.sqrt),
+    "exp": _known(_exp),
+    "power": _known(_power),
+    "greatest": _extreme(max),
+    "least": _extreme(min),
+    "clamp": _known(lambda a, lower, upper: min(max(a, lower), upper)),
+    "inside": _known(lambda a, lower, upper: a if lower <= a <= upper else None),
     "=": _known(lambda a, b: a == b),
     "<>": _known(lambda a, b: a != b),
     "<": _known(lambda a, b: a < b),
     "<=": _known(lambda a, b: a <= b),
     ">": _known(lambda a, b: a > b),
     ">=": _known(lambda a, b: a >= b),
+    "same": lambda a, b: a == b,
     "and": _and,
     "or": _or,
     "not": _known(lambda a: not a),
     "is null": lambda a: a is None,
+    "coalesce": lambda a, b: b if a is None else a,
+    "nullif": lambda a, b: None if b is not None and a == b else a,
+    "case": _chosen,
     "like": _known(_like),
+    "starts_with": _known(str.startswith),
+    "ends_with": _known(str.endswith),
+    "contains": _known(lambda a, b: b in a),
+    "upper": _each_letter(str.upper),
+    "lower": _each_letter(str.lower),
+    "trim": _known(lambda a: a.strip(" ")),
+    "ltrim": _known(lambda a: a.lstrip(" ")),
+    "rtrim": _known(lambda a: a.rstrip(" ")),
+    "length": _known(lambda a: float(len(a))),
+    "substring": _known(lambda a, start, length: a[int(start) - 1 :][: int(length)]),
+    "right": _known(lambda a, length: a[max(0, len(a) - int(length)) :]),
+    "||": _known(lambda a, b: (a + b)[:LONGEST_TEXT]),
+    "year": _known(lambda a: float(a.year)),
+    "quarter": _known(lambda a: float((a.month + 2) // 3)),
+    "month": _known(lambda a: float(a.month)),
+    "week": _known(lambda a: float(a.isocalendar().week)),
+    "day": _known(lambda a: float(a.day)),
+    "doy": _known(lambda a: float(a.timetuple().tm_yday)),
+    "dow": _known(lambda a: float(a.isoweekday() % 7)),
+    "isodow": _known(lambda a: float(a.isoweekday())),
+    "start of year": _known(lambda a: date(a.year, 1, 1)),
+    "start of quarter": _known(_start_of_quarter),
+    "start of month": _known(lambda a: a.replace(day=1)),
+    "start of week": _known(lambda a: date.fromordinal(a.toordinal() - a.weekday())),
+    "days between": _known(lambda a, b: float((a - b).days)),
+    "shift": _known(_shifted),
+    "boolean as number": _known(float),
+    "text as number": _read(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", float),
+    "text as date": _read(r"\d{4}-\d{2}-\d{2}", date.fromisoformat),
+    "text as boolean": _read("(?i:true|false)", lambda text: text.lower() == "true"),
+    "number as text": _known(lambda a: str(round(a)) if -(2**63) <= a < 2**63 else None),
+    "boolean as text": _known(lambda a: str(a).lower()),
+    "date as text": _known(date.isoformat),
 }

@@ -9,11 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adomnia.privacy.aggregates import People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Column, number
+from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity, Quantity, Text, Truth
-from adomnia.privacy.queries import MOST_ROWS, People, Present, Query, Rows, Total, key_values
-from adomnia.privacy.relations import Table, Where
+from adomnia.privacy.queries import Query, key_values
+from adomnia.privacy.relations import (
+    MOST_PEOPLE,
+    MOST_ROWS,
+    Join,
+    Named,
+    PerPerson,
+    Select,
+    Selected,
+    Table,
+    Union,
+    Where,
+)
 from adomnia.privacy.sensitivity import Sensitivity
 
 SEX = Column("sex", Text(("F", "M", "X")))
@@ -60,19 +72,35 @@ def test_people_in_many_cells_are_bounded_by_their_rows():
 
 
 def test_all_rows_are_read_only_where_a_person_counts_once_in_all():
-    assert Query(VISITS, (), People()).cap is None
-    assert Query(VISITS, (SEX,), People()).cap == 10
-    assert Query(Where(VISITS, ACTIVE), (), Rows()).cap == 10
+    everything = Table("visits", MOST_ROWS, VISITS.columns)
+    assert Query(VISITS, (), People()).read == everything
+    assert Query(Where(VISITS, ACTIVE), (), People()).read == Where(everything, ACTIVE)
+    assert Query(VISITS, (SEX,), People()).read == VISITS
+    assert Query(Where(VISITS, ACTIVE), (), Rows()).read == Where(VISITS, ACTIVE)
 
 
-def test_a_sum_that_no_row_can_move_still_gets_noise():
-    assert Total(number(0), Numbers.integers(0, 0)).magnitude == 1
-    assert Total(number(7), Numbers.integers(7, 7), centre=7).magnitude == 1
+def test_reading_all_rows_changes_no_sensitivity():
+    assert Query(VISITS, (), People()).sensitivity().l1 == 1
+
+
+def test_people_of_a_join_count_once_in_all():
+    pairs = Join(Named(VISITS, "a"), Named(VISITS, "b"), ())
+    assert Query(pairs, (), People()).sensitivity() == Sensitivity(l1=1, monotone=True)
+    assert Query(pairs, (), Rows()).sensitivity() == Sensitivity(l1=100, monotone=True)
+
+
+def test_a_person_counts_as_often_as_the_relation_says():
+    twice = Union((Select(VISITS, (Selected("age", AGE),)),) * 2)
+    (age,) = twice.columns
+    assert Query(twice, (), Total(age, Numbers.integers(0, 120))).sensitivity().l1 == 2 * 10 * 120
+    assert Query(PerPerson(VISITS, (), ()), (), Rows()).sensitivity().l1 == 1
 
 
 def test_the_largest_cell_follows_from_public_facts():
     assert Query(VISITS, (), Rows()).largest == MOST_ROWS
     assert Query(VISITS, (), ALL).largest == 120 * MOST_ROWS
+    many = Table("many", 2**20, (AGE,))
+    assert Query(many, (), ALL).largest == 120 * 2**20 * MOST_PEOPLE
 
 
 rows_of_a_person = st.lists(

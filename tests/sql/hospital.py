@@ -6,7 +6,7 @@ from datetime import date
 from fractions import Fraction
 from pathlib import Path
 
-from adomnia.catalog.model import Catalog, Link, Table
+from adomnia.catalog.model import Catalog, Link, Table, View
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
@@ -48,7 +48,7 @@ VISITS = Table(
     "visits",
     "visits.parquet",
     (
-        Column("visit_id", Identity()),
+        Column("visit_id", Identity(linked="visits.visit_id")),
         PERSON,
         Column("hospital", Text(("H1", "H2", "H3", "H4", "H5"))),
         Column("day", Day()),
@@ -59,13 +59,53 @@ VISITS = Table(
     rows_per_person=10,
 )
 WIDE = Table("wide", "wide.csv", tuple(Column(f"c{place}", Text(CITIES)) for place in range(4)), rows_per_person=3)
+ITEMS = Table(
+    "items",
+    "items.parquet",
+    (
+        Column("item_id", Identity()),
+        Column("visit_id", Identity(linked="visits.visit_id")),
+        Column("kind", Text(("bed", "drug", "test"))),
+        number("price", -100, 1000, 1),
+        whole("amount", 0, 50),
+        Column("bought", Day()),
+    ),
+    link=Link("visit_id", "visits", "visit_id"),
+    rows_per_person=20,
+)
 CITY_TABLE = Table(
     "cities",
     "cities.csv",
-    (Column("city", Text()), Column("region", Text()), Column("population", Quantity())),
+    (Column("city", Text(CITIES)), Column("region", Text(("East", "North", "West"))), whole("population", 0, 10**6)),
     public=True,
+    repeats=(1, 16, 2),
+)
+ZONES = Table(
+    "zones",
+    "zones.csv",
+    (Column("city", Text(CITIES)), Column("zone", Text(("inner", "outer"))), number("area", 0, 500)),
+    public=True,
+    repeats=(3, 70, 1),
+)
+VIEWS = (
+    View("adults", "SELECT * FROM people WHERE age >= 18"),
+    View("spending", "SELECT person_id, SUM(cost) AS spent, COUNT(*) AS visits FROM visits GROUP BY person_id"),
+    View("rich_adults", "SELECT person_id, city, salary / 12 AS monthly FROM adults WHERE salary > 90000"),
+    View(
+        "northern",
+        "WITH n AS (SELECT city FROM cities WHERE region = 'North') SELECT p.* FROM people p JOIN n USING (city)",
+    ),
+    View("northern_cities", "SELECT city, population FROM cities WHERE region = 'North'"),
+    View("events", "SELECT person_id, day FROM visits UNION ALL SELECT person_id, born FROM people"),
 )
 
 HOSPITAL = Catalog(
-    "hospital", 1, Unit("people", "person_id"), Budget(10), (), (PEOPLE, VISITS, WIDE, CITY_TABLE), Path("hospital")
+    "hospital",
+    1,
+    Unit("people", "person_id"),
+    Budget(10),
+    (),
+    (PEOPLE, VISITS, ITEMS, WIDE, CITY_TABLE, ZONES),
+    Path("hospital"),
+    VIEWS,
 )

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+from adomnia.privacy.aggregates import People, Present, Rows
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.queries import People, Present, Rows
+from adomnia.privacy.relations import MOST_ROWS
 from adomnia.sql.lower import lower
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
@@ -57,5 +58,5 @@ def test_a_column_is_summed_on_its_own_grid_and_an_expression_on_a_derived_one(e
 
 
 def test_the_rows_of_a_person_are_those_the_catalog_allows():
-    assert statistic("COUNT(*)", "visits").query.cap == 10
-    assert statistic("COUNT(DISTINCT person_id)", "visits").query.cap is None
+    assert statistic("COUNT(*)", "visits").query.read.rows_per_person == 10
+    assert statistic("COUNT(DISTINCT person_id)", "visits").query.read.rows_per_person == MOST_ROWS

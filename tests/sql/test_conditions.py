@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.privacy.expressions import Call, Column, Literal, call, number
-from adomnia.privacy.kinds import Quantity, Truth
+from adomnia.privacy.kinds import Quantity, Text, Truth
 from adomnia.sql.conditions import applied, chained, size
 from adomnia.sql.explain import describe
 
@@ -106,6 +106,8 @@ def rebuilt(form):
         (("not", ("<", X, Y)), (">=", X, Y)),
         (("not", ("=", X, Y)), ("<>", Y, X)),
         (("=", ("+", X, Y), number(3)), ("=", number(3), ("+", Y, X))),
+        (("greatest", X, ("greatest", Y, X)), ("greatest", Y, X)),
+        (("same", X, number(3)), ("same", number(3), X)),
     ],
 )
 def test_respelling_a_condition_does_not_change_its_form(one, other):
@@ -127,6 +129,20 @@ def test_a_long_chain_is_shallow():
     assert size(chain) == 3999
 
 
+def test_the_size_of_an_expression_is_that_of_what_is_written():
+    town = Column("town", Text(tuple("abcdefgh")))
+    assert size(call("=", town, Literal("a", Text()))) == 3
+    assert size(call("upper", town)) == 16 + 8
+    assert size(call("like", town, Literal("a%", Text()))) == 3
+    assert size(call("=", town, Column("home", town.kind))) == 3
+    assert size(call("=", town, Column("home", Text(("a", "b"))))) == 1 + 8 + 2
+    assert size(call("is null", town)) == 2
+    assert size(call("like", Column("name", Text()), Literal("a" * 100, Text()))) == 1 + 4 * 100
+    assert size(Literal("a" * 160, Text())) == 11
+    assert size(call("clamp", X, number(0), number(1))) == 7
+    assert size(call("clamp", call("clamp", X, number(0), number(1)), number(0), number(1))) == 19
+
+
 def test_a_column_called_like_a_constant_is_not_the_constant():
     true = Column("TRUE", Truth())
     assert chained("and", (true, Literal(True, Truth()))) != chained("and", (true, true))
@@ -134,5 +150,5 @@ def test_a_column_called_like_a_constant_is_not_the_constant():
 
 @pytest.mark.parametrize("parts", [(A, X), (X, X), (number(1), number(1))])
 def test_a_chain_of_what_is_no_condition_is_refused(parts):
-    with pytest.raises(ValueError, match="takes booleans"):
+    with pytest.raises(ValueError, match="takes boolean"):
         chained("and", parts)

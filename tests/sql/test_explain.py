@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from adomnia.privacy.events import Pure
-from adomnia.privacy.expressions import Column, Literal, call, number, text
-from adomnia.privacy.kinds import Day, Text, Truth
+from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Literal, call, number, text
+from adomnia.privacy.kinds import Day, Quantity, Text, Truth
 from adomnia.sql.explain import describe, describe_query, line
 from adomnia.sql.lower import lower
 from sql.hospital import HOSPITAL, PEOPLE
@@ -34,10 +34,21 @@ AGE, WEIGHT, ACTIVE = (PEOPLE.column(name) for name in ("age", "weight", "active
         (call("*", WEIGHT, number(2)), "(weight * 2)"),
         (call("and", ACTIVE, call("not", ACTIVE)), "(active AND (NOT active))"),
         (call("is null", AGE), "(age IS NULL)"),
+        (Column("cost", Quantity(), source="visits"), "visits.cost"),
+        (call("mod", AGE, number(7)), "(age % 7)"),
+        (call("case", ACTIVE, AGE, number(0)), "CASE WHEN active THEN age ELSE 0 END"),
+        (call("clamp", AGE, number(0), number(9)), "CLAMP(age, 0, 9)"),
+        (call("start of year", Column("born", Day())), "START OF YEAR(born)"),
     ],
 )
 def test_expressions_are_described_in_brackets(expression, words):
     assert describe(expression) == words
+
+
+def test_every_function_is_described_in_words_of_its_own():
+    arguments = {arity: tuple(Column(name, Quantity()) for name in "abc"[:arity]) for arity in (1, 2, 3)}
+    calls = [Call(name, arguments[row.arity or 3], row) for name, row in FUNCTIONS.items() if name != "finite"]
+    assert len(set(map(describe, calls))) == len(calls)
 
 
 def test_only_expressions_are_described():

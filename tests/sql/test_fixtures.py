@@ -1,7 +1,8 @@
 """Pairs of a question and what it means: the line of its plan, or the code and the place of its refusal.
 
-A new case is two lines in a file of tests/fixtures/sql: the question, and below it `table ...: outputs` or
-`refused code line:column`. Blank lines part the cases; a question may take several lines.
+A new case is two lines in a file of tests/fixtures/sql: the question, and below it one of
+`table ...: outputs`, `10 x tables ...: outputs` where more than one table is read and so many rows of a person count,
+`public outputs: rows`, or `refused code line:column`. Blank lines part the cases; a question may take several lines.
 """
 
 from __future__ import annotations
@@ -11,15 +12,21 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.sql.explain import line
-from adomnia.sql.lower import lower
+from adomnia.privacy.relations import Table, Where
+from adomnia.sql.explain import describe_relation, line
+from adomnia.sql.lower import understood
+from adomnia.sql.parse import parsed
+from adomnia.sql.public import PublicRows
 from sql.hospital import HOSPITAL
 
 FILES = sorted((Path(__file__).parents[1] / "fixtures" / "sql").glob("*.sql"))
+PUBLIC = "public_rows"  # the file of questions that are answered by rows, not by a plan
 
 
-def cases():
+def cases(public=False):
     for path in FILES:
+        if (path.stem == PUBLIC) is not public:
+            continue
         for block in path.read_text().strip().split("\n\n"):
             question, _, expected = block.rpartition("\n")
             yield pytest.param(question, expected, id=f"{path.stem}: {question}")
@@ -27,17 +34,33 @@ def cases():
 
 def meaning(question):
     try:
-        return line(lower(question, HOSPITAL))
+        found = understood(parsed(question), HOSPITAL)
     except Refusal as refusal:
         return "refused {} {}:{}".format(refusal.code, *refusal.position)
+    if isinstance(found, PublicRows):
+        return public(found)
+    rows = found.relation.source if isinstance(found.relation, Where) else found.relation
+    return line(found) if isinstance(rows, Table) else f"{found.relation.rows_per_person} x {line(found)}"
 
 
-@pytest.mark.parametrize(("question", "expected"), list(cases()))
+def public(found):
+    order = "".join(f" ORDER BY {found.names[place]}{' DESC' * descending}" for place, descending in found.order)
+    limit = "" if found.limit is None else f" LIMIT {found.limit}"
+    return f"public {', '.join(found.names)}: {describe_relation(found.rows)}{order}{limit}"
+
+
+@pytest.mark.parametrize(("question", "expected"), [*cases(), *cases(public=True)])
 def test_a_question_means_what_the_fixture_says(question, expected):
     assert meaning(question) == expected
 
 
-def test_there_are_fixtures_of_both_sorts():
+def test_there_are_fixtures_of_every_sort():
     expected = [case.values[1] for case in cases()]
-    assert sum(line.startswith("refused ") for line in expected) > 150
-    assert sum(not line.startswith("refused ") for line in expected) > 80
+    assert sum(line.startswith("refused ") for line in expected) > 250
+    assert sum(line.split()[1] == "x" for line in expected) > 120
+    assert sum(case.values[1].startswith("public ") for case in cases(public=True)) > 8
+
+
+def test_no_question_is_asked_twice():
+    questions = [case.values[0] for case in cases()]
+    assert len(set(questions)) == len(questions)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.sql.blocks import Blocks
 from adomnia.sql.keys import MOST_CELLS, written_keys
 from adomnia.sql.parse import parsed
-from adomnia.sql.sources import scope_of
 from sql.hospital import HOSPITAL
 
 
 def keys(text):
     select = parsed(text)
-    return [key.name for key in written_keys(select, scope_of(select, HOSPITAL))]
+    return [key.name for key in written_keys(select, Blocks(HOSPITAL).block(select).scope)]
 
 
 @pytest.mark.parametrize(
@@ -25,10 +25,19 @@ def keys(text):
         ("SELECT age AS sex, COUNT(*) FROM people GROUP BY sex", ["sex"]),
         ("SELECT COUNT(*) FROM people p GROUP BY p.sex", ["sex"]),
         ("SELECT COUNT(*) FROM people GROUP BY (sex), ((active))", ["sex", "active"]),
+        ("SELECT COUNT(*) FROM people JOIN visits USING (person_id) GROUP BY hospital, sex", ["hospital", "sex"]),
+        ("SELECT COUNT(*) FROM (SELECT sex AS s FROM people) GROUP BY s", ["sex"]),
     ],
 )
 def test_keys_are_columns_outputs_by_number_or_outputs_by_name(text, expected):
     assert keys(text) == expected
+
+
+def test_keys_of_one_name_on_two_sides_are_two_keys():
+    text = "SELECT COUNT(*) FROM people p JOIN cities c ON p.city = c.city GROUP BY p.city, c.city"
+    select = parsed(text)
+    found = written_keys(select, Blocks(HOSPITAL).block(select).scope)
+    assert [(key.source, key.name) for key in found] == [("people", "city"), ("cities", "city")]
 
 
 def test_the_number_of_cells_is_bounded_by_public_arithmetic():

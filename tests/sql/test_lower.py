@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.sql.lower import lower
+from adomnia.sql.lower import lower, understood
+from adomnia.sql.parse import parsed
 from adomnia.sql.plan import Plan
+from sql.bad_input import BAD
 from sql.hospital import CITIES, HOSPITAL, PEOPLE, whole
 
 
@@ -43,6 +45,21 @@ def test_names_are_distinct_and_short_however_long_the_column():
     assert max(map(len, found)) <= 63
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'SELECT "<img src=x>", COUNT(*) FROM (SELECT sex AS "<img src=x>" FROM people) GROUP BY 1',
+        'SELECT SUM("<img src=x>") FROM (SELECT age AS "<img src=x>" FROM people)',
+        'SELECT city AS "<img src=x>" FROM cities',
+        'SELECT "<img src=x>" FROM (SELECT city AS "<img src=x>" FROM cities)',
+    ],
+)
+def test_no_output_gets_a_name_that_could_be_taken_for_markup(text):
+    with pytest.raises(Refusal) as refusal:
+        understood(parsed(text), HOSPITAL)
+    assert refusal.value.code == "bad_alias"
+
+
 def test_the_order_of_group_by_is_an_order_of_rows_and_not_of_cells():
     one = lower("SELECT COUNT(*) FROM people GROUP BY sex, active", HOSPITAL)
     other = lower("SELECT COUNT(*) FROM people GROUP BY active, sex", HOSPITAL)
@@ -57,6 +74,34 @@ def test_an_output_may_be_sorted_by_its_number_its_name_or_itself():
         lower(f"SELECT sex, COUNT(*) AS n FROM people GROUP BY sex ORDER BY {by}", HOSPITAL).order for by in texts
     }
     assert len(orders) == 1
+
+
+@pytest.mark.parametrize("text", BAD.values(), ids=BAD)
+def test_what_nobody_should_ask_is_refused_quickly_with_its_place_and_a_way_out(text):
+    lower("SELECT COUNT(*) FROM people", HOSPITAL)  # the first call of the parser builds its tables
+    start = process_time()
+    with pytest.raises(Refusal) as refusal:
+        lower(text, HOSPITAL)
+    assert process_time() - start < 1  # promised: 50 ms; this machine may be busy
+    assert refusal.value.code != "refused"
+    assert refusal.value.position is not None
+    assert refusal.value.fix
+
+
+def test_a_question_about_several_tables_is_quick_too():
+    text = (
+        "WITH often AS (SELECT person_id, SUM(cost) AS spent FROM visits GROUP BY person_id HAVING COUNT(*) > 3) "
+        "SELECT sex, region, AVG(o.spent) FROM people p JOIN often o ON p.person_id = o.person_id "
+        "JOIN cities c ON p.city = c.city WHERE EXISTS (SELECT 1 FROM visits v WHERE v.person_id = p.person_id "
+        "AND v.hospital = 'H1') AND age >= 18 GROUP BY sex, region"
+    )
+    lower(text, HOSPITAL)
+    elapsed = []
+    for _ in range(20):
+        start = process_time()
+        lower(text, HOSPITAL)
+        elapsed.append(process_time() - start)
+    assert min(elapsed) < 0.02
 
 
 def test_text_to_plan_is_quick():
@@ -74,7 +119,8 @@ WORDS = """
     SELECT FROM WHERE GROUP BY ORDER LIMIT people visits cities age salary sex city active born name person_id weight
     COUNT SUM AVG MIN DISTINCT ( ) ( ) ( ) * , . + - / = <> < > <= >= AND OR NOT IN BETWEEN IS NULL LIKE AS DESC 1 2 0
     1e400 0.5 'F' 'x%' 'a''b' DATE '2024-01-01' TRUE NULL CASE WHEN THEN ELSE END CAST :: DOUBLE OVER EXISTS JOIN ON
-    HAVING UNION ALL random() ; -- /* */ " ' $1 ? [ ] { } INTERVAL 1 DAY ~ || % ROLLUP LATERAL n COUNT(*)
+    HAVING UNION ALL random() ; -- /* */ " ' $1 ? [ ] { } INTERVAL 1 DAY ~ || % ROLLUP LATERAL n COUNT(*) LEFT USING
+    WITH adults items visit_id price region p. v. p v (SELECT (SELECT FROM( ) )
 """
 
 

@@ -69,7 +69,7 @@ HEAVY = {
     "structs": ASK + "STRUCT(" * 60 + "1" + ")" * 60 + " > 1",
     "unions": "SELECT 1" + " UNION SELECT 1" * 1500,
     "subqueries": "SELECT COUNT(*) FROM " + "(SELECT * FROM " * 70 + "people" + ")" * 70,
-    "common table expressions": "WITH " + ", ".join(f"a{n} AS (SELECT 1)" for n in range(500)) + " SELECT 1",
+    "common table expressions": "WITH " + ", ".join(f"a{n} AS (SELECT 1)" for n in range(1000)) + " SELECT 1",
     "dots": ASK + "a" + ".b" * 2500 + " > 1",
     "semicolons": ";" * 60_000,
     "quotes": "'" * 60_001,

@@ -21,16 +21,17 @@ SENTENCES = {
         "city, salary, eye_color, active, score, weight, children, born. (line 1, column 12)"
     ),
     "SELECT COUNT(*) FROM vists": (
-        "vists is not among the tables of the catalog. Fix: did you mean visits? they are people, visits, wide, "
-        "cities. (line 1, column 22)"
+        "vists is not among the tables of the catalog. Fix: did you mean visits? they are people, visits, items, "
+        "wide, cities, zones. (line 1, column 22)"
     ),
     "SELECT SUM(weight) FROM people": (
-        "weight adds up weight, which has no declared bounds. Fix: the owner can write "
-        'weight = { type = "number", lower = ..., upper = ... } under [tables.people.columns]. (line 1, column 12)'
+        "weight adds up weight, which has no declared bounds. Fix: bound it with CLAMP(weight, lower, upper), or the "
+        'owner can declare weight = { type = "number", lower = ..., upper = ... }. (line 1, column 12)'
     ),
     "SELECT SUM(age * children) FROM people": (
-        "age * children adds up children, which has no declared bounds. Fix: the owner can write children = "
-        '{ type = "integer", lower = ..., upper = ... } under [tables.people.columns]. (line 1, column 12)'
+        "age * children adds up children, which has no declared bounds. Fix: bound it with CLAMP(children, lower, "
+        'upper), or the owner can declare children = { type = "integer", lower = ..., upper = ... }. '
+        "(line 1, column 12)"
     ),
     "SELECT COUNT(*) FROM people WHERE Regexp_Matches(name, 'x')": (
         "REGEXP_MATCHES may take a time that depends on the data. Fix: use LIKE with % and _. (line 1, column 35)"
@@ -44,8 +45,37 @@ SENTENCES = {
         "(line 1, column 44)"
     ),
     "SELECT COUNT(*) FROM cities": (
-        "cities is public, and questions about public tables alone are not answered yet. Fix: ask the owner: "
-        "public tables can be read as files. (line 1, column 22)"
+        "The question aggregates public tables alone. Fix: select their rows, which costs nothing, and count those. "
+        "(line 1, column 8)"
+    ),
+    "SELECT COUNT(*) FROM people p JOIN visits v ON p.age = v.cost": (
+        "This join with v pairs rows of different people, so that one person touches everybody's rows. Fix: equate "
+        "the ids of the person, or of a declared link, in ON: a.person_id = v.person_id. (line 1, column 36)"
+    ),
+    "SELECT COUNT(*) FROM people p JOIN people q ON p.city = q.city": (
+        "q joined with itself pairs people with each other, so that one person touches everybody's rows. Fix: name "
+        "the table once, or equate the ids of the person. (line 1, column 36)"
+    ),
+    "SELECT COUNT(*) FROM visits v JOIN cities c ON c.region = 'North'": (
+        "This join with c repeats every row for each public one. Fix: equate a column of each: ON a.column = c.column. "
+        "(line 1, column 36)"
+    ),
+    "SELECT COUNT(*) FROM cities c LEFT JOIN people p ON p.city = c.city": (
+        "LEFT JOIN from a public table to a private one gives rows for everybody who is not in the data, so that each "
+        "person decides about all of them. Fix: begin with the private table: FROM private LEFT JOIN public. "
+        "(line 1, column 41)"
+    ),
+    "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.cost > 3)": (
+        "This subquery lets one person's rows decide about everybody's. Fix: relate it to the person: "
+        "WHERE inner.person_id = outer.person_id. (line 1, column 52)"
+    ),
+    "SELECT SUM(n) FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex)": (
+        "An aggregate of several people is aggregated again. Fix: group the inner one by the person, or ask for it "
+        "alone. (line 1, column 28)"
+    ),
+    "SELECT COUNT(*) FROM (SELECT * FROM people LIMIT 10) t": (
+        "LIMIT inside a question keeps rows by their order, which depends on everybody's rows. Fix: use LIMIT outside "
+        "only. (line 1, column 30)"
     ),
 }
 
@@ -57,7 +87,7 @@ def test_a_refusal_says_what_why_and_what_to_do(text, sentence):
 
 def test_a_long_word_is_not_repeated_in_full():
     assert len(refused(f"SELECT COUNT(*) FROM people WHERE {'x' * 5000} = 1")) < 400
-    assert len(refused(f"SELECT COUNT(*) FROM people WHERE sqrt({' + '.join(['age'] * 50)}) = 1")) < 400
+    assert len(refused(f"SELECT COUNT(*) FROM people WHERE md5({' + '.join(['age'] * 50)}) = 1")) < 400
 
 
 def test_a_long_list_of_names_is_cut():

@@ -6,8 +6,9 @@ import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Concentrated, Pure
-from adomnia.privacy.queries import Query, Rows
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
 from adomnia.statistics.contract import Measure
 

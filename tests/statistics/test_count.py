@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Pure
-from adomnia.privacy.queries import Query, Rows
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.count import Count

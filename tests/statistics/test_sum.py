@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.queries import Query, Rows, Total
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.sum import Sum

@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.privacy import relations
+from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.amounts import shown_down, shown_up
 from adomnia.privacy.kinds import Quantity, Text, Truth
-from adomnia.privacy.queries import Query, Rows, Total, key_values
+from adomnia.privacy.queries import Query, key_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -101,7 +101,6 @@ _PRIVATE_CAP = Rule("a cap that is chosen privately", lambda value: isinstance(v
 
 # Names that the design gives to features nobody can use yet: refused by name, wherever they stand.
 LATER = {
-    "views": "views",
     "minimum_frequency": "a minimum frequency of groups",
     "keys_per_person": "groups by undeclared keys",
     "spend": "prices set by a policy",
@@ -117,6 +116,7 @@ CATALOG = Section(
         Key("budget", SECTION, "[budget] with epsilon = 10.0", required=True),
         Key("analysts", SECTION, "[analysts.alice] with epsilon = 2.0", required=True),
         Key("tables", SECTION, '[tables.people] with source = "people.parquet"', required=True),
+        Key("views", SECTION, '[views.adults] with sql = "SELECT * FROM people WHERE age >= 18"'),
     ),
 )
 DATASET = Section(
@@ -144,6 +144,8 @@ ANALYST = Section(
         Key("policy", _POLICY, 'policy = "on_demand"', later=_OTHER_POLICY),
     ),
 )
+
+VIEW = Section("a view", (Key("sql", _TEXT, 'sql = "SELECT * FROM people WHERE age >= 18"', required=True),))
 
 _FROM = Key("source", _SOURCE, 'source = "people.parquet"', required=True, later=_OTHER_ENGINE)
 _PUBLIC = Key("public", _FLAG, "public = true")
@@ -192,7 +194,18 @@ COLUMNS = {
     "text": _column("a text column"),
 }
 
-SECTIONS = (CATALOG, DATASET, BUDGET, ANALYST, PUBLIC_TABLE, ROW_TABLE, OWN_TABLE, LINKED_TABLE, *COLUMNS.values())
+SECTIONS = (
+    CATALOG,
+    DATASET,
+    BUDGET,
+    ANALYST,
+    VIEW,
+    PUBLIC_TABLE,
+    ROW_TABLE,
+    OWN_TABLE,
+    LINKED_TABLE,
+    *COLUMNS.values(),
+)
 
 # What other systems call these types. It turns a header into a draft and a wrong type into a suggestion.
 SYNONYMS = {

@@ -28,7 +28,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Table:
-    """One declared table. A private table has `rows_per_person`; a public one is read exactly and costs nothing."""
+    """One declared table. A private table has `rows_per_person`; a public one is read exactly and costs nothing.
+
+    `repeats` says of each column of a public table how many of its rows share one value at most.
+    """
 
     name: str
     source: str
@@ -36,6 +39,7 @@ class Table:
     public: bool = False
     link: Link | None = None
     rows_per_person: int = 1
+    repeats: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         # Whoever made the catalog: two columns of one name, or one that the index uses, would be read for each other.
@@ -49,6 +53,14 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True)
+class View:
+    """A SELECT under a name, by which questions may ask about its rows as if they were a table."""
+
+    name: str
+    sql: str
 
 
 @dataclass(frozen=True)
@@ -70,9 +82,24 @@ class Catalog:
     analysts: tuple[Analyst, ...]
     tables: tuple[Table, ...]
     folder: Path
+    views: tuple[View, ...] = ()
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)
 
     def analyst(self, name: str) -> Analyst | None:
         return next((analyst for analyst in self.analysts if analyst.name == name), None)
+
+    def shortened(self, link: Link | None) -> Link | None:
+        """A link to the column by which its parent is linked leads where that one leads: no need to ask the parent."""
+        links = {table.name: table.link for table in self.tables}
+        while link is not None and (on := links[link.parent]) is not None and on.column == link.parent_column:
+            link = Link(link.column, on.parent, on.parent_column)
+        return link
+
+    def unique_keys(self, table_name: str) -> tuple[str, ...]:
+        """The columns through which rows of other tables find their people: the index refuses a key in two rows."""
+        links = [self.shortened(table.link) for table in self.tables]
+        ends = {(link.parent, link.parent_column) for link in links if link is not None}
+        ends.discard((self.unit.table, self.unit.column))
+        return tuple(sorted(column for table, column in ends if table == table_name))

@@ -56,7 +56,7 @@ def link(written: str | None) -> Link | None:
 
 
 def linked(document: Document, tables: tuple[Table, ...], unit: Unit) -> tuple[Table, ...]:
-    """The tables with their person columns marked, once every private one is known to lead to the unit."""
+    """The tables with their person and linking columns marked, once every private one is known to lead to the unit."""
     by_name = {table.name: table for table in tables}
     if unit != ROW:
         _check_identifier(document, _UNIT_PATH, by_name[unit.table], unit.column)
@@ -67,7 +67,8 @@ def linked(document: Document, tables: tuple[Table, ...], unit: Unit) -> tuple[T
         _check_chain(document, table, by_name, unit)
     for table, link in links:
         _check_columns(document, table, link, by_name, unit)
-    return tuple(_marked(table, by_name, unit) for table in tables)
+    ends = {place: _end(link, by_name) for table, link in links for place in _places(table, link)}
+    return tuple(_marked(table, by_name, unit, ends) for table in tables)
 
 
 def _check_private(document: Document, path: tuple[str, ...], name: str) -> None:
@@ -119,14 +120,25 @@ def _person_path(table: Table) -> tuple[str, ...]:
     return ("tables", table.name, "person")
 
 
-def _marked(table: Table, by_name: Mapping[str, Table], unit: Unit) -> Table:
-    return replace(
-        table,
-        columns=tuple(
-            replace(column, kind=Identity(person=True)) if _is_person(table, column.name, by_name, unit) else column
-            for column in table.columns
-        ),
-    )
+def _marked(table: Table, by_name: Mapping[str, Table], unit: Unit, ends: Mapping[tuple[str, str], str]) -> Table:
+    columns = []
+    for column in table.columns:
+        person, end = _is_person(table, column.name, by_name, unit), ends.get((table.name, column.name), "")
+        kind = Identity(person, "" if person else end) if person or end else column.kind
+        columns.append(replace(column, kind=kind))
+    return replace(table, columns=tuple(columns))
+
+
+def _places(table: Table, link: Link) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (table.name, link.column), (link.parent, link.parent_column)
+
+
+def _end(link: Link, by_name: Mapping[str, Table]) -> str:
+    """Where a link ends: a parent that is linked by the very column that it leads to leads further."""
+    further = by_name[link.parent].link
+    if further is not None and further.column == link.parent_column:
+        return _end(further, by_name)
+    return f"{link.parent}.{link.parent_column}"
 
 
 def _is_person(table: Table, column: str, by_name: Mapping[str, Table], unit: Unit) -> bool:

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from adomnia.catalog.columns import columns
 from adomnia.catalog.document import Document, load
-from adomnia.catalog.keys import ANALYST, BUDGET, CATALOG, COLUMNS, DATASET, did_you_mean
-from adomnia.catalog.model import RESERVED, Analyst, Catalog, Table
+from adomnia.catalog.facts import informed, listed
+from adomnia.catalog.keys import ANALYST, BUDGET, CATALOG, COLUMNS, DATASET, VIEW, did_you_mean
+from adomnia.catalog.model import RESERVED, Analyst, Catalog, Table, View, is_name
 from adomnia.catalog.people import link, linked, public_tables, section_of, unit
 from adomnia.errors import Refusal
+from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
+from adomnia.privacy.kinds import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from adomnia.privacy.expressions import Column
+    from adomnia.catalog.facts import Facts, FactsOf
     from adomnia.privacy.units import Unit
 
 FILE = "catalog.toml"
 
-ValuesOf: TypeAlias = Callable[[Table, str], list[str]]
 
-
-def read(folder: Path, values_of: ValuesOf) -> Catalog:
-    """The catalog of a folder; `values_of` reads a column of a *public* table, for `values = "table.column"`."""
+def read(folder: Path, facts_of: FactsOf) -> Catalog:
+    """The catalog of a folder; `facts_of` reads the columns of a *public* table."""
     document = load(folder / FILE)
     document.section((), CATALOG)
     dataset = document.section(("dataset",), DATASET)
@@ -41,8 +42,9 @@ def read(folder: Path, values_of: ValuesOf) -> Catalog:
         unit=persons,
         budget=budget,
         analysts=tuple(_analyst(document, name, budget) for name in _chosen(document, "analysts")),
-        tables=_tables(document, names, persons, values_of),
+        tables=_tables(document, names, persons, facts_of),
         folder=folder,
+        views=_views(document, names),
     )
 
 
@@ -81,11 +83,23 @@ def _analyst(document: Document, name: str, budget: Budget) -> Analyst:
         return Analyst(name, Budget(declared["epsilon"], declared.get("delta", 0), budget.approximate))
 
 
-def _tables(document: Document, names: list[str], persons: Unit, values_of: ValuesOf) -> tuple[Table, ...]:
+def _views(document: Document, tables: list[str]) -> tuple[View, ...]:
+    names = document.names("views", reserved=RESERVED) if "views" in document.content else []
+    taken = {table.lower(): table for table in tables}
+    for name in names:
+        if name.lower() in taken:
+            raise document.refusal(("views", name), f"has the name of the table {taken[name.lower()]}", "rename it")
+    return tuple(View(name, document.section(("views", name), VIEW)["sql"]) for name in names)
+
+
+def _tables(document: Document, names: list[str], persons: Unit, facts_of: FactsOf) -> tuple[Table, ...]:
     def public_values(path: tuple[str, ...], written: str) -> tuple[str, ...]:
-        return _public_values(document, path, written, values_of)
+        return _public_values(document, path, written, facts_of)
 
     tables = [_table(document, name, columns(document, name, public_values)) for name in names]
+    for place, table in enumerate(tables):
+        if table.public and table.columns:
+            tables[place] = informed(table, _facts(document, ("tables", table.name, "source"), table, facts_of))
     return linked(document, tuple(tables), persons)
 
 
@@ -101,7 +115,14 @@ def _table(document: Document, name: str, columns: tuple[Column, ...]) -> Table:
     )
 
 
-def _public_values(document: Document, path: tuple[str, ...], written: str, values_of: ValuesOf) -> tuple[str, ...]:
+def _facts(document: Document, path: tuple[str, ...], table: Table, facts_of: FactsOf) -> Sequence[Facts]:
+    try:
+        return facts_of(table)
+    except Refusal as cause:
+        raise document.refusal(path, f"cannot be read: {cause.what} {cause.why}", cause.fix) from None
+
+
+def _public_values(document: Document, path: tuple[str, ...], written: str, facts_of: FactsOf) -> tuple[str, ...]:
     name, _, column = written.partition(".")
     public = public_tables(document)
     if name not in public:
@@ -113,9 +134,7 @@ def _public_values(document: Document, path: tuple[str, ...], written: str, valu
     if known is not None and column not in known:
         fix = f"{did_you_mean(column, known) or 'name another'} (declared are {', '.join(known)})"
         raise document.refusal(path, f"names the column {column}, which {name} does not declare", fix)
-    try:
-        values = values_of(_table(document, name, ()), column)
-    except Refusal as cause:
-        raise document.refusal(path, f"cannot be read: {cause.what} {cause.why}", cause.fix) from None
-    # Sorted, because a file has no order that an engine must keep, and the index stores positions in this list.
-    return tuple(sorted({value for value in values if value is not None}))
+    if not is_name(column):
+        raise document.refusal(path, f"names the column {column}, a name that the index keeps for itself", "rename it")
+    (facts,) = _facts(document, path, _table(document, name, (Column(column, Text()),)), facts_of)
+    return listed(facts)

@@ -46,14 +46,15 @@ def print_csv(answer: Answer, mock: bool = False) -> None:
 
 def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
     """The answer as plain data; amounts are exact texts."""
+    receipt = answer.receipt  # none where nothing was paid: rows of public tables
     return {
         "rows": answer.records(),
         "confidence": answer.confidence,
-        "cost": to_record(answer.cost),
+        "cost": None if receipt is None else to_record(receipt.event),
         "left": {name: str(amount) for name, amount in answer.left._asdict().items()},
-        "analyst": answer.receipt.analyst,
-        "request_id": answer.receipt.request_id,
-        "receipt": answer.receipt.hash,
+        "analyst": None if receipt is None else receipt.analyst,
+        "request_id": None if receipt is None else receipt.request_id,
+        "receipt": None if receipt is None else receipt.hash,
         "replayed": answer.replayed,
         "mock": mock,
     }
@@ -61,7 +62,9 @@ def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
 
 def notes(answer: Answer, mock: bool) -> list[str]:
     """What stands below the rows."""
-    return [f"{MADE_UP} {display.cost(answer.cost)}."] if mock else display.footer(answer)
+    if mock and answer.cost is not None:
+        return [f"{MADE_UP} {display.cost(answer.cost)}."]
+    return display.footer(answer)
 
 
 def _numeric(answer: Answer) -> Iterator[int]:

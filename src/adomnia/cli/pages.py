@@ -41,7 +41,7 @@ def show_answer(*parts: str | Table) -> None:
 
 def show_json(record: object) -> None:
     """One JSON value."""
-    print(json.dumps(record, indent=2, ensure_ascii=False))  # noqa: T201 - standard output is the interface
+    print(json.dumps(record, indent=2, ensure_ascii=False, default=str))  # noqa: T201 - standard output is the interface
 
 
 def percent(share: float) -> str:

@@ -23,19 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows of declared keys and noisy values. `rows` are the cells that ORDER BY and LIMIT leave, in their order."""
+    """Rows of declared keys and noisy values. `rows` are the cells that ORDER BY and LIMIT leave, in their order.
+
+    Rows of public tables have no receipt: nothing was paid for them.
+    """
 
     columns: tuple[KeyColumn | ValueColumn, ...]
     rows: NDArray[np.intp]
     confidence: float
-    receipt: Receipt
+    receipt: Receipt | None
     replayed: bool
     left: Left
 
     @property
-    def cost(self) -> Event:
-        """What this answer cost; a replayed one says what was paid the first time."""
-        return self.receipt.event
+    def cost(self) -> Event | None:
+        """What this answer cost, None if nothing; a replayed one says what was paid the first time."""
+        return None if self.receipt is None else self.receipt.event
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -9,11 +9,12 @@ from adomnia.catalog.read import read
 from adomnia.curator import mock
 from adomnia.curator.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
 from adomnia.curator.session import Session
-from adomnia.engines.duckdb import DuckDB, silent, values_of
+from adomnia.engines.duckdb import DuckDB, facts_of, silent
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.noise import SystemBits
 from adomnia.privacy.filters import Budget
+from adomnia.sql.blocks import check_views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,6 +63,7 @@ def open_folder(folder: str | Path, progress: Callable[[str, float], None] = sil
     """The dataset of a folder with a catalog.toml; index and ledger live beside it."""
     place = Path(folder)
     catalog = read_catalog(place)
+    check_views(catalog)
     engine = DuckDB.open(catalog, place / STATE, progress)
     return Curator(catalog, engine, open_ledger(catalog, place / STATE / LEDGER), SystemBits())
 
@@ -78,8 +80,8 @@ def open_ledger(catalog: Catalog, path: str | Path) -> Ledger:
 
 
 def read_catalog(folder: Path) -> Catalog:
-    """The catalog of a folder; public tables are read for the values they declare, private ones are not."""
-    return read(folder, lambda table, column: values_of(folder / table.source, column))
+    """The catalog of a folder; public tables are read for what their columns hold, private ones are not."""
+    return read(folder, lambda table: facts_of(folder / table.source, table))
 
 
 def protect(  # noqa: PLR0913 - what is declared has to be said

@@ -25,11 +25,12 @@ def table(answer: Answer) -> tuple[list[str], list[list[str]]]:
         headings.append(column.name)
         values = answer[column.name]
         if isinstance(column, KeyColumn):
-            columns.append([str(value) for value in values])
+            columns.append([_cell(value) for value in values])
             continue
         bounds = answer.interval(column.name)
         places = [0 if column.estimate.whole else _places(*ends) for ends in bounds]
-        columns.append([_number(float(value), after) for value, after in zip(values, places, strict=True)])
+        found = column.estimate.values.ravel()[answer.rows].tolist()
+        columns.append([_number(value, after) for value, after in zip(found, places, strict=True)])
         headings.append(f"{100 * answer.confidence:g}% interval")
         columns.append([_between(ends, after) for ends, after in zip(bounds, places, strict=True)])
     return headings, [list(row) for row in zip(*columns, strict=True)]
@@ -37,6 +38,8 @@ def table(answer: Answer) -> tuple[list[str], list[list[str]]]:
 
 def footer(answer: Answer) -> list[str]:
     """What it cost, what is left, and what the interval means."""
+    if answer.cost is None:
+        return ["Public: read exactly, at no price."]
     paid = "Replayed, free: it was paid before" if answer.replayed else "Paid"
     left = answer.left
     remaining = f"epsilon {shown_down(left.epsilon)}" if left.epsilon else f"rho {shown_down(left.rho)}"
@@ -70,6 +73,13 @@ def as_html(answer: Answer) -> str:
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     notes = "".join(f"<p>{escape(line)}</p>" for line in footer(answer))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _cell(value: object) -> str:
+    """A public value: nothing for NULL, whole numbers with their thousands."""
+    if value is None:
+        return ""
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def _places(lower: float, upper: float) -> int:

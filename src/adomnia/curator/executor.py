@@ -54,16 +54,16 @@ class Statements:
         self._proved: dict[tuple[Query, ...], Statement] = {}
 
     def of(self, queries: Iterable[Query]) -> list[tuple[tuple[Query, ...], Statement]]:
-        """One statement for each relation, keys and cap; no data is read. An error where one cannot be proved."""
+        """One statement for all queries of the same rows and keys, no data read. An error where one is not proved."""
         batches: dict[object, list[Query]] = {}
         for query in dict.fromkeys(queries):
-            batches.setdefault((query.relation, query.keys, query.cap), []).append(query)
+            batches.setdefault((query.read, query.keys), []).append(query)
         return [(batch, self._statement(batch)) for batch in map(tuple, batches.values())]
 
     def _statement(self, batch: tuple[Query, ...]) -> Statement:
         if batch not in self._proved:
             statement = self._engine.render(batch)
-            for query, derived in zip(batch, checked(statement, self._catalog), strict=True):
+            for query, derived in zip(batch, checked(statement, self._catalog, batch[0].shape), strict=True):
                 if not _within(derived, query.sensitivity()):
                     raise ValueError("The statement's own sensitivity is above the planned one.")
             self._proved[batch] = statement
@@ -96,4 +96,5 @@ class Executor:
 
 
 def _within(derived: Sensitivity, planned: Sensitivity) -> bool:
-    return derived.l1 <= planned.l1 and derived.l2_squared <= planned.l2_squared and derived.linf <= planned.linf
+    norms = derived.l1 <= planned.l1 and derived.l2_squared <= planned.l2_squared and derived.linf <= planned.linf
+    return norms and derived.monotone >= planned.monotone

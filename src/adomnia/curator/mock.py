@@ -19,17 +19,24 @@ _DAYS = 1000
 
 
 def frames(catalog: Catalog) -> dict[str, object]:
-    """A table for each private table of the catalog: a thousand people, with up to three rows each where they may."""
+    """A table for each private table of the catalog: a thousand people, with up to three rows each where they may.
+
+    Public tables are public: the engine reads them as they are.
+    """
     import pyarrow as pa
 
-    private = [table for table in catalog.tables if not table.public]
-    return {table.name: pa.table(_columns(table)) for table in private}
+    rows = {table.name: PEOPLE * min(table.rows_per_person, 3) for table in catalog.tables if not table.public}
+    return {table.name: pa.table(_columns(table, rows)) for table in catalog.tables if not table.public}
 
 
-def _columns(table: Table) -> dict[str, list[object]]:
-    rows = PEOPLE * min(table.rows_per_person, 3)
+def _columns(table: Table, rows: dict[str, int]) -> dict[str, list[object]]:
+    # A linking column takes the ids of its parent's rows, as often as there are rows here.
+    ids = {table.link.column: rows[table.link.parent]} if table.link else {}
     return {
-        column.name: [_value(column, row, (row * (place + 1) * _GOLDEN) % 1) for row in range(rows)]
+        column.name: [
+            _value(column, row % ids.get(column.name, rows[table.name]), (row * (place + 1) * _GOLDEN) % 1)
+            for row in range(rows[table.name])
+        ]
         for place, column in enumerate(table.columns)
     }
 

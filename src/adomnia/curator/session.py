@@ -8,10 +8,14 @@ from hashlib import sha256
 from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from adomnia.curator.answer import Answer
 from adomnia.curator.columns import KeyColumn, ValueColumn
 from adomnia.curator.executor import Executor, Statements, estimates
 from adomnia.curator.measurements import Record, Replay
+from adomnia.curator.public import public_columns
+from adomnia.curator.table import PrivateTable, private_table
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
 from adomnia.noise import SystemBits
@@ -19,8 +23,10 @@ from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.queries import key_values
 from adomnia.sql.finish import finished
-from adomnia.sql.lower import lower
+from adomnia.sql.lower import priced, understood
+from adomnia.sql.parse import parsed
 from adomnia.sql.price import Quote, event, measures, price_for_error, quote, shares
+from adomnia.sql.public import PublicRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -86,13 +92,17 @@ class Session:
     ) -> Answer:
         """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`."""
         question = Question(text, epsilon, rho, error)
-        return self._asked([question], confidence, request_id, replay)[0]
+        meaning = _meaning(question, self._curator.catalog)
+        if isinstance(meaning, PublicRows):
+            return self._public(meaning, confidence)
+        return self._asked([self._priced(question, meaning, confidence)], confidence, request_id, replay)[0]
 
     def batch(
         self, questions: Iterable[Question], *, confidence: float = CONFIDENCE, request_id: str | None = None
     ) -> list[Answer]:
         """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all."""
-        return self._asked(list(questions), confidence, request_id, replay=True)
+        asked = [(question, priced(_meaning(question, self._curator.catalog))) for question in questions]
+        return self._asked([self._priced(*each, confidence) for each in asked], confidence, request_id, replay=True)
 
     def price(
         self,
@@ -104,9 +114,14 @@ class Session:
         confidence: float = CONFIDENCE,
     ) -> Quote:
         """What a question would cost and how far off its answer may be; no data is read and nothing is spent."""
-        priced = self._priced(Question(text, epsilon, rho, error), confidence)
-        self._proved([priced])
-        return quote(priced.plan, priced.price, confidence)
+        question = Question(text, epsilon, rho, error)
+        asked = self._priced(question, priced(_meaning(question, self._curator.catalog)), confidence)
+        self._proved([asked])
+        return quote(asked.plan, asked.price, confidence)
+
+    def table(self, name: str) -> PrivateTable:
+        """The rows of a table or view, to filter, join and ask about in Python."""
+        return private_table(self, name)
 
     def budget(self) -> Budgets:
         """What is left."""
@@ -125,14 +140,15 @@ class Session:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
 
-    def _priced(self, question: Question, confidence: float) -> _Priced:
-        if not isinstance(question, Question) or not isinstance(question.text, str):
-            raise TypeError(
-                f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}."
-            )
+    def _public(self, meaning: PublicRows, confidence: float) -> Answer:
+        """Public rows: nothing is reserved, and no private table is read."""
+        columns = public_columns(meaning, self._curator.engine, self._curator.catalog)
+        rows = np.arange(len(columns[0].values), dtype=np.intp)
+        return Answer(columns, rows, confidence, None, False, self._curator.ledger.left(self.analyst))
+
+    def _priced(self, question: Question, plan: Plan, confidence: float) -> _Priced:
         if not 0 < confidence < 1:
             raise Refusal(f"Confidence {confidence}", "is not between 0 and 1", "write 0.95 for 95%", code="confidence")
-        plan = lower(question.text, self._curator.catalog)
         match question:
             case Question(epsilon=amount, rho=None, error=None) if amount is not None:
                 return _Priced(plan, _price(Pure, amount))
@@ -144,11 +160,10 @@ class Session:
         raise Refusal("The question", why, fix, code="bad_price")
 
     def _asked(
-        self, questions: Sequence[Question], confidence: float, request_id: str | None, replay: bool
+        self, priced: Sequence[_Priced], confidence: float, request_id: str | None, replay: bool
     ) -> list[Answer]:
-        if not questions:
+        if not priced:
             raise Refusal("The batch", "is empty", "put at least one question into it", code="empty")
-        priced = [self._priced(question, confidence) for question in questions]
         request = SystemBits().words(2).tobytes().hex() if request_id is None else request_id
         identity = _identity(priced, self._curator.catalog.version, None if replay else request)
         with self._curator.ledger.turn(identity):
@@ -196,6 +211,12 @@ class Session:
             _log.error("Request %s failed: %s", paid.receipt.request_id, type(fault).__name__)
             return None
         return executor.record
+
+
+def _meaning(question: Question, catalog: Catalog) -> Plan | PublicRows:
+    if not isinstance(question, Question) or not isinstance(question.text, str):
+        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
+    return understood(parsed(question.text), catalog)
 
 
 def _price(kind: type[Pure | Concentrated], amount: Number | None) -> Price:

@@ -8,18 +8,22 @@ The index holds one table for each private table of the catalog, under its name,
               value in the declared list (NULL where it is not in it), booleans and text as they are
     "c grid"  of a bounded number that need not be whole: its integer multiple of the step
 
-Whole numbers are their own grid. NaN is NULL, and so is an infinity that no bound clamps. Ids are not kept: what may be
-asked of them is in `person`. Rows lie together by the bucket of their rank (1, 2, 3-4, 5-8, ...) and, within it, in the
-order of the source, so that a cap and a filter both skip what they do not need.
+Whole numbers are their own grid. NaN is NULL, and so is an infinity that no bound clamps. An id by which tables are
+linked is kept as the key that the links compare; other ids are not: what may be asked of them is in `person`. Rows lie
+together by the bucket of their rank (1, 2, 3-4, 5-8, ...) and, within it, in the order of the source, so that a cap and
+a filter both skip what they do not need.
+
+A public table lies beside them under its name, its columns in the same forms, without rank and person.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from adomnia.noise import Integers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity, Quantity
 from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Select
 
 RANK = "rank"
 PERSON = "person"
@@ -37,11 +41,19 @@ class Engine(Protocol):
     """A database that holds the contribution index."""
 
     def render(self, queries: tuple[Query, ...]) -> Statement:
-        """One statement for queries over the same relation, keys and cap."""
+        """One statement for queries over the same rows and keys."""
         ...
 
     def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
         """The exact aggregates, one array over all cells for each query; cells without rows are 0."""
+        ...
+
+    def render_rows(self, rows: Select) -> Statement:
+        """The statement of rows of public tables, their outputs in order."""
+        ...
+
+    def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
+        """The first rows of public tables: the caller has proved that the statement reads nothing else."""
         ...
 
     def close(self) -> None:
@@ -51,11 +63,12 @@ class Engine(Protocol):
 
 def stored_name(column: Column) -> str:
     """The column of the index that an expression reads."""
-    if not isinstance(column.kind, Identity):
-        return column.name
-    if not column.kind.person:
-        raise ValueError(f"Column {column.name} is an id other than the person's, which no index keeps.")
-    return PERSON
+    match column.kind:
+        case Identity(person=True):
+            return PERSON
+        case Identity(linked=""):
+            raise ValueError(f"Column {column.name} is an id other than the person's, which no index keeps.")
+    return column.name
 
 
 def grid_name(column: Column) -> str:

@@ -5,6 +5,8 @@ from datetime import date
 from fractions import Fraction
 from typing import TypeAlias
 
+LONGEST_TEXT = 1024  # characters: what is longer is cut off, so that no row can make texts grow without end
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -53,9 +55,14 @@ class Day:
 
 @dataclass(frozen=True)
 class Identity:
-    """An identifier: it may be counted, never looked at. `person` marks the privacy unit's own key."""
+    """An identifier: it may be counted, never looked at.
+
+    `person` marks the privacy unit's own key. `linked` names where the link of any other one ends, by which rows of two
+    tables belong together.
+    """
 
     person: bool = False
+    linked: str = ""
 
     def __str__(self) -> str:
         return "id"

@@ -3,49 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeAlias
 
-from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.aggregates import Aggregate, People, Total
+from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text, Truth
-from adomnia.privacy.relations import Relation
+from adomnia.privacy.relations import Relation, everything, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
-
-MOST_ROWS = 2**48  # of one table: what the static bounds on sums are computed from
-
-
-@dataclass(frozen=True)
-class Rows:
-    """How many rows: COUNT(*)."""
-
-
-@dataclass(frozen=True)
-class Present:
-    """How many rows where an expression is not NULL: COUNT(expression)."""
-
-    value: Expression
-
-
-@dataclass(frozen=True)
-class Total:
-    """The sum of an expression in steps of its grid, each value counted from `centre`."""
-
-    value: Expression
-    domain: Numbers
-    centre: int = 0
-
-    @property
-    def magnitude(self) -> int:
-        """How far one row moves the sum at most; 1 where it never does, because no noise hides nothing."""
-        return max(1, abs(self.domain.grid_lower - self.centre), abs(self.domain.grid_upper - self.centre))
-
-
-@dataclass(frozen=True)
-class People:
-    """How many different people: COUNT(DISTINCT person)."""
-
-
-Aggregate: TypeAlias = Rows | Present | Total | People
 
 
 @dataclass(frozen=True)
@@ -61,15 +24,16 @@ class Query:
         """The number of declared values of each key."""
         return tuple(len(key_values(key)) for key in self.keys)
 
-    @property
-    def cap(self) -> int | None:
-        """The rows of one person that are read; None where all are, because a person counts once in all."""
-        return None if isinstance(self.aggregate, People) and not self.keys else self.relation.rows_per_person
+    @cached_property
+    def read(self) -> Relation:
+        """The rows that are read: all of them where a person counts once in all."""
+        once = isinstance(self.aggregate, People) and not self.keys
+        return everything(self.relation) if once else self.relation
 
     @property
     def largest(self) -> int:
         """A bound on the size of any cell, from public facts: it decides which integers the sums are carried in."""
-        return MOST_ROWS * (self.aggregate.magnitude if isinstance(self.aggregate, Total) else 1)
+        return most_rows(self.relation) * (self.aggregate.magnitude if isinstance(self.aggregate, Total) else 1)
 
     def sensitivity(self) -> Sensitivity:
         """How far one person moves the cells: their rows may all fall into one, or into as many as they have rows."""

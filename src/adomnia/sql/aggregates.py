@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from adomnia.errors import Refusal
+from adomnia.privacy.aggregates import Aggregate, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Column, Expression, Literal, columns_of
-from adomnia.privacy.kinds import Identity, Quantity
-from adomnia.privacy.queries import Aggregate, People, Present, Query, Rows, Total
+from adomnia.privacy.expressions import Column, Expression, Literal, call, columns_of
+from adomnia.privacy.kinds import Identity, Quantity, Truth
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.sql.refusals import refusal, shown
-from adomnia.sql.scalars import Scope, expression, only
+from adomnia.sql.scalars import expression
+from adomnia.sql.scope import Scope, only
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.registry import STATISTICS
 
@@ -49,15 +51,18 @@ class Groups:
         value = expression(node, self.scope)
         if isinstance(value.kind, Identity) and not value.kind.person:
             raise _id(node)
-        # A person's id is never NULL here, because rows of nobody are not kept; nor is a constant.
-        return Rows() if isinstance(value, Literal) or isinstance(value.kind, Identity) else Present(value)
+        # A person's id is never NULL here, because rows of nobody are not kept, except where a LEFT JOIN found none.
+        always = (isinstance(value, Literal) and value.value is not None) or (
+            isinstance(value.kind, Identity) and not _is_optional(value)
+        )
+        return Rows() if always else Present(value)
 
     def _distinct(self, node: exp.Distinct) -> Aggregate:
         only(node, "expressions")
         columns = [self.scope.column(part) for part in node.expressions if isinstance(part, exp.Column)]
-        match [column.kind for column in columns]:
-            case [Identity(person=True)] if len(node.expressions) == 1:
-                return People()
+        match columns:
+            case [Column(kind=Identity(person=True), optional=optional) as column] if len(node.expressions) == 1:
+                return People(column if optional else None)
         why = "counts different values, which is not answered yet"
         raise refusal("aggregate_not_allowed", node, why, _PEOPLE, "COUNT(DISTINCT ...)")
 
@@ -67,43 +72,60 @@ class Groups:
             why = f"has {word} inside, which is not answered"
             raise refusal("aggregate_not_allowed", node, why, "leave it out", name)
         _refuse_nested(node, name)
-        value = expression(node, self.scope)
-        if isinstance(value.kind, Identity):
-            raise _id(node)
-        if not isinstance(value.kind, Quantity):
-            why = f"takes a number and {shown(node)} is of type {value.kind}"
-            raise refusal("type_error", node, why, "count instead: COUNT(*), with a condition in WHERE", name)
-        return Total(value, self._domain(node, value, value.kind))
+        value = summed(node, expression(node, self.scope), name)
+        return Total(value, domain_of(node, value))
 
-    def _domain(self, node: exp.Expr, value: Expression, kind: Quantity) -> Numbers:
-        """The bounds that the value is clamped to: declared for a column, derived for anything else."""
-        if isinstance(value, Column) and value.domain is not None:
-            return value.domain
-        if kind.lower is None or kind.upper is None:
-            raise self._unbounded(node, value)
-        try:
-            if kind.whole and max(-kind.lower, kind.upper) <= _EXACT:
-                return Numbers.integers(kind.lower, kind.upper)
-            step = abs(kind.lower) if kind.lower == kind.upper else None
-            return Numbers.bounded(kind.lower, kind.upper, step)
-        except ValueError:
-            why = "can be too large to add up exactly"
-            raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None
 
-    def _unbounded(self, node: exp.Expr, value: Expression) -> Refusal:
-        for column in sorted(columns_of(value), key=lambda column: column.name):
-            if isinstance(column.kind, Quantity) and not column.kind.bounded:
-                why = f"adds up {column.name}, which has no declared bounds"
-                line = f'{column.name} = {{ type = "{column.kind}", lower = ..., upper = ... }}'
-                fix = f"the owner can write {line} under [tables.{self.scope.table.name}.columns]"
-                return refusal("unbounded_expression", node, why, fix)
-        return refusal("unbounded_expression", node, "has no bounds to add up within", "divide only by what is never 0")
+def summed(node: exp.Expr, value: Expression, name: str = "This aggregate") -> Expression:
+    """A value that can be added up: a number, or a condition as 0 and 1."""
+    if isinstance(value.kind, Identity):
+        raise _id(node)
+    if isinstance(value.kind, Truth):
+        return call("boolean as number", value)
+    if not isinstance(value.kind, Quantity):
+        why = f"takes a number and {shown(node)} is of type {value.kind}"
+        raise refusal("type_error", node, why, "count instead: COUNT(*), with a condition in WHERE", name)
+    return value
+
+
+def domain_of(node: exp.Expr, value: Expression) -> Numbers:
+    """The bounds that a number is clamped to: declared for a column, derived for anything else."""
+    kind = value.kind
+    assert isinstance(kind, Quantity)  # noqa: S101 - nothing else is added up
+    if isinstance(value, Column) and value.domain is not None:
+        return value.domain
+    if kind.lower is None or kind.upper is None:
+        raise _unbounded(node, value)
+    try:
+        if kind.whole and max(-kind.lower, kind.upper) <= _EXACT:
+            return Numbers.integers(kind.lower, kind.upper)
+        step = abs(kind.lower) or 1 if kind.lower == kind.upper else None
+        return Numbers.bounded(kind.lower, kind.upper, step)
+    except ValueError:
+        why = "can be too large to add up exactly"
+        raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None
+
+
+def _unbounded(node: exp.Expr, value: Expression) -> Refusal:
+    for column in sorted(columns_of(value), key=lambda column: column.name):
+        if isinstance(column.kind, Quantity) and not column.kind.bounded:
+            name = node.name if isinstance(node, exp.Column) else column.name
+            why = f"adds up {name}, which has no declared bounds"
+            line = f'{name} = {{ type = "{column.kind}", lower = ..., upper = ... }}'
+            fix = f"bound it with CLAMP({name}, lower, upper), or the owner can declare {line}"
+            return refusal("unbounded_expression", node, why, fix)
+    fix = "bound it with CLAMP(..., lower, upper)"
+    return refusal("unbounded_expression", node, "has no bounds to add up within", fix)
 
 
 def _refuse_nested(node: exp.Expr, name: str) -> None:
     for inner in node.find_all(*AGGREGATES):
         if not inner.find_ancestor(exp.Window) and inner.parent_select is node.parent_select:
             raise refusal("nested_aggregate", inner, f"stands inside {name}", "use one of them alone")
+
+
+def _is_optional(value: Expression) -> bool:
+    return isinstance(value, Column) and value.optional
 
 
 def _id(node: exp.Expr) -> Refusal:

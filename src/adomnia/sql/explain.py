@@ -3,14 +3,28 @@
 from datetime import date
 from fractions import Fraction
 
+from adomnia.privacy.aggregates import Different, Extreme, Own, People, Present, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
-from adomnia.privacy.queries import People, Present, Query, Rows, Total
-from adomnia.privacy.relations import Relation, Where
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import (
+    Join,
+    Named,
+    OwnValue,
+    Public,
+    Relation,
+    Select,
+    Selected,
+    Table,
+    Union,
+    Where,
+)
 from adomnia.sql.plan import Order, Output, Plan
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.registry import STATISTICS
 
 _PREFIXES = {"negative": "-", "not": "NOT "}
+_SIGNS = {"mod": "%", "same": "IS NOT DISTINCT FROM", "and": "AND", "or": "OR", "like": "LIKE"}
+_SIGNS |= {sign: sign for sign in ("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "||")}
 _CONSTANTS = ("TRUE", "FALSE", "NULL")  # a column may be called that, and must not read like it
 
 
@@ -19,7 +33,7 @@ def line(plan: Plan) -> str:
 
     Keys stand in brackets; a clamped expression is followed by its bounds and step.
     """
-    keys = f" BY {', '.join(key.name for key in plan.keys)}" if plan.keys else ""
+    keys = f" BY {', '.join(map(describe, plan.keys))}" if plan.keys else ""
     outputs = ", ".join(map(_output, plan.outputs))
     order = f" ORDER BY {', '.join(map(_order, plan.order))}" if plan.order else ""
     limit = f" LIMIT {plan.limit}" if plan.limit is not None else ""
@@ -29,16 +43,21 @@ def line(plan: Plan) -> str:
 def describe_statistic(statistic: Statistic) -> str:
     """AVG(salary in 0..500000 by 1/4)."""
     (name,) = (name for name, kind in STATISTICS.items() if isinstance(statistic, kind))
-    query: Query = statistic.query  # type: ignore[attr-defined]  # every registered statistic is made of one
-    match query.aggregate:
+    match query_of(statistic).aggregate:
         case Rows():
             return f"{name}(*)"
-        case People():
-            return f"{name}(DISTINCT person)"
+        case People(person=person):
+            return f"{name}(DISTINCT {'person' if person is None else describe(person)})"
         case Present(value=value):
             return f"{name}({describe(value)})"
         case Total(value=value, domain=domain):
             return f"{name}({describe(value)} in {domain.lower}..{domain.upper} by {domain.step})"
+
+
+def query_of(statistic: Statistic) -> Query:
+    """The query that a statistic is made of."""
+    query: Query = statistic.query  # type: ignore[attr-defined]  # every registered statistic is made of one
+    return query
 
 
 def describe_query(query: Query) -> str:
@@ -57,29 +76,88 @@ def describe_query(query: Query) -> str:
     return what
 
 
-def describe_relation(relation: Relation) -> str:
-    """The table, how many rows of a person count, and the condition."""
-    if isinstance(relation, Where):
-        return f"{describe_relation(relation.source)} WHERE {describe(relation.condition)}"
-    return f"{relation.name}[{relation.rows_per_person}]"
+def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line for each node
+    """The tables, how many rows of a person count, and the conditions."""
+    match relation:
+        case Table(name=name, rows_per_person=rows):
+            return f"{name}[{rows}]"
+        case Public(name=name):
+            return f"{name}[public]"
+        case Where():
+            return f"{describe_relation(relation.source)} WHERE {describe(relation.condition)}"
+        case Named(source=source, name=name):
+            return f"({describe_relation(source)}) AS {name}"
+        case Join():
+            return _join(relation)
+        case Select():
+            return f"[{', '.join(map(_selected, relation.outputs))}] FROM ({describe_relation(relation.source)})"
+        case Union(parts=parts):
+            return " UNION ALL ".join(f"({describe_relation(part)})" for part in parts)
+    outputs = [*map(_selected, relation.keys), *(f"{each.name} = {describe_value(each)}" for each in relation.outputs)]
+    return f"PER PERSON [{', '.join(outputs)}] FROM ({describe_relation(relation.source)})"
+
+
+def _join(join: Join) -> str:
+    conditions = ["person"] * bool(join.right.rows_per_person) + [describe(condition) for condition in join.on]
+    kind = "LEFT JOIN" if join.outer else "JOIN"
+    left, right = describe_relation(join.left), describe_relation(join.right)
+    return f"{left} {kind} {right} ON {' AND '.join(conditions)}"
+
+
+def _selected(output: Selected) -> str:
+    return f"{output.name} = {describe(output.value)}"
+
+
+def describe_value(value: OwnValue) -> str:
+    """An aggregate of one person's rows, and what it is clamped to."""
+    domain = value.domain
+    return describe_own(value.aggregate) + (f" in {domain.lower}..{domain.upper} by {domain.step}" if domain else "")
+
+
+def describe_own(aggregate: Own) -> str:
+    """An aggregate of one person's rows."""
+    match aggregate:
+        case Rows():
+            return "COUNT(*)"
+        case Present(value=value):
+            return f"COUNT({describe(value)})"
+        case Different(value=value):
+            return f"COUNT(DISTINCT {describe(value)})"
+        case Extreme(value=value, greatest=greatest):
+            return f"{'MAX' if greatest else 'MIN'}({describe(value)})"
+    name = "SUM" if isinstance(aggregate, Total) else "AVG"
+    domain = aggregate.domain
+    return f"{name}({describe(aggregate.value)} in {domain.lower}..{domain.upper} by {domain.step})"
 
 
 def describe(expression: Expression) -> str:
     """An expression in brackets of its own; two that differ are described differently."""
     match expression:
-        case Column(name=name):
-            return f'"{name}"' if name.upper() in _CONSTANTS else name
+        case Column(name=name, source=source):
+            quoted = f'"{name}"' if name.upper() in _CONSTANTS else name
+            return f"{source}.{quoted}" if source else quoted
         case Literal(value=value):
             return _constant(value)
-        case Call(function="finite", arguments=(inner,)):
-            return describe(inner)
-        case Call(function="is null", arguments=(inner,)):
-            return f"({describe(inner)} IS NULL)"
-        case Call(function=function, arguments=(inner,)):
-            return f"({_PREFIXES[function]}{describe(inner)})"
-        case Call(function=function, arguments=(left, right)):
-            return f"({describe(left)} {function.upper()} {describe(right)})"
+        case Call():
+            return _call(expression)
     raise TypeError(f"describe expression must be an expression, got {expression!r}.")
+
+
+def _call(call: Call) -> str:
+    words = [describe(argument) for argument in call.arguments]
+    match call.function:
+        case "finite":
+            return words[0]
+        case "is null":
+            return f"({words[0]} IS NULL)"
+        case "case":
+            cases = (f"WHEN {test} THEN {outcome}" for test, outcome in zip(words[:-1:2], words[1::2], strict=True))
+            return f"CASE {' '.join(cases)} ELSE {words[-1]} END"
+        case function if function in _SIGNS:
+            return f"({f' {_SIGNS[function]} '.join(words)})"
+        case function if function in _PREFIXES:
+            return f"({_PREFIXES[function]}{words[0]})"
+    return f"{call.function.upper()}({', '.join(words)})"
 
 
 def _constant(value: Fraction | str | bool | date | None) -> str:

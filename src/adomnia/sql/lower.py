@@ -1,60 +1,76 @@
-"""From text to plan: one private table, declared keys, aggregates, and the order of the answer's rows."""
+"""From text to plan: the rows it is about, declared keys, aggregates, and the order of the answer's rows."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
-from adomnia.privacy import relations
+from adomnia.errors import Refusal
+from adomnia.privacy.aggregates import Present, Total
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Truth
-from adomnia.privacy.relations import Relation
+from adomnia.privacy.kinds import Identity
+from adomnia.privacy.queries import key_values
+from adomnia.privacy.relations import is_public
 from adomnia.sql.aggregates import AGGREGATES, Groups
+from adomnia.sql.blocks import Blocks
+from adomnia.sql.derived import refuse_slow
+from adomnia.sql.explain import query_of
 from adomnia.sql.keys import numbered, written_keys
 from adomnia.sql.parse import parsed
 from adomnia.sql.plan import Order, Output, Plan
-from adomnia.sql.refusals import refusal, shortened, unanswerable
-from adomnia.sql.scalars import Scope, expression, only
-from adomnia.sql.sources import scope_of
+from adomnia.sql.public import PublicRows, public_rows
+from adomnia.sql.refusals import check_name, refusal, unanswerable
+from adomnia.sql.scope import bare, only
 from adomnia.statistics.contract import Statistic
 
-_ALIAS = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _DIGITS = re.compile("[0-9]{1,18}")
+MOST_OUTPUTS = 100
+MOST_NUMBERS = 4 * 10**6
 _LONGEST_STEM = 55
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 
 def lower(text: str, catalog: Catalog) -> Plan:
     """The plan of a question; a Refusal where it cannot be answered, from the text and the catalog alone."""
-    select = parsed(text)
-    scope = scope_of(select, catalog)
-    written = written_keys(select, scope)
+    return priced(understood(parsed(text), catalog))
+
+
+def priced(question: Plan | PublicRows) -> Plan:
+    """A question that has a price: about people."""
+    if isinstance(question, Plan):
+        return question
+    what, why = "A question about public tables alone", "costs nothing and has no price"
+    raise Refusal(what, why, "ask it by itself, with sql()", (1, 1), code="public_table")
+
+
+def understood(select: exp.Select, catalog: Catalog) -> Plan | PublicRows:
+    """What a parsed question means: a plan, or the rows of public tables alone."""
+    block = Blocks(catalog).block(select)
+    if is_public(block.relation):
+        return public_rows(select, block, _limit(select))
+    written = written_keys(select, block.scope)
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
-    keys = tuple(column for column in scope.table.columns if column in written)
-    question = _Question(select, Groups(_relation(select, scope), keys, scope))
+    keys = tuple(column for column in block.relation.columns if column in written)
+    question = _Question(select, Groups(block.relation, keys, block.scope))
     outputs = question.outputs()
     order = tuple(question.order(outputs))
     if written != keys:
         order += tuple(Order(key) for key in written)
-    return Plan(question.groups.relation, keys, outputs, order, _limit(select))
+    plan = Plan(block.relation, keys, outputs, order, _limit(select))
+    _refuse_large(select, plan)
+    aggregates = [query_of(statistic).aggregate for statistic in plan.statistics]
+    refuse_slow(select, block.weight, [each.value for each in aggregates if isinstance(each, Present | Total)])
+    return plan
 
 
-def _relation(select: exp.Select, scope: Scope) -> Relation:
-    table = relations.Table(scope.table.name, scope.table.rows_per_person, scope.table.columns)
-    where = select.args.get("where")
-    if where is None:
-        return table
-    only(where, "this")
-    for found in where.find_all(*AGGREGATES):
-        if found.parent_select is select and not found.find_ancestor(exp.Window):
-            raise refusal("aggregate_in_where", found, "stands in WHERE, which sees one row at a time", "leave it out")
-    condition = expression(where.this, scope)
-    if not isinstance(condition.kind, Truth):
-        why = f"is of type {condition.kind} and WHERE takes a condition"
-        raise refusal("type_error", where.this, why, "compare it with something")
-    return relations.Where(table, condition)
+def _refuse_large(select: exp.Select, plan: Plan) -> None:
+    numbers = len(plan.statistics) * prod(len(key_values(key)) for key in plan.keys)
+    if numbers > MOST_NUMBERS:
+        why = f"asks for {numbers:,} numbers, more than {MOST_NUMBERS:,}"
+        raise refusal("too_many_cells", select, why, "ask for fewer aggregates or groups", "The question")
 
 
 @dataclass(frozen=True)
@@ -65,9 +81,12 @@ class _Question:
     groups: Groups
 
     def outputs(self) -> tuple[Output, ...]:
-        items: list[exp.Expr] = [item.unalias().unnest() for item in self.select.expressions]
-        names = list(self._names(items))
+        if len(self.select.expressions) > MOST_OUTPUTS:
+            why = f"has {len(self.select.expressions):,} outputs, more than {MOST_OUTPUTS}"
+            raise refusal("too_complex", self.select, why, "ask for fewer", "The question")
+        items: list[exp.Expr] = [bare(item.unalias()) for item in self.select.expressions]
         sources = [self._source(item) for item in items]
+        names = list(self._names(items))
         if all(isinstance(source, Column) for source in sources):
             why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
             raise refusal("not_an_aggregate", self.select, why, fix, "The question")
@@ -80,7 +99,7 @@ class _Question:
         only(order, "expressions")
         for ordered in order.expressions:
             only(ordered, "this", "desc", "nulls_first")  # no value is NULL, so where NULL goes changes nothing
-            yield Order(self._sorted_by(ordered.this.unnest(), outputs), bool(ordered.args.get("desc")))
+            yield Order(self._sorted_by(bare(ordered.this), outputs), bool(ordered.args.get("desc")))
 
     def _names(self, items: list[exp.Expr]) -> Iterator[str]:
         """The aliases, and names made up for outputs without one that no other output has."""
@@ -89,16 +108,22 @@ class _Question:
             if isinstance(selected, exp.Alias):
                 _check_alias(selected, taken)
         for selected, item in zip(self.select.expressions, items, strict=True):
-            yield selected.alias if isinstance(selected, exp.Alias) else _free(_made_up(item), taken)
+            if isinstance(selected, exp.Alias):
+                yield selected.alias
+            else:
+                made_up = _made_up(item)[:_LONGEST_STEM]
+                check_name(made_up, selected)
+                yield _free(made_up, taken)
 
     def _source(self, node: exp.Expr) -> Column | Statistic:
         if type(node) in AGGREGATES:
             return self.groups.statistic(node)
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             column = self.groups.scope.column(node)
-            if column in self.groups.keys:
+            if isinstance(column, Column) and column in self.groups.keys:
                 return column
-            fix = f"use COUNT, SUM or AVG, or GROUP BY {column.name}"
+            by = "" if isinstance(column.kind, Identity) else f", or GROUP BY {node.name}"
+            fix = f"use COUNT, SUM or AVG{by}"
             raise refusal("not_an_aggregate", node, "would show values of single rows", fix)
         if isinstance(node, exp.Binary | exp.Unary) and node.find(*AGGREGATES) and not node.find(exp.Window):
             why, fix = "computes with aggregates", "ask for each of them and compute with the answers"
@@ -109,7 +134,7 @@ class _Question:
 
     def _sorted_by(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Column | Statistic:
         if isinstance(node, exp.Literal):
-            return outputs[numbered(node, self.select)].source
+            return outputs[numbered(node, len(outputs))].source
         if isinstance(node, exp.Var):
             raise refusal(
                 "syntax_not_allowed", node, "does not say by what", "name the outputs to sort by", "ORDER BY ALL"
@@ -135,9 +160,7 @@ def _limit(select: exp.Select) -> int | None:
 
 def _check_alias(selected: exp.Alias, taken: set[str]) -> None:
     name = selected.alias
-    if not _ALIAS.fullmatch(name):
-        fix = "use a letter or _, then at most 62 letters, digits or _"
-        raise refusal("bad_alias", selected.args["alias"], "cannot name an output", fix, shortened(name))
+    check_name(name, selected.args["alias"])
     if name.lower() in taken:
         raise refusal("duplicate_alias", selected.args["alias"], "names two outputs", "give each its own name", name)
     taken.add(name.lower())

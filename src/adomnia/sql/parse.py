@@ -1,7 +1,8 @@
 """From text to one SELECT of a known shape, or to a refusal that says where and why, from the text alone.
 
 What could make the parser slow, deep or ambiguous is refused before it runs: it backtracks, and takes time that doubles
-with every level, on type names before brackets, on LIMIT and OFFSET before them, and on joins without a condition.
+with every level, on type names and WITHIN GROUP before brackets, on LIMIT and OFFSET before them, and on joins without
+a condition.
 """
 
 import re
@@ -13,6 +14,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
+from adomnia.sql.functions import NAMES
 from adomnia.sql.refusals import WRITTEN, Position, refusal, shortened
 
 MOST_CHARACTERS = 65_536
@@ -29,6 +31,7 @@ _CONTROLS = re.compile(
 _SEPARATORS = re.compile("[\x85\u2028\u2029]")
 
 _DIALECT = DuckDB()
+_MARK = "\N{LATIN SMALL LETTER F WITH HOOK}"  # no name that is written without quotes can begin with it
 _TYPES = DuckDB.parser_class.TYPE_TOKENS
 _SPELLINGS = {
     TokenType.HEREDOC_STRING: "A text between dollar signs",
@@ -45,12 +48,16 @@ _SPELLINGS = {
     TokenType.BACKSLASH: "\\",
 }
 
+_COUNTED = (TokenType.LIMIT, TokenType.OFFSET)
+_CONSTANTS = (TokenType.STRING, TokenType.NUMBER)
+_INTERVAL = re.compile("[0-9]{1,9}( ?[a-z]{1,12})?", re.ASCII | re.IGNORECASE)
 _PREFIXES = (TokenType.VAR, TokenType.AMP, TokenType.STRING)
 
-_ANSWERED = {"expressions", "from_", "where", "group", "order", "limit", "joins"}
+_ANSWERED = {"expressions", "from_", "where", "group", "order", "joins", "with_"}
+_OUTSIDE = {"limit"}
+_INSIDE = {"having", "distinct"}
 _OTHER_ROWS = ("looks at other rows than its own", "leave it out")
 _CLAUSES = {
-    "with_": ("cte", "WITH", "is not answered yet", "ask about a table of the catalog directly"),
     "distinct": ("not_an_aggregate", "DISTINCT", "would show values of single rows", "use GROUP BY with COUNT(*)"),
     "laterals": ("lateral", "LATERAL", "computes a table for every row", "ask about one table"),
     "having": ("having", "HAVING", "is not answered yet", "leave it out, and choose among the rows of the answer"),
@@ -66,18 +73,36 @@ _CLAUSES = {
 
 def parsed(text: str) -> exp.Select:
     """The one SELECT that a text consists of."""
+    tree = parsed_rows(text)
+    if isinstance(tree, exp.SetOperation):
+        why, fix = "puts answers together", "unite rows inside: SELECT COUNT(*) FROM (... UNION ALL ...)"
+        raise refusal("set_operation", tree, why, fix, type(tree).__name__.upper())
+    if not isinstance(tree, exp.Select):
+        raise refusal("statement_not_allowed", tree, "is not a question", "ask with one SELECT", "This statement")
+    check_clauses(tree)
+    return tree
+
+
+def parsed_rows(text: str) -> exp.Expr:
+    """The statement that a text consists of, such as the SELECT of a view; which clauses it has is not looked at."""
     _check_characters(text)
     _check_pieces(text)
     tokens = _tokens(text)
     _check_tokens(tokens)
     tree = _tree(text, tokens)
     _check_depth(tree)
-    if isinstance(tree, exp.SetOperation):
-        raise refusal("set_operation", tree, "is not answered yet", "ask with one SELECT", type(tree).__name__.upper())
-    if not isinstance(tree, exp.Select):
-        raise refusal("statement_not_allowed", tree, "is not a question", "ask with one SELECT", "This statement")
-    _check_clauses(tree)
     return tree
+
+
+def parsed_expression(text: str) -> exp.Expr:
+    """One expression, such as the condition of a filter written in Python."""
+    tree = parsed_rows(f"SELECT {text}")
+    clauses = {name for name, value in tree.args.items() if value}
+    if clauses != {"expressions"} or len(tree.expressions) != 1 or isinstance(tree.expressions[0], exp.Alias):
+        fix = "write one condition or value, such as age >= 18"
+        raise Refusal(shortened(text), "is not one expression", fix, (1, 1), code="syntax_error")
+    found: exp.Expr = tree.expressions[0]
+    return found
 
 
 def _check_characters(text: str) -> None:
@@ -119,7 +144,16 @@ def _tokens(text: str) -> list[Token]:
     if not tokens:
         fix = "ask something like SELECT COUNT(*) FROM people"
         raise Refusal("The question", "is empty", fix, (1, 1), code="empty")
-    return tokens
+    return [_unknown_to_the_parser(*pair) for pair in zip(tokens, [*tokens[1:], None], strict=True)]
+
+
+def _unknown_to_the_parser(token: Token, after: Token | None) -> Token:
+    """The name of a function of ours, marked: the parser then knows no arguments, defaults or rewritings for it."""
+    called = after is not None and after.token_type is TokenType.L_PAREN and token.text.upper() in NAMES
+    if not called or token.token_type is TokenType.STRING:
+        return token
+    where = (token.line, token.col, token.start, token.end, token.comments)
+    return Token(TokenType.VAR, _MARK + token.text, *where)
 
 
 def _check_tokens(tokens: Sequence[Token]) -> None:
@@ -134,9 +168,13 @@ def _check_tokens(tokens: Sequence[Token]) -> None:
     for before, token in zip([None, *tokens], tokens, strict=False):
         _check_spelling(before, token)
         joins += token.token_type is TokenType.JOIN
+        interval = before is not None and before.token_type is TokenType.INTERVAL
+        if interval and token.token_type in _CONSTANTS and not _INTERVAL.fullmatch(token.text):
+            raise _at(token, "bad_literal", "INTERVAL", "takes a whole number", "write INTERVAL 7 DAY")
+        if before is not None and before.token_type in _COUNTED and token.token_type is not TokenType.NUMBER:
+            raise _at(token, "bad_literal", before.text.upper(), "takes a whole number", "write LIMIT 10")
         if token.token_type is TokenType.L_PAREN:
-            brackets.append(before is not None and before.token_type in _TYPES)
-            _check_bracket(before, token)
+            brackets.append(before is not None and (before.token_type in _TYPES or before.text.upper() == "GROUP"))
         elif token.token_type is TokenType.R_PAREN and brackets:
             brackets.pop()
         if len(brackets) > MOST_BRACKETS or sum(brackets) > _MOST_TYPED_BRACKETS or joins > _MOST_JOINS:
@@ -153,14 +191,9 @@ def _check_spelling(before: Token | None, token: Token) -> None:
         why, fix = "stands directly before a text", "write the text between single quotes alone"
         raise _at(before, "syntax_not_allowed", shortened(before.text), why, fix)
     strange = kind is TokenType.UNKNOWN and not token.text.isidentifier()  # a column may well be called unknown
-    if strange or (kind in (TokenType.VAR, TokenType.NUMBER) and not token.text.isascii()):
+    if strange or (kind in (TokenType.VAR, TokenType.NUMBER) and not token.text.removeprefix(_MARK).isascii()):
         fix = "write names as the catalog does, and texts between single quotes"
         raise _at(token, "syntax_not_allowed", shortened(token.text), "is neither a name nor a text", fix)
-
-
-def _check_bracket(before: Token | None, token: Token) -> None:
-    if before is not None and before.token_type in (TokenType.LIMIT, TokenType.OFFSET):
-        raise _at(token, "bad_literal", before.text.upper(), "takes a whole number", "write LIMIT 10")
 
 
 def _tree(text: str, tokens: list[Token]) -> exp.Expr:
@@ -173,9 +206,11 @@ def _tree(text: str, tokens: list[Token]) -> exp.Expr:
     except Exception:  # noqa: BLE001 - the parser stumbles over some texts in ways of its own
         raise Refusal("The question", "cannot be read", "check its syntax", (1, 1), code="syntax_error") from None
     assert tree is not None  # noqa: S101 - the first token is SELECT or WITH
-    for node in tree.find_all(exp.Func):
-        if "start" in node.meta:
-            node.meta[WRITTEN] = text[node.meta["start"] : node.meta["end"] + 1]
+    for named in tree.find_all(exp.Anonymous, exp.Identifier):
+        named.set("this", str(named.this).removeprefix(_MARK))
+    for function in tree.find_all(exp.Func):
+        if "start" in function.meta:
+            function.meta[WRITTEN] = text[function.meta["start"] : function.meta["end"] + 1]
     return tree
 
 
@@ -199,14 +234,19 @@ def _check_depth(tree: exp.Expr) -> None:
             waiting.append((child, level + (not chained)))
 
 
-def _check_clauses(select: exp.Select) -> None:
+def check_clauses(select: exp.Select, inner: bool = False) -> None:
+    """Refuse the clauses that a question, or a SELECT inside of one, has no meaning for."""
     present = {name for name, value in select.args.items() if value}
+    if inner and present & {"limit", "offset"}:
+        why = "keeps rows by their order, which depends on everybody's rows"
+        raise refusal("limit_below_aggregate", select, why, "use LIMIT outside only", "LIMIT inside a question")
+    answered = _ANSWERED | (_INSIDE if inner else _OUTSIDE)
     for name, (code, what, why, fix) in _CLAUSES.items():
-        if name in present:
+        if name in present - answered:
             part = select.args[name]
             node = part[0] if isinstance(part, list) else part
             raise refusal(code, node if isinstance(node, exp.Expr) else select, why, fix, what)
-    for name in sorted(present - _ANSWERED):
+    for name in sorted(present - answered):
         raise refusal("syntax_not_allowed", select, "is not answered", "leave it out", name.rstrip("_").upper())
 
 

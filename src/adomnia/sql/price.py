@@ -9,10 +9,11 @@ import numpy as np
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.privacy.aggregates import People, Total
 from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive, round_up
 from adomnia.privacy.events import Composed, Event, Price, Pure
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.queries import People, Query, Total
+from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.sql.explain import describe_query, describe_statistic
 from adomnia.sql.plan import Plan

@@ -1,5 +1,6 @@
 """Refusals of SQL: each with one stable word, the place in the text, the reason and the way out."""
 
+import re
 from difflib import get_close_matches
 
 from sqlglot import ErrorLevel, exp
@@ -8,18 +9,19 @@ from adomnia.errors import Refusal
 
 Position = tuple[int, int]
 
+_ALIAS = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")  # what an output may be called
 WRITTEN = "written"  # under which a function's node keeps the name that the analyst gave it
 
 _AGGREGATES = "COUNT, SUM and AVG"
-_SCALARS = "+ - * /, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL and LIKE"
+_SCALARS = "arithmetic, comparisons, CASE, CAST, LIKE or a function such as ROUND, LENGTH or YEAR"
 _LONGEST_NAME = 63
 _LISTED = 12
 
 _OTHER_ROWS = ("looks at other rows than its own", "leave it out")
-_SUBQUERY = ("reads a table inside the question, which is not answered yet", "ask about one table, without subqueries")
+_SUBQUERY = ("stands where no subquery is answered", "put it into FROM, or into WHERE about the person")
 _CLOCK = ("gives another value each time", "write the date as a constant")
 _CHANCE = ("gives another value each time", "leave it out")
-_DATES = ("is not answered: dates are compared, not computed", "write the date itself")
+_DATES = ("is not a constant number of days or weeks beside a date", "write born + INTERVAL 7 DAY, or the date itself")
 
 # What a node of the parser's tree is refused with, by its class; the first that fits.
 _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
@@ -76,6 +78,13 @@ def unanswerable(node: exp.Expr) -> Refusal:
         if isinstance(node, kind):
             return refusal(code, node, why, fix, _name(node))
     return refusal("syntax_not_allowed", node, "has no meaning here", f"use {_SCALARS}", _name(node))
+
+
+def check_name(name: str, node: exp.Expr) -> None:
+    """Refuse what cannot name an output."""
+    if not _ALIAS.fullmatch(name):
+        fix = "use a letter or _, then at most 62 letters, digits or _"
+        raise refusal("bad_alias", node, "cannot name an output", fix, shortened(name))
 
 
 def unknown(code: str, node: exp.Expr, name: str, things: str, known: list[str]) -> Refusal:

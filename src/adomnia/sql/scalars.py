@@ -2,96 +2,66 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import date
 from fractions import Fraction
 from math import isfinite
 
 from sqlglot import exp
 
-from adomnia.catalog.model import Table
-from adomnia.errors import Refusal
-from adomnia.privacy.expressions import FUNCTIONS, Column, Expression, Literal, number, text
-from adomnia.privacy.kinds import Day, Identity, Text, Truth
-from adomnia.sql.conditions import applied, chained, size
-from adomnia.sql.refusals import refusal, unanswerable, unknown
+from adomnia.privacy.expressions import Call, Column, Expression, Literal, number, text, truth_as_number
+from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Truth
+from adomnia.sql.casts import NUMBER_TYPES, cast
+from adomnia.sql.conditions import chained, size
+from adomnia.sql.functions import (
+    CONDITIONAL,
+    MOST_NODES,
+    NAMES,
+    build,
+    called,
+    date_part,
+    dated,
+    misfit,
+    read_day,
+    small,
+)
+from adomnia.sql.refusals import refusal, unanswerable
+from adomnia.sql.scope import Scope, only
 
-MOST_NODES = 10_000
+__all__ = ["MOST_NODES", "Scope", "constant", "expression", "only", "read_number", "truth_as_number"]
 
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
-_NUMBER_TYPES = {exp.DType.DOUBLE, exp.DType.FLOAT, exp.DType.DECIMAL, exp.DType.INT, exp.DType.BIGINT}
 
 _OPERATORS: dict[type[exp.Expr], str] = {
-    exp.Add: "+",
-    exp.Sub: "-",
     exp.Mul: "*",
     exp.Div: "/",
+    exp.Mod: "mod",
+    exp.Pow: "power",
+    exp.DPipe: "||",
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.LT: "<",
     exp.LTE: "<=",
     exp.GT: ">",
     exp.GTE: ">=",
+    exp.NullSafeEQ: "same",
 }
-_PARTS = {
-    "expressions": "more than one argument",
-    "columns": "names of columns",
-    "db": "a schema",
-    "catalog": "a database",
-}
-# Beside what they hold, nodes carry remarks of the parser. These change nothing here: division is of doubles, and by
-# zero it is NULL; a type that the parser noted on a constant is checked again.
-_REMARKS = {"typed", "safe", "nested"}
+LONGEST_PATTERN = 256
 
-
-@dataclass(frozen=True)
-class Scope:
-    """The table that a question is about, under the name the question gives it."""
-
-    table: Table
-    name: str
-
-    def column(self, node: exp.Column) -> Column:
-        """The declared column that a name stands for; names are the same in upper and lower case."""
-        if isinstance(node.this, exp.Star):
-            raise refusal("not_an_aggregate", node, "means all columns of single rows", "use COUNT(*)")
-        only(node, "this", "table")
-        if node.table and node.table.lower() != self.name.lower():
-            raise unknown("unknown_table", node, node.table, "tables of this question", [self.name])
-        for column in self.table.columns:
-            if column.name.lower() == node.name.lower():
-                return column
-        columns = [column.name for column in self.table.columns]
-        raise unknown("unknown_column", node, node.name, f"columns of {self.table.name}", columns)
-
-
-def only(node: exp.Expr, *allowed: str) -> None:
-    """Refuse a node that holds more than what is understood of it."""
-    extra = sorted(name for name, value in node.args.items() if value and name not in (*allowed, *_REMARKS))
-    if extra:
-        part = _PARTS.get(extra[0], extra[0].rstrip("_").replace("_", " ").upper())
-        raise refusal("syntax_not_allowed", node, f"has a part that is not answered ({part})", "leave that part out")
+_WHOLE = re.compile("[0-9]{1,9}", re.ASCII)
+_DAYS = {"DAY": 1, "WEEK": 7}
 
 
 def expression(node: exp.Expr, scope: Scope) -> Expression:
     """The meaning of a node, or its refusal."""
+    if id(node) in scope.given:
+        return scope.given[id(node)]
     kind = type(node)
     if kind in _OPERATORS:
         only(node, "this", "expression")
         left, right = (expression(part, scope) for part in (node.this, node.expression))
-        return build(node, _OPERATORS[kind], *_dated(node, left, right))
+        return build(node, _OPERATORS[kind], *dated(node, left, right))
     if kind in _READERS:
         return _READERS[kind](node, scope)
     raise unanswerable(node)
-
-
-def build(node: exp.Expr, function: str, *arguments: Expression) -> Expression:
-    """A function applied, or a refusal that says what it takes."""
-    try:
-        return applied(function, *arguments)
-    except ValueError:
-        raise _misfit(node, FUNCTIONS[function].signature, arguments) from None
 
 
 def constant(node: exp.Expr, scope: Scope) -> Literal:
@@ -100,13 +70,6 @@ def constant(node: exp.Expr, scope: Scope) -> Literal:
     if not isinstance(value, Literal):
         raise refusal("bad_literal", node, "is not a constant", "write a constant there")
     return value
-
-
-def _misfit(node: exp.Expr, signature: str, given: Sequence[Expression]) -> Refusal:
-    if any(isinstance(each.kind, Identity) for each in given):
-        return refusal("identifier_column", node, "looks at an id", "ids can be counted, not compared")
-    found = ", ".join(dict.fromkeys(str(each.kind) for each in given))
-    return refusal("type_error", node, f"is made of {found}", f"it takes {signature.split(' -> ', maxsplit=1)[0]}")
 
 
 def _bracketed(node: exp.Expr, scope: Scope) -> Expression:
@@ -120,7 +83,11 @@ def _column(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _literal(node: exp.Expr, _: Scope) -> Literal:
-    return text(str(node.this)) if node.args.get("is_string") else read_number(node, str(node.this))
+    if not node.args.get("is_string"):
+        return read_number(node, str(node.this))
+    if len(str(node.this)) > LONGEST_TEXT:
+        raise refusal("bad_literal", node, f"is longer than {LONGEST_TEXT:,} characters", "shorten it")
+    return text(str(node.this))
 
 
 def read_number(node: exp.Expr, digits: str) -> Literal:
@@ -143,10 +110,13 @@ def _null(node: exp.Expr, _: Scope) -> Expression:
 
 def _negative(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this")
-    inner = expression(node.this, scope)
-    if isinstance(inner, Literal) and isinstance(inner.value, Fraction):
-        return number(-inner.value)
-    return build(node, "negative", inner)
+    return _negated(node, expression(node.this, scope))
+
+
+def _negated(node: exp.Expr, value: Expression) -> Expression:
+    if isinstance(value, Literal) and isinstance(value.value, Fraction):
+        return number(-value.value)
+    return build(node, "negative", value)
 
 
 def _not(node: exp.Expr, scope: Scope) -> Expression:
@@ -158,9 +128,9 @@ def _chain(node: exp.Expr, scope: Scope) -> Expression:
     function = "and" if isinstance(node, exp.And) else "or"
     parts = [expression(part, scope) for part in node.flatten()]
     try:
-        return chained(function, parts)
+        return small(node, chained(function, parts))
     except ValueError:
-        raise _misfit(node, FUNCTIONS[function].signature, parts) from None
+        raise misfit(node, function, parts) from None
 
 
 def _in(node: exp.Expr, scope: Scope) -> Expression:
@@ -168,31 +138,48 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
         raise unanswerable(node.args["query"])
     only(node, "this", "expressions")
     value = expression(node.this, scope)
-    if size(value) * len(node.expressions) > MOST_NODES:
+    equal = [build(node, "=", *dated(item, value, constant(item, scope))) for item in node.expressions]
+    if sum(map(size, equal)) > MOST_NODES:
         raise refusal("too_complex", node, "has too many cases", "shorten the list", "IN")
-    equal = [build(node, "=", *_dated(item, value, constant(item, scope))) for item in node.expressions]
     return chained("or", equal)
 
 
 def _between(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "low", "high")
     value, low, high = (expression(node.args[part], scope) for part in ("this", "low", "high"))
-    above = build(node, ">=", *_dated(node, value, low))
-    below = build(node, "<=", *_dated(node, value, high))
+    above = build(node, ">=", *dated(node, value, low))
+    below = build(node, "<=", *dated(node, value, high))
     return build(node, "and", above, below)
 
 
 def _is(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
-    if not isinstance(node.expression, exp.Null):
-        raise refusal("syntax_not_allowed", node, "is asked with IS", "use IS NULL, or compare with =")
-    return build(node, "is null", expression(node.this, scope))
+    match node.expression:
+        case exp.Null():
+            value = expression(node.this, scope)
+            if isinstance(value, Column) and isinstance(value.kind, Identity) and value.optional:
+                return Call("is null", (value,), Truth())  # whether LEFT JOIN found somebody says nothing of the id
+            return build(node, "is null", value)
+        case exp.Boolean(this=true):
+            value = expression(node.this, scope)
+            return build(node, "coalesce", value if true else build(node, "not", value), Literal(False, Truth()))
+    raise refusal("syntax_not_allowed", node, "is asked with IS", "use IS NULL, IS TRUE or IS FALSE, or compare with =")
+
+
+def _different(node: exp.Expr, scope: Scope) -> Expression:
+    """IS DISTINCT FROM."""
+    only(node, "this", "expression")
+    parts = (expression(part, scope) for part in (node.this, node.expression))
+    return build(node, "not", build(node, "same", *dated(node, *parts)))
 
 
 def _like(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression", "negate")
-    pattern = constant(node.expression, scope)
-    matches = build(node, "like", expression(node.this, scope), pattern)
+    value, pattern = expression(node.this, scope), constant(node.expression, scope)
+    if len(str(pattern.value)) > LONGEST_PATTERN:
+        raise refusal("bad_literal", node.expression, f"is longer than {LONGEST_PATTERN} characters", "shorten it")
+    sides = [build(node, "lower", side) for side in (value, pattern)] if type(node) is exp.ILike else [value, pattern]
+    matches = build(node, "like", *sides)
     return build(node, "not", matches) if node.args.get("negate") else matches
 
 
@@ -203,37 +190,80 @@ def _escape(node: exp.Expr, scope: Scope) -> Expression:
     raise refusal("function_not_allowed", node, "has an ESCAPE, which is not answered", "leave it out", "LIKE")
 
 
-def _cast(node: exp.Expr, _: Scope) -> Literal:
-    """A constant with its type: DATE '2024-01-31', or a number in quotes."""
+def _cast(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "to")
-    target, inner = node.args["to"].this, node.this
-    if not isinstance(inner, exp.Literal):
-        fix = "compare columns with constants of their own type"
-        raise refusal("function_not_allowed", node, "changes the type of a value", fix, "CAST")
-    if target == exp.DType.DATE:
-        return _day(node, str(inner.this))
-    if target in _NUMBER_TYPES:
-        return read_number(node, str(inner.this).strip())
-    raise refusal("bad_literal", node, "is a constant of a type that is not read", "write a number, a text or a DATE")
+    target, inner = node.args["to"], node.this
+    if isinstance(inner, exp.Literal) and inner.is_string and target.this == exp.DType.DATE:
+        return read_day(node, inner.this)
+    if isinstance(inner, exp.Literal) and target.this in NUMBER_TYPES:
+        return cast(node, read_number(node, str(inner.this).strip()), target)
+    return cast(node, expression(inner, scope), target)
 
 
-def _dated(node: exp.Expr, left: Expression, right: Expression) -> tuple[Expression, Expression]:
-    """A text constant beside a date is a date."""
-    if isinstance(left.kind, Day) and isinstance(right, Literal) and isinstance(right.kind, Text):
-        return left, _day(node, str(right.value))
-    if isinstance(right.kind, Day) and isinstance(left, Literal) and isinstance(left.kind, Text):
-        return _day(node, str(left.value)), right
-    return left, right
+def _extract(node: exp.Expr, scope: Scope) -> Expression:
+    only(node, "this", "expression")
+    return date_part(node, node.name, expression(node.expression, scope))
 
 
-def _day(node: exp.Expr, written: str) -> Literal:
-    try:
-        value = date.fromisoformat(written) if _DATE.fullmatch(written) else None
-    except ValueError:
-        value = None
-    if value is None:
-        raise refusal("bad_literal", node, "has a date that is not in the calendar", "write it like DATE '2024-01-31'")
-    return Literal(value, Day(value, value))
+def _called(node: exp.Expr, scope: Scope) -> Expression:
+    name = str(node.this).upper()
+    if name in CONDITIONAL and len(node.expressions) == 3:
+        condition, *outcomes = node.expressions
+        return _chosen(node, [expression(condition, scope)], outcomes, scope)
+    if name not in NAMES:
+        raise unanswerable(node)
+    return called(node, name, [expression(part, scope) for part in node.expressions])
+
+
+def _case(node: exp.Expr, scope: Scope) -> Expression:
+    """CASE WHEN condition THEN ..., or CASE value WHEN value THEN ..., which compares."""
+    only(node, "this", "ifs", "default")
+    branches = node.args["ifs"]
+    tests = [expression(branch.this, scope) for branch in branches]
+    if node.this is not None:
+        value = expression(node.this, scope)
+        if size(value) * len(tests) > MOST_NODES:
+            raise refusal("too_complex", node, "has too many cases", "take it apart", "CASE")
+        tests = [build(node, "=", *dated(node, value, test)) for test in tests]
+    outcomes = [branch.args["true"] for branch in branches]
+    return _chosen(node, tests, [*outcomes, node.args.get("default") or exp.Null()], scope)
+
+
+def _chosen(node: exp.Expr, tests: Sequence[Expression], outcomes: Sequence[exp.Expr], scope: Scope) -> Expression:
+    """The outcome of the first test that is true; NULL as an outcome is of the type of the others."""
+    values = [None if isinstance(part, exp.Null) else expression(part, scope) for part in outcomes]
+    kinds = [value.kind for value in values if value is not None]
+    if not kinds:
+        raise refusal("bad_literal", node, "is always NULL", "give it an outcome that is a value", "CASE")
+    given = dated(node, *(Literal(None, kinds[0]) if value is None else value for value in values))
+    pairs = (part for pair in zip(tests, given, strict=False) for part in pair)
+    return build(node, "case", *pairs, given[-1])
+
+
+def _sum(node: exp.Expr, scope: Scope) -> Expression:
+    """+ and - of numbers, of two dates, or of a date and a constant number of days."""
+    only(node, "this", "expression")
+    subtracts = isinstance(node, exp.Sub)
+    left, right = (_term(part, scope) for part in (node.this, node.expression))
+    if isinstance(right.kind, Day) and not subtracts:
+        left, right = right, left
+    if isinstance(left.kind, Day) and isinstance(right.kind, Quantity):
+        return build(node, "shift", left, _negated(node, right) if subtracts else right)
+    if subtracts:
+        left, right = dated(node, left, right)
+    between = subtracts and isinstance(left.kind, Day)
+    return build(node, "days between" if between else "-" if subtracts else "+", left, right)
+
+
+def _term(node: exp.Expr, scope: Scope) -> Expression:
+    """An interval beside + and - is a number of days."""
+    if type(node) is not exp.Interval:
+        return expression(node, scope)
+    unit = _DAYS.get(str(node.args.get("unit") or "").upper().removesuffix("S"))
+    amount = node.this
+    if unit is None or not isinstance(amount, exp.Literal) or not _WHOLE.fullmatch(amount.name):
+        raise unanswerable(node)
+    return number(unit * int(amount.name))
 
 
 _READERS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
@@ -250,6 +280,14 @@ _READERS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.Between: _between,
     exp.Is: _is,
     exp.Like: _like,
+    exp.ILike: _like,
     exp.Escape: _escape,
     exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Add: _sum,
+    exp.Sub: _sum,
+    exp.NullSafeNEQ: _different,
+    exp.Case: _case,
+    exp.Extract: _extract,
+    exp.Anonymous: _called,
 }

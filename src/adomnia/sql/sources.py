@@ -1,32 +1,94 @@
-"""What a question is about: FROM names one private table, and everything else there is refused with its reason."""
+"""FROM as it is written: the names in it, how they are joined, and the tables of the catalog."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from adomnia.catalog.model import Catalog, Table
+from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.privacy import relations
+from adomnia.sql.derived import Derived
 from adomnia.sql.refusals import refusal, unanswerable, unknown
-from adomnia.sql.scalars import Scope, only
+from adomnia.sql.scope import only
+
+_TABLE = "name a table of the catalog"
 
 
-def scope_of(select: exp.Select, catalog: Catalog) -> Scope:
-    """The private table that a question is about."""
+@dataclass(frozen=True)
+class From:
+    """One name in FROM: what stands there, what it is called, and how it is joined with what stands before."""
+
+    node: exp.Expr
+    name: str
+    outer: bool = False
+    on: exp.Expr | None = None
+    shared: tuple[str, ...] = ()
+
+
+def written_sources(select: exp.Select) -> list[From]:
+    """All names in FROM, in their order."""
     source = select.args.get("from_")
     if source is None:
         raise _about_nothing(select)
     only(source, "this")
-    if isinstance(source.this, exp.Subquery):
-        raise _subquery(select, source.this)
-    table = _table(source.this, catalog)
-    for join in select.args.get("joins") or ():
-        raise _join(join, table, catalog)
-    if table.public:
-        why = "is public, and questions about public tables alone are not answered yet"
-        raise refusal("public_table", source.this, why, "ask the owner: public tables can be read as files")
-    alias = source.this.args.get("alias")
-    if alias is None:
-        return Scope(table, table.name)
-    only(alias, "this")
-    return Scope(table, str(alias.name))
+    found = [From(source.this, _name(source.this)), *_flattened(source.this), *map(_join, _joins(select))]
+    names = [each.name.lower() for each in found]
+    for place, each in enumerate(found):
+        if names[place] in names[:place]:
+            raise refusal("duplicate_alias", each.node, "names two tables", "give each its own name with AS", each.name)
+    return found
+
+
+def named_table(node: exp.Expr, catalog: Catalog) -> Derived:
+    """A table of the catalog."""
+    if not isinstance(node, exp.Table) or isinstance(node.this, exp.Func):
+        raise refusal("function_not_allowed", node, "is not a table of the catalog", _TABLE)
+    if node.args.get("sample"):
+        why = "picks an arbitrary subset, which gives no privacy"
+        raise refusal("tablesample", node, why, "leave the sampling out", "Sampling")
+    name = ".".join(part.name for part in node.parts)
+    for table in catalog.tables:
+        if table.name.lower() == name.lower():
+            only(node, "this", "alias", "joins")
+            columns = {column.name: column for column in table.columns}
+            if table.public:
+                return Derived(relations.Public(table.name, table.columns, table.repeats), columns)
+            keys = catalog.unique_keys(table.name)
+            return Derived(relations.Table(table.name, table.rows_per_person, table.columns, keys), columns)
+    tables = [table.name for table in catalog.tables]
+    raise unknown("unknown_table", node, name, "tables of the catalog", tables)
+
+
+def _joins(select: exp.Select) -> Iterator[exp.Join]:
+    yield from select.args.get("joins") or ()
+
+
+def _flattened(node: exp.Expr) -> Iterator[From]:
+    """Joins that the parser hangs on a table in brackets."""
+    yield from map(_join, node.args.get("joins") or ())
+
+
+def _join(join: exp.Join) -> From:
+    if join.find(exp.Lateral) and isinstance(join.this, exp.Lateral):
+        raise refusal("lateral", join, "computes a table for every row", "ask about one table", "LATERAL")
+    side, kind, method = (str(join.args.get(part) or "").upper() for part in ("side", "kind", "method"))
+    if method or kind not in ("", "INNER", "CROSS", "OUTER") or side not in ("", "LEFT"):
+        word = " ".join(filter(None, (method, side, kind)))
+        why, fix = "is not answered", "use JOIN or LEFT JOIN with ON, the private table first"
+        raise refusal("join", join, why, fix, f"{word} JOIN")
+    only(join, "this", "on", "using", "side", "kind")
+    shared = tuple(part.name.lower() for part in join.args.get("using") or ())
+    return From(join.this, _name(join.this), side == "LEFT", join.args.get("on"), shared)
+
+
+def _name(node: exp.Expr) -> str:
+    alias = node.args.get("alias")
+    if alias is not None:
+        only(alias, "this")
+    if isinstance(node, exp.Lateral):
+        raise refusal("lateral", node, "computes a table for every row", "ask about one table", "LATERAL")
+    return str(node.alias_or_name) or "subquery"
 
 
 def _about_nothing(select: exp.Select) -> Refusal:
@@ -36,58 +98,3 @@ def _about_nothing(select: exp.Select) -> Refusal:
             return unanswerable(asked)
     fix = "add FROM and a table of the catalog"
     return refusal("not_an_aggregate", select, "asks about no table", fix, "The question")
-
-
-def _table(node: exp.Expr, catalog: Catalog) -> Table:
-    if not isinstance(node, exp.Table) or isinstance(node.this, exp.Func):
-        raise refusal("function_not_allowed", node, "is not a table of the catalog", "name a table of the catalog")
-    if node.args.get("sample"):
-        why = "picks an arbitrary subset, which gives no privacy"
-        raise refusal("tablesample", node, why, "leave the sampling out", "Sampling")
-    name = ".".join(part.name for part in node.parts)
-    for table in catalog.tables:
-        if table.name.lower() == name.lower():
-            only(node, "this", "alias")
-            return table
-    tables = [table.name for table in catalog.tables]
-    raise unknown("unknown_table", node, name, "tables of the catalog", tables)
-
-
-def _subquery(select: exp.Select, source: exp.Subquery) -> Refusal:
-    inner = source.this
-    if isinstance(inner, exp.SetOperation):
-        return refusal("set_operation", inner, "is not answered yet", "ask about one table", "UNION")
-    if inner.args.get("limit") or inner.args.get("offset"):
-        why = "keeps rows by their order, which depends on everybody's rows"
-        return refusal("limit_below_aggregate", inner, why, "use LIMIT outside only", "LIMIT inside FROM")
-    if not any(item.find(exp.AggFunc) for item in select.expressions):
-        why, fix = "would show values of single rows", "use COUNT, SUM or AVG"
-        return refusal("not_an_aggregate", select, why, fix, "The question")
-    if any(item.find(exp.AggFunc) for item in inner.expressions) and not inner.args.get("group"):
-        return refusal("nested_aggregate", inner, "is aggregated again", "ask for the inner one alone", "An aggregate")
-    return unanswerable(source)
-
-
-def _join(join: exp.Join, left: Table, catalog: Catalog) -> Refusal:
-    if join.find(exp.Lateral):
-        return refusal("lateral", join, "computes a table for every row", "ask about one table", "LATERAL")
-    if isinstance(join.this, exp.Subquery):
-        return unanswerable(join.this)
-    right = _table(join.this, catalog)
-    if right == left:
-        why = "pairs people with each other, so that one person touches everybody's rows"
-        return refusal("private_self_join", join, why, "name the table once", f"{left.name} joined with itself")
-    if right.public and not _on_columns(join):
-        what, why = f"This join with {right.name}", "repeats every row for each public one"
-        return refusal("fanout_join_with_public", join, why, "ask about one table", what)
-    return refusal("join", join, "is not answered yet", "ask about one table", f"A join with {right.name}")
-
-
-def _on_columns(join: exp.Join) -> bool:
-    if join.args.get("using"):
-        return True
-    condition = join.args.get("on")
-    equality = condition.find(exp.EQ) if condition is not None else None
-    return (
-        equality is not None and isinstance(equality.this, exp.Column) and isinstance(equality.expression, exp.Column)
-    )

@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from adomnia.privacy.aggregates import Present, Total
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.queries import Present, Query, Total
+from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, Steps
 from adomnia.statistics.ratios import ratio_bounds
 

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Event, Price
-from adomnia.privacy.queries import Query, Total
+from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Measure, Steps
 from adomnia.statistics.scaled import in_steps
 

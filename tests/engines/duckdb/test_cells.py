@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.engines.duckdb.cells import cells
+from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Truth
-from adomnia.privacy.queries import Query, Rows, Total
+from adomnia.privacy.queries import Query
 from engines.databases import category, people, relation, whole
 
 CITY = category("city", "Oslo", "Bergen", "Voss")
@@ -50,3 +53,17 @@ def test_wide_sums_arrive_as_the_same_python_integers(values, skipped):
     (exact,) = cells(result, (Query(TABLE, (CITY,), WIDE),))
     assert exact.tolist() == values + [0] * (3 - len(values))
     assert all(type(value) is int for value in exact.tolist())
+
+
+def test_a_count_is_read_as_what_it_is_however_large_public_facts_allow_it_to_be():
+    """Read as halves of wide numbers, two counts became one, whose upper half no noise could hide."""
+    many = Query(replace(TABLE, rows_per_person=2**40), (MEMBER,), Rows())
+    assert many.largest >= 2**63
+    (exact,) = cells(pa.table({"k0": [False, True], "m0": pa.array([20, 21], pa.int64())}), (many,))
+    assert exact.tolist() == [20, 21]
+
+
+def test_wide_numbers_of_another_type_are_not_guessed_at():
+    result = pa.table({"m0": pa.array([Decimal(5)], pa.decimal256(50, 0))})
+    with pytest.raises(ValueError, match="DECIMAL"):
+        cells(result, (Query(TABLE, (), WIDE),))

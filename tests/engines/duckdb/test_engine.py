@@ -9,9 +9,10 @@ import pytest
 from adomnia.engines.contract import Engine, Statement
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Failure
+from adomnia.privacy.aggregates import People, Present, Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
-from adomnia.privacy.queries import People, Present, Query, Rows, Total
+from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
 from engines.databases import (
     answer,

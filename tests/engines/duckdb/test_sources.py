@@ -6,9 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.engines.duckdb import DuckDB, values_of
+from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
-from adomnia.privacy.queries import Present, Query, Rows, Total
+from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.queries import Query
 from engines.databases import answer, catalog, category, contents, number, people, relation
 
 FARE = number("fare", 0, 100, 0.25)
@@ -52,12 +53,6 @@ def test_a_name_that_would_match_other_files_means_itself(tmp_path):
     for name in ("p1.csv", "pa.csv", "p?.csv"):
         (tmp_path / name).write_text(CSV + "9,9,Oslo\n")
     assert opened(tmp_path, "p[1a]*?.csv", CSV) == EXPECTED
-    assert values_of(tmp_path / "p[1a]*?.csv", "city") == ["Oslo", "Bergen"]
-
-
-def test_a_public_source_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(Refusal, match="is not a file that can be read"):
-        values_of(tmp_path / "cities.csv", "city")
 
 
 CSV = "person_id,fare,city\n1,1.5,Oslo\n2,,Bergen\n3,1000,\n,4,Oslo\n"
@@ -131,15 +126,3 @@ def test_an_undeclared_column_is_never_stored(tmp_path):
     engine = DuckDB.load(catalog(TABLE), {"people": frame})
     assert set(contents(engine, "people")[0]) == {"rank", "person", "fare", "fare grid", "city"}
     engine.close()
-
-
-def test_public_values_come_in_the_order_of_the_file_without_repeats(tmp_path):
-    (tmp_path / "cities.csv").write_text("city,region\nOslo,East\nBergen,West\nOslo,East\n,North\n")
-    pq.write_table(pa.table({"code": [3, 1, 3, None]}), tmp_path / "codes.parquet")
-    assert values_of(tmp_path / "cities.csv", "city") == ["Oslo", "Bergen"]
-    assert values_of(tmp_path / "codes.parquet", "code") == ["3", "1"]
-    with pytest.raises(Refusal, match=r"Source cities\.csv has no column town"):
-        values_of(tmp_path / "cities.csv", "town")
-    (tmp_path / "bad.csv").write_text("city\nOslo\nBergen,x\n")
-    with pytest.raises(Refusal, match=r"Source bad\.csv cannot be read"):
-        values_of(tmp_path / "bad.csv", "city")

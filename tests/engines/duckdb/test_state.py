@@ -11,11 +11,13 @@ from dataclasses import replace
 
 import pytest
 
+from adomnia.catalog.model import Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.duckdb.state import State, fresh_key
 from adomnia.errors import Failure, Refusal
-from adomnia.privacy.queries import Query, Rows
-from engines.databases import answer, catalog, number, people, relation
+from adomnia.privacy.aggregates import Rows
+from adomnia.privacy.queries import Query
+from engines.databases import answer, catalog, category, number, people, relation
 
 FARE = number("fare", 0, 100)
 TABLE = people(FARE, source="people.csv")
@@ -120,14 +122,39 @@ def test_other_bounds_or_steps_need_another_index_but_no_other_version(tmp_path,
     assert steps(tmp_path, table=people(column, source="people.csv", rows_per_person=1)) == []
 
 
-def test_a_table_that_is_declared_later_joins_the_version(tmp_path):
+CITIES = Table("cities", "cities.csv", (category("city", "Oslo"),), public=True, repeats=(2,))
+
+
+def with_cities(folder, text, version=1, cities=CITIES):
+    (folder / "cities.csv").write_text(text)
+    engine = DuckDB.open(catalog(TABLE, cities, folder=folder, version=version), folder / "state")
+    engine.close()
+    return indexes(folder)
+
+
+@pytest.mark.parametrize("cities", [CITIES, replace(CITIES, columns=(), repeats=())], ids=["columns", "none"])
+def test_a_table_that_is_declared_later_joins_the_version_even_if_it_is_public(tmp_path, cities):
     write(tmp_path, 1, 2)
     opened(tmp_path)
-    (tmp_path / "cities.csv").write_text("city\nOslo\n")
-    public = replace(TABLE, name="cities", source="cities.csv", columns=(), public=True)
-    engine = DuckDB.open(catalog(TABLE, public, folder=tmp_path), tmp_path / "state")
-    engine.close()
-    assert len(indexes(tmp_path)) == 1
+    (first,) = with_cities(tmp_path, "city\nOslo\n", cities=cities)
+    with pytest.raises(Refusal, match="The data of table cities changed, and version 1 stands for what it was"):
+        with_cities(tmp_path, "city\nOslo\nOslo\n", cities=cities)
+    assert indexes(tmp_path) == [first]
+    (second,) = with_cities(tmp_path, "city\nOslo\nOslo\n", version=2, cities=cities)
+    assert second != first
+
+
+def test_other_facts_of_a_public_table_need_another_index(tmp_path):
+    write(tmp_path, 1)
+    (first,) = with_cities(tmp_path, "city\nOslo\n")
+    (second,) = with_cities(tmp_path, "city\nOslo\n", cities=replace(CITIES, repeats=(1,)))
+    assert second != first
+
+
+def test_a_public_file_that_is_not_there_is_refused(tmp_path):
+    write(tmp_path, 1)
+    with pytest.raises(Refusal, match=r"Source cities\.csv is not a file that can be read"):
+        DuckDB.open(catalog(TABLE, CITIES, folder=tmp_path), tmp_path / "state")
 
 
 def test_the_key_is_drawn_once_and_read_by_its_owner_alone(tmp_path):

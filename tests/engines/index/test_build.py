@@ -17,10 +17,11 @@ from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.index import Links, Target, build_table
 from adomnia.engines.index.source import Source
 from adomnia.errors import Failure
+from adomnia.privacy.aggregates import People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
-from adomnia.privacy.queries import People, Query, Rows, Total
+from adomnia.privacy.queries import Query
 from adomnia.privacy.units import ROW
 from engines.databases import (
     KEY,

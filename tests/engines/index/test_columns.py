@@ -5,10 +5,12 @@ from datetime import date
 import pyarrow as pa
 import pytest
 
+from adomnia.catalog.model import Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.units import ROW
 from engines.databases import catalog, category, contents, number, people, whole
 
 FARE = number("c", 0, 100, 0.5)
@@ -65,6 +67,14 @@ def spelled(folder, column, *cells):
 def test_text_is_read_as_declared_and_what_cannot_be_read_is_null(tmp_path, column, cells):
     found = [(row["c"], row["c grid"]) if "c grid" in row else row["c"] for row in spelled(tmp_path, column, *cells)]
     assert sorted(map(repr, found)) == sorted(map(repr, cells.values()))
+
+
+def test_text_that_cannot_be_read_is_null_even_where_nothing_else_is_read(tmp_path):
+    (tmp_path / "data.csv").write_text("c\n30\nthirty\n")
+    table = Table("data", "data.csv", (Column("c", Quantity()),))
+    engine = DuckDB.open(catalog(table, folder=tmp_path, unit=ROW), tmp_path / "state")
+    assert [row["c"] for row in contents(engine, "data")] == [30.0, None]
+    engine.close()
 
 
 @pytest.mark.parametrize(

@@ -13,30 +13,35 @@ from hypothesis import strategies as st
 from adomnia.catalog.model import Link, Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
+from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity
-from adomnia.privacy.queries import People, Query, Rows
-from engines.databases import PERSON, answer, catalog, contents, loaded, people, relation, whole
+from adomnia.privacy.queries import Query
+from engines.databases import KEY, PERSON, answer, catalog, contents, loaded, people, ranked, relation, whole
 
 PEOPLE = people(whole("age", 0, 120))
 VISITS = Table(
     "visits",
     "visits.csv",
-    (Column("visit_id", Identity()), PERSON, whole("mark", 0, 1000)),
+    (Column("visit_id", Identity(linked="visits.visit_id")), PERSON, whole("mark", 0, 1000)),
     link=Link("person_id", "people", "person_id"),
     rows_per_person=3,
 )
 ITEMS = Table(
     "items",
     "items.csv",
-    (Column("item_id", Identity()), Column("visit_id", Identity()), whole("mark", 0, 1000)),
+    (
+        Column("item_id", Identity(linked="items.item_id")),
+        Column("visit_id", Identity(linked="visits.visit_id")),
+        whole("mark", 0, 1000),
+    ),
     link=Link("visit_id", "visits", "visit_id"),
     rows_per_person=2,
 )
 PARTS = Table(
     "parts",
     "parts.csv",
-    (Column("item_id", Identity()), whole("mark", 0, 1000)),
+    (Column("item_id", Identity(linked="items.item_id")), whole("mark", 0, 1000)),
     link=Link("item_id", "items", "item_id"),
     rows_per_person=2,
 )
@@ -145,6 +150,77 @@ def test_parent_keys_that_occur_twice_are_refused_without_naming_one():
     assert "4711" not in str(refused.value)
 
 
+TWICE = {
+    "visits": rows("visit_id person_id mark", (4711, 1, 1.0), (4711, 2, 2.0)),
+    "items": rows("item_id visit_id mark", (4711, 1, 1.0), (4711, 2, 2.0)),
+}
+SPELLED = {
+    "people": "person_id,age\n1,30\n",
+    "visits": "visit_id,person_id,mark\n",
+    "items": "item_id,visit_id,mark\n",
+    "parts": "item_id,mark\n",
+}
+
+
+def keys_that_are_unique(world):
+    return [(table.name, key) for table in world.tables for key in world.unique_keys(table.name)]
+
+
+@pytest.mark.parametrize(("table", "key"), keys_that_are_unique(WORLD))
+def test_every_key_that_is_said_to_be_unique_is_checked_in_memory_even_if_nothing_links_to_it(table, key):
+    empty = {"people": [], "visits": [], "items": [], "parts": []}
+    with pytest.raises(Refusal, match=rf"Column {table}\.{key} links rows to people, and some"):  # noqa: SIM117
+        with loaded(WORLD, **{**empty, table: TWICE[table]}):
+            pass
+
+
+@pytest.mark.parametrize("repeated", ["4711,1,1\n4711,2,2\n", "4711,1,1\n4711.0,,2\n"])
+@pytest.mark.parametrize(("table", "key"), keys_that_are_unique(WORLD))
+def test_every_key_that_is_said_to_be_unique_is_checked_in_files(tmp_path, table, key, repeated):
+    for name, text in SPELLED.items():
+        (tmp_path / f"{name}.csv").write_text(text + repeated * (name == table))
+    world = catalog(replace(PEOPLE, source="people.csv"), VISITS, ITEMS, PARTS, folder=tmp_path)
+    with pytest.raises(Refusal, match=rf"Column {table}\.{key} links rows to people, and some"):
+        DuckDB.open(world, tmp_path / "state")
+
+
+def test_the_keys_that_are_said_to_be_unique_are_those_of_linked_tables():
+    assert keys_that_are_unique(WORLD) == [("visits", "visit_id"), ("items", "item_id")]
+
+
+def test_ids_that_link_tables_are_kept_as_the_keys_that_links_compare():
+    with loaded(
+        WORLD,
+        people=rows("person_id age", (1, 30.0)),
+        visits=rows("visit_id person_id mark", (10, 1, 10.0), (None, 1, 11.0)),
+        items=rows("item_id visit_id mark", (100, 10, 1.0), (None, 77, 2.0)),
+        parts=rows("item_id mark", (100, 5.0)),
+    ) as engine:
+        visits, items, parts = (contents(engine, name) for name in ("visits", "items", "parts"))
+    assert {(row["mark"], row["visit_id"]) for row in visits} == {(10, 10), (11, None)}
+    assert {(row["mark"], row["item_id"], row["visit_id"]) for row in items} == {(1, 100, 10), (2, None, 77)}
+    assert [row["item_id"] for row in parts] == [100]
+    assert set(visits[0]) == {"rank", "person", "visit_id", "mark"}
+
+
+@settings(max_examples=20, deadline=None)
+@given(visits=st.lists(st.tuples(st.none() | st.integers(-3, 120), st.sampled_from([1.0, 2.0])), max_size=6))
+def test_ids_that_link_tables_take_part_in_the_order_of_rows(visits):
+    unique = {visit: mark for visit, mark in visits if visit is not None}
+    nameless = [(None, mark) for visit, mark in visits if visit is None]
+    own = rows("visit_id person_id mark", *((visit, 1, mark) for visit, mark in [*unique.items(), *nameless]))
+    with loaded(catalog(PEOPLE, VISITS, ITEMS), people=[], visits=own, items=[]) as engine:
+        found = sorted(contents(engine, "visits"), key=lambda row: row["rank"])
+    expected = ranked(KEY, (VISITS.columns[0], VISITS.columns[2]), own, "0:1")
+    assert [(row["visit_id"], row["mark"]) for row in found] == [(row["visit_id"], row["mark"]) for row in expected]
+
+
+def test_an_id_that_links_nothing_is_not_kept():
+    plain = replace(VISITS, columns=(Column("visit_id", Identity()), *VISITS.columns[1:]))
+    with loaded(catalog(PEOPLE, plain), people=[], visits=rows("visit_id person_id mark", (10, 1, 10.0))) as engine:
+        assert set(contents(engine, "visits")[0]) == {"rank", "person", "mark"}
+
+
 def test_missing_parent_keys_may_occur_often():
     with loaded(
         catalog(PEOPLE, VISITS, ITEMS),
@@ -227,6 +303,7 @@ def test_a_key_is_the_same_however_a_file_spells_it(tmp_path, spelling):
     engine = DuckDB.open(world, tmp_path / "state")
     persons = {int(row["mark"]): row["person"] for row in contents(engine, "visits")}
     assert [row["person"] for row in contents(engine, "items")] == [persons[5]]
+    assert [row["visit_id"] for row in contents(engine, "items")] == ["1"]  # as in visits
     engine.close()
 
 

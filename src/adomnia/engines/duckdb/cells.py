@@ -20,15 +20,17 @@ def cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
 
 
 def _spread(query: Query, places: tuple[Integers, ...], column: pa.ChunkedArray) -> Integers:
-    wide = query.largest >= 2**63
+    wide = pa.types.is_decimal(column.type)
     exact = np.zeros(query.shape, dtype=object if wide else np.int64)
-    values = _wide(column) if wide else column.fill_null(0).to_numpy()
+    values = _wide(column) if wide else column.cast(pa.int64()).fill_null(0).to_numpy()
     exact[places] = values if places else values[0]
     return exact
 
 
 def _wide(column: pa.ChunkedArray) -> Integers:
     """DECIMAL(38, 0) as Python integers: its two's complement halves, put together."""
+    if column.type != pa.decimal128(38, 0):
+        raise ValueError(f"Wide sums must be DECIMAL(38, 0), got {column.type}.")
     decimals = column.combine_chunks().fill_null(0)
     halves = np.frombuffer(decimals.buffers()[1], dtype="<i8").reshape(-1, 2)[decimals.offset :][: len(decimals)]
     joined: Integers = halves[:, 0].view(np.uint64).astype(object) + halves[:, 1].astype(object) * 2**64

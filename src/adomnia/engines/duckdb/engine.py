@@ -2,21 +2,25 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from pyarrow import ArrowException
 
-from adomnia.catalog.model import Catalog
+from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb.cells import cells
-from adomnia.engines.duckdb.sources import file_source, frame_source, text_literal, unreadable
+from adomnia.engines.duckdb.sources import QUIET, file_source, frame_source, runner, text_literal, unreadable
 from adomnia.engines.duckdb.state import State, fresh_key
-from adomnia.engines.index import STEPS, Links, Run, Source, Target, build_rows, build_table
-from adomnia.engines.render import render
+from adomnia.engines.index import STEPS, Links, Source, Target, build_public, build_rows, build_table
+from adomnia.engines.index.columns import kept
+from adomnia.engines.render import render, render_rows
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.noise import Integers
 from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Select
 from adomnia.privacy.units import ROW
 
 Progress = Callable[[str, float], None]
@@ -24,9 +28,8 @@ Progress = Callable[[str, float], None]
 
 _MEMORY = "1200MB"
 
-_QUIET = "SET enable_progress_bar = false"  # DuckDB's own, which appears wherever Python is interactive
 _LOCKS = (
-    _QUIET,
+    QUIET,
     "SET python_enable_replacements = false",
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",
@@ -61,12 +64,17 @@ class DuckDB:
     def load(
         cls, catalog: Catalog, frames: Mapping[str, object], progress: Progress = silent, threads: int | None = None
     ) -> "DuckDB":
-        """The engine over tables in memory, Arrow, pandas or Polars: nothing is written to disk."""
+        """The engine over tables in memory, Arrow, pandas or Polars: nothing is written to disk.
+
+        A public table that is not among them is read from its file.
+        """
         connection = duckdb.connect(config=_settings("", threads))
         # Frames, keys and temporary tables are the cursor's own, and go with it.
         with connection.cursor() as builder:
             sources = {name: frame_source(builder, name, frame) for name, frame in frames.items()}
-            _build(catalog, sources, Target(_runner(builder), "memory.main", fresh_key()), progress)
+            missing = [table for table in _indexed(catalog) if table.public and table.name not in frames]
+            sources |= _files(catalog, missing, builder)
+            _build(catalog, sources, Target(runner(builder), "memory.main", fresh_key()), progress)
         return cls(connection)
 
     def render(self, queries: tuple[Query, ...]) -> Statement:
@@ -79,6 +87,15 @@ class DuckDB:
                 result = cursor.sql(statement.text, params=list(statement.parameters)).to_arrow_table()
             return cells(result, queries)
         raise Failure()  # out here it carries no cause, whose words may quote a row
+
+    def render_rows(self, rows: Select) -> Statement:
+        return render_rows(rows)
+
+    def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
+        with suppress(duckdb.Error), self._connection.cursor() as cursor:
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            return cursor.execute(statement.text, list(statement.parameters)).fetchmany(most)
+        raise Failure()
 
     def close(self) -> None:
         """Let go of the index."""
@@ -96,32 +113,46 @@ def _settings(spill: str, threads: int | None) -> dict[str, str | bool | int | f
 
 def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, threads: int | None) -> None:
     with duckdb.connect(config=_settings(str(path.with_name("spill")), threads)) as builder:
-        private = [table for table in catalog.tables if not table.public]
-        sources = {table.name: file_source(builder, catalog.folder / table.source) for table in private}
+        sources = _files(catalog, _indexed(catalog), builder)
         builder.execute(f'ATTACH {text_literal(str(path))} AS " index"')
-        _build(catalog, sources, Target(_runner(builder), '" index".main', key), progress)
+        _build(catalog, sources, Target(runner(builder), '" index".main', key), progress)
         builder.execute('DETACH " index"')
 
 
+def _indexed(catalog: Catalog) -> list[Table]:
+    """The tables of the index: every private one, and the public ones with a column to keep."""
+    return [table for table in catalog.tables if not table.public or kept(table.columns)]
+
+
+def _files(catalog: Catalog, tables: list[Table], builder: duckdb.DuckDBPyConnection) -> dict[str, Source]:
+    return {table.name: file_source(builder, catalog.folder / table.source) for table in tables}
+
+
 def _build(catalog: Catalog, sources: Mapping[str, Source], target: Target, progress: Progress) -> None:
-    private = [table for table in catalog.tables if not table.public]
-    for table in private:
+    tables = _indexed(catalog)
+    for table in tables:
         sources[table.name].check(table)
-    target.run(_QUIET)
-    target.run("SET TimeZone = 'UTC'")  # a moment falls on the same day on every machine
     links = Links(catalog, sources, target.run)
     write = build_rows if catalog.unit == ROW else build_table
+    private = [table for table in tables if not table.public]
+    for table in tables:
+        if table.public:
+            _guard(sources[table.name], partial(build_public, target, table, sources[table.name]))
     for done, table in enumerate(private):
-        fault: AdomniaError
-        try:
-            write(target, table, links, _steps(table.name, done, len(private), progress))
-            continue
-        except (duckdb.InvalidInputException, duckdb.IOException):
-            fault = unreadable(sources[table.name].name)
-        except duckdb.Error:
-            fault = Failure()
-        raise fault  # out here it carries no cause, whose words may quote a row
+        step = _steps(table.name, done, len(private), progress)
+        _guard(sources[table.name], partial(write, target, table, links, step))
     progress("done", 1.0)
+
+
+def _guard(source: Source, build: Callable[[], None]) -> None:
+    fault: AdomniaError
+    try:
+        return build()
+    except (duckdb.InvalidInputException, duckdb.IOException):
+        fault = unreadable(source.name)
+    except duckdb.Error:
+        fault = Failure()
+    raise fault  # out here it carries no cause, whose words may quote a row
 
 
 def _steps(table: str, done: int, tables: int, progress: Progress) -> Callable[[str], None]:
@@ -129,10 +160,3 @@ def _steps(table: str, done: int, tables: int, progress: Progress) -> Callable[[
         progress(f"{table}: {name}", (done + STEPS.index(name) / len(STEPS)) / tables)
 
     return step
-
-
-def _runner(connection: duckdb.DuckDBPyConnection) -> Run:
-    def run(sql: str, *parameters: object) -> list[tuple[object, ...]]:
-        return connection.execute(sql, list(parameters)).fetchall()
-
-    return run

@@ -9,10 +9,16 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from adomnia.engines.index import Source
+from adomnia.engines.index import Run, Source
 from adomnia.engines.render.constants import quoted
 from adomnia.errors import Refusal
 
+QUIET = "SET enable_progress_bar = false"  # DuckDB's own, which appears wherever Python is interactive
+_READING = (
+    QUIET,
+    "SET TimeZone = 'UTC'",  # a moment falls on the same day on every machine
+    "SET disabled_optimizers = 'type_pushdown'",  # it lets the reader of CSV files do TRY_CAST, and fail
+)
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -37,23 +43,22 @@ def frame_source(connection: duckdb.DuckDBPyConnection, name: str, frame: object
     raise Refusal(f"Table {name}", why, "give a table of Arrow, pandas or Polars")
 
 
-def values_of(path: Path, column: str) -> list[str]:
-    """The distinct values of a column of a public file, in the order in which they come."""
-    with duckdb.connect() as connection:
-        source = file_source(connection, path)
-        if column.lower() not in {name.lower() for name in source.types}:
-            raise Refusal(f"Source {path.name}", f"has no column {column}", "correct the catalog or the file")
-        with suppress(duckdb.Error):
-            rows = connection.execute(f"SELECT CAST({quoted(column)} AS VARCHAR) FROM {source.relation}").fetchall()
-            return list(dict.fromkeys(value for (value,) in rows if value is not None))
-    raise unreadable(path.name)
-
-
 def unreadable(name: str) -> Refusal:
     """A source that is not what its name says."""
     return Refusal(
         f"Source {name}", "cannot be read", "check that it is a Parquet file or a CSV file in UTF-8 with a header"
     )
+
+
+def runner(connection: duckdb.DuckDBPyConnection) -> Run:
+    """Runs SQL on a connection that is made ready to read sources."""
+    for setting in _READING:
+        connection.execute(setting)
+
+    def run(sql: str, *parameters: object) -> list[tuple[object, ...]]:
+        return connection.execute(sql, list(parameters)).fetchall()
+
+    return run
 
 
 def _types(connection: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:

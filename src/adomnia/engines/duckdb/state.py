@@ -15,7 +15,7 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
 
-_FORMAT = 1  # of the index: raise it when layout or order change, and every index is built anew
+_FORMAT = 2  # of the index: raise it when layout or order change, and every index is built anew
 _KEY_BYTES = 32
 _RACY_NANOSECONDS = 2 * 10**9  # a file that changed this shortly before it was read may change again unnoticed
 
@@ -87,11 +87,9 @@ class State:
 
 
 def _fingerprints(catalog: Catalog, known: dict[str, Any]) -> dict[str, Any]:
-    """Size, time and hash of every private file; it is hashed again only where size or time say so."""
+    """Size, time and hash of every file, public ones too; it is hashed again only where size or time say so."""
     return {
-        table.name: _fingerprint(catalog.folder / table.source, known.get(table.name, {}))
-        for table in catalog.tables
-        if not table.public
+        table.name: _fingerprint(catalog.folder / table.source, known.get(table.name, {})) for table in catalog.tables
     }
 
 
@@ -123,8 +121,7 @@ def _identity(catalog: Catalog, prints: dict[str, Any]) -> str:
     """A name for everything that an index depends on."""
     facts = [_FORMAT, catalog.version, catalog.unit]
     for table in catalog.tables:
-        if not table.public:
-            facts += [table.name, table.columns, table.link, prints[table.name]["sha256"]]
+        facts += [table.name, table.public, table.columns, table.repeats, table.link, prints[table.name]["sha256"]]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 

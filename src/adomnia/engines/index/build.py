@@ -5,12 +5,12 @@ Everything that decides a rank is the person's own: the partition is the person,
 key and rows. Temporary tables and their columns have names that start with a space, which no name of a catalog does.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from adomnia.catalog.model import Table
 from adomnia.engines.contract import PERSON, RANK
-from adomnia.engines.index.columns import categories_name, kept, read, stored
+from adomnia.engines.index.columns import categories_name, kept, stored
 from adomnia.engines.index.order import digest, hashed_name
 from adomnia.engines.index.people import Links, Run
 from adomnia.engines.render.constants import quoted
@@ -77,9 +77,14 @@ def _stage(target: Target, table: Table, links: Links) -> None:
 def _projected(target: Target, table: Table, links: Links, first: list[str]) -> str:
     """SQL of the rows of a source, in the columns of the index after the `first` ones."""
     columns = kept(table.columns)
+    raw = links.rows(table, [f"{links.read(table, column)} AS {quoted(column.name)}" for column in columns])
+    return projected(target, columns, raw, first)
+
+
+def projected(target: Target, columns: tuple[Column, ...], raw: str, first: Sequence[str] = ()) -> str:
+    """SQL that turns columns as they are read into those of the index."""
     for column in columns:
         _declare_categories(target, column)
-    raw = links.rows(table, [f"{read(column)} AS {quoted(column.name)}" for column in columns])
     parts = [f"{part.sql} AS {quoted(part.name)}" for column in columns for part in stored(column)]
     return f"SELECT {', '.join([*first, *parts])} FROM ({raw})"
 

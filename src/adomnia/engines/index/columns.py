@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from sys import float_info
 
 from adomnia.engines.contract import grid_name
@@ -9,7 +10,7 @@ from adomnia.engines.render.constants import NOT_A_NUMBER, double, nearest_doubl
 from adomnia.engines.render.grids import on_grid
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Text, Truth
 
 _WIDTHS = (("TINYINT", 7), ("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63), ("HUGEINT", 127))
 
@@ -23,8 +24,8 @@ class Stored:
 
 
 def kept(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns that the index holds: all but the ids."""
-    return tuple(column for column in columns if not isinstance(column.kind, Identity))
+    """The columns that the index holds: all but the ids, of which only those that link tables are kept."""
+    return tuple(column for column in columns if not isinstance(column.kind, Identity) or column.kind.linked)
 
 
 def categories_name(column: Column) -> str:
@@ -44,7 +45,7 @@ def read(column: Column) -> str:
             return f"TRY_CAST({name} AS DATE)"
         case Text(values=tuple()):
             return f"ENUM_CODE(TRY_CAST(TRY_CAST({name} AS VARCHAR) AS {quoted(categories_name(column))}))"
-    return f"TRY_CAST({name} AS VARCHAR)"
+    return f"LEFT(TRY_CAST({name} AS VARCHAR), {LONGEST_TEXT})"
 
 
 def stored(column: Column) -> Iterator[Stored]:
@@ -81,6 +82,7 @@ def _clamped(name: str, domain: Numbers) -> str:
 
 
 def _within(name: str, day: Day) -> str:
-    below = "" if day.lower is None else f"WHEN {name} < DATE '{day.lower}' THEN DATE '{day.lower}' "
-    above = "" if day.upper is None else f"WHEN {name} > DATE '{day.upper}' THEN DATE '{day.upper}' "
-    return f"CASE {below}{above}ELSE {name} END" if below or above else name
+    """Within its bounds, and always within the calendar: beyond it, functions of dates fail."""
+    lower, upper = day.lower or date.min, day.upper or date.max
+    below, above = (f"DATE '{bound.isoformat()}'" for bound in (lower, upper))
+    return f"CASE WHEN {name} < {below} THEN {below} WHEN {name} > {above} THEN {above} ELSE {name} END"

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from adomnia.catalog.model import Catalog, Link, Table
+from adomnia.engines.index.columns import read
 from adomnia.engines.index.source import WHOLE, Source, spelled_key
 from adomnia.engines.render.constants import quoted
 from adomnia.errors import Refusal
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Identity
 from adomnia.privacy.units import ROW
 
 
@@ -49,7 +52,7 @@ class Links:
 
     def rows(self, table: Table, outputs: Sequence[str]) -> str:
         """SQL of the outputs for every row of a table, and of its person: " origin" and " key", NULL for nobody."""
-        unit, link = self._catalog.unit, self._shortened(table.link)
+        unit, link = self._catalog.unit, self._catalog.shortened(table.link)
         if unit == ROW:
             return f"SELECT {', '.join([*outputs, 'TRUE'])} FROM {self._sources[table.name].relation}"
         if link is None:
@@ -58,13 +61,10 @@ class Links:
             return self._directly(table, link.column, outputs)
         return self._through(table, link, outputs)
 
-    def _shortened(self, link: Link | None) -> Link | None:
-        """A link to the column by which its parent is linked leads where that one leads: no need to ask the parent."""
-        while (
-            link is not None and (on := self._table(link.parent).link) is not None and on.column == link.parent_column
-        ):
-            link = Link(link.column, on.parent, on.parent_column)
-        return link
+    def read(self, table: Table, column: Column) -> str:
+        """A column of a table's source, read as it is declared; an id as the key that links compare."""
+        source = self._sources[table.name]
+        return self._key(source, column.name) if isinstance(column.kind, Identity) else read(column)
 
     def _table(self, name: str) -> Table:
         return next(table for table in self._catalog.tables if table.name == name)

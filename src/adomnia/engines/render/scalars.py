@@ -47,7 +47,7 @@ class Scalars:
     def present(self, expression: Expression) -> str:
         """Something that is NULL exactly where an expression is NULL or NaN."""
         if isinstance(expression, Column):
-            return quoted(grid_name(expression)) if expression.domain else stored(expression)
+            return stored(expression, grid=expression.domain is not None)
         rendered = self.value(expression)
         if not may_be_nan(expression):
             return rendered
@@ -56,7 +56,7 @@ class Scalars:
     def grid(self, expression: Expression, domain: Numbers) -> str:
         """The grid integer of a number: as it is stored for a bare column, computed for anything else."""
         if isinstance(expression, Column) and expression.domain == domain:
-            return quoted(grid_name(expression))
+            return stored(expression, grid=True)
         return on_grid(self.value(expression), domain, may_be_nan=may_be_nan(expression))
 
     def _constant(self, constant: Fraction | str | bool | date | None) -> str:
@@ -73,7 +73,7 @@ class Scalars:
         return f"${self.parameters.setdefault(constant, len(self.parameters) + 1)}"
 
     def _applied(self, call: Call) -> str:
-        return FUNCTIONS[call.function].sql.format(*map(self.value, call.arguments))
+        return FUNCTIONS[call.function].sql(*map(self.value, call.arguments))
 
     def _by_codes(self, call: Call) -> str | None:
         """What can be said by the codes of a category alone; None for everything else."""
@@ -100,9 +100,10 @@ class Scalars:
         return f"CASE {stored(column)} {' '.join(cases)} END"
 
 
-def stored(column: Column) -> str:
-    """A column of the index."""
-    return quoted(stored_name(column))
+def stored(column: Column, *, grid: bool = False) -> str:
+    """A column as the index keeps it, or its grid integers; of a join, with the name of its side."""
+    name = quoted(grid_name(column) if grid else stored_name(column))
+    return f"{quoted(column.source)}.{name}" if column.source else name
 
 
 def may_be_nan(expression: Expression) -> bool:

@@ -1,39 +1,34 @@
 # ruff: noqa: S608 - SQL is what this module writes; names are quoted, text is bound
 """Queries over one relation as one statement."""
 
-from adomnia.engines.contract import PERSON, RANK, Statement
-from adomnia.engines.render.constants import integer, quoted
+from adomnia.engines.contract import Statement
+from adomnia.engines.render.relations import derived, kept, person, source, total
 from adomnia.engines.render.scalars import Scalars, stored
-from adomnia.privacy.queries import Present, Query, Rows, Total
-from adomnia.privacy.relations import Relation, Table
+from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Select
 
 
 def render(queries: tuple[Query, ...]) -> Statement:
-    """One statement for queries over the same relation, keys and cap: k0, k1, ... then m0, m1, ... in their order."""
+    """One statement for queries over the same rows and keys: k0, k1, ... then m0, m1, ... in their order."""
     first, *others = queries
-    if any((query.relation, query.keys, query.cap) != (first.relation, first.keys, first.cap) for query in others):
-        raise ValueError("Statement queries must share their relation, keys and cap, got different ones.")
+    if any((query.read, query.keys) != (first.read, first.keys) for query in others):
+        raise ValueError("Statement queries must share the rows they read and their keys, got different ones.")
     scalars = Scalars()
     keys = [stored(key) for key in first.keys]
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
     outputs += [f"{_aggregate(query, scalars)} AS m{place}" for place, query in enumerate(queries)]
-    table, conditions = _rows(first.relation, scalars)
-    if first.cap is not None:
-        conditions.insert(0, f"{quoted(RANK)} <= {first.cap}")
-    text = f"SELECT {', '.join(outputs)} FROM {quoted(table)}"
-    if conditions:
-        text += f" WHERE {' AND '.join(conditions)}"
+    table, conditions = source(first.read, scalars)
+    text = f"SELECT {', '.join(outputs)} FROM {table}{kept(conditions)}"
     if keys:
         text += f" GROUP BY {', '.join(keys)}"
     return Statement(text, tuple(scalars.parameters))
 
 
-def _rows(relation: Relation, scalars: Scalars) -> tuple[str, list[str]]:
-    """The table that a relation reads, and the conditions on its rows."""
-    if isinstance(relation, Table):
-        return relation.name, []
-    table, conditions = _rows(relation.source, scalars)
-    return table, [*conditions, f"({scalars.value(relation.condition)})"]
+def render_rows(rows: Select) -> Statement:
+    """One statement for rows of public tables."""
+    scalars = Scalars()
+    return Statement(derived(rows, scalars), tuple(scalars.parameters))
 
 
 def _aggregate(query: Query, scalars: Scalars) -> str:
@@ -42,19 +37,9 @@ def _aggregate(query: Query, scalars: Scalars) -> str:
             return "COUNT(*)"
         case Present(value=value):
             return f"COUNT({scalars.present(value)})"
-        case Total() as total:
-            return f"CAST({_sum(total, scalars)} AS {_sum_type(query)})"
-    return f"COUNT(DISTINCT {quoted(PERSON)})"
-
-
-def _sum(total: Total, scalars: Scalars) -> str:
-    """DuckDB adds integers up in a HUGEINT, whatever their own width."""
-    grid = scalars.grid(total.value, total.domain)
-    if total.centre == 0:
-        return f"SUM({grid})"
-    # Each value less the centre, added up: so written, it costs nothing beside a sum from another centre. The product
-    # is a HUGEINT too, because in a BIGINT enough rows would make it fail.
-    return f"SUM({grid}) - CAST({integer(total.centre)} AS HUGEINT) * COUNT({grid})"
+        case Total(value=value, domain=domain, centre=centre):
+            return f"CAST({total(scalars.grid(value, domain), centre)} AS {_sum_type(query)})"
+    return f"COUNT(DISTINCT {person(query.read) if query.aggregate.person is None else stored(query.aggregate.person)})"
 
 
 def _sum_type(query: Query) -> str:

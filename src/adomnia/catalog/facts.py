@@ -1,0 +1,68 @@
+"""What a public table shows of itself: where the catalog says nothing of its columns, the file may, as it is public."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from math import floor
+from typing import TYPE_CHECKING, TypeAlias
+
+from adomnia.catalog.model import Table
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.kinds import Day, Quantity, Text
+
+if TYPE_CHECKING:
+    from adomnia.privacy.expressions import Column
+
+_MOST_CATEGORIES = 100_000  # of a text that nobody declared as a category
+_LARGEST_INTEGER = 2**53  # as in bounds that are declared
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of one column: how many rows share a value at most, the least and the greatest value, and all texts."""
+
+    repeats: int
+    lower: float | date | None = None
+    upper: float | date | None = None
+    values: tuple[str, ...] = ()
+
+
+FactsOf: TypeAlias = Callable[[Table], Sequence[Facts]]
+
+
+def informed(table: Table, facts: Sequence[Facts]) -> Table:
+    """A public table that knows its file; bounds and values that the catalog declares stay what they are."""
+    columns = tuple(_informed(column, found) for column, found in zip(table.columns, facts, strict=True))
+    return replace(table, columns=columns, repeats=tuple(max(found.repeats, 1) for found in facts))
+
+
+def listed(facts: Facts) -> tuple[str, ...]:
+    """The values of a text, sorted: a file has no order that an engine must keep, and the index stores positions."""
+    return tuple(sorted(set(facts.values)))
+
+
+def _informed(column: Column, facts: Facts) -> Column:
+    match column.kind, facts.lower, facts.upper:
+        case Quantity(lower=None, whole=whole), float() as lower, float() as upper if lower < upper:
+            return _bounded(column, lower, upper, whole)
+        case Day(lower=None), date() as first, date() as last:
+            return replace(column, kind=Day(first, last))
+        case Text(values=None), _, _ if 1 <= len(facts.values) <= _MOST_CATEGORIES:
+            return replace(column, kind=Text(listed(facts)))
+    return column
+
+
+def _bounded(column: Column, lower: float, upper: float, whole: bool) -> Column:
+    if whole and max(-lower, upper) > _LARGEST_INTEGER:
+        return column
+    try:
+        domain = Numbers.integers(_rounded(lower), _rounded(upper)) if whole else Numbers.bounded(lower, upper)
+    except ValueError:  # infinite, or finer than any grid
+        return column
+    return replace(column, kind=Quantity(domain.lower, domain.upper, whole), domain=domain)
+
+
+def _rounded(number: float) -> int:
+    return floor(number + 0.5)  # as the index rounds

@@ -1,0 +1,68 @@
+# ruff: noqa: S608 - SQL is what this module writes, from names that are quoted
+"""What a public file shows of its columns. Private files are never read for this: their catalog comes first."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from adomnia.catalog.facts import Facts
+from adomnia.catalog.model import Table
+from adomnia.engines.duckdb.sources import file_source, runner, unreadable
+from adomnia.engines.index import Source, Target
+from adomnia.engines.index.columns import kept, read
+from adomnia.engines.index.public import repeats, write_public
+from adomnia.engines.render.constants import quoted
+from adomnia.errors import Refusal
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Day, Quantity, Text
+
+MOST_ROWS = 10_000_000
+_MOST_VALUES = 1_000_001  # one more than a category may have, so that too many are noticed
+_SCHEMA = "memory.main"
+
+
+def facts_of(path: Path, table: Table) -> tuple[Facts, ...]:
+    """The facts of every column that a public table declares."""
+    with duckdb.connect() as connection:
+        source = file_source(connection, path)
+        source.check(table)
+        with suppress(duckdb.Error):
+            return _facts(connection, table, source)
+    raise unreadable(path.name)
+
+
+def _facts(connection: duckdb.DuckDBPyConnection, table: Table, source: Source) -> tuple[Facts, ...]:
+    target = Target(runner(connection), _SCHEMA, b"")
+    rows = target.number(f"SELECT COUNT(*) FROM {source.relation}")
+    if rows > MOST_ROWS:
+        why = f"has more than {MOST_ROWS:,} rows, and a public table is read whole whenever its catalog is opened"
+        raise Refusal(f"Source {source.name}", why, "leave out what questions do not need, or declare it private")
+    columns = kept(table.columns)
+    if columns:
+        write_public(target, table, source)
+    return tuple(
+        # An id is not kept, so that nothing is known of it: it may be the same in all rows.
+        _fact(connection, source, column, table.name, repeats(target, table, column))
+        if column in columns
+        else Facts(rows)
+        for column in table.columns
+    )
+
+
+def _fact(connection: duckdb.DuckDBPyConnection, source: Source, column: Column, table: str, often: int) -> Facts:
+    written, name = f"{_SCHEMA}.{quoted(table)}", quoted(column.name)
+    match column.kind:
+        case Text(values=None):
+            values = f"SELECT DISTINCT {name} FROM {written} WHERE {name} IS NOT NULL LIMIT {_MOST_VALUES}"
+            return Facts(often, values=tuple(str(value) for (value,) in connection.execute(values).fetchall()))
+        case Quantity():
+            # From the source, where infinities are: clamped to other bounds they would be values like any other.
+            ends = f"FROM (SELECT {read(column)} AS x FROM {source.relation}) WHERE NOT ISNAN(x)"
+        case Day():
+            inside = "BOOL_AND(x BETWEEN DATE '0001-01-01' AND DATE '9999-12-31')"  # what Python can hold
+            ends = f"FROM (SELECT {name} AS x FROM {written}) HAVING {inside}"
+        case _:
+            return Facts(often)
+    found = connection.execute(f"SELECT MIN(x), MAX(x) {ends}").fetchall()
+    return Facts(often, *found[0]) if found else Facts(often)

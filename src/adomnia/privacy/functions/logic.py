@@ -1,0 +1,99 @@
+"""Comparisons, three-valued logic, and choices between values."""
+
+from adomnia.privacy.functions.contract import Function, hull
+from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Truth
+
+
+def _equal(left: Kind, right: Kind) -> Kind | None:
+    return None if hull(left, right) is None else Truth()
+
+
+def _ordered(left: Kind, right: Kind) -> Kind | None:
+    # Text has no order here: collations differ from engine to engine, and so would answers.
+    return _equal(left, right) if isinstance(left, Quantity | Day) else None
+
+
+def _logical(*kinds: Kind) -> Kind | None:
+    return Truth() if all(isinstance(kind, Truth) for kind in kinds) else None
+
+
+def _is_null(kind: Kind) -> Kind | None:
+    return None if isinstance(kind, Identity) else Truth()
+
+
+def _unless(left: Kind, right: Kind) -> Kind | None:
+    return hull(left, left) if _equal(left, right) else None
+
+
+def _chosen(*kinds: Kind) -> Kind | None:
+    """Conditions and outcomes in turn, and the outcome of last resort."""
+    conditions, outcomes = kinds[:-1:2], (*kinds[1::2], kinds[-1])
+    fits = len(kinds) % 2 == 1 and len(kinds) > 1 and _logical(*conditions) is not None
+    return hull(*outcomes) if fits else None
+
+
+def _cases(*parts: str) -> str:
+    cases = (f"WHEN {test} THEN {outcome}" for test, outcome in zip(parts[:-1:2], parts[1::2], strict=True))
+    return f"CASE {' '.join(cases)} ELSE {parts[-1]} END"
+
+
+_EQUAL = "two numbers, texts, dates or booleans, alike -> boolean"
+_ORDER = "two numbers or dates, alike -> boolean"
+_LOGIC = "boolean, boolean -> boolean"
+_VALUES = "two numbers, texts, dates or booleans, alike -> alike"
+_SAME = "({0} IS NOT DISTINCT FROM {1})"
+
+LOGIC = (
+    Function("=", "a = b", 2, _EQUAL, "equal", _equal, "({0} = {1})".format),
+    Function("<>", "a <> b, a != b", 2, _EQUAL, "different", _equal, "({0} <> {1})".format),
+    Function("<", "a < b", 2, _ORDER, "below", _ordered, "({0} < {1})".format),
+    Function("<=", "a <= b", 2, _ORDER, "at most", _ordered, "({0} <= {1})".format),
+    Function(">", "a > b", 2, _ORDER, "above", _ordered, "({0} > {1})".format),
+    Function(">=", "a >= b", 2, _ORDER, "at least", _ordered, "({0} >= {1})".format),
+    Function(
+        "same", "a IS NOT DISTINCT FROM b", 2, _EQUAL, "equal, or both NULL; never NULL itself", _equal, _SAME.format
+    ),
+    Function("and", "p AND q", 2, _LOGIC, "both, by SQL's three-valued logic", _logical, "({0} AND {1})".format),
+    Function("or", "p OR q", 2, _LOGIC, "either, by SQL's three-valued logic", _logical, "({0} OR {1})".format),
+    Function("not", "NOT p", 1, "boolean -> boolean", "the contrary; NULL of NULL", _logical, "(NOT {0})".format),
+    Function(
+        "is null",
+        "a IS NULL",
+        1,
+        "any but an id -> boolean",
+        "whether there is no value",
+        _is_null,
+        "({0} IS NULL)".format,
+    ),
+    Function(
+        "coalesce",
+        "COALESCE(a, b)",
+        2,
+        _VALUES,
+        "a, or b where a is NULL",
+        hull,
+        "COALESCE({0}, {1})".format,
+        chooses=True,
+    ),
+    Function(
+        "nullif",
+        "NULLIF(a, b)",
+        2,
+        _VALUES,
+        "a, or NULL where it equals b",
+        _unless,
+        "NULLIF({0}, {1})".format,
+        chooses=True,
+        copies=2,
+    ),
+    Function(
+        "case",
+        "CASE WHEN p THEN a ELSE b END",
+        None,
+        "conditions with their outcomes, and an outcome else, all alike -> alike",
+        "the outcome of the first condition that is true",
+        _chosen,
+        _cases,
+        chooses=True,
+    ),
+)

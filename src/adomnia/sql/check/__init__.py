@@ -1,0 +1,12 @@
+"""The second look: what one person can change, derived again from the SQL text that is about to run.
+
+Nothing of the plan is used here, only the text and the catalog. Whatever cannot be proved by the few rules below is not
+run. They say how many rows of one person reach every SELECT, that no row can make the statement fail (doubles,
+comparisons and guarded casts only), and how far one person's rows can move each output.
+Proofs: docs/proofs/check.md, docs/proofs/relations.md.
+"""
+
+from adomnia.sql.check.public import check_public
+from adomnia.sql.check.statements import checked
+
+__all__ = ["check_public", "checked"]

@@ -1,0 +1,92 @@
+"""The columns that rows offer, as far as the text and the catalog prove something about them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from adomnia.catalog.model import Catalog, Table
+from adomnia.engines.contract import PERSON
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.units import ROW
+
+_EXACT = 2**53  # integers up to here are doubles
+_PEOPLE = f"{PERSON} of "  # no name of a key, which has no spaces
+
+
+@dataclass(frozen=True)
+class Range:
+    """Integers between two ends."""
+
+    lowest: int
+    highest: int
+
+    @property
+    def magnitude(self) -> int:
+        return max(1, abs(self.lowest), abs(self.highest))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A column: the type of its values, and `grid` if they are integers of which sums may be made.
+
+    `among` is the list in which a code is a place, or the key that an id is: columns of different ones never meet.
+    `repeats` is in how many rows one value can stand: of one person, or of all where rows are nobody's; None: unknown.
+    """
+
+    type: str
+    grid: Range | None = None
+    among: tuple[str, ...] | str | None = None
+    repeats: int | None = None
+
+    @property
+    def is_person(self) -> bool:
+        return isinstance(self.among, str) and self.among.startswith(_PEOPLE)
+
+
+def stored(table: Table, catalog: Catalog) -> Iterator[tuple[str, Stored]]:
+    """What the index keeps of a table."""
+    if not table.public:
+        # Where every row is a person of its own, each table numbers its rows: number 7 of another table is nobody here.
+        yield PERSON, Stored("id", among=_PEOPLE + (table.name if catalog.unit == ROW else ""))
+    often = {column.name: max(1, rows) for column, rows in zip(table.columns, table.repeats, strict=False)}
+    often |= dict.fromkeys(() if table.public else catalog.unique_keys(table.name), 1)
+    for column in table.columns:
+        yield from _stored(column, often.get(column.name), _key(table, column, catalog))
+
+
+def _stored(column: Column, repeats: int | None, key: str) -> Iterator[tuple[str, Stored]]:
+    match column.kind:
+        case Quantity(whole=whole):
+            yield column.name, _number(column, repeats)
+            if column.domain is not None and not whole:
+                yield f"{column.name} grid", Stored("number", _grid(column.domain))
+        case Truth():
+            yield column.name, Stored("boolean", repeats=repeats)
+        case Day():
+            yield column.name, Stored("day", repeats=repeats)
+        case Text(values=None):
+            yield column.name, Stored("text", repeats=repeats)
+        case Text(values=values):
+            yield column.name, Stored("code", among=values, repeats=repeats)
+        case Identity(person=False, linked=str() as end) if end:
+            yield column.name, Stored("id", among=key, repeats=repeats)
+
+
+def _number(column: Column, repeats: int | None) -> Stored:
+    whole = isinstance(column.kind, Quantity) and column.kind.whole
+    if column.domain is None or not whole:
+        return Stored("number", repeats=repeats)
+    # Numbers are compared as doubles: beyond 2**53, different integers are the same one.
+    return Stored("number", _grid(column.domain), repeats=repeats if column.domain.magnitude <= _EXACT else None)
+
+
+def _grid(domain: Numbers) -> Range:
+    return Range(domain.grid_lower, domain.grid_upper)
+
+
+def _key(table: Table, column: Column, catalog: Catalog) -> str:
+    """The end of the links that an id belongs to: ids of one end are stored alike, hence can be compared."""
+    link = catalog.shortened(table.link)
+    ours = link is None or link.column != column.name
+    return f"{table.name}.{column.name}" if link is None or ours else f"{link.parent}.{link.parent_column}"

@@ -1,0 +1,70 @@
+"""Reading single nodes of a parsed statement, and giving up on whatever is not expected there."""
+
+import re
+
+from sqlglot import exp
+
+from adomnia.errors import Failure
+
+WIDTHS = {"BIGINT": 2**63 - 1, "INT128": 2**127 - 1, "DECIMAL(38, 0)": 10**38 - 1}
+INTEGER = re.compile("[0-9]{1,40}")
+DOUBLE = re.compile(r"[0-9]+(\.[0-9]+)?e[+-]?[0-9]{1,3}")
+_REMARKS = {"typed", "safe", "big_int"}  # of the parser; they say how it would write the node for another engine
+
+
+def only(node: exp.Expr, *allowed: str) -> None:
+    """Nothing but these arguments may be given."""
+    extra = {name for name, value in node.args.items() if value} - {*allowed, *_REMARKS}
+    require(not extra, f"{type(node).__name__} without {', '.join(sorted(extra))}")
+
+
+def require(holds: bool, what: str) -> None:
+    if not holds:
+        raise unproved(what)
+
+
+def unproved(what: str) -> Failure:
+    # The reason is for whoever reads the operator's log: the caller of a question learns that it failed, and no more.
+    failure = Failure()
+    failure.__cause__ = ValueError(f"Statement must have {what}; nothing else is proved.")
+    return failure
+
+
+def place(node: exp.Expr) -> tuple[str, str] | None:
+    """The label, if any, and the name of a bare column."""
+    if type(node) is not exp.Column or not isinstance(node.this, exp.Identifier):
+        return None
+    only(node, "this", "table")
+    return str(node.table), str(node.name)
+
+
+def conjuncts(node: exp.Expr) -> list[exp.Expr]:
+    """What must all be true: the parts of a chain of AND, brackets kept closed."""
+    return list(node.flatten(unnest=False)) if type(node) is exp.And else [node]
+
+
+def width(cast: exp.Expr) -> int:
+    """The largest integer of the type that is cast to."""
+    only(cast, "this", "to")
+    return WIDTHS.get(cast.args["to"].sql(), 0)
+
+
+def integer(node: exp.Expr) -> int:
+    sign, digits = _number(node)
+    require(INTEGER.fullmatch(digits) is not None, "a whole number")
+    return sign * int(digits)
+
+
+def double(node: exp.Expr) -> float:
+    sign, digits = _number(node)
+    require(DOUBLE.fullmatch(digits) is not None, "a double")
+    return sign * float(digits)
+
+
+def _number(node: exp.Expr) -> tuple[int, str]:
+    """Sign and digits of a constant such as 12, 0.5e0 or (-3)."""
+    inner = node.unnest()
+    negative = type(inner) is exp.Neg
+    inner = inner.this if negative else inner
+    require(type(inner) is exp.Literal and not inner.is_string, "a number")
+    return -1 if negative else 1, str(inner.this)

@@ -1,0 +1,120 @@
+"""Questions as they are written, beside a database that runs them as they are written.
+
+On rows that no cap leaves out and no bound clamps, the exact aggregates of a question are what plain SQL gives. The
+other gates compare the engine with the plan; this one holds the plan to the text.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from adomnia.errors import Refusal
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import key_values
+from adomnia.sql.lower import lower
+from kit.gate import aggregated, proved
+from kit.grammar import plain_questions
+from kit.hospital import LINKED, PUBLIC, curated, declare, frame, person, visit
+from kit.rows import plain_databases
+
+if TYPE_CHECKING:
+    from adomnia.catalog.model import Catalog
+    from adomnia.curator.curator import Curator
+    from adomnia.sql.plan import Plan
+
+QUESTIONS = 40  # to each database
+LEAST_ANSWERED = 0.8
+
+
+def plain(catalog: Catalog, files: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    """A database that holds the rows as they are; whole numbers are integers there."""
+    connection = duckdb.connect()
+    connection.execute("CREATE MACRO iif(condition, one, other) AS CASE WHEN condition THEN one ELSE other END")
+    for table in catalog.tables:
+        rows = frame(files[table.name], table)  # noqa: F841 - DuckDB finds it by its name
+        whole = [each.name for each in table.columns if isinstance(each.kind, Quantity) and each.kind.whole]
+        casts = ", ".join(f"CAST({name} AS BIGINT) AS {name}" for name in whole)
+        replaced = f"REPLACE ({casts})" if casts else ""
+        connection.execute(f"CREATE TABLE {table.name} AS SELECT * {replaced} FROM rows")
+    for view in catalog.views:
+        connection.execute(f"CREATE VIEW {view.name} AS {view.sql}")
+    return connection
+
+
+def cells(plan: Plan, rows: list[tuple[Any, ...]]) -> list[dict[tuple[Any, ...], int]]:
+    """Of each statistic of a plan, its value in every cell of the keys, from the rows of a plain answer."""
+    places = [[output.source for output in plan.outputs].index(key) for key in plan.keys]
+    empty = dict.fromkeys(product(*map(key_values, plan.keys)), 0)
+    found = []
+    for place, output in enumerate(plan.outputs):
+        if not isinstance(output.source, Column):
+            given = {tuple(row[each] for each in places): int(row[place] or 0) for row in rows}
+            found.append(empty | {cell: value for cell, value in given.items() if cell in empty})
+    return found
+
+
+def ours(plan: Plan, curator: Curator) -> list[dict[tuple[Any, ...], int]]:
+    """The same from the exact aggregates of the engine."""
+    queries = [output.source.query for output in plan.outputs if not isinstance(output.source, Column)]
+    values = aggregated(curator, proved(curator, tuple(dict.fromkeys(queries))))
+    everything = list(product(*map(key_values, plan.keys)))
+    return [dict(zip(everything, flat(values[query], len(plan.keys)), strict=True)) for query in queries]
+
+
+def flat(values: Any, depth: int) -> list[int]:
+    return [each for part in values for each in flat(part, depth - 1)] if depth else [values]
+
+
+def agrees(text: str, curator: Curator, connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether a question is answered; if so, as plain SQL answers it."""
+    try:
+        plan = lower(text, curator.catalog)
+    except Refusal:
+        return False
+    assert ours(plan, curator) == cells(plan, connection.execute(text).fetchall()), text
+    return True
+
+
+def asked_often(catalog: Catalog, examples: int) -> None:
+    outcomes: list[bool] = []
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @given(plain_databases, st.lists(plain_questions(), min_size=QUESTIONS, max_size=QUESTIONS, unique=True))
+    def ask(files, asked):
+        with curated(catalog, **files) as curator, plain(catalog, files | PUBLIC) as connection:
+            outcomes.extend(agrees(text, curator, connection) for text in asked)
+
+    ask()
+    assert len(outcomes) >= examples * QUESTIONS
+    assert sum(outcomes) >= LEAST_ANSWERED * len(outcomes)
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    return declare(tmp_path_factory.mktemp("plain") / "hospital", LINKED)
+
+
+def test_questions_are_answered_as_plain_sql_answers_them(catalog):
+    asked_often(catalog, 15)
+
+
+@pytest.mark.soak
+def test_many_more_questions_are_answered_as_plain_sql_answers_them(catalog):
+    asked_often(catalog, 300)
+
+
+def test_a_row_that_only_one_of_both_has_is_noticed(catalog):
+    files = {"people": [person(1, age=30.0), person(2, age=40.0)], "visits": [visit(1, cost=1.0)], "items": []}
+    text = "SELECT COUNT(*) FROM people WHERE person_id NOT IN (SELECT person_id FROM visits)"
+    with curated(catalog, **files) as curator:
+        with plain(catalog, files | PUBLIC) as same:
+            assert agrees(text, curator, same)
+        with plain(catalog, {**files, "visits": []} | PUBLIC) as other, pytest.raises(AssertionError):
+            agrees(text, curator, other)

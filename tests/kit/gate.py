@@ -1,0 +1,93 @@
+"""What every question must hold to: the engine's exact aggregates, proved twice, moved by one person so far at most."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from adomnia.privacy.losses import loss
+from adomnia.sql.check import checked
+from adomnia.sql.lower import lower
+from kit.reference import exact
+from kit.tables import Database, rows
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from adomnia.curator.curator import Curator
+    from adomnia.engines.contract import Statement
+    from adomnia.privacy.queries import Query
+    from adomnia.privacy.sensitivity import Sensitivity
+
+    Proved = tuple[Statement, tuple[Query, ...]]
+
+
+def meaning(query: Query, database: Database) -> Any:
+    """What the query must give on a database, from the rows alone."""
+    return exact(query, rows(query.read, database))
+
+
+def proved(curator: Curator, queries: tuple[Query, ...]) -> list[Proved]:
+    """Statements for the queries, as few as hold them, each proved by the second derivation."""
+    groups: defaultdict[Any, list[Query]] = defaultdict(list)
+    for query in queries:
+        groups[query.read, query.keys].append(query)
+    found = []
+    for together in map(tuple, groups.values()):
+        statement = curator.engine.render(together)
+        derived = checked(statement, curator.catalog, together[0].shape)
+        assert [_norms(each) for each in derived] == [_norms(query.sensitivity()) for query in together]
+        found.append((statement, together))
+    return found
+
+
+def aggregated(curator: Curator, statements: list[Proved]) -> dict[Query, Any]:
+    """The engine's own exact aggregates."""
+    found: dict[Query, Any] = {}
+    for statement, together in statements:
+        for query, values in zip(together, curator.engine.inner.run(statement, together), strict=True):
+            assert values.shape == query.shape
+            found[query] = values.tolist()
+    return found
+
+
+def _norms(sensitivity: Sensitivity) -> tuple[Fraction, ...]:
+    return sensitivity.l1, sensitivity.l2_squared, sensitivity.linf
+
+
+def moved_within(query: Query, one: Any, other: Any) -> None:
+    """Whether two results are as near to each other as the declared sensitivity says, in every norm."""
+    distances = [abs(a - b) for a, b in zip(_flat(one), _flat(other), strict=True)]
+    sensitivity = query.sensitivity()
+    assert sum(distances) <= sensitivity.l1
+    assert sum(distance**2 for distance in distances) <= sensitivity.l2_squared
+    assert max(distances) <= sensitivity.linf
+    if sensitivity.monotone:
+        signs = {a < b for a, b in zip(_flat(one), _flat(other), strict=True) if a != b}
+        assert len(signs) < 2
+
+
+def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str, Any]:
+    """All that an onlooker could see or time of one question, noise aside."""
+    curator.engine.ran.clear()
+    curator.bits.requests.clear()
+    session = curator.session("bob")
+    quote = session.price(text, **price)
+    answer = session.sql(text, **price, replay=False)
+    return {
+        "quote": repr(quote),
+        "plan": lower(text, curator.catalog).identity(quote.price, 1),
+        "statements": list(curator.engine.ran),
+        "words": list(curator.bits.requests),
+        "cost": loss(answer.cost),
+        "left": answer.left,
+        "columns": [column.name for column in answer.columns],
+        "keys": [sorted(map(str, column.values)) for column in answer.columns if hasattr(column, "values")],
+        "rows": len(answer),
+        "methods": [column.estimate.method for column in answer.columns if hasattr(column, "estimate")],
+        "bytes": [type(value) for column in answer.columns for value in answer[column.name]],
+    }
+
+
+def _flat(values: Any) -> list[int]:
+    return [each for part in values for each in _flat(part)] if isinstance(values, list) else [values]
