@@ -9,7 +9,7 @@ import pytest
 
 from adomnia.curator.curator import Curator
 from adomnia.engines.duckdb import DuckDB
-from adomnia.errors import Refusal
+from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Ledger
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.sql.lower import lower
@@ -78,7 +78,14 @@ def test_days_beyond_the_calendar_fail_nothing(catalog, days):
     with Curator(catalog, DuckDB.load(catalog, frames), ledger, SeededBits(0)) as curator:
         parts = ("WEEK(day)", "YEAR(day)", "EXTRACT(doy FROM day)", "DATE_DIFF('day', day, DATE '2020-01-01')")
         asked = ", ".join(f"COUNT({part})" for part in (*parts, "DATE_TRUNC('week', day)", "day + 10"))
-        assert curator.session("alice").sql(f"SELECT {asked} FROM visits", epsilon=1)
+        assert _is_answered(curator.session("alice"), f"SELECT {asked} FROM visits")
+
+
+def _is_answered(session, text):
+    try:
+        return len(session.sql(text, epsilon=1)) == 1
+    except Failure:
+        return False
 
 
 def _empty(catalog, name, table):
