@@ -75,3 +75,28 @@ def test_dates_of_public_tables_are_written_as_text(public, capsys):
 
 def test_public_rows_are_never_made_up(public):
     assert answers.notes(public, mock=True) == ["Public: read exactly, at no price."]
+
+
+def test_an_answer_without_rows_is_a_heading_in_every_form(hospital, capsys):
+    with opening.dataset(hospital) as curator:
+        empty = opening.session(curator, None).sql(f"{TEXT} HAVING city IS NULL", epsilon=0.5)
+    answers.print_csv(empty)
+    assert capsys.readouterr().out == "city,n,n_lower,n_upper,pay,pay_lower,pay_upper\n"
+    answers.print_json(empty)
+    assert json.loads(capsys.readouterr().out)["rows"] == []
+    answers.print_table(empty)
+    assert "city" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_an_unbounded_interval_is_null_empty_or_a_word(hospital, capsys):
+    with opening.dataset(hospital) as curator:
+        text = "SELECT COUNT(*) / (COUNT(salary) - COUNT(salary)) AS x FROM people"
+        answer = opening.session(curator, None).sql(text, epsilon=0.5)
+    answers.print_csv(answer)
+    assert capsys.readouterr().out == "x,x_lower,x_upper\n0.0,,\n"
+    answers.print_json(answer)
+    no_number = pytest.fail  # what the decoder calls for NaN and Infinity
+    rows = json.loads(capsys.readouterr().out, parse_constant=no_number)["rows"]
+    assert rows == [{"x": 0.0, "x_lower": None, "x_upper": None}]
+    answers.print_table(answer)
+    assert "unbounded" in capsys.readouterr().out

@@ -44,3 +44,12 @@ def test_an_error_that_depends_on_the_size_of_a_group_says_which_size(quoted):
     count, mean = quoted("SELECT COUNT(*), AVG(age) FROM people", epsilon=0.6).outputs
     assert (count.rows, mean.rows) == (None, 1000)
     assert bills.expected_error(count) == "at most 15"
+
+
+def test_an_error_that_is_not_known_is_told_in_both_forms(hospital):
+    with opening.dataset(hospital) as curator:
+        text = "SELECT SUM(salary) / (COUNT(*) - COUNT(age)) AS x FROM people"
+        quote = opening.session(curator, None).price(text, epsilon=0.5)
+    (output,) = quote.outputs
+    assert bills.expected_error(output) == "unbounded"
+    assert bills.as_record(quote)["outputs"][0]["error"] is None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import pytest
 
@@ -77,6 +80,61 @@ def test_order_and_limit_work_on_noisy_values(alice, answer):
     assert top.replayed
     assert top["n"] == sorted(answer["n"], reverse=True)[:2]
     assert len(top) == len(top.records()) == len(top.interval("pay")) == 2
+
+
+def test_having_works_on_noisy_values_and_is_free(alice, answer):
+    kept = alice.sql(f"{GROUPED} HAVING n > 1 AND member OFFSET 1", epsilon=1)
+    expected = [row for row in answer.records() if row["n"] > 1 and row["member"]][1:]
+    assert kept.replayed
+    assert kept.records() == expected
+
+
+def test_an_answer_without_rows_has_its_columns_and_their_types(alice, answer):
+    empty = alice.sql(f"{GROUPED} HAVING sex IS NULL", epsilon=1)
+    assert (len(empty), empty.records(), empty["n"], empty.interval("pay")) == (0, [], [], [])
+    assert empty.to_arrow().schema == answer.to_arrow().schema
+    assert empty.to_arrow().num_rows == 0
+    assert empty.to_pandas().dtypes.tolist() == answer.to_pandas().dtypes.tolist()
+    assert empty.to_pandas().empty
+    assert empty.to_polars().schema == answer.to_polars().schema
+    assert empty.to_polars().is_empty()
+    assert "No rows." in repr(empty)
+    assert "<tbody></tbody>" in empty._repr_html_()
+
+
+def test_public_rows_that_are_none_have_their_columns(answer):
+    public = Answer((KeyColumn("city", ()),), np.arange(0), 0.95, None, False, answer.left)
+    assert public.to_arrow().column_names == ["city"]
+    assert public.to_arrow().num_rows == 0
+
+
+def test_arithmetic_between_aggregates_is_that_of_their_noisy_values(alice):
+    text = (
+        "SELECT sex, COUNT(*) AS n, SUM(salary) AS s, SUM(salary) / COUNT(*) AS pay, COUNT(*) - 2 AS less FROM people"
+    )
+    answer = alice.sql(f"{text} GROUP BY sex", epsilon=1)
+    assert answer["pay"] == [s / max(n, 1) for s, n in zip(answer["s"], answer["n"], strict=True)]
+    assert answer["less"] == [n - 2 for n in answer["n"]]
+    assert {type(value) for value in answer["less"]} == {int}
+    assert all(lower <= pay <= upper for pay, (lower, upper) in zip(answer["pay"], answer.interval("pay"), strict=True))
+
+
+def test_an_unbounded_interval_is_none_in_records_infinite_in_tables_and_a_word_for_the_eye(alice):
+    answer = alice.sql("SELECT COUNT(*) / (COUNT(salary) - COUNT(salary)) AS x FROM people", epsilon=1)
+    (record,) = answer.records()
+    assert record == {"x": 0.0, "x_lower": None, "x_upper": None}
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert answer.interval("x") == [(-np.inf, np.inf)]
+    assert answer.to_pandas()["x_upper"].tolist() == answer.to_arrow()["x_upper"].to_pylist() == [np.inf]
+    for shown in (repr(answer), answer._repr_html_()):
+        assert "unbounded" in shown
+        assert not re.search(r"\b(nan|inf)\b", shown)
+
+
+def test_whole_numbers_beyond_what_a_double_holds_are_doubles(alice):
+    answer = alice.sql("SELECT 1000000000000000 * COUNT(*) * 1000000 AS x FROM people", epsilon=1)
+    assert {type(value) for value in answer["x"]} == {float}
+    assert answer.to_arrow()["x"].to_pylist() == answer["x"]
 
 
 def test_an_answer_knows_what_was_paid(answer, alice):

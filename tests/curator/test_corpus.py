@@ -28,7 +28,6 @@ LATER = {
     "R08": "aggregate_not_allowed",  # MIN and MAX over people
     "A06": "aggregate_not_allowed",  # STDDEV
     "G07": "needs_key_domain",  # keys by expressions
-    "N03": "having",
 }
 
 

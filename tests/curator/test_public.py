@@ -206,3 +206,17 @@ def test_rows_beyond_a_million_are_refused_and_a_limit_reads_no_more_than_it_sho
     monkeypatch.setattr(curator.engine, "read", lambda statement, most: asked.append(most) or read(statement, most))
     assert len(alice.sql("SELECT city FROM cities LIMIT 1")) == 1
     assert asked == [1]
+    assert alice.sql("SELECT city FROM cities LIMIT 1 OFFSET 1").records() != []
+    assert asked == [1, 2]
+
+
+def test_offset_leaves_out_the_first_rows(alice):
+    cities = alice.sql("SELECT city FROM cities ORDER BY city")["city"]
+    assert len(cities) >= 3
+    for rest, expected in {
+        "OFFSET 1": cities[1:],
+        "LIMIT 1 OFFSET 1": cities[1:2],
+        "LIMIT 9 OFFSET 2": cities[2:],
+        "OFFSET 99": [],
+    }.items():
+        assert alice.sql(f"SELECT city FROM cities ORDER BY city {rest}")["city"] == expected

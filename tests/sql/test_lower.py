@@ -121,6 +121,7 @@ WORDS = """
     1e400 0.5 'F' 'x%' 'a''b' DATE '2024-01-01' TRUE NULL CASE WHEN THEN ELSE END CAST :: DOUBLE OVER EXISTS JOIN ON
     HAVING UNION ALL random() ; -- /* */ " ' $1 ? [ ] { } INTERVAL 1 DAY ~ || % ROLLUP LATERAL n COUNT(*) LEFT USING
     WITH adults items visit_id price region p. v. p v (SELECT (SELECT FROM( ) )
+    FILTER (WHERE COUNTIF OFFSET ROUND( SUM(age)
 """
 
 

@@ -126,8 +126,6 @@ def test_a_refusal_names_line_and_column(text, code, position):
     ("clause", "code"),
     [
         ("WINDOW w AS (ORDER BY age)", "window_function"),
-        ("OFFSET 3", "offset"),
-        ("HAVING COUNT(*) > 1", "having"),
         ("USING SAMPLE 3", "tablesample"),
         ("FOR UPDATE", "statement_not_allowed"),
     ],

@@ -39,6 +39,9 @@ BASE = "SELECT sex, COUNT(*), AVG(salary) FROM people WHERE age >= 18 AND active
         "select SEX, count( * ), avg(Salary) from People where active and age>=18 group by 1",
         "SELECT AVG(salary) AS pay, COUNT(*) AS n, sex AS s FROM people p WHERE p.active AND 18 <= p.age GROUP BY s",
         BASE + " ORDER BY 2 DESC LIMIT 1",
+        BASE + " HAVING sex <> 'F' AND COUNT(*) > 10 ORDER BY 2 DESC LIMIT 1 OFFSET 1",
+        BASE.replace("COUNT(*)", "COUNT(*) / 2 AS half, ROUND(100 * COUNT(*) / AVG(salary), 1)"),
+        "SELECT sex FROM people WHERE age >= 18 AND active GROUP BY sex HAVING COUNT(*) > AVG(salary)",
         BASE.replace("age >= 18", "NOT age < 18.0"),
         BASE.replace("active", "active AND active AND age >= 18"),
         "SELECT sex, COUNT(*), AVG(salary), COUNT(*) AS again FROM people WHERE active AND age >= 18 GROUP BY sex",
@@ -61,6 +64,8 @@ def test_the_same_question_in_other_words_has_the_same_identity_and_measures_the
         BASE.replace("sex", "city"),
         BASE.replace(", AVG(salary)", ""),
         BASE + " ORDER BY SUM(age)",
+        BASE + " HAVING SUM(age) > 3",
+        BASE + " ORDER BY COUNT(*) - SUM(age)",
         "SELECT COUNT(*), AVG(salary) FROM people WHERE age >= 18 AND active",
     ],
 )

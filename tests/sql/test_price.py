@@ -27,6 +27,7 @@ QUESTIONS = [
     "SELECT COUNT(age), COUNT(salary), SUM(age), AVG(age) FROM people",
     "SELECT city, COUNT(*) FROM people GROUP BY city ORDER BY SUM(salary)",
     "SELECT COUNT(DISTINCT person_id), COUNT(*) FROM visits",
+    "SELECT SUM(age) / COUNT(*), COUNT(*) - COUNT(age) FROM people HAVING AVG(salary) > 3",
 ]
 PRICES = [Pure(Fraction(1, 3)), Pure(1), Concentrated(Fraction(1, 7))]
 
@@ -100,6 +101,47 @@ def test_the_expected_error_of_a_mean_is_for_a_stated_number_of_rows():
     cheap = quote(plan("SELECT AVG(age) FROM people"), Pure(1)).outputs[0]
     assert dear.rows == cheap.rows == 1000
     assert 0 < dear.error < cheap.error < 1
+
+
+def test_a_statistic_of_several_formulas_is_measured_and_paid_once():
+    asked = plan("SELECT SUM(age) / COUNT(*), COUNT(*) - SUM(age), COUNT(*) FROM people HAVING COUNT(*) > 3")
+    assert len(measures(asked, Pure(1))) == 2
+
+
+def test_what_only_having_needs_is_measured_and_paid():
+    assert len(measures(plan("SELECT COUNT(*) FROM people HAVING SUM(age) > 3"), Pure(1))) == 2
+
+
+def expected(output, epsilon=2):
+    (found,) = quote(plan(f"SELECT {output} AS x FROM people"), Pure(epsilon)).outputs
+    return found
+
+
+def test_the_expected_error_of_a_sum_of_answers_is_that_of_its_parts_together():
+    difference = expected("COUNT(*) - 3 * COUNT(age)")
+    reach = DiscreteLaplace(Fraction(1)).interval(0.975).half_width
+    assert (difference.error, difference.rows) == (4 * reach, None)
+    assert difference.what == "(COUNT(*) - (3 * COUNT(age)))"
+
+
+def test_the_expected_error_of_a_quotient_is_for_a_stated_number_of_rows_in_the_middle_of_their_bounds():
+    ratio = expected("SUM(age) / COUNT(*)")
+    count, total = (DiscreteLaplace(Fraction(scale)).interval(0.975).half_width for scale in (1, 120))
+    ends = [(60_000 + total) / (1000 - count), (60_000 - total) / (1000 + count)]
+    assert (ratio.error, ratio.rows) == (pytest.approx((ends[0] - ends[1]) / 2), SUPPOSED_ROWS)
+    assert expected("AVG(age) + 1").rows == SUPPOSED_ROWS
+
+
+def test_no_error_is_expected_where_a_divisor_may_be_zero():
+    assert expected("SUM(age) / (COUNT(*) - COUNT(age))").error is None
+
+
+def test_an_error_of_a_formula_is_refused_with_what_to_ask_instead():
+    with pytest.raises(Refusal) as refusal:
+        price_for_error(plan("SELECT COUNT(*) - COUNT(age) AS missing FROM people"), 5)
+    assert refusal.value.code == "error_not_known"
+    assert "error= for missing" in str(refusal.value)
+    assert "ask for its aggregates" in refusal.value.fix
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])

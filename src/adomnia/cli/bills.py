@@ -63,6 +63,8 @@ def noise(line: Measurement) -> str:
 
 def expected_error(output: Expected) -> str:
     """Three significant digits: it is an expectation."""
+    if output.error is None:
+        return "unbounded"
     return f"at most {float(f'{output.error:.3g}'):,.12g}"
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from adomnia.curator import display
 from adomnia.curator.columns import Cell, KeyColumn, ValueColumn
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows of declared keys and noisy values. `rows` are the cells that ORDER BY and LIMIT leave, in their order.
+    """Rows of declared keys and noisy values. `rows` are the cells that HAVING and LIMIT leave, in their order.
 
     Rows of public tables have no receipt: nothing was paid for them.
     """
@@ -58,25 +60,28 @@ class Answer:
         lower, upper = self._bounds(column, self.confidence if confidence is None else confidence, together)
         return list(zip(lower.tolist(), upper.tolist(), strict=True))
 
-    def records(self) -> list[dict[str, Cell]]:
-        """The answer as one dictionary a row, with `name_lower` and `name_upper` beside each measured value."""
-        table = self._table()
+    def records(self) -> list[dict[str, Cell | None]]:
+        """The answer as one dictionary a row, with `name_lower` and `name_upper` beside each measured value.
+
+        Both are None where the interval is unbounded; arrays and tables have infinity there.
+        """
+        table = {name: list(map(_finite, values)) for name, values in self._table().items()}
         return [{name: values[row] for name, values in table.items()} for row in range(len(self))]
 
     def to_arrow(self) -> pa.Table:
         import pyarrow as pa
 
-        return pa.table(self._table())
+        return pa.table(self._typed()).slice(0, len(self))
 
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(self._table())
+        return pd.DataFrame(self._typed()).head(len(self))
 
     def to_polars(self) -> pl.DataFrame:
         import polars as pl
 
-        return pl.DataFrame(self._table())
+        return pl.DataFrame(self._typed()).head(len(self))
 
     def __repr__(self) -> str:
         return display.as_text(self)
@@ -95,6 +100,12 @@ class Answer:
         lower, upper = column.estimate.interval(confidence, cells)
         return lower.ravel()[self.rows], upper.ravel()[self.rows]
 
+    def _typed(self) -> dict[str, list[Cell]]:
+        """The answer's columns; of one without rows, the first cell, for the types of its values."""
+        column = self.columns[0]
+        cells = len(column.values) if isinstance(column, KeyColumn) else column.estimate.values.size
+        return self._table() if len(self) else replace(self, rows=np.arange(min(1, cells), dtype=np.intp))._table()
+
     def _table(self) -> dict[str, list[Cell]]:
         table: dict[str, list[Cell]] = {}
         for column in self.columns:
@@ -107,4 +118,10 @@ class Answer:
 
 
 def _plain(values: Floats, whole: bool) -> list[Cell]:
-    return [int(value) for value in values] if whole else values.tolist()
+    # From 2^53 on a double may have been rounded, and from 2^63 on no column of integers could hold it.
+    exact = whole and bool((abs(values) < 2**53).all())
+    return [int(value) for value in values] if exact else values.tolist()
+
+
+def _finite(value: Cell) -> Cell | None:
+    return None if isinstance(value, float) and not isfinite(value) else value

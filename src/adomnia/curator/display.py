@@ -62,6 +62,8 @@ def as_text(answer: Answer) -> str:
     numeric = {place for place in range(len(headings)) if all(_looks_numeric(row[place]) for row in rows)}
     text = [_line(line, widths, numeric) for line in lines]
     text.insert(1, "  ".join("-" * width for width in widths))
+    if not rows:
+        text.append("No rows.")
     if len(rows) > _SHOWN_ROWS:
         text.append(f"... and {len(rows) - _SHOWN_ROWS} more rows")
     return "\n".join([*text, "", *footer(answer)])
@@ -91,6 +93,8 @@ def _places(lower: float, upper: float) -> int:
 
 
 def _between(ends: tuple[float, float], places: int) -> str:
+    if not isfinite(ends[1] - ends[0]):
+        return "unbounded"
     return f"{_number(ends[0], places)} to {_number(ends[1], places)}"
 
 

@@ -25,14 +25,15 @@ def public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> tuple
     """The columns of the answer, its rows sorted and cut as asked."""
     statement = engine.render_rows(asked.rows)
     check_public(statement, catalog)
-    rows = engine.read(statement, MOST_ROWS + 1 if asked.order or asked.limit is None else asked.limit)
+    most = MOST_ROWS + 1 if asked.order or asked.limit is None else asked.offset + asked.limit
+    rows = engine.read(statement, min(most, MOST_ROWS + 1))
     if len(rows) > MOST_ROWS:
         why, fix = f"has more than {MOST_ROWS:,} rows", "add a condition, or LIMIT without ORDER BY"
         raise Refusal("The answer", why, fix, code="too_complex")
     for place, descending in reversed(asked.order):
         known = sorted((row for row in rows if row[place] is not None), key=itemgetter(place), reverse=descending)
         rows = known + [row for row in rows if row[place] is None]
-    shown = rows[: asked.limit]
+    shown = rows[asked.offset :][: asked.limit]
     return tuple(
         KeyColumn(name, tuple(_plain(row[place], output.value.kind) for row in shown))
         for place, (name, output) in enumerate(zip(asked.names, asked.rows.outputs, strict=True))

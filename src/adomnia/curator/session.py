@@ -23,6 +23,7 @@ from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.queries import key_values
 from adomnia.sql.finish import finished
+from adomnia.sql.formulas import estimated
 from adomnia.sql.lower import priced, understood
 from adomnia.sql.parse import parsed
 from adomnia.sql.price import Quote, event, measures, price_for_error, quote, shares
@@ -252,7 +253,7 @@ def _answer(
         if isinstance(output.source, Column):
             columns.append(KeyColumn(output.name, _cells(plan, output.source)))
         else:
-            columns.append(ValueColumn(output.name, found[output.source]))
+            columns.append(ValueColumn(output.name, estimated(output.source, found)))
     return Answer(tuple(columns), finished(plan, found), confidence, *paid)
 
 

@@ -18,6 +18,8 @@ from adomnia.privacy.relations import (
     Union,
     Where,
 )
+from adomnia.sql.choices import Chain, Compared, Condition, Keyed
+from adomnia.sql.formulas import Formula, Term
 from adomnia.sql.plan import Order, Output, Plan
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.registry import STATISTICS
@@ -36,8 +38,39 @@ def line(plan: Plan) -> str:
     keys = f" BY {', '.join(map(describe, plan.keys))}" if plan.keys else ""
     outputs = ", ".join(map(_output, plan.outputs))
     order = f" ORDER BY {', '.join(map(_order, plan.order))}" if plan.order else ""
-    limit = f" LIMIT {plan.limit}" if plan.limit is not None else ""
-    return f"{describe_relation(plan.relation)}{keys}: {outputs}{order}{limit}"
+    having = f" HAVING {describe_choice(plan.having)}" if plan.having is not None else ""
+    cut = (f" LIMIT {plan.limit}" if plan.limit is not None else "") + (f" OFFSET {plan.offset}" if plan.offset else "")
+    return f"{describe_relation(plan.relation)}{keys}: {outputs}{having}{order}{cut}"
+
+
+def describe_choice(condition: Condition) -> str:
+    """A condition of HAVING."""
+    match condition:
+        case Compared(sign=sign, left=left, right=right):
+            return f"({describe_term(left)} {sign} {describe_term(right)})"
+        case Keyed(key=key, value=value):
+            return f"({describe(key)} = {_constant(value)})"
+        case Chain(function=function, parts=parts):
+            words = f" {_SIGNS[function]} ".join(map(describe_choice, parts))
+            return f"({words})" if parts else _constant(function == "and")
+    return f"(NOT {describe_choice(condition.of)})"
+
+
+def describe_term(term: Term) -> str:
+    """A statistic, or arithmetic between statistics and constants in brackets of its own."""
+    if isinstance(term, Fraction):
+        return _number(term)
+    if not isinstance(term, Formula):
+        return describe_statistic(term)
+    words = list(map(describe_term, term.terms))
+    match term.function:
+        case "negative":
+            return f"(-{words[0]})"
+        case "at least 1":
+            return f"GREATEST({words[0]}, 1)"
+        case "round":
+            return f"ROUND({', '.join(words)})"
+    return f"({f' {term.function} '.join(words)})"
 
 
 def describe_statistic(statistic: Statistic) -> str:
@@ -114,8 +147,8 @@ def describe_value(value: OwnValue) -> str:
     return describe_own(value.aggregate) + (f" in {domain.lower}..{domain.upper} by {domain.step}" if domain else "")
 
 
-def describe_own(aggregate: Own) -> str:
-    """An aggregate of one person's rows."""
+def describe_own(aggregate: Own, bounds: bool = True) -> str:
+    """An aggregate of one person's rows, with the bounds of what is added up or without."""
     match aggregate:
         case Rows():
             return "COUNT(*)"
@@ -127,7 +160,8 @@ def describe_own(aggregate: Own) -> str:
             return f"{'MAX' if greatest else 'MIN'}({describe(value)})"
     name = "SUM" if isinstance(aggregate, Total) else "AVG"
     domain = aggregate.domain
-    return f"{name}({describe(aggregate.value)} in {domain.lower}..{domain.upper} by {domain.step})"
+    within = f" in {domain.lower}..{domain.upper} by {domain.step}" if bounds else ""
+    return f"{name}({describe(aggregate.value)}{within})"
 
 
 def describe(expression: Expression) -> str:
@@ -178,9 +212,9 @@ def _number(value: Fraction) -> str:
 def _output(output: Output) -> str:
     if isinstance(output.source, Column):
         return f"{output.name} = [{output.source.name}]"
-    return f"{output.name} = {describe_statistic(output.source)}"
+    return f"{output.name} = {describe_term(output.source)}"
 
 
 def _order(order: Order) -> str:
-    by = order.by.name if isinstance(order.by, Column) else describe_statistic(order.by)
+    by = order.by.name if isinstance(order.by, Column) else describe_term(order.by)
     return f"{by} DESC" if order.descending else by

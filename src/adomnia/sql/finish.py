@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.queries import key_values
+from adomnia.sql.choices import holding
+from adomnia.sql.formulas import noisy
 from adomnia.sql.plan import Order, Plan
 from adomnia.statistics.contract import Estimate, Floats, Statistic
 
@@ -15,18 +17,21 @@ from adomnia.statistics.contract import Estimate, Floats, Statistic
 def finished(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> NDArray[np.intp]:
     """The cells in the order of the answer, counted with the last key fastest.
 
-    Sorted as ORDER BY says, then by the keys in their declared order: never in an order that data could have made.
+    Those that HAVING keeps, sorted as ORDER BY says, then by the keys in their declared order: never in an order that
+    data could have made.
     """
     shape = tuple(len(key_values(key)) for key in plan.keys)
     cells = np.arange(prod(shape))
+    if plan.having is not None:
+        cells = cells[holding(plan.having, plan.keys, estimates)]
     for order in reversed(plan.order):
         values = _values(plan, order, shape, estimates).ravel()[cells]
         # Stable, and by the negative for DESC: reversing would turn the cells that are equal.
         cells = cells[np.argsort(-values if order.descending else values, kind="stable")]
-    return cells[: plan.limit]
+    return cells[plan.offset :][: plan.limit]
 
 
 def _values(plan: Plan, order: Order, shape: tuple[int, ...], estimates: Mapping[Statistic, Estimate]) -> Floats:
     if isinstance(order.by, Column):
         return np.asarray(np.indices(shape)[plan.keys.index(order.by)], dtype=np.float64)
-    return estimates[order.by].values
+    return noisy(order.by, estimates)

@@ -1,4 +1,4 @@
-"""From text to plan: the rows it is about, declared keys, aggregates, and the order of the answer's rows."""
+"""From text to plan: the rows it is about, declared keys, aggregates, and which of the answer's rows are shown."""
 
 import re
 from collections.abc import Iterator
@@ -11,24 +11,28 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.privacy.aggregates import Present, Total
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import key_values
 from adomnia.privacy.relations import is_public
 from adomnia.sql.aggregates import AGGREGATES, Groups
 from adomnia.sql.blocks import Blocks
+from adomnia.sql.choices import Condition, steps
 from adomnia.sql.derived import refuse_slow
 from adomnia.sql.explain import query_of
+from adomnia.sql.formulas import Formula, operations
+from adomnia.sql.having import condition
 from adomnia.sql.keys import numbered, written_keys
 from adomnia.sql.parse import parsed
 from adomnia.sql.plan import Order, Output, Plan
 from adomnia.sql.public import PublicRows, public_rows
-from adomnia.sql.refusals import check_name, refusal, unanswerable
+from adomnia.sql.refusals import check_name, refusal
 from adomnia.sql.scope import bare, only
+from adomnia.sql.values import Values
 from adomnia.statistics.contract import Statistic
 
 _DIGITS = re.compile("[0-9]{1,18}")
 MOST_OUTPUTS = 100
 MOST_NUMBERS = 4 * 10**6
+MOST_COMPUTED = 10**8
 _LONGEST_STEM = 55
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
@@ -50,7 +54,7 @@ def understood(select: exp.Select, catalog: Catalog) -> Plan | PublicRows:
     """What a parsed question means: a plan, or the rows of public tables alone."""
     block = Blocks(catalog).block(select)
     if is_public(block.relation):
-        return public_rows(select, block, _limit(select))
+        return public_rows(select, block, _limit(select), _offset(select))
     written = written_keys(select, block.scope)
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
     keys = tuple(column for column in block.relation.columns if column in written)
@@ -59,7 +63,10 @@ def understood(select: exp.Select, catalog: Catalog) -> Plan | PublicRows:
     order = tuple(question.order(outputs))
     if written != keys:
         order += tuple(Order(key) for key in written)
-    plan = Plan(block.relation, keys, outputs, order, _limit(select))
+    plan = Plan(block.relation, keys, outputs, order, _limit(select), _offset(select), question.having(outputs))
+    if not plan.statistics:
+        why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
+        raise refusal("not_an_aggregate", select, why, fix, "The question")
     _refuse_large(select, plan)
     aggregates = [query_of(statistic).aggregate for statistic in plan.statistics]
     refuse_slow(select, block.weight, [each.value for each in aggregates if isinstance(each, Present | Total)])
@@ -67,10 +74,17 @@ def understood(select: exp.Select, catalog: Catalog) -> Plan | PublicRows:
 
 
 def _refuse_large(select: exp.Select, plan: Plan) -> None:
-    numbers = len(plan.statistics) * prod(len(key_values(key)) for key in plan.keys)
+    cells = prod(len(key_values(key)) for key in plan.keys)
+    numbers = len(plan.statistics) * cells
     if numbers > MOST_NUMBERS:
         why = f"asks for {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise refusal("too_many_cells", select, why, "ask for fewer aggregates or groups", "The question")
+    sources = (*(output.source for output in plan.outputs), *(order.by for order in plan.order))
+    computed = sum(operations(source) for source in sources if not isinstance(source, Column))
+    computed += 0 if plan.having is None else steps(plan.having)
+    if computed * cells > MOST_COMPUTED:
+        why = f"takes {computed * cells:,} operations on noisy values, more than {MOST_COMPUTED:,}"
+        raise refusal("too_complex", select, why, "compute less, or ask for fewer groups", "The question")
 
 
 @dataclass(frozen=True)
@@ -85,11 +99,9 @@ class _Question:
             why = f"has {len(self.select.expressions):,} outputs, more than {MOST_OUTPUTS}"
             raise refusal("too_complex", self.select, why, "ask for fewer", "The question")
         items: list[exp.Expr] = [bare(item.unalias()) for item in self.select.expressions]
-        sources = [self._source(item) for item in items]
+        values = Values(self.groups)
+        sources = [values.source(item) for item in items]
         names = list(self._names(items))
-        if all(isinstance(source, Column) for source in sources):
-            why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
-            raise refusal("not_an_aggregate", self.select, why, fix, "The question")
         return tuple(Output(name, source) for name, source in zip(names, sources, strict=True))
 
     def order(self, outputs: tuple[Output, ...]) -> Iterator[Order]:
@@ -100,6 +112,10 @@ class _Question:
         for ordered in order.expressions:
             only(ordered, "this", "desc", "nulls_first")  # no value is NULL, so where NULL goes changes nothing
             yield Order(self._sorted_by(bare(ordered.this), outputs), bool(ordered.args.get("desc")))
+
+    def having(self, outputs: tuple[Output, ...]) -> Condition | None:
+        having = self.select.args.get("having")
+        return None if having is None else condition(having.this, Values(self.groups, outputs))
 
     def _names(self, items: list[exp.Expr]) -> Iterator[str]:
         """The aliases, and names made up for outputs without one that no other output has."""
@@ -115,35 +131,14 @@ class _Question:
                 check_name(made_up, selected)
                 yield _free(made_up, taken)
 
-    def _source(self, node: exp.Expr) -> Column | Statistic:
-        if type(node) in AGGREGATES:
-            return self.groups.statistic(node)
-        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-            column = self.groups.scope.column(node)
-            if isinstance(column, Column) and column in self.groups.keys:
-                return column
-            by = "" if isinstance(column.kind, Identity) else f", or GROUP BY {node.name}"
-            fix = f"use COUNT, SUM or AVG{by}"
-            raise refusal("not_an_aggregate", node, "would show values of single rows", fix)
-        if isinstance(node, exp.Binary | exp.Unary) and node.find(*AGGREGATES) and not node.find(exp.Window):
-            why, fix = "computes with aggregates", "ask for each of them and compute with the answers"
-            raise refusal("arithmetic_on_aggregates", node, why, fix)
-        if isinstance(node, exp.Func | exp.Query | exp.Window | exp.Filter | exp.IgnoreNulls):
-            raise unanswerable(node)
-        raise refusal("not_an_aggregate", node, "would show values of single rows", "use COUNT, SUM or AVG")
-
-    def _sorted_by(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Column | Statistic:
+    def _sorted_by(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Column | Statistic | Formula:
         if isinstance(node, exp.Literal):
             return outputs[numbered(node, len(outputs))].source
         if isinstance(node, exp.Var):
             raise refusal(
                 "syntax_not_allowed", node, "does not say by what", "name the outputs to sort by", "ORDER BY ALL"
             )
-        if isinstance(node, exp.Column) and not node.table:
-            for output in outputs:
-                if output.name.lower() == node.name.lower():
-                    return output.source
-        return self._source(node)
+        return Values(self.groups, outputs).source(node)
 
 
 def _limit(select: exp.Select) -> int | None:
@@ -158,6 +153,17 @@ def _limit(select: exp.Select) -> int | None:
     return int(rows.this)
 
 
+def _offset(select: exp.Select) -> int:
+    offset = select.args.get("offset")
+    if offset is None:
+        return 0
+    rows = offset.args.get("expression")
+    if not isinstance(rows, exp.Literal) or rows.is_string or not _DIGITS.fullmatch(str(rows.this)):
+        raise refusal("bad_literal", offset, "takes a whole number", "write OFFSET 10", "OFFSET")
+    only(offset, "expression")
+    return int(rows.this)
+
+
 def _check_alias(selected: exp.Alias, taken: set[str]) -> None:
     name = selected.alias
     check_name(name, selected.args["alias"])
@@ -167,9 +173,11 @@ def _check_alias(selected: exp.Alias, taken: set[str]) -> None:
 
 
 def _made_up(node: exp.Expr) -> str:
-    """`city` for a key, `avg_salary` for AVG(salary), `count` for COUNT(*), `sum` for a sum of anything longer."""
-    if type(node) not in AGGREGATES:
+    """`city`, `avg_salary`, `count` for COUNT(*), `sum` for a sum of anything longer, `value` for arithmetic."""
+    if isinstance(node, exp.Column):
         return node.name
+    if type(node) not in AGGREGATES:
+        return "value"
     name = AGGREGATES[type(node)].lower()
     if isinstance(node.this, exp.Distinct):
         return f"{name}_people"

@@ -14,6 +14,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
+from adomnia.sql.filters import spell_out_filters
 from adomnia.sql.functions import NAMES
 from adomnia.sql.refusals import WRITTEN, Position, refusal, shortened
 
@@ -54,17 +55,15 @@ _INTERVAL = re.compile("[0-9]{1,9}( ?[a-z]{1,12})?", re.ASCII | re.IGNORECASE)
 _PREFIXES = (TokenType.VAR, TokenType.AMP, TokenType.STRING)
 
 _ANSWERED = {"expressions", "from_", "where", "group", "order", "joins", "with_"}
-_OUTSIDE = {"limit"}
+_OUTSIDE = {"limit", "offset", "having"}
 _INSIDE = {"having", "distinct"}
 _OTHER_ROWS = ("looks at other rows than its own", "leave it out")
 _CLAUSES = {
     "distinct": ("not_an_aggregate", "DISTINCT", "would show values of single rows", "use GROUP BY with COUNT(*)"),
     "laterals": ("lateral", "LATERAL", "computes a table for every row", "ask about one table"),
-    "having": ("having", "HAVING", "is not answered yet", "leave it out, and choose among the rows of the answer"),
     "qualify": ("window_function", "QUALIFY", *_OTHER_ROWS),
     "windows": ("window_function", "WINDOW", *_OTHER_ROWS),
     "sample": ("tablesample", "Sampling", "picks an arbitrary subset, which gives no privacy", "leave it out"),
-    "offset": ("offset", "OFFSET", "is not answered yet", "use LIMIT alone"),
     "locks": ("statement_not_allowed", "FOR UPDATE", "would lock a table", "leave it out"),
     "into": ("statement_not_allowed", "INTO", "would write a table", "leave it out"),
     "pivots": ("statement_not_allowed", "PIVOT", "takes the names of columns from the data", "use GROUP BY"),
@@ -90,6 +89,7 @@ def parsed_rows(text: str) -> exp.Expr:
     tokens = _tokens(text)
     _check_tokens(tokens)
     tree = _tree(text, tokens)
+    spell_out_filters(tree)
     _check_depth(tree)
     return tree
 
@@ -172,7 +172,8 @@ def _check_tokens(tokens: Sequence[Token]) -> None:
         if interval and token.token_type in _CONSTANTS and not _INTERVAL.fullmatch(token.text):
             raise _at(token, "bad_literal", "INTERVAL", "takes a whole number", "write INTERVAL 7 DAY")
         if before is not None and before.token_type in _COUNTED and token.token_type is not TokenType.NUMBER:
-            raise _at(token, "bad_literal", before.text.upper(), "takes a whole number", "write LIMIT 10")
+            word = before.text.upper()
+            raise _at(token, "bad_literal", word, "takes a whole number", f"write {word} 10")
         if token.token_type is TokenType.L_PAREN:
             brackets.append(before is not None and (before.token_type in _TYPES or before.text.upper() == "GROUP"))
         elif token.token_type is TokenType.R_PAREN and brackets:

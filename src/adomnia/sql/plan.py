@@ -9,34 +9,38 @@ from hashlib import sha256
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.relations import Relation
+from adomnia.sql.choices import Condition, compared
+from adomnia.sql.formulas import Formula, statistics_of
 from adomnia.statistics.contract import Statistic
 
 
 @dataclass(frozen=True)
 class Output:
-    """One column of the answer: a key of the groups, or a statistic."""
+    """One column of the answer: a key of the groups, a statistic, or a formula of statistics."""
 
     name: str
-    source: Column | Statistic
+    source: Column | Statistic | Formula
 
 
 @dataclass(frozen=True)
 class Order:
     """One key to sort the answer by; it need not be an output."""
 
-    by: Column | Statistic
+    by: Column | Statistic | Formula
     descending: bool = False
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Rows of a relation, grouped by declared keys; the answer's columns; how its rows are sorted and cut."""
+    """Rows of a relation, grouped by declared keys; the answer's columns; how its rows are chosen, sorted and cut."""
 
     relation: Relation
     keys: tuple[Column, ...]
     outputs: tuple[Output, ...]
     order: tuple[Order, ...] = ()
     limit: int | None = None
+    offset: int = 0
+    having: Condition | None = None
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
@@ -50,17 +54,19 @@ class Plan:
     def identity(self, price: Price, version: int) -> bytes:
         """A hash of all that the measurements depend on, price and data version included.
 
-        Relation, statistics, bounds, steps, caps and categories are in the statistics. Names, order and limit of the
-        outputs are not in it: they cost nothing to change.
+        Relation, statistics, bounds, steps, caps and categories are in the statistics. Names of outputs, formulas, and
+        which rows come back in what order are not in it: they cost nothing to change.
         """
         return sha256(canonical((len(self._forms), price, version)) + b"".join(self._forms)).digest()
 
     @cached_property
     def _forms(self) -> dict[bytes, Statistic]:
         """The statistics by their encoding, which all have one length, in its order."""
-        asked = (*(output.source for output in self.outputs), *(order.by for order in self.order))
+        sources = (*(output.source for output in self.outputs), *(order.by for order in self.order))
+        terms = [source for source in sources if not isinstance(source, Column)]
+        asked = [*terms, *(compared(self.having) if self.having is not None else ())]
         known: dict[int, bytes] = {}
-        forms = {_encoded(each, known): each for each in asked if not isinstance(each, Column)}
+        forms = {_encoded(each, known): each for term in asked for each in statistics_of(term)}
         return dict(sorted(forms.items()))
 
 

@@ -1,8 +1,9 @@
 """What a plan costs and how far off its answer may be: from public facts alone, before any data is read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log, prod
+from math import isfinite, log, prod
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from adomnia.privacy.events import Composed, Event, Price, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.sql.explain import describe_query, describe_statistic
+from adomnia.sql.explain import describe_query, describe_term
+from adomnia.sql.formulas import Formula, estimated, is_linear, statistics_of
 from adomnia.sql.plan import Plan
-from adomnia.statistics.contract import Measure, Measured, Statistic
+from adomnia.sql.words import in_words, term_in_words
+from adomnia.statistics.contract import Estimate, Measure, Measured, Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.sum import Sum
@@ -27,11 +30,14 @@ SUPPOSED_ROWS = 1000  # of a cell, where the error depends on how many there are
 
 @dataclass(frozen=True)
 class Expected:
-    """How far off one output may be: within `error` at the confidence, in each cell. `rows`: in a cell of so many."""
+    """How far off one output may be: within `error` at the confidence, in each cell. `rows`: in a cell of so many.
+
+    No error is known for a quotient whose divisor may be zero.
+    """
 
     name: str
     what: str
-    error: float
+    error: float | None
     rows: int | None = None
 
 
@@ -88,7 +94,7 @@ def quote(plan: Plan, price: Price, confidence: float = 0.95) -> Quote:
     parts = dict(shares(plan, price))
     measured = measures(plan, price)
     expected = tuple(
-        _expected(output.name, source, parts[source], confidence)
+        _expected(output.name, source, parts, confidence)
         for output in plan.outputs
         if not isinstance(source := output.source, Column)
     )
@@ -101,9 +107,14 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95) -> Pure
         wanted = positive(error, "price", "error")
     except ValueError:
         raise Refusal(f"error={error}", "is not a positive number", "write error=50", code="bad_price") from None
+    for output in plan.outputs:
+        if isinstance(output.source, Formula):
+            what, why = f"error= for {output.name}", "is of a value computed from others, each with an error of its own"
+            fix = "ask for its aggregates, or give epsilon= and see price for what to expect"
+            raise Refusal(what, why, fix, code="error_not_known")
     cheapest = {statistic: _least_epsilon(statistic, wanted, confidence) for statistic in plan.statistics}
     if len(set(cheapest.values())) > 1:
-        what = " and ".join(map(describe_statistic, cheapest))
+        what = " and ".join(describe_term(term_in_words(each)) for each in cheapest)
         fix = "ask for them one at a time, or give epsilon="
         raise Refusal(f"error={error}", f"means different prices for {what}", fix, code="ambiguous_error")
     return Pure(len(cheapest) * next(iter(cheapest.values())))
@@ -115,7 +126,10 @@ def _queries(statistic: Statistic, price: Price) -> tuple[Query, ...]:
 
 def _least_epsilon(statistic: Statistic, error: Fraction, confidence: float) -> Fraction:
     if not isinstance(statistic, Count | Sum):
-        what, why = f"error= for {describe_statistic(statistic)}", "depends on the number of rows, which is private"
+        what, why = (
+            f"error= for {describe_term(term_in_words(statistic))}",
+            "depends on the number of rows, which is private",
+        )
         raise Refusal(what, why, "give epsilon=, and see price for what to expect", code="error_not_known")
     aggregate = statistic.query.aggregate
     steps = error // (aggregate.domain.step if isinstance(aggregate, Total) else 1)
@@ -140,26 +154,42 @@ def _least_epsilon(statistic: Statistic, error: Fraction, confidence: float) -> 
     return above * EPSILON_UNIT
 
 
-def _expected(name: str, statistic: Statistic, price: Price, confidence: float) -> Expected:
-    """Half the width of the interval that the statistic itself would give, for values that nobody measured."""
+def _expected(name: str, source: Statistic | Formula, prices: Mapping[Statistic, Price], confidence: float) -> Expected:
+    """Half the width of the interval that the output itself would have, for values that nobody measured."""
+    known = is_linear(source) and not any(isinstance(part, Mean) for part in statistics_of(source))
+    supposed = {part: _supposed(part, prices[part], 0 if known else SUPPOSED_ROWS) for part in statistics_of(source)}
+    lower, upper = estimated(source, supposed).interval(confidence, 1)
+    error = float(upper - lower) / 2
+    what = describe_term(term_in_words(source))
+    return Expected(name, what, error if isfinite(error) else None, None if known else SUPPOSED_ROWS)
+
+
+def _supposed(statistic: Statistic, price: Price, rows: int) -> Estimate:
+    """What would be estimated in a cell of so many rows, all values in the middle of their bounds, without noise."""
     flow = statistic.steps(price)
-    made_up = tuple(Measured(np.array(_supposed(measure.query)), measure.noise()) for measure in next(flow))
+    made_up = tuple(Measured(np.array(_exact(measure.query, rows)), measure.noise()) for measure in next(flow))
     try:
         flow.send(made_up)
     except StopIteration as end:
-        lower, upper = end.value.interval(confidence, 1)
-    rows = SUPPOSED_ROWS if isinstance(statistic, Mean) else None
-    return Expected(name, describe_statistic(statistic), float(upper - lower) / 2, rows)
+        estimate: Estimate = end.value
+    return estimate
 
 
-def _supposed(query: Query) -> int:
-    return 0 if isinstance(query.aggregate, Total) else SUPPOSED_ROWS
+def _exact(query: Query, rows: int) -> int:
+    if isinstance(query.aggregate, Total):
+        return rows * (query.aggregate.domain.middle - query.aggregate.centre)
+    return rows
 
 
 def _measurement(measure: Measure) -> Measurement:
     query = measure.query
     return Measurement(
-        describe_query(query), prod(query.shape), query.sensitivity(), _why(query), measure.noise(), measure.price
+        describe_query(in_words(query)),
+        prod(query.shape),
+        query.sensitivity(),
+        _why(query),
+        measure.noise(),
+        measure.price,
     )
 
 
@@ -176,7 +206,7 @@ def _check_drawable(measure: Measure, price: Price) -> None:
     try:
         measure.noise()
     except ValueError:
-        why = f"makes noise for the {describe_query(measure.query)} that is too small or too large to draw"
+        why = f"makes noise for the {describe_query(in_words(measure.query))} that is too small or too large to draw"
         raise Refusal(_amount(price), why, "name a price between 0.001 and 10", code="bad_price") from None
 
 

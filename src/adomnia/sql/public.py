@@ -13,17 +13,18 @@ from adomnia.sql.selection import Block, projected
 
 @dataclass(frozen=True)
 class PublicRows:
-    """Rows of public tables: the names of the outputs, what they are sorted by, and how many are shown."""
+    """Rows of public tables: the names of the outputs, what they are sorted by, and which are shown."""
 
     names: tuple[str, ...]
     rows: Select
     order: tuple[tuple[int, bool], ...]  # places of outputs, and whether descending
     limit: int | None
+    offset: int = 0
 
 
-def public_rows(select: exp.Select, block: Block, limit: int | None) -> PublicRows:
+def public_rows(select: exp.Select, block: Block, limit: int | None, offset: int = 0) -> PublicRows:
     """The rows that a question about public tables asks for."""
-    if select.args.get("group") or select.find(exp.AggFunc):
+    if select.args.get("group") or select.args.get("having") or select.find(exp.AggFunc):
         why, fix = "aggregates public tables alone", "select their rows, which costs nothing, and count those"
         raise refusal("public_table", select, why, fix, "The question")
     columns = projected(select, block).columns
@@ -31,7 +32,7 @@ def public_rows(select: exp.Select, block: Block, limit: int | None) -> PublicRo
     names = tuple(columns)
     for name in names:
         check_name(name, select)
-    return PublicRows(names, Select(block.relation, outputs), _order(select, names), limit)
+    return PublicRows(names, Select(block.relation, outputs), _order(select, names), limit, offset)
 
 
 def _order(select: exp.Select, names: tuple[str, ...]) -> tuple[tuple[int, bool], ...]:

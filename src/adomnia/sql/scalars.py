@@ -24,7 +24,7 @@ from adomnia.sql.functions import (
     small,
 )
 from adomnia.sql.refusals import refusal, unanswerable
-from adomnia.sql.scope import Scope, only
+from adomnia.sql.scope import Scope, listed, only
 
 __all__ = ["MOST_NODES", "Scope", "constant", "expression", "only", "read_number", "truth_as_number"]
 
@@ -136,9 +136,9 @@ def _chain(node: exp.Expr, scope: Scope) -> Expression:
 def _in(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("query"):
         raise unanswerable(node.args["query"])
-    only(node, "this", "expressions")
-    value = expression(node.this, scope)
-    equal = [build(node, "=", *dated(item, value, constant(item, scope))) for item in node.expressions]
+    assert isinstance(node, exp.In)  # noqa: S101 - by the table of readers
+    items, value = listed(node), expression(node.this, scope)
+    equal = [build(node, "=", *dated(item, value, constant(item, scope))) for item in items]
     if sum(map(size, equal)) > MOST_NODES:
         raise refusal("too_complex", node, "has too many cases", "shorten the list", "IN")
     return chained("or", equal)

@@ -86,6 +86,15 @@ def only(node: exp.Expr, *allowed: str) -> None:
         raise refusal("syntax_not_allowed", node, f"has a part that is not answered ({part})", "leave that part out")
 
 
+def listed(node: exp.In) -> list[exp.Expr]:
+    """What stands in the brackets of IN."""
+    only(node, "this", "expressions")
+    found: list[exp.Expr] = node.expressions
+    if not found:
+        raise refusal("bad_literal", node, "has nothing in its brackets", "list constants there", "IN")
+    return found
+
+
 def bare(node: exp.Expr) -> exp.Expr:
     """A node without the brackets around it; a subquery is not a bracket."""
     while type(node) is exp.Paren:

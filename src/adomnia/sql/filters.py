@@ -1,0 +1,32 @@
+"""FILTER and COUNTIF, spelled out as the CASE that means the same: two spellings of one question are one question."""
+
+from sqlglot import exp
+
+_FILTERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+
+
+def spell_out_filters(tree: exp.Expr) -> None:
+    """Replace `SUM(x) FILTER (WHERE c)` by `SUM(CASE WHEN c THEN x END)`, and `COUNTIF(c)` by a count of the like.
+
+    DISTINCT and ORDER BY inside an aggregate are left as they are, to be refused where they stand.
+    """
+    for node in reversed(list(tree.find_all(exp.Filter, exp.CountIf))):  # from the inside out
+        if isinstance(node, exp.CountIf):
+            alone = not any(isinstance(part, exp.Expr) for name, part in node.args.items() if name != "this")
+            if alone and _is_plain(node.this):
+                node.replace(exp.Count(this=_case(node.this, exp.Star()), big_int=True))
+        elif type(node.this) in _FILTERED and _is_plain(node.this.this):
+            aggregate, condition = node.this, node.expression.this
+            aggregate.set("this", _case(condition, aggregate.this))
+            node.replace(aggregate)
+
+
+def _case(condition: exp.Expr, value: exp.Expr) -> exp.Case:
+    outcome = exp.Literal.number(1) if isinstance(value, exp.Star) else value
+    return exp.Case(ifs=[exp.If(this=condition, true=outcome)])
+
+
+def _is_plain(value: exp.Expr | None) -> bool:
+    if isinstance(value, exp.Star):
+        return not any(value.args.values())
+    return value is not None and not isinstance(value, exp.Distinct | exp.Order)

@@ -1,0 +1,102 @@
+"""HAVING around everything: from the parser's tree to conditions over the noisy values and keys of the answer."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Truth
+from adomnia.sql.choices import Chain, Compared, Condition, Contrary, Keyed
+from adomnia.sql.formulas import Term
+from adomnia.sql.refusals import refusal, unanswerable
+from adomnia.sql.scope import bare, listed, only
+from adomnia.sql.values import Values
+
+Side: TypeAlias = Column | Term | str | bool
+
+_SIGNS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+_COMPARE = "compare an aggregate, an output or a key with a constant"
+
+
+def condition(node: exp.Expr, values: Values) -> Condition:
+    """What a condition of HAVING means."""
+    return _Reader(values).condition(node)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    values: Values
+
+    def condition(self, node: exp.Expr) -> Condition:
+        node = bare(node)
+        match node:
+            case exp.And() | exp.Or():
+                function = "and" if isinstance(node, exp.And) else "or"
+                return Chain(function, tuple(self.condition(part) for part in node.flatten()))
+            case exp.Not():
+                only(node, "this")
+                return Contrary(self.condition(node.this))
+        if type(node) in _SIGNS:
+            only(node, "this", "expression")
+            return self._compared(node, _SIGNS[type(node)], node.this, node.expression)
+        return self._listed(node)
+
+    def _listed(self, node: exp.Expr) -> Condition:
+        """What is short for several comparisons, or for none."""
+        match node:
+            case exp.Between():
+                only(node, "this", "low", "high")
+                limits = {">=": node.args["low"], "<=": node.args["high"]}
+                return Chain("and", tuple(self._compared(node, sign, node.this, limits[sign]) for sign in limits))
+            case exp.In() if not node.args.get("query"):
+                return Chain("or", tuple(self._compared(node, "=", node.this, item) for item in listed(node)))
+            case exp.Is(expression=exp.Null()):
+                only(node, "this", "expression")
+                self.values.source(node.this)
+                return Chain("or", ())  # neither keys nor noisy values are ever NULL
+        return self._by_itself(node)
+
+    def _by_itself(self, node: exp.Expr) -> Condition:
+        """A boolean key."""
+        if isinstance(node, exp.Boolean):
+            raise refusal("bad_literal", node, "is the same for every group", _COMPARE)
+        if isinstance(node, exp.Predicate):
+            raise unanswerable(node.args.get("query") or node)
+        found = self.values.source(node)
+        if isinstance(found, Column) and isinstance(found.kind, Truth):
+            return Keyed(found, True)
+        raise refusal("type_error", node, "is not a condition", _COMPARE)
+
+    def _compared(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
+        match self._side(left), self._side(right):
+            case (Column() as key, (str() | bool()) as constant) | ((str() | bool()) as constant, Column() as key):
+                return _keyed(node, sign, key, constant)
+            case (Column() | str() | bool(), _) | (_, Column() | str() | bool()):
+                raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
+            case Fraction(), Fraction():
+                raise refusal("bad_literal", node, "compares constants", _COMPARE)
+            case one, other:
+                return Compared(sign, one, other)
+
+    def _side(self, node: exp.Expr) -> Side:
+        node = bare(node)
+        if isinstance(node, exp.Literal) and node.is_string:
+            return str(node.this)
+        return bool(node.this) if isinstance(node, exp.Boolean) else self.values.value(node)
+
+
+def _keyed(node: exp.Expr, sign: str, key: Column, constant: str | bool) -> Condition:
+    if isinstance(key.kind, Truth) is not isinstance(constant, bool):
+        raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
+    if sign not in ("=", "<>"):
+        raise refusal("type_error", node, "asks for an order that keys do not have", "use =, <> or IN")
+    return Keyed(key, constant) if sign == "=" else Contrary(Keyed(key, constant))
