@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from time import process_time
 
 import pytest
@@ -84,10 +85,15 @@ HEAVY = {
 def test_a_heavy_text_is_refused_within_fifty_milliseconds(text):
     parsed(ASK + "age > 1")  # the first call of the parser builds its tables
     elapsed = []
-    for _ in range(3):
-        start = process_time()
-        assert refused(text).position is not None
-        elapsed.append(process_time() - start)
+    tracer = sys.gettrace()
+    sys.settrace(None)  # coverage takes longer to watch than the parser to read
+    try:
+        for _ in range(5):
+            start = process_time()
+            assert refused(text).position is not None
+            elapsed.append(process_time() - start)
+    finally:
+        sys.settrace(tracer)
     assert min(elapsed) < 0.05
 
 
