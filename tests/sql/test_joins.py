@@ -115,3 +115,9 @@ def test_rows_that_repeat_beyond_measure_are_refused():
     text = "visits v0" + "".join(f" JOIN visits v{n} USING (person_id)" for n in range(1, 3))
     assert relation(text).rows_per_person == 10**3 < MOST_PAIRS
     assert refused(f"{text} JOIN visits v3 USING (person_id)").code == "too_complex"
+
+
+@pytest.mark.parametrize("never", ["1 = 2", "DATE '2019-12-31' = DATE '2020-01-01'", "TRUE = FALSE", "'a' = 'b'"])
+def test_a_constant_condition_of_a_left_join_is_not_taken_for_the_equality_of_people(never):
+    joined = relation(f"people p LEFT JOIN visits v ON v.person_id = p.person_id AND {never}")
+    assert len(joined.on) == 1

@@ -21,6 +21,7 @@ from adomnia.sql.scope import Scope, Source, bare
 
 MOST_PAIRS = 2**12
 _MOST_PUBLIC_COPIES = 1000
+_PERSON = Identity(person=True)
 
 
 @dataclass(frozen=True)
@@ -152,11 +153,10 @@ def _is_id(each: Expression) -> bool:
 
 def _says_same_person(each: Expression) -> bool:
     """Whether a condition is the one that every join of private sides has anyway."""
-    columns = columns_of(each)
     return (
         isinstance(each, Call)
         and each.function == "="
-        and all(isinstance(column.kind, Identity) and column.kind.person and not column.optional for column in columns)
+        and all(isinstance(part, Column) and part.kind == _PERSON and not part.optional for part in each.arguments)
     )
 
 
