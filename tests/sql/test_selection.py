@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.privacy.expressions import columns_of
+from adomnia.privacy.expressions import Column, columns_of
+from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import PerPerson, Where
 from adomnia.sql.blocks import rows_of
+from adomnia.sql.lower import lower
 from adomnia.sql.selection import MOST_COLUMNS
 from sql.hospital import HOSPITAL
 
@@ -114,3 +118,26 @@ def test_an_expression_that_becomes_too_long_is_refused():
     named = ", ".join(f"a{n} AS (SELECT age + age AS age FROM a{n - 1})" for n in range(1, 16))
     text = f"WITH a0 AS (SELECT age FROM people), {named} SELECT age FROM a15"
     assert refused(text).code == "too_complex"
+
+
+def test_distinct_beside_group_by_is_refused_because_it_would_have_to_join_groups_of_one_person():
+    text = "SELECT COUNT(*) FROM (SELECT DISTINCT person_id FROM visits GROUP BY person_id, hospital) t"
+    with pytest.raises(Refusal) as refused:
+        lower(text, HOSPITAL)
+    assert refused.value.code == "syntax_not_allowed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(town) FROM {}",
+        "SELECT COUNT(*) FROM (SELECT * FROM {}) t",
+        "SELECT COUNT(*) FROM (SELECT person_id, town, COUNT(*) AS n FROM {} GROUP BY person_id, town) t",
+        "SELECT COUNT(*) FROM (SELECT * FROM {0} UNION ALL SELECT * FROM {0}) t WHERE town = 'v7'",
+    ],
+)
+def test_a_category_of_very_many_values_is_read_as_it_is_stored(text):
+    town = Column("town", Text(tuple(f"v{place}" for place in range(100_000))))
+    people = next(table for table in HOSPITAL.tables if table.name == "people")
+    large = replace(HOSPITAL, tables=(replace(people, columns=(*people.columns, town)),), views=())
+    assert lower(text.format("people"), large).relation.rows_per_person >= 1

@@ -58,15 +58,21 @@ def size(expression: Expression) -> int:
         case Call() if _is_by_codes(expression):
             return 1 + len(expression.arguments)
         case Call(function="like", arguments=(text, Literal(value=str(pattern)))):
-            return size(text) + _STEPS * len(pattern)
+            return _written_out(text) + _STEPS * len(pattern)
         case Call(function=function, arguments=arguments, kind=kind):
             own = _TEXT if isinstance(kind, Text) else 1
-            return own + FUNCTIONS[function].copies * sum(map(size, arguments))
-        case Column(kind=Text(values=tuple() as values)):
-            return len(values)
+            return own + FUNCTIONS[function].copies * sum(map(_written_out, arguments))
         case Literal(value=str(constant)):
             return 1 + len(constant) // _CHARACTERS
     return 1
+
+
+def _written_out(argument: Expression) -> int:
+    """The size of an argument: a category that stands by itself is read as it is stored, here value by value."""
+    match argument:
+        case Column(kind=Text(values=tuple() as values)):
+            return len(values)
+    return size(argument)
 
 
 def _is_by_codes(call: Call) -> bool:

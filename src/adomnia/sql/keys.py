@@ -14,7 +14,6 @@ from adomnia.sql.scope import Scope, bare, only
 
 MOST_CELLS = 10**6
 
-_DIGITS = re.compile("[0-9]{1,9}")
 _SHORT_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 

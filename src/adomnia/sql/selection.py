@@ -15,7 +15,7 @@ from adomnia.sql.derived import Derived, filtered, is_person, refuse_missing, re
 from adomnia.sql.keys import referred, refuse_grouping_sets
 from adomnia.sql.own import OwnValues, asked
 from adomnia.sql.refusals import refusal, unanswerable, unknown
-from adomnia.sql.scalars import MOST_NODES, expression
+from adomnia.sql.scalars import expression
 from adomnia.sql.scope import Scope, bare, only
 
 if TYPE_CHECKING:
@@ -84,8 +84,6 @@ def _put(columns: dict[str, Expression], name: str, meaning: Expression, item: e
         if is_person(meaning) and is_person(columns[taken]):
             return
         raise refusal("duplicate_alias", item, "names two columns", "give each its own name", name)
-    if size(meaning) > MOST_NODES:
-        raise refusal("too_complex", item, "becomes too long", "take it apart", name)
     columns[name] = meaning
 
 
@@ -129,6 +127,9 @@ def _own_rows(query: exp.Select, block: Block) -> Derived:
 
 def _written_keys(query: exp.Select, scope: Scope) -> list[exp.Expr]:
     group = query.args.get("group")
+    if group is not None and query.args.get("distinct"):
+        why, fix = "stands beside GROUP BY", "group by what shall be different, and leave it out"
+        raise refusal("syntax_not_allowed", query.args["distinct"], why, fix, "DISTINCT")
     if group is not None:
         refuse_grouping_sets(group)
         only(group, "expressions")
