@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import is_public
 from adomnia.sql.lower import lower, priced, understood
 from adomnia.sql.parse import parsed
@@ -95,3 +99,11 @@ def test_rows_of_people_are_never_public_whatever_they_are_joined_with_or_called
 def test_public_tables_joined_with_each_other_may_not_multiply_without_end():
     text = "SELECT a.city FROM zones a" + "".join(f" JOIN zones z{n} ON a.zone = z{n}.zone" for n in range(8))
     assert code(text) == "too_complex"
+
+
+def test_ids_of_a_public_table_are_refused_because_no_index_keeps_them():
+    cities = next(table for table in HOSPITAL.tables if table.name == "cities")
+    known = replace(cities, columns=(*cities.columns, Column("code", Identity())), repeats=(*cities.repeats, 1))
+    with pytest.raises(Refusal) as refusal:
+        understood(parsed("SELECT * FROM cities"), replace(HOSPITAL, tables=(known,), views=()))
+    assert refusal.value.code == "identifier_column"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import Select, Selected
 from adomnia.sql.keys import numbered
 from adomnia.sql.refusals import check_name, refusal
@@ -30,8 +31,11 @@ def public_rows(select: exp.Select, block: Block, limit: int | None, offset: int
     columns = projected(select, block).columns
     outputs = tuple(Selected(f"c{place}", meaning, stored=False) for place, meaning in enumerate(columns.values()))
     names = tuple(columns)
-    for name in names:
+    for name, meaning in columns.items():
         check_name(name, select)
+        if isinstance(meaning.kind, Identity):
+            why, fix = "is an id, and ids are not kept", "select other columns, or have it declared as integer or text"
+            raise refusal("identifier_column", select, why, fix, name)
     return PublicRows(names, Select(block.relation, outputs), _order(select, names), limit, offset)
 
 
