@@ -10,6 +10,7 @@ CORE   := $(CORE),*/adomnia/sql/check/*,*/adomnia/curator/*
 EXAMPLE  := examples/hospital
 QUESTION := SELECT city, COUNT(*), AVG(salary) FROM people GROUP BY city
 PINS   := pyproject.toml constraints.txt
+COMMA  := ,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -35,7 +36,7 @@ check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quic
 	$(BIN)/mypy
 	$(PYTEST) -q -x -n 2 --ignore=tests/mutants --ignore=tests/noise --ignore=tests/contracts --ignore=tests/kit
 
-bench: $(VENV)/installed-dev  ## the benchmarks: each prints its ratio against a peer
+bench: $(VENV)/installed-bench  ## the benchmarks: each prints its ratio against a peer
 	@for workload in benchmarks/*.py; do echo "== $$workload"; $(BIN)/python $$workload || exit 1; done
 
 soak: $(VENV)/installed-dev  ## the long forms of the tests: more draws, fresh seeds
@@ -59,6 +60,10 @@ $(VENV)/installed: $(PINS) | $(BIN)/python
 $(VENV)/installed-dev: $(PINS) | $(BIN)/python
 	@$(call install,.[dev])
 	@touch $(VENV)/installed $@
+
+$(VENV)/installed-bench: $(PINS) | $(BIN)/python
+	@$(call install,.[dev$(COMMA)bench])
+	@touch $(VENV)/installed $(VENV)/installed-dev $@
 
 # pip's chatter goes to a log, which is shown only when something fails.
 define install

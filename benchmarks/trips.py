@@ -157,10 +157,10 @@ def fsync(folder: Path) -> None:
         os.fsync(file.fileno())
 
 
-def interleaved(*works: Callable[[], object]) -> list[float]:
+def interleaved(*works: Callable[[], object], pairs: int = PAIRS) -> list[float]:
     """The medians in milliseconds of things done in turn, after one round to warm up."""
     times: list[list[float]] = [[] for _ in works]
-    for _ in range(PAIRS + 1):
+    for _ in range(pairs + 1):
         for work, record in zip(works, times, strict=True):
             start = perf_counter()
             work()

@@ -42,9 +42,12 @@ TRUSTED_CORE = ["privacy", "noise", "catalog", "mechanisms", "ledger", "curator"
 TRUSTED_CORE += ["engines/contract", "engines/index", "engines/render", "sql/check"]
 # What only drafts or explains: nothing it does can change what is read, admitted or released.
 EXPLAINING = ["catalog/write", "catalog/smartnoise", "catalog/checks", "privacy/meaning", "privacy/calculators"]
-EXPLAINING += ["curator/display", "curator/mock", "curator/table"]
+EXPLAINING += ["privacy/groups", "mechanisms/contract", "ledger/audit", "catalog/places"]
+EXPLAINING += ["curator/display", "curator/explanation", "curator/mock"]
+EXPLAINING += ["curator/table", "curator/answer", "curator/columns"]
 # What the second look derives again from the text that is about to run: a mistake there costs an answer, never privacy.
-DERIVED_AGAIN = ["privacy/relations", "privacy/aggregates", "privacy/functions", "engines/render"]
+DERIVED_AGAIN = ["privacy/relations", "privacy/aggregates", "privacy/keys", "privacy/queries", "privacy/functions"]
+DERIVED_AGAIN += ["privacy/expressions", "privacy/kinds", "engines/render"]
 TRUSTED_LINES = 5_000
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 

@@ -9,7 +9,7 @@ from adomnia.errors import AdomniaError, Failure, Refusal
 if TYPE_CHECKING:
     from adomnia.curator.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
     from adomnia.curator.curator import protect
-    from adomnia.curator.session import Question
+    from adomnia.sql.payment import Question
 
 __all__ = ["AdomniaError", "Failure", "Question", "Refusal", "__version__", "open", "protect"]
 
@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     # Loaded when first used, so that `import adomnia` and `adomnia --help` do not wait for the engine.
     if name == "Question":
-        from adomnia.curator.session import Question
+        from adomnia.sql.payment import Question
 
         return Question
     if name in {"open", "protect"}:

@@ -86,6 +86,35 @@ def test_budgets_that_fit_only_while_all_pay_alike_are_said_to(tmp_path, budgets
     assert not promise.warning
 
 
+PROFILED = ("rows_per_person = 10", "rows_per_person = { max = 200, epsilon = 0.05 }")
+
+
+def test_a_profile_says_what_it_costs_and_from_whose_budget(tmp_path):
+    found = [promise.says for promise in promises(reading(tmp_path, changed(*PROFILED))) if promise.about == "visits"]
+    assert found == [
+        "A person counts with at most 200 rows, and moves COUNT(*) by at most 200.",
+        (
+            "Each question takes the cap that suits its price, by a profile of how many rows people have: "
+            "for epsilon 0.05 of the dataset's budget, once for each version."
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("epsilon", "warning"), [(9.95, False), (9.96, True)])
+def test_profiles_count_in_what_analysts_may_use_up(tmp_path, epsilon, warning):
+    promise = says(tmp_path, analysts((epsilon, 0)).replace(*PROFILED))["coalitions"]
+    assert promise.says.startswith("Personal budgets and profiles add up to epsilon 10")
+    assert promise.warning is warning
+
+
+def test_profiles_count_in_the_rho_that_analysts_may_use_up(tmp_path):
+    # 1.3 is 1.612**2 / 2 and the dataset has 1.478 of rho: a profile of 0.5 still fits with its 0.125, one of 0.6 not.
+    budgets = analysts((1.612, 5e-7))
+    for epsilon, fits in [(0.5, True), (0.6, False)]:
+        text = budgets.replace("rows_per_person = 10", f"rows_per_person = {{ max = 200, epsilon = {epsilon} }}")
+        assert ("But once anybody" not in says(tmp_path, text)["coalitions"].says) is fits
+
+
 def test_an_event_delta_that_is_too_small_for_the_analysts_is_noticed(tmp_path):
     text = analysts((1, 5e-7), (0.5, 5e-7)).replace("approximate = true", "approximate = true\nevent_delta = 1e-7")
     assert "But once anybody has spent rho" in says(tmp_path, text)["coalitions"].says

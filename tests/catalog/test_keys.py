@@ -38,7 +38,7 @@ def rule_of(label, name):
         ("[budget]", "epsilon", [1, 0.5, -1], ["1", True, [1], date(2024, 1, 1)]),
         ("[budget]", "approximate", [True, False], [0, 1, "true"]),
         ("a private table", "person", ["a -> b.c", "a->b.c"], ["a", "a -> b", "a > b.c", "a -> b.c.d", "a\n-> b.c", 1]),
-        ("a private table", "rows_per_person", [1, 10**6], [0, 10**6 + 1, 1.0, True, "1"]),
+        ("a private table", "rows_per_person", [1, 10**6, {"max": 2}], [0, 10**6 + 1, 1.0, True, "1"]),
         ("a private table", "source", ["a.csv", "d/A.PARQUET", "/d/a.csv"], ["a.xlsx", "a", "", 1, ["a.csv"]]),
         ("a category column", "values", [["a"], [""], "t.c"], ["t", [1], ["a", None], {"a": 1}, 1]),
         ("a date column", "lower", [date(1900, 1, 1)], [datetime(1900, 1, 1), "1900-01-01", 1900]),  # noqa: DTZ001

@@ -200,3 +200,16 @@ def test_whatever_is_wrong_is_refused_and_never_anything_else(tmp_path_factory, 
     text = "\n".join(text for number, text in enumerate(lines) if number not in dropped)
     with suppress(Refusal):
         assert reading(tmp_path_factory.getbasetemp(), text).tables
+
+
+def test_a_cap_that_is_chosen_privately_has_a_largest_and_a_price(tmp_path):
+    text = changed("rows_per_person = 10", "rows_per_person = { max = 200, epsilon = 0.05 }")
+    catalog = reading(tmp_path, text)
+    visits = catalog.table("visits")
+    assert (visits.rows_per_person, visits.profile_epsilon, visits.profile) == (200, Fraction(1, 20), None)
+    assert catalog.table("items").profile_epsilon is None
+
+
+def test_the_people_of_the_units_own_table_may_have_a_profile_too(tmp_path):
+    text = changed('source = "people.parquet"', 'source = "people.parquet"\nrows_per_person = { max = 7, epsilon = 1 }')
+    assert reading(tmp_path, text).table("people").profile_epsilon == 1

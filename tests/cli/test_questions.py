@@ -92,10 +92,10 @@ def test_the_bill_says_every_measurement_and_the_error_to_expect(hospital, typed
     assert (code, complained) == (0, "")
     for words in (
         "sum of age - 60",
-        "values of age",
+        "rows, with a value and without",
         "a person has at most 1 row here, each of at most 60 steps",
-        "Laplace, scale 300",
-        "epsilon 0.2",
+        "Laplace, scale 200",
+        "epsilon 0.3",
         "AVG(age in 0..120 by 1)",
         "1,000 rows",
         "In all: epsilon 0.6. No private data was read, and nothing was spent.",
@@ -113,8 +113,61 @@ def test_the_bill_needs_no_private_data(hospital, typed):
     assert [line["sensitivity"]["l1"] for line in record["measurements"]] == ["10"]
 
 
+def test_weights_give_an_output_more_of_the_price(hospital, typed):
+    options = ("--epsilon", "0.4", "--weight", "age=3", "--format", "json")
+    record = json.loads(typed("price", hospital, BY_SEX, *options)[1])
+    paid = {line["what"]: Fraction(line["price"]["epsilon"]) for line in record["measurements"]}
+    assert paid == {
+        "rows": Fraction(1, 10),
+        "sum of age - 60": Fraction(3, 20),
+        "values of age": Fraction(3, 20),
+    }
+    asked = json.loads(typed("sql", hospital, BY_SEX, *options)[1])
+    assert Fraction(asked["left"]["epsilon"]) == Fraction(16, 10)
+
+
+def test_errors_for_all_groups_at_once_and_for_other_sizes(hospital, typed):
+    ask = ("price", hospital, BY_SEX, "--epsilon", "0.4", "--format", "json")
+    each, together, few = (json.loads(typed(*ask, *more)[1]) for more in ([], ["--together"], ["--rows", "50"]))
+    assert [output["rows"] for output in few["outputs"]] == [None, 50]
+    assert each["outputs"][0]["error"] < together["outputs"][0]["error"]
+    assert each["outputs"][1]["error"] < few["outputs"][1]["error"]
+
+
+def test_an_error_of_a_mean_is_bought_for_a_number_of_rows(hospital, typed):
+    ask = ("price", hospital, "SELECT AVG(age) FROM people", "--error", "2", "--format", "json")
+    code, _, complained = typed(*ask)
+    assert code == 2
+    assert "ask SELECT COUNT(*) FROM people first" in complained
+    (output,) = json.loads(typed(*ask, "--rows", "500")[1])["outputs"]
+    assert 1.9 < output["error"] <= 2
+
+
+@pytest.mark.parametrize("command", [["explain"], ["sql"]])
+def test_a_question_is_explained_without_private_data_and_for_nothing(command, hospital, typed):
+    for private in hospital.glob("*.parquet"):
+        private.unlink()
+    text = BY_SEX if command == ["explain"] else f"EXPLAIN {BY_SEX}"
+    code, printed, complained = typed(*command, hospital, text, "--epsilon", "0.6")
+    assert (code, complained) == (0, "")
+    assert printed.splitlines()[:3] == [
+        "2 measurements, 3 outputs",
+        "├─ rows",
+        "│  └─ people: at most 1 row of a person, as declared",
+    ]
+    assert "price: epsilon 0.6 in all" in printed
+    assert max(map(len, printed.splitlines())) <= 100
+    record = json.loads(typed(*command, hospital, text, "--format", "json")[1])
+    assert (record["text"], record["parts"][0]["text"]) == ("2 measurements, 3 outputs", "rows")
+    assert not list((hospital / ".adomnia").glob("ledger*"))
+
+
 REFUSED = {
-    "MEDIAN": ["SELECT MEDIAN(age) FROM people", "--epsilon", "1"],
+    "--weight 'age'": [BY_SEX, "--epsilon", "1", "--weight", "age"],
+    "--weight 'x' is not a number": [BY_SEX, "--epsilon", "1", "--weight", "age=x"],
+    "weight of nobody": [BY_SEX, "--epsilon", "1", "--weight", "nobody=1"],
+    "--rows '0'": [BY_SEX, "--epsilon", "1", "--rows", "0"],
+    "MODE": ["SELECT MODE(age) FROM people", "--epsilon", "1"],
     "salary": ["SELECT SUM(salery) FROM people", "--epsilon", "1"],
     "price": [EVERYBODY],
     "one of epsilon=, rho= or error=": [EVERYBODY, "--epsilon", "1", "--rho", "1"],

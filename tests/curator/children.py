@@ -23,6 +23,20 @@ def crash(folder: str, failpoint: str) -> None:
     say("answered", session.sql("SELECT COUNT(*) FROM visits", epsilon=0.25, request_id="cut")["count"][0])
 
 
+def open_until(folder: str, failpoint: str) -> None:
+    """Open a dataset whose profile is not paid for yet, and end at the failpoint."""
+    os.environ[VARIABLE] = failpoint
+    say("opened", adomnia.open(folder).catalog.table("visits").profile is not None)
+
+
+def open_together(folder: str) -> None:
+    """Open a dataset when told to, and say what its profile is."""
+    say("ready")
+    sys.stdin.readline()
+    with adomnia.open(folder) as curator:
+        say(curator.catalog.table("visits").profile.people)
+
+
 def race(folder: str, name: str) -> None:
     """Ask until the budget ends, each time something new."""
     session = adomnia.open(folder).session("carol")
@@ -39,4 +53,5 @@ def race(folder: str, name: str) -> None:
 
 
 if __name__ == "__main__":
-    {"crash": crash, "race": race}[sys.argv[1]](*sys.argv[2:])
+    children = {"crash": crash, "race": race, "open_until": open_until, "open_together": open_together}
+    children[sys.argv[1]](*sys.argv[2:])

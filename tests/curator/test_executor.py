@@ -15,9 +15,10 @@ from adomnia.errors import Failure
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.sql.check import checked
+from adomnia.sql.check import checked, checked_histogram
 from adomnia.sql.lower import lower
-from adomnia.sql.price import event, measures, shares
+from adomnia.sql.parts import event, shares
+from adomnia.sql.price import measures
 from adomnia.statistics.contract import Estimate, Measure, Measured
 from kit.hospital import CountedBits
 
@@ -61,14 +62,14 @@ def test_more_than_was_reserved_is_not_measured(curator, plan):
 
 def test_what_was_measured_before_counts_towards_the_reserve(curator, plan):
     asked = measures(plan, Pure(1))
-    running = executor(curator, event(plan, Pure(1)))
+    running = executor(curator, event((plan, Pure(1))))
     running.measure(asked)
     with pytest.raises(ValueError, match="more than was reserved"):
         running.measure(asked[:1])
 
 
 def test_exactly_what_was_reserved_is_measured(curator, plan):
-    running = executor(curator, Composed([event(plan, Pure(1))]))
+    running = executor(curator, Composed([event((plan, Pure(1)))]))
     assert len(running.measure(measures(plan, Pure(1)))) == len(running.record.values)
 
 
@@ -197,3 +198,47 @@ def test_a_statement_with_another_number_of_cells_is_not_proved(curator):
     key = replace(query.keys[0], kind=replace(query.keys[0].kind, values=("F",)))
     with pytest.raises(Failure):
         Statements(curator.engine, curator.catalog).of([Query(query.relation, (key,), query.aggregate)])
+
+
+RANKED = "SELECT sex, MEDIAN(salary) AS middle, MAX(salary) AS top FROM people GROUP BY sex"
+
+
+def test_all_that_is_read_of_a_histogram_is_proved(curator, catalog, monkeypatch):
+    proved = []
+
+    def spy(statement, known):
+        proved.append(statement)
+        return checked_histogram(statement, known)
+
+    monkeypatch.setattr(executor_module, "checked_histogram", spy)
+    plan = lower(RANKED, catalog)
+    estimates(shares(plan, Pure(1)), executor(curator, Pure(1)))
+    assert len(proved) >= 2
+    assert set(curator.engine.ran) == set(proved)
+
+
+OTHERS = [("AS BIGINT) - 0", "AS BIGINT) - 1"), ('"rank" <= 1', '"rank" <= 1 AND ("sex" = 0)')]
+
+
+@pytest.mark.parametrize("wrong", OTHERS)
+def test_a_second_look_into_other_rows_or_values_than_the_first_is_not_taken(curator, catalog, monkeypatch, wrong):
+    (measure, _) = measures(lower(RANKED, catalog), Pure(1))
+    statements = Statements(curator.engine, curator.catalog)
+    statements.of([measure.query])
+    narrowed = replace(measure.query, aggregate=replace(measure.query.aggregate, buckets=(3,)))
+    right = curator.engine.render((narrowed,))
+    assert wrong[0] in right.text
+    monkeypatch.setattr(
+        curator.engine, "render", lambda _: replace(right, text=right.text.replace(*wrong)), raising=False
+    )
+    with pytest.raises((ValueError, Failure)):
+        statements.of([narrowed])
+
+
+def test_other_buckets_than_the_planned_ones_are_not_read(curator, catalog, monkeypatch):
+    (measure, _) = measures(lower(RANKED, catalog), Pure(1))
+    narrowed = replace(measure.query, aggregate=replace(measure.query.aggregate, buckets=(3,)))
+    right = curator.engine.render((narrowed,))
+    monkeypatch.setattr(curator.engine, "render", lambda _: replace(right, text=right.text.replace("(3)", "(4)")))
+    with pytest.raises(ValueError, match="another histogram"):
+        Statements(curator.engine, curator.catalog).of([narrowed])

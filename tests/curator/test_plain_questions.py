@@ -15,9 +15,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import Key, key_values
 from adomnia.privacy.kinds import Quantity
-from adomnia.privacy.queries import key_values
 from adomnia.sql.lower import lower
 from kit.gate import aggregated, proved
 from kit.grammar import plain_questions
@@ -54,7 +53,7 @@ def cells(plan: Plan, rows: list[tuple[Any, ...]]) -> list[dict[tuple[Any, ...],
     empty = dict.fromkeys(product(*map(key_values, plan.keys)), 0)
     found = []
     for place, output in enumerate(plan.outputs):
-        if not isinstance(output.source, Column):
+        if not isinstance(output.source, Key):
             given = {tuple(row[each] for each in places): int(row[place] or 0) for row in rows}
             found.append(empty | {cell: value for cell, value in given.items() if cell in empty})
     return found
@@ -62,7 +61,7 @@ def cells(plan: Plan, rows: list[tuple[Any, ...]]) -> list[dict[tuple[Any, ...],
 
 def ours(plan: Plan, curator: Curator) -> list[dict[tuple[Any, ...], int]]:
     """The same from the exact aggregates of the engine."""
-    queries = [output.source.query for output in plan.outputs if not isinstance(output.source, Column)]
+    queries = [output.source.query for output in plan.outputs if not isinstance(output.source, Key)]
     values = aggregated(curator, proved(curator, tuple(dict.fromkeys(queries))))
     everything = list(product(*map(key_values, plan.keys)))
     return [dict(zip(everything, flat(values[query], len(plan.keys)), strict=True)) for query in queries]

@@ -183,6 +183,59 @@ def test_one_refusal_refuses_the_whole_batch(alice):
     assert alice._curator.engine.ran == []
 
 
+def test_what_two_questions_of_a_batch_share_is_measured_and_paid_once(alice):
+    one, other = alice.batch([Question(COUNT, epsilon=0.1), Question(COUNT, epsilon=0.1)])
+    assert shown(one) == shown(other)
+    assert spent(alice)[0] == Fraction(1, 10)
+    alice.batch([Question(COUNT, epsilon=0.1), Question(COUNT, epsilon=0.2)])
+    assert spent(alice)[0] == Fraction(4, 10)
+
+
+def test_a_batch_may_have_one_price_for_all_it_measures(alice):
+    texts = [COUNT, "SELECT COUNT(*) AS n, SUM(age) AS total FROM people", Question("SELECT AVG(age) FROM people")]
+    quoted = alice.price(texts, epsilon=0.3)
+    answers = alice.batch(texts, epsilon=0.3)
+    assert spent(alice)[0] == Fraction(3, 10)
+    assert answers[0]["count"] == answers[1]["n"]
+    assert answers[0].cost == quoted.event
+    assert len(quoted.measurements) == 3  # rows, distances and values; the sum is put together from them
+    assert sum(line.price.epsilon for line in quoted.measurements) == Fraction(3, 10)
+    assert all(answer.replayed for answer in alice.batch(texts, epsilon=0.3))
+
+
+def test_a_sum_beside_the_mean_is_their_product(alice):
+    answer = alice.sql("SELECT SUM(age) AS total, AVG(age) AS mean, COUNT(age) AS n FROM people", epsilon=20)
+    assert len(answer.cost.events) == 2
+    assert answer["total"][0] == pytest.approx(answer["mean"][0] * answer["n"][0])
+
+
+def test_weights_split_the_price_and_are_another_question(alice):
+    text = "SELECT COUNT(*) AS n, SUM(age) AS total FROM people"
+    heavy = alice.sql(text, epsilon=0.4, weights={"total": 3})
+    assert {each.epsilon for each in heavy.cost.events} == {Fraction(1, 10), Fraction(3, 10)}
+    assert not alice.sql(text, epsilon=0.4).replayed
+    assert alice.sql(text, epsilon=0.4, weights={"n": 1, "total": 3}).replayed
+    assert alice.sql(text, epsilon=0.4, weights={"n": 2, "total": 2}).interval("n") == alice.sql(
+        text, epsilon=0.4, weights={"n": 2, "total": 2}
+    ).interval("n")
+
+
+def test_uneven_parts_are_measured_replayed_and_reported_alike(alice):
+    text = "SELECT COUNT(age) AS n, AVG(age) AS mean FROM people"
+    first, again = (alice.sql(text, epsilon=2, weights={"n": 9}) for _ in range(2))
+    assert again.replayed
+    assert shown(first) == shown(again)
+    assert first.interval("mean") == again.interval("mean")
+    assert {each.epsilon for each in first.cost.events} == {Fraction(36, 19), Fraction(2, 19)}
+
+
+def test_errors_of_all_groups_at_once_are_what_intervals_together_have(alice):
+    quoted = alice.price(GROUPED, epsilon=0.5, together=True)
+    answer = alice.sql(GROUPED, epsilon=0.5)
+    low, high = answer.interval("n", together=True)[0]
+    assert quoted.outputs[0].error == (high - low) / 2 > alice.price(GROUPED, epsilon=0.5).outputs[0].error
+
+
 def test_an_empty_batch_is_refused(alice):
     with pytest.raises(Refusal, match="empty"):
         alice.batch([])
@@ -197,12 +250,12 @@ def test_a_price_is_what_is_charged(alice):
     assert alice._curator.engine.ran == []
     answer = alice.sql(GROUPED, epsilon=0.5)
     assert loss(quote.event) == loss(answer.cost)
-    assert answer.cost == Composed([quote.event])
+    assert answer.cost == quote.event
 
 
 def test_an_answer_paid_in_rho_has_gaussian_noise_and_costs_that_rho(bob):
     answer = bob.sql(COUNT, rho=0.05)
-    assert answer.cost == Composed([Composed([Concentrated(0.05)])])
+    assert answer.cost == Composed([Concentrated(0.05)])
     assert bob._curator.ledger.spent("bob").rho_units == 5 * 10**10
 
 

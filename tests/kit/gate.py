@@ -31,11 +31,11 @@ def proved(curator: Curator, queries: tuple[Query, ...]) -> list[Proved]:
     """Statements for the queries, as few as hold them, each proved by the second derivation."""
     groups: defaultdict[Any, list[Query]] = defaultdict(list)
     for query in queries:
-        groups[query.read, query.keys].append(query)
+        groups[query.scan].append(query)
     found = []
     for together in map(tuple, groups.values()):
         statement = curator.engine.render(together)
-        derived = checked(statement, curator.catalog, together[0].shape)
+        derived = checked(statement, curator.catalog, together[0].cells)
         assert [_norms(each) for each in derived] == [_norms(query.sensitivity()) for query in together]
         found.append((statement, together))
     return found

@@ -114,13 +114,27 @@ class Writer:
         source = self.source(depth=self.pick(0, 1, 1, 2, 3))
         keys = self.some(source.of("k"), most=2)
         asked = [self.aggregate(source) for _ in range(self.pick(1, 1, 2, 3))]
-        names = [each.text for each in keys]
+        names = [each.text for each in keys] + ([self.bucket(source)] if self.chance(4) else [])
         body = f"SELECT {', '.join([*names, *asked])}{self.filtered(source, looks=True)}"
         if names:
             body += f" GROUP BY {', '.join(names)}"
         if not self.plain and self.chance(8):
             body += f" ORDER BY 1 {self.pick('', 'DESC')} LIMIT 3"
         return f"WITH {', '.join(self.written)} {body}" if self.named else body
+
+    def bucket(self, source: From) -> str:
+        """A key by an expression that has few values, whatever its rows hold."""
+        numbers, days = source.of("n"), source.of("d")
+        options = ["CASE WHEN {condition} THEN 'yes' ELSE 'no' END", "CASE WHEN {condition} THEN 'yes' END"]
+        tens = "LEAST(GREATEST(FLOOR({number} / 10), -1), 3)"
+        options += [tens, "LEAST(GREATEST(FLOOR({number}), 0), 2) * 5"] * bool(numbers)
+        options += ["MONTH({day})", "YEAR({day}) % 4"] * bool(days)
+        options += ["DATE_TRUNC('year', {day})", "DATE_TRUNC('quarter', {day})"] * (bool(days) and not self.plain)
+        return str(self.pick(*options)).format(
+            condition=self.condition(source.fields),
+            number=self.pick(*numbers).text if numbers else "",
+            day=self.pick(*days).text if days else "",
+        )
 
     # ---------------------------------------------------------------------------------------------- choices
 
@@ -171,20 +185,33 @@ class Writer:
 
     def aggregate(self, source: From) -> str:
         """What a question asks of all rows."""
+        match self.pick("count", "count", "sum", "sum", "average", *(["spread", "pair"] if not self.plain else [])):
+            case "count":
+                return self.counted(source)
+            case "sum" | "average" if self.plain:
+                return self.whole_sum(source)
+            case "spread":
+                return self.summed(self.pick("VAR_POP", "VAR", "STDDEV_POP", "STDDEV"), source)
+            case "pair":
+                pair = (self.value("N", source.fields, self.pick(0, 1)) for _ in range(2))
+                return f"{self.pick('COVAR_POP', 'COVAR_SAMP', 'CORR')}({', '.join(pair)})"
+            case form:
+                return self.summed("SUM" if form == "sum" else "AVG", source)
+
+    def counted(self, source: From) -> str:
+        """A count of rows, of people, of values, or of different values."""
         people = source.of("pq")
-        match self.pick("rows", "sum", "sum", "average", "present", *(["people", "people", "ids"] if people else [])):
-            case "rows":
-                return "COUNT(*)"
+        match self.pick("rows", "present", "different", *(["people", "people", "ids"] if people else [])):
             case "people":
                 return f"COUNT(DISTINCT {self.pick(*people).text})"
             case "ids":
                 return f"COUNT({self.pick(*people).text})"
             case "present":
                 return f"COUNT({self.value(self.pick(*VALUES), source.fields, 2)})"
-            case "sum" | "average" if self.plain:
-                return self.whole_sum(source)
-            case form:
-                return self.summed("SUM" if form == "sum" else "AVG", source)
+            case "different":
+                counted = self.pick(*source.of("ntbd")).text if source.of("ntbd") and self.chance(2) else ""
+                return f"COUNT(DISTINCT {counted or self.value(self.pick(*VALUES), source.fields, 1)})"
+        return "COUNT(*)"
 
     def summed(self, function: str, source: From) -> str:
         if source.of("p") and self.chance(6):

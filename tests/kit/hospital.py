@@ -234,6 +234,10 @@ class SpyEngine:
         self.ran.append(statement)
         return self.inner.run(statement, queries)
 
+    def keys(self, statement: Statement, query: Query) -> Any:
+        self.ran.append(statement)
+        return self.inner.keys(statement, query)
+
     def render_rows(self, rows: Select) -> Statement:
         return self.inner.render_rows(rows)
 

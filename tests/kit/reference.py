@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import People, Present, Rows, Total
+from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
+from adomnia.privacy.keys import Bucket, Key, key_values
 from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Text, Truth
 
 if TYPE_CHECKING:
@@ -40,14 +42,39 @@ def exact(query: Query, rows: Sequence[tuple[Hashable, Row]]) -> list[Any] | int
     domains = [declared(key) for key in query.keys]
     cells: dict[tuple[Any, ...], list[tuple[Hashable, Row]]] = {cell: [] for cell in product(*domains)}
     for who, row in rows:
-        cell = tuple(value(key, row) for key in query.keys)
+        cell = tuple(value(key.written if isinstance(key, Bucket) else key, row) for key in query.keys)
         if cell in cells:
             cells[cell].append((who, row))
-    return _nested([_aggregate(query, inside) for inside in cells.values()], [len(domain) for domain in domains])
+    found = _clipped(query, cells) if query.clip else [_aggregate(query, inside) for inside in cells.values()]
+    return _nested(found, [len(domain) for domain in domains])
 
 
-def declared(key: Column) -> tuple[Any, ...]:
+def _clipped(query: Query, cells: dict[tuple[Any, ...], list[tuple[Hashable, Row]]]) -> list[int]:
+    """What each person has in all cells, shortened together, and added up."""
+    assert query.clip
+    sums = [0] * len(cells)
+    length = replace(query, aggregate=Rows()) if query.clip.counted else query
+    for who in {who for inside in cells.values() for who, _ in inside}:
+        own = [[each for each in inside if each[0] == who] for inside in cells.values()]
+        squares = sum(_aggregate(length, inside) ** 2 for inside in own)
+        for place, inside in enumerate(own):
+            sums[place] += _shortened(_aggregate(query, inside), squares, query.clip.bound)
+    return sums
+
+
+def _shortened(entry: int, squares: int, bound: int) -> int:
+    """In parts of 1,024: as it is where the length fits, else times a factor that is a little smaller than needed."""
+    if squares <= bound**2:
+        return entry * 1024
+    wanted = 1024 * bound * (1 - Fraction(1, 2**40))
+    below = float(wanted) if float(wanted) <= wanted else math.nextafter(float(wanted), 0)
+    return math.trunc(float(entry) * (below / math.sqrt(float(squares))))
+
+
+def declared(key: Key) -> tuple[Any, ...]:
     """The values of a key, in their order."""
+    if isinstance(key, Bucket):
+        return key_values(key)
     if isinstance(key.kind, Truth):
         return (False, True)
     assert isinstance(key.kind, Text)
@@ -91,6 +118,8 @@ def _aggregate(query: Query, rows: list[tuple[Hashable, Row]]) -> int:
             return len({value(person, row) for _, row in rows} - {None})
         case Present(value=counted):
             return sum(value(counted, row) is not None for _, row in rows)
+        case Different(value=counted):
+            return len({value(counted, row) for _, row in rows} - {None})
         case Total(value=summed, domain=domain, centre=centre):
             grids = (grid(summed, domain, row) for _, row in rows)
             return sum(each - centre for each in grids if each is not None)

@@ -192,7 +192,7 @@ def _integer(aggregate: Own, inside: list[Row]) -> int | None:
     assert isinstance(aggregate, Total)
     grids = [grid(aggregate.value, aggregate.domain, row) for row in inside]
     known = [found for found in grids if found is not None]
-    return sum(known) if known else None
+    return sum(known) - aggregate.centre * len(known) if known else None
 
 
 def _is_person(column: Column) -> bool:

@@ -283,3 +283,45 @@ def test_a_person_gone_from_the_catalog_may_not_even_replay(tmp_path):
         with pytest.raises(Refusal, match="Analyst alice is not in the catalog"):
             ledger.reserve("alice", "id of q", plan("q"), COST)
         assert isinstance(ledger.reserve("bob", "1", plan("q"), COST), Replay)
+
+
+# ------------------------------------------------------------------------------------------------ the dataset itself
+
+
+def test_what_the_dataset_asks_for_itself_is_paid_by_it_alone(ledger):
+    hold = ledger.reserve(None, "dataset:profile", plan("q"), COST)
+    receipt = hold.commit(b"noisy")
+    assert receipt.analyst is None
+    assert ledger.spent().epsilon_units == units_of(1)
+    assert {ledger.spent(analyst).epsilon_units for analyst in ANALYSTS} == {0}
+    assert ledger.reserve(None, "dataset:again", plan("q"), COST) == Replay(b"noisy", receipt)
+    assert ledger.spent().epsilon_units == units_of(1)
+    ledger.verify()
+
+
+def test_what_the_dataset_asks_for_itself_is_refused_where_its_budget_ends(tmp_path):
+    with opened(tmp_path / "small.db", Budget(0.05)) as ledger:
+        with pytest.raises(Refusal, match="from the dataset's budget"):
+            ledger.reserve(None, "dataset:profile", plan("q"), Pure(0.06))
+        assert ledger.spent() == Spent()
+
+
+@pytest.mark.parametrize(("analyst", "request_id"), [("alice", "dataset:profile"), (None, "profile")])
+def test_request_ids_of_the_dataset_are_its_own(ledger, analyst, request_id):
+    with pytest.raises(Refusal, match="its own begin with dataset:, and only they do"):
+        ledger.reserve(analyst, request_id, plan("q"), COST)
+
+
+def test_an_answer_that_the_dataset_and_an_analyst_share_adds_up(ledger):
+    """No plan of an analyst is one of the dataset; if it were, whoever comes second would pay for themselves."""
+    answered(ledger, payload=b"noisy")
+    assert ledger.reserve(None, "dataset:profile", plan("q"), COST).payload == b"noisy"
+    assert ledger.spent().epsilon_units == units_of(2)
+    ledger.verify()
+
+
+def test_an_analyst_called_none_is_not_the_dataset(tmp_path):
+    with opened(tmp_path / "none.db", analysts={"None": Budget(1)}) as ledger:
+        ledger.reserve("None", "1", plan("q"), COST)
+        assert ledger.spent("None").epsilon_units == units_of(1)
+        ledger.verify()

@@ -328,3 +328,33 @@ def test_the_budget_that_decides_is_shown():
         assert ledger.account() == ledger.account("alice")
         assert ledger.left("alice").epsilon == Fraction(3, 4)
         assert ledger.spent("alice").epsilon_units == 25 * 10**10
+
+
+def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(tmp_path):
+    order = []
+    with opened(tmp_path / "ledger.db") as first, opened(tmp_path / "ledger.db") as second:
+        inside, leave = threading.Event(), threading.Event()
+
+        def hold():
+            with first.alone():
+                inside.set()
+                leave.wait(30)
+                order.append("first")
+
+        def follow():
+            with second.alone():
+                order.append("second")
+
+        threads = [threading.Thread(target=each) for each in (hold, follow)]
+        threads[0].start()
+        inside.wait(30)
+        threads[1].start()
+        threads[1].join(0.2)
+        assert order == []
+        leave.set()
+        for thread in threads:
+            thread.join(30)
+    assert order == ["first", "second"]
+    assert (tmp_path / "ledger.db.lock").stat().st_mode & 0o777 == 0o600
+    with opened(":memory:") as ledger, ledger.alone(), ledger.alone():
+        pass

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 from adomnia.privacy.aggregates import Average, Different, Extreme, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, number
-from adomnia.privacy.kinds import Identity, Quantity
+from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
 
 AGE = Column("age", Quantity())
 
@@ -23,6 +25,13 @@ def test_a_row_moves_a_sum_by_its_distance_from_the_centre(lower, upper, centre,
 def test_a_sum_that_no_row_can_move_still_gets_noise():
     assert Total(number(0), Numbers.integers(0, 0)).magnitude == 1
     assert Total(number(7), Numbers.integers(7, 7), centre=7).magnitude == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"), [(Text(("a", "b", "c")), 3), (Truth(), 2), (Text(), inf), (Quantity(), inf), (Day(), inf)]
+)
+def test_there_are_as_many_different_values_as_are_declared(kind, most):
+    assert Different(Column("x", kind)).most == most
 
 
 def test_aggregates_are_values():

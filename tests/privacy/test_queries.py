@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.privacy.aggregates import People, Present, Rows, Total
+from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Identity, Quantity, Text, Truth
-from adomnia.privacy.queries import Query, key_values
+from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import (
     MOST_PEOPLE,
     MOST_ROWS,
@@ -60,10 +61,48 @@ def test_a_key_without_declared_values_is_no_key(key):
         ((), People(), Sensitivity(l1=1, monotone=True)),
         ((SEX,), People(), Sensitivity(l1=3, l2_squared=3, linf=1, monotone=True)),
         ((SEX, ACTIVE), People(), Sensitivity(l1=6, l2_squared=6, linf=1, monotone=True)),
+        ((), Different(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
+        ((SEX, ACTIVE), Different(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
+        ((), Different(SEX), Sensitivity(l1=3, l2_squared=9, linf=3, monotone=True)),
+        ((ACTIVE,), Different(SEX), Sensitivity(l1=6, l2_squared=18, linf=3, monotone=True)),
+        ((SEX, ACTIVE), Different(ACTIVE), Sensitivity(l1=10, l2_squared=20, linf=2, monotone=True)),
     ],
 )
 def test_sensitivities_are_known_by_hand(keys, aggregate, sensitivity):
     assert Query(VISITS, keys, aggregate).sensitivity() == sensitivity
+
+
+@pytest.mark.parametrize(
+    ("keys", "aggregate", "clip", "sensitivity"),
+    [
+        ((), Rows(), Clip(3), Sensitivity(l1=3072, monotone=True)),
+        ((SEX,), Rows(), Clip(3), Sensitivity(5321, 3072**2, 3072, monotone=True)),
+        ((SEX, ACTIVE), Present(AGE), Clip(3), Sensitivity(7525, 3072**2, 3072, monotone=True)),
+        ((SEX,), ALL, Clip(500), Sensitivity(886811, 512_000**2, 512_000, monotone=True)),
+        ((SEX,), Total(AGE, Numbers.integers(0, 120), centre=40), Clip(2), Sensitivity(3548, 2048**2, 2048)),
+        ((), Total(AGE, Numbers.integers(0, 120), centre=40), Clip(2, counted=True), Sensitivity(2 * 1024 * 80)),
+    ],
+)
+def test_shortened_vectors_move_by_their_bound(keys, aggregate, clip, sensitivity):
+    assert Query(VISITS, keys, aggregate, clip).sensitivity() == sensitivity
+
+
+def test_a_person_with_few_rows_is_in_few_cells():
+    wide = Column("city", Text(tuple(map(str, range(50)))))
+    assert Query(VISITS, (wide,), Rows(), Clip(1)).sensitivity().l1 == 3239  # 1,024 times the root of 10, rounded up
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "bound"),
+    [(Rows(), 0), (Rows(), 11), (ALL, 1201), (People(), 1), (Total(AGE, Numbers.integers(0, 2**52)), 5)],
+)
+def test_only_counts_and_sums_are_shortened_and_to_a_length_that_they_can_have(aggregate, bound):
+    with pytest.raises(ValueError, match="Query clip must be of 1 to"):
+        Query(VISITS, (), aggregate, Clip(bound))
+
+
+def test_shortened_sums_need_room_for_parts():
+    assert Query(VISITS, (), ALL, Clip(3)).largest == 1024 * Query(VISITS, (), ALL).largest
 
 
 def test_people_in_many_cells_are_bounded_by_their_rows():
@@ -110,6 +149,7 @@ aggregates = st.one_of(
     st.just(Rows()),
     st.just(People()),
     st.just(Present(AGE)),
+    st.sampled_from([Different(AGE), Different(SEX), Different(ACTIVE)]),
     st.integers(-200, 200).map(lambda centre: Total(AGE, Numbers.integers(0, 120), centre)),
 )
 some_keys = st.sampled_from([(), (SEX,), (ACTIVE,), (SEX, ACTIVE)])
@@ -122,8 +162,9 @@ def test_one_person_moves_a_query_by_at_most_its_sensitivity(rows, keys, aggrega
     seen = set()
     for sex, active, age in rows:
         place = {(): 0, (SEX,): sex, (ACTIVE,): active, (SEX, ACTIVE): 2 * sex + active}[keys]
-        moved[place] += amount(aggregate, place, age, seen)
-        seen.add(place)
+        value = {AGE: age, SEX: sex, ACTIVE: active}[getattr(aggregate, "value", AGE)]
+        moved[place] += amount(aggregate, place, value, seen)
+        seen |= {place, (place, value)}
     allowed = query.sensitivity()
     assert sum(map(abs, moved)) <= allowed.l1
     assert sum(change**2 for change in moved) <= allowed.l2_squared
@@ -131,14 +172,16 @@ def test_one_person_moves_a_query_by_at_most_its_sensitivity(rows, keys, aggrega
     assert not allowed.monotone or min(moved) >= 0
 
 
-def amount(aggregate, place, age, seen):
+def amount(aggregate, place, value, seen):
     """What one row adds to its cell."""
     match aggregate:
         case Rows():
             return 1
         case People():
             return int(place not in seen)
+        case Different():
+            return int(value is not None and (place, value) not in seen)
         case Present():
-            return int(age is not None)
+            return int(value is not None)
         case Total(centre=centre):
-            return 0 if age is None else age - centre
+            return 0 if value is None else value - centre

@@ -32,6 +32,7 @@ from adomnia.privacy.relations import (
     everything,
     is_public,
     most_rows,
+    recapped,
 )
 from kit.reference import Cell, place
 from kit.tables import rows as evaluated
@@ -298,6 +299,17 @@ def test_without_caps_is_without_caps_down_to_the_first_join():
         assert everything(kept) == kept
 
 
+def test_other_caps_reach_every_table_of_that_name_and_nothing_that_reads_all_rows():
+    caps = {VISITS.name: 2}
+    two = replace(VISITS, rows_per_person=2)
+    assert recapped(Named(Where(VISITS, ACTIVE), "v"), caps) == Named(Where(two, ACTIVE), "v")
+    assert recapped(Union((part(VISITS, SIZE),) * 2), caps) == Union((part(two, SIZE),) * 2)
+    assert recapped(on(VISITS, ITEMS, LINK), caps) == on(two, ITEMS, LINK)
+    assert recapped(PerPerson(VISITS, (), ()), caps) == PerPerson(two, (), ())
+    for same in (PLACES, ITEMS, everything(VISITS)):
+        assert recapped(same, caps) == same
+
+
 def test_public_is_what_no_private_table_is_part_of():
     assert is_public(PLACES)
     assert is_public(on(PLACES, Where(PLACES, ACTIVE), WARD))
@@ -448,3 +460,19 @@ def test_no_person_has_more_rows_than_declared_and_no_value_stands_in_more(made)
         often = relation.repeats(column)
         values = Counter((who, row[place(column)].value) for who, row in found if row[place(column)].value is not None)
         assert often is None or max(values.values(), default=0) <= often
+
+
+def test_a_hash_is_computed_once_and_belongs_to_the_value():
+    calls = []
+
+    class Watched(str):
+        __slots__ = ()
+
+        def __hash__(self):
+            calls.append(self)
+            return super().__hash__()
+
+    one, other = Table(Watched("a"), 1, ()), Table("a", 1, ())
+    assert hash(one) == hash(one) == hash(other)
+    assert len(calls) == 1
+    assert hash(replace(one, rows_per_person=2)) == hash(Table("a", 2, ()))

@@ -51,7 +51,7 @@ VISITS = Table(
         Column("visit_id", Identity(linked="visits.visit_id")),
         PERSON,
         Column("hospital", Text(("H1", "H2", "H3", "H4", "H5"))),
-        Column("day", Day()),
+        Column("day", Day(date(2022, 1, 1), date(2024, 12, 31))),
         Column("diagnosis", Text()),
         number("cost", 0, 100_000),
     ),

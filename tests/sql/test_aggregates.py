@@ -1,19 +1,22 @@
-"""Aggregates become statistics over bounded grids."""
+"""Aggregates become statistics, by the names that SQL gives them."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 
-from adomnia.privacy.aggregates import People, Present, Rows
-from adomnia.privacy.domains import Numbers
+from adomnia.errors import Refusal
+from adomnia.privacy.aggregates import Different, People, Present, Rows
+from adomnia.privacy.expressions import call, number
 from adomnia.privacy.relations import MOST_ROWS
 from adomnia.sql.lower import lower
+from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count
-from adomnia.statistics.mean import Mean
-from adomnia.statistics.sum import Sum
+from adomnia.statistics.covariance import Covariance
+from adomnia.statistics.quantile import Quantile
+from adomnia.statistics.registry import STATISTICS, name_of
 from sql.hospital import HOSPITAL, PEOPLE
+
+ARGUMENTS = dict.fromkeys((Covariance, Correlation), "age, salary") | {Count: "*", Quantile: "age, 0.5"}
 
 
 def statistic(aggregate, table="people"):
@@ -29,6 +32,8 @@ def statistic(aggregate, table="people"):
         ("COUNT(person_id)", Count, Rows()),
         ("COUNT(DISTINCT person_id)", Count, People()),
         ("COUNT(age)", Count, Present(PEOPLE.column("age"))),
+        ("COUNT(DISTINCT city)", Count, Different(PEOPLE.column("city"))),
+        ("COUNT(DISTINCT age + 1)", Count, Different(call("+", PEOPLE.column("age"), number(1)))),
     ],
 )
 def test_what_is_counted(aggregate, kind, counted):
@@ -37,24 +42,22 @@ def test_what_is_counted(aggregate, kind, counted):
     assert found.query.aggregate == counted
 
 
-@pytest.mark.parametrize(
-    ("expression", "domain"),
-    [
-        ("age", Numbers.integers(0, 120)),
-        ("salary", Numbers.bounded(0, 500_000)),
-        ("score", Numbers(-1, 1, Fraction(1, 10))),
-        ("age - 200", Numbers.integers(-200, -80)),
-        ("salary / 3", Numbers.bounded(0, Fraction(500_000, 3))),
-        ("2.5", Numbers(Fraction(5, 2), Fraction(5, 2), Fraction(5, 2))),
-        ("-2.5", Numbers(Fraction(-5, 2), Fraction(-5, 2), Fraction(5, 2))),
-        ("age * 1e20", Numbers.bounded(0, 120 * 10**20)),
-    ],
-)
-@pytest.mark.parametrize(("name", "kind"), [("SUM", Sum), ("AVG", Mean)])
-def test_a_column_is_summed_on_its_own_grid_and_an_expression_on_a_derived_one(expression, domain, name, kind):
-    found = statistic(f"{name}({expression})")
+@pytest.mark.parametrize(("name", "kind"), STATISTICS.items())
+def test_every_statistic_is_asked_for_by_its_name(name, kind):
+    found = statistic(f"{name}({ARGUMENTS.get(kind, 'age')})")
     assert isinstance(found, kind)
-    assert found.query.aggregate.domain == domain
+    assert name_of(found) == name
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "inner"),
+    [("SUM(AVG(age))", "AVG"), ("CORR(age, SUM(salary))", "SUM"), ("COUNT(DISTINCT COUNT(*))", "COUNT")],
+)
+def test_an_aggregate_of_aggregates_is_refused_where_the_inner_one_stands(aggregate, inner):
+    with pytest.raises(Refusal, match=rf"^{inner}\(.*stands inside") as refused:
+        statistic(aggregate)
+    assert refused.value.code == "nested_aggregate"
+    assert refused.value.position == (1, 8 + aggregate.index(inner, 1))
 
 
 def test_the_rows_of_a_person_are_those_the_catalog_allows():

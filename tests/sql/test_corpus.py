@@ -19,13 +19,6 @@ CORPUS = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "adversarial_s
 ENTRIES = {entry["id"]: entry for entry in CORPUS}
 OUTCOMES = re.compile(r"(REJECT|ANSWER|PUBLIC)(?:\((\w+))?")
 
-# Entries that need what is not built yet. They are refused, by these codes.
-LATER = {
-    "R08": "aggregate_not_allowed",  # MIN and MAX over people
-    "A06": "aggregate_not_allowed",  # STDDEV
-    "G07": "needs_key_domain",  # keys by expressions
-}
-
 
 def requests():
     for entry in CORPUS:
@@ -46,14 +39,10 @@ def reply(text):
 @pytest.mark.parametrize(("entry", "text"), list(requests()))
 def test_every_entry_has_its_outcome(entry, text):
     outcome, code = OUTCOMES.match(entry["expected"]).groups()
-    if entry["id"] in LATER:
-        assert outcome == "ANSWER"
-        outcome, code = "REJECT", LATER[entry["id"]]
     assert reply(text)[:2] == (outcome, code if outcome == "REJECT" else None)
 
 
 def test_one_outcome_is_pinned_for_every_entry():
-    assert LATER.keys() < ENTRIES.keys()
     for entry in CORPUS:
         assert OUTCOMES.match(entry["expected"])
         assert " or REJECT" not in entry["expected"]

@@ -37,7 +37,7 @@ def test_both_spellings_are_one_question(short, long):
     [
         "COUNT(DISTINCT age) FILTER(WHERE active)",
         "SUM(age ORDER BY age) FILTER(WHERE active)",
-        "STDDEV(age) FILTER(WHERE active)",
+        "MODE(age) FILTER(WHERE active)",
         "COUNT(* EXCLUDE (age)) FILTER(WHERE active)",
         "COUNT_IF(DISTINCT active)",
     ],

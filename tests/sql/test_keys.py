@@ -6,14 +6,20 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.sql.blocks import Blocks
-from adomnia.sql.keys import MOST_CELLS, written_keys
+from adomnia.sql.buckets import MOST_CELLS
+from adomnia.sql.keys import written_keys
 from adomnia.sql.parse import parsed
 from sql.hospital import HOSPITAL
 
 
 def keys(text):
+    return [key.name for key in found(text)]
+
+
+def found(text):
     select = parsed(text)
-    return [key.name for key in written_keys(select, Blocks(HOSPITAL).block(select).scope)]
+    block = Blocks(HOSPITAL).block(select)
+    return written_keys(select, block.scope, block.relation, "pay for them")
 
 
 @pytest.mark.parametrize(
@@ -35,9 +41,7 @@ def test_keys_are_columns_outputs_by_number_or_outputs_by_name(text, expected):
 
 def test_keys_of_one_name_on_two_sides_are_two_keys():
     text = "SELECT COUNT(*) FROM people p JOIN cities c ON p.city = c.city GROUP BY p.city, c.city"
-    select = parsed(text)
-    found = written_keys(select, Blocks(HOSPITAL).block(select).scope)
-    assert [(key.source, key.name) for key in found] == [("people", "city"), ("cities", "city")]
+    assert [(key.source, key.name) for key in found(text)] == [("people", "city"), ("cities", "city")]
 
 
 def test_the_number_of_cells_is_bounded_by_public_arithmetic():

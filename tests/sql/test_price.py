@@ -4,59 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
-from operator import add
+from math import prod
 
+import numpy as np
 import pytest
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.amounts import EPSILON_UNIT
-from adomnia.privacy.events import Composed, Concentrated, Pure
+from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
-from adomnia.sql.price import SUPPOSED_ROWS, event, measures, price_for_error, quote, shares
-from adomnia.statistics.count import Count
-from adomnia.statistics.mean import Mean
-from sql.hospital import HOSPITAL, PEOPLE, number
-
-QUESTIONS = [
-    "SELECT COUNT(*) FROM people",
-    "SELECT COUNT(*), COUNT(*) FROM people",
-    "SELECT city, COUNT(*), AVG(salary) FROM people GROUP BY city",
-    "SELECT COUNT(age), COUNT(salary), SUM(age), AVG(age) FROM people",
-    "SELECT city, COUNT(*) FROM people GROUP BY city ORDER BY SUM(salary)",
-    "SELECT COUNT(DISTINCT person_id), COUNT(*) FROM visits",
-    "SELECT SUM(age) / COUNT(*), COUNT(*) - COUNT(age) FROM people HAVING AVG(salary) > 3",
-]
-PRICES = [Pure(Fraction(1, 3)), Pure(1), Concentrated(Fraction(1, 7))]
+from adomnia.sql.parts import event
+from adomnia.sql.payment import Priced
+from adomnia.sql.price import SUPPOSED_ROWS, bill, measures, quote
+from adomnia.statistics.contract import Measured
+from adomnia.statistics.linear import reach_of
+from adomnia.statistics.ratios import quotient_bounds
+from sql.hospital import HOSPITAL
 
 
 def plan(text):
     return lower(text, HOSPITAL)
-
-
-@pytest.mark.parametrize("text", QUESTIONS)
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_the_parts_of_a_price_add_up_to_it_exactly(text, price):
-    parts = event(plan(text), price).events
-    paid = [part.epsilon if isinstance(part, Pure) else part.rho for part in parts]
-    assert reduce(add, paid) == (price.epsilon if isinstance(price, Pure) else price.rho)
-
-
-@pytest.mark.parametrize("text", QUESTIONS)
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_what_is_charged_is_what_the_statistics_ask_for_each_thing_once(text, price):
-    asked = [measure for statistic, share in shares(plan(text), price) for measure in next(statistic.steps(share))]
-    assert measures(plan(text), price) == tuple(dict.fromkeys(asked))
-    charged = Composed(measure.noise().event(measure.query.sensitivity()) for measure in measures(plan(text), price))
-    assert event(plan(text), price) == charged
-
-
-def test_a_measurement_that_two_statistics_need_is_paid_once():
-    parts = dict(shares(plan("SELECT COUNT(age), AVG(age) FROM people"), Pure(1)))
-    assert {type(statistic): share.epsilon for statistic, share in parts.items()} == {Count: Fraction(1, 2), Mean: 1}
-    assert len(measures(plan("SELECT COUNT(age), AVG(age) FROM people"), Pure(1))) == 2
 
 
 def test_a_quote_says_all_but_the_value():
@@ -117,90 +85,73 @@ def expected(output, epsilon=2):
     return found
 
 
-def test_the_expected_error_of_a_sum_of_answers_is_that_of_its_parts_together():
+def measured(exact, scale):
+    return Measured(np.array(exact), DiscreteLaplace(Fraction(scale)))
+
+
+def test_the_expected_error_of_a_sum_of_answers_is_that_of_their_noise_together():
     difference = expected("COUNT(*) - 3 * COUNT(age)")
-    reach = DiscreteLaplace(Fraction(1)).interval(0.975).half_width
-    assert (difference.error, difference.rows) == (4 * reach, None)
+    reach = reach_of(((measured(0, 1), Fraction(1)), (measured(0, 1), Fraction(3))), 0.95, 1)
+    assert (difference.error, difference.rows) == (reach, None)
     assert difference.what == "(COUNT(*) - (3 * COUNT(age)))"
 
 
 def test_the_expected_error_of_a_quotient_is_for_a_stated_number_of_rows_in_the_middle_of_their_bounds():
-    ratio = expected("SUM(age) / COUNT(*)")
-    count, total = (DiscreteLaplace(Fraction(scale)).interval(0.975).half_width for scale in (1, 120))
-    ends = [(60_000 + total) / (1000 - count), (60_000 - total) / (1000 + count)]
-    assert (ratio.error, ratio.rows) == (pytest.approx((ends[0] - ends[1]) / 2), SUPPOSED_ROWS)
+    ratio = expected("SUM(age) / SUM(salary)")
+    lower_end, upper_end = quotient_bounds(measured(60_000, 120), measured(10**9, 2 * 10**6), 0.95, 1)
+    assert (ratio.error, ratio.rows) == (pytest.approx(4 * float(upper_end - lower_end) / 2, rel=1e-9), SUPPOSED_ROWS)
     assert expected("AVG(age) + 1").rows == SUPPOSED_ROWS
+
+
+def test_what_two_statistics_share_has_one_noise_in_what_is_expected():
+    """The divisor of the mean is the one that the sum is put together with."""
+    put_together = plan("SELECT SUM(age) / COUNT(age) AS x FROM people").with_statistics(
+        lambda each: replace(each, centred=True) if hasattr(each, "centred") else each
+    )
+    (by_hand,) = quote(put_together, Pure(1)).outputs
+    (mean,) = quote(plan("SELECT AVG(age) FROM people"), Pure(1)).outputs
+    assert by_hand.error == pytest.approx(mean.error, rel=0.05)
+
+
+def test_an_error_is_told_in_relation_to_the_value_of_a_group():
+    (count,) = quote(plan("SELECT COUNT(*) FROM people"), Pure(1)).outputs
+    assert count.relative == count.error / 1000
+    (total,) = quote(plan("SELECT SUM(age) FROM people"), Pure(1), rows=50).outputs
+    assert total.relative == total.error / (50 * 60)
+    (signed,) = quote(plan("SELECT SUM(age - 60) FROM people"), Pure(1)).outputs
+    assert signed.relative is None  # of nothing
+    assert count.method == "noisy count"
+
+
+def test_an_error_may_be_told_for_all_groups_at_once():
+    asked = plan("SELECT city, sex, COUNT(*) FROM people GROUP BY city, sex")
+    cells = prod(measures(asked, Pure(1))[0].query.shape)
+    together, alone = (quote(asked, Pure(1), together=each) for each in (True, False))
+    noise = together.measurements[0].noise
+    assert together.outputs[0].error == noise.interval(0.95, cells).half_width > alone.outputs[0].error
+    assert (together.together, alone.together) == (True, False)
+
+
+def test_the_number_of_supposed_rows_can_be_named():
+    few, many = (quote(plan("SELECT AVG(age) FROM people"), Pure(1), rows=rows).outputs[0] for rows in (100, 10_000))
+    assert (few.rows, many.rows) == (100, 10_000)
+    assert few.error > 50 * many.error
+
+
+def test_the_bill_of_a_batch_has_every_measurement_once():
+    texts = ["SELECT COUNT(*) AS n FROM people", "SELECT COUNT(*) AS n, SUM(age) FROM people"]
+    asked = [Priced(plan(texts[0]), Pure(1)), Priced(plan(texts[1]), Pure(2))]
+    quoted = bill(asked, 0.95, together=False, rows=None)
+    assert [line.name for line in quoted.outputs] == ["1: n", "2: n", "2: sum_age"]
+    assert [line.what for line in quoted.measurements] == ["rows", "sum of age"]
+    assert sum(line.price.epsilon for line in quoted.measurements) == 2
+    assert quoted.event == event(*((each.plan, each.price) for each in asked))
+    assert quoted.price is None
+    assert bill(asked[:1], 0.95, together=False, rows=None).price == Pure(1)
 
 
 def test_no_error_is_expected_where_a_divisor_may_be_zero():
     assert expected("SUM(age) / (COUNT(*) - COUNT(age))").error is None
-
-
-def test_an_error_of_a_formula_is_refused_with_what_to_ask_instead():
-    with pytest.raises(Refusal) as refusal:
-        price_for_error(plan("SELECT COUNT(*) - COUNT(age) AS missing FROM people"), 5)
-    assert refusal.value.code == "error_not_known"
-    assert "error= for missing" in str(refusal.value)
-    assert "ask for its aggregates" in refusal.value.fix
-
-
-@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("SELECT COUNT(*) FROM people", 50),
-        ("SELECT COUNT(*) FROM people", 0.5),
-        ("SELECT COUNT(*) FROM visits", 50),
-        ("SELECT city, COUNT(*) FROM people GROUP BY city", 7.5),
-        ("SELECT SUM(salary) FROM people", 1e6),
-        ("SELECT city, SUM(salary) FROM people GROUP BY city", 250_000.1),
-        ("SELECT SUM(score) FROM people", 0.1),
-        ("SELECT COUNT(*), COUNT(age) FROM people", 12),
-        ("SELECT COUNT(DISTINCT person_id) FROM visits", 3),
-    ],
-)
-def test_the_price_for_an_error_is_the_cheapest_that_keeps_it(text, error, confidence):
-    price = price_for_error(plan(text), error, confidence)
-    assert all(output.error <= error for output in quote(plan(text), price, confidence).outputs)
-    less = Pure(price.epsilon - len(plan(text).statistics) * EPSILON_UNIT)
-    assert any(output.error > error for output in quote(plan(text), less, confidence).outputs)
-
-
-def test_a_larger_error_is_never_dearer():
-    prices = [
-        price_for_error(plan("SELECT SUM(age) FROM people"), error).epsilon for error in (1, 10, 100, 1e3, 1e6, 1e9)
-    ]
-    assert prices == sorted(prices, reverse=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "error", "code"),
-    [
-        ("SELECT AVG(age) FROM people", 5, "error_not_known"),
-        ("SELECT COUNT(*), AVG(age) FROM people", 5, "error_not_known"),
-        ("SELECT COUNT(*), SUM(age) FROM people", 5, "ambiguous_error"),
-        ("SELECT COUNT(*) FROM people ORDER BY SUM(age)", 5, "ambiguous_error"),
-        ("SELECT COUNT(*) FROM people", 0, "bad_price"),
-        ("SELECT COUNT(*) FROM people", -3, "bad_price"),
-        ("SELECT COUNT(*) FROM people", float("nan"), "bad_price"),
-        ("SELECT COUNT(*) FROM people", float("inf"), "bad_price"),
-        ("SELECT COUNT(*) FROM people", "50", "bad_price"),
-    ],
-)
-def test_an_error_that_has_no_price_is_refused(text, error, code):
-    with pytest.raises(Refusal) as refusal:
-        price_for_error(plan(text), error)
-    assert refusal.value.code == code
-
-
-def test_a_huge_error_still_costs_something():
-    assert price_for_error(plan("SELECT COUNT(*) FROM people"), 1e40).epsilon == EPSILON_UNIT
-    fine = replace(PEOPLE, columns=(*PEOPLE.columns, number("fine", 0, 2**70, step=1)))
-    asked = lower("SELECT SUM(fine) FROM people", replace(HOSPITAL, tables=(fine,)))
-    price = price_for_error(asked, 1e60)
-    assert quote(asked, price).outputs[0].error <= 1e60  # the cheapest whose noise can be drawn
-    with pytest.raises(Refusal, match="too large to draw"):
-        quote(asked, Pure(price.epsilon - EPSILON_UNIT))
 
 
 @pytest.mark.parametrize(
@@ -208,6 +159,6 @@ def test_a_huge_error_still_costs_something():
 )
 def test_a_price_whose_noise_cannot_be_drawn_is_refused_before_it_is_paid(price):
     with pytest.raises(Refusal) as refusal:
-        event(plan("SELECT SUM(salary) FROM people GROUP BY sex ORDER BY COUNT(*)"), price)
+        measures(plan("SELECT SUM(salary) FROM people GROUP BY sex ORDER BY COUNT(*)"), price)
     assert refusal.value.code == "bad_price"
     assert ("epsilon=" if isinstance(price, Pure) else "rho=") in str(refusal.value)

@@ -41,8 +41,9 @@ SENTENCES = {
         "(line 1, column 35)"
     ),
     "SELECT name, COUNT(*) FROM people GROUP BY name": (
-        "name may identify people, and its values are not declared. Fix: group by a declared category. "
-        "(line 1, column 44)"
+        "name may identify people, and its values are not declared. Fix: group by a declared category, "
+        "or name the groups: WHERE name IN ('a', 'b'), or have them found: with approximate = true in [budget], "
+        "which is the owner's to set, add delta=1e-9. (line 1, column 44)"
     ),
     "SELECT COUNT(*) FROM cities": (
         "The question aggregates public tables alone. Fix: select their rows, which costs nothing, and count those. "

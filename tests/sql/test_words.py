@@ -30,6 +30,7 @@ UNITED = "(SELECT age AS x FROM people UNION ALL SELECT cost FROM visits)"
             ["sum of (visits.cost + 1)"],
         ),
         (f"SELECT COUNT(x) FROM {KEYED}", ["values of (cost + 1)"]),
+        (f"SELECT COUNT(DISTINCT x) FROM {KEYED}", ["different values of (cost + 1)"]),
     ],
 )
 def test_a_quote_speaks_of_what_was_asked(text, words):
@@ -42,3 +43,10 @@ def test_outputs_and_arithmetic_between_them_are_in_words_too():
     (output,) = quote(lower(text, HOSPITAL), Pure(1)).outputs
     assert "COUNT(*) of a person" in output.what
     assert "v0" not in output.what
+
+
+def test_both_values_of_a_pair_are_in_words():
+    (output,) = quote(lower(f"SELECT CORR(s, n) FROM {OWN}", HOSPITAL), Pure(1)).outputs
+    assert output.what.startswith("CORR(")
+    assert "COUNT(*) of a person in " in output.what
+    assert "SUM(cost) of a person in " in output.what

@@ -13,7 +13,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.interval import Interval
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.ratios import critical_values, ratio_bounds
+from adomnia.statistics.ratios import critical_value, critical_values, quotient_bounds, ratio_bounds
 
 STRETCHES = 32
 
@@ -158,3 +158,86 @@ def test_bounds_are_cut_to_the_reach_and_empty_where_nothing_fits():
 
 def test_a_mechanism_that_adds_no_noise_has_no_place_here():
     assert not hasattr(Exponential, "interval")
+
+
+# ---------------------------------------------------------------------------------------- ratios without known bounds
+
+
+@pytest.mark.parametrize(("x", "y"), PAIRS, ids=str)
+@pytest.mark.parametrize("left_open", [0.2, 0.05, 1e-4])
+@pytest.mark.parametrize("ratio", [0.0, 0.7, 5.5, 60.0])
+def test_a_single_critical_value_is_passed_no_more_often_than_is_left_open(x, y, left_open, ratio):
+    assert tail(x, y, ratio, critical_value(x, y, ratio, left_open)) <= left_open * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("x", "y"), SMALL, ids=str)
+@pytest.mark.parametrize("ratio", [-40, 0, 0.5, 9])
+@pytest.mark.parametrize("count", [-30, 1, 12, 100])
+def test_a_quotient_is_held_with_its_confidence_for_every_divisor(x, y, ratio, count):
+    """Exactly: every pair of noises that matters, weighted by its probability."""
+    count = 2 * count if ratio * count % 1 else count
+    noise_x, noise_y = np.arange(-reach_of(x), reach_of(x) + 1), np.arange(-reach_of(y), reach_of(y) + 1)
+    s, n = (grid.ravel() for grid in np.meshgrid(int(ratio * count) + noise_x, count + noise_y, indexing="ij"))
+    lower, upper = quotient_bounds(Measured(s, x), Measured(n, y), 0.9, 1)
+    weights = np.outer(masses(x, reach_of(x)), masses(y, reach_of(y))).ravel()
+    assert weights[(lower <= ratio) & (ratio <= upper)].sum() >= 0.9 - 1e-9
+    seen = s[n != 0] / n[n != 0]
+    assert ((lower[n != 0] <= seen) & (seen <= upper[n != 0])).all()
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (DiscreteLaplace(Fraction(3000)), DiscreteLaplace(Fraction(10))),
+        (DiscreteGaussian(Fraction(9 * 10**6)), DiscreteGaussian(Fraction(100))),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("count", [1_000, -1_000, 300])
+def test_a_quotient_is_hardly_wider_than_all_ratios_that_fit(x, y, count):
+    """The ratios that fit are looked for one by one, with the critical value of each."""
+    total = 60_000
+    lower, upper = quotient_bounds(Measured(np.array(total), x), Measured(np.array(count), y), 0.95, 1)
+    ratios = total / count + np.linspace(-80, 80, 321)
+    fits = [abs(total - ratio * count) <= critical_value(x, y, abs(ratio), 0.05) for ratio in ratios]
+    held = ratios[fits]
+    assert float(upper - lower) <= 1.03 * (held[-1] - held[0]) + 1.0
+    assert lower <= held[0]
+    assert held[-1] <= upper
+
+
+def test_a_quotient_whose_divisor_may_be_zero_is_unbounded():
+    x = DiscreteLaplace(Fraction(5))
+    lower, upper = quotient_bounds(Measured(np.array([90, 90, -90]), x), Measured(np.array([0, 9, 300]), x), 0.95, 1)
+    assert (lower[:2] == -np.inf).all()
+    assert (upper[:2] == np.inf).all()
+    assert lower[2] < -90 / 300 < upper[2] < 0
+
+
+def test_the_example_of_fieller_is_reproduced_without_bounds(vectors):
+    known = vectors["fieller_vector"]
+    noises = [DiscreteGaussian(Fraction(known[name]) ** 2) for name in ("sdS", "sdN")]
+    seen = [np.array([int(known[name])]) for name in ("S", "N")]
+    (lower,), (upper,) = quotient_bounds(*map(Measured, seen, noises), 0.95, 1)
+    low, high = known["fieller"]
+    assert low - 0.03 < lower <= low
+    assert high <= upper < high + 0.05
+
+
+def test_quotients_of_all_cells_at_once_are_wider():
+    measured = (Measured(np.array(9_000), DiscreteLaplace(Fraction(50))), Measured(np.array(400), PAIRS[0][0]))
+    one, all_of_them = (np.subtract(*quotient_bounds(*measured, 0.95, cells)) for cells in (1, 50))
+    assert all_of_them < one < 0
+
+
+def test_noise_of_any_law_is_boxed_in_quotients():
+    class Uniform:
+        """Even on -2 ... 2; only its interval is asked for."""
+
+        def interval(self, confidence, cells=1):
+            return Interval(2, 1.0)
+
+    measured = [Measured(np.array(value), Uniform()) for value in (100, 20)]
+    lower, upper = quotient_bounds(*measured, 0.95, 1)
+    assert lower <= 98 / 22
+    assert 102 / 18 <= upper < 6.2

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 from adomnia.privacy import relations
 from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.amounts import shown_down, shown_up
+from adomnia.privacy.filters import Budget
+from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Quantity, Text, Truth
-from adomnia.privacy.queries import Query, key_values
+from adomnia.privacy.queries import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.catalog.model import Catalog, Table
     from adomnia.privacy.expressions import Column
-    from adomnia.privacy.filters import Budget
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ def _table(table: Table) -> Iterator[Promise]:
     rows = Query(relation, (), Rows()).sensitivity().l1.numerator
     kept = "1 row" if table.rows_per_person == 1 else f"{table.rows_per_person:,} rows"
     yield Promise(table.name, f"A person counts with at most {kept}, and moves COUNT(*) by at most {rows:,}.")
+    if table.profile_epsilon is not None:
+        once = f"for epsilon {shown_up(table.profile_epsilon)} of the dataset's budget, once for each version"
+        says = f"Each question takes the cap that suits its price, by a profile of how many rows people have: {once}."
+        yield Promise(table.name, says)
     for column in table.columns:
         said = _column(relation, column)
         if said:
@@ -81,12 +86,15 @@ def _amount(budget: Budget) -> str:
 def _coalition(catalog: Catalog) -> Promise:
     """Whether analysts who act together can use up what others were given; docs/catalog.md argues the three cases."""
     budget, personal = catalog.budget, [analyst.budget for analyst in catalog.analysts]
-    epsilon, delta = (sum((getattr(one, part) for one in personal), Fraction()) for part in ("epsilon", "delta"))
-    given = f"Personal budgets add up to epsilon {shown_up(epsilon)} and delta {shown_up(delta)}"
+    profiles = [Budget(table.profile_epsilon) for table in catalog.tables if table.profile_epsilon is not None]
+    spends = [*personal, *profiles]
+    epsilon, delta = (sum((getattr(one, part) for one in spends), Fraction()) for part in ("epsilon", "delta"))
+    who = "Personal budgets and profiles add" if profiles else "Personal budgets add"
+    given = f"{who} up to epsilon {shown_up(epsilon)} and delta {shown_up(delta)}"
     if epsilon > budget.epsilon or delta > budget.delta:
         says = f"{given}, more than the dataset has: some analysts can use up what others were given."
         return Promise("coalitions", says, warning=True)
-    if all(one.delta == 0 for one in personal) or _fits_in_rho(budget, personal):
+    if all(one.delta == 0 for one in personal) or _fits_in_rho(budget, spends):
         return Promise("coalitions", f"{given}, within the dataset's: nobody can use up what another was given.")
     says = (
         f"{given}, within the dataset's. But once anybody has spent rho, the dataset counts a pure epsilon e as rho "
@@ -95,7 +103,7 @@ def _coalition(catalog: Catalog) -> Promise:
     return Promise("coalitions", says)
 
 
-def _fits_in_rho(budget: Budget, personal: list[Budget]) -> bool:
+def _fits_in_rho(budget: Budget, spends: list[Budget]) -> bool:
     # The most rho a personal budget can become: all of its epsilon in one pure spend, or all of its own rho.
-    rho = sum(max(one.epsilon**2 / 2, one.rho) for one in personal)
-    return rho <= budget.rho and sum(one.event_delta for one in personal) <= budget.event_delta
+    rho = sum(max(one.epsilon**2 / 2, one.rho) for one in spends)
+    return rho <= budget.rho and sum(one.event_delta for one in spends) <= budget.event_delta

@@ -97,12 +97,10 @@ _POLICY = Rule('"on_demand"', lambda value: value == "on_demand")
 
 _OTHER_ENGINE = Rule("a table of another engine", _is_of_an_engine)
 _OTHER_POLICY = Rule("prices set by a policy", lambda value: value in ("equal_split", "geometric"))
-_PRIVATE_CAP = Rule("a cap that is chosen privately", lambda value: isinstance(value, dict))
+_ROWS_KEPT = Rule(f"{_CAP.says}, or {{ max = 200, epsilon = 0.05 }}", lambda v: _CAP.holds(v) or SECTION.holds(v))
 
 # Names that the design gives to features nobody can use yet: refused by name, wherever they stand.
 LATER = {
-    "minimum_frequency": "a minimum frequency of groups",
-    "keys_per_person": "groups by undeclared keys",
     "spend": "prices set by a policy",
     "engine": "other engines",
     "engines": "other engines",
@@ -125,6 +123,7 @@ DATASET = Section(
         Key("name", NAME, 'name = "hospital"', required=True),
         Key("version", _VERSION, "version = 1", required=True),
         Key("unit", _UNIT, 'unit = "people.person_id"', required=True),
+        Key("minimum_frequency", _CAP, "minimum_frequency = 10"),
     ),
 )
 BUDGET = Section(
@@ -157,11 +156,15 @@ PUBLIC_TABLE = Section("a public table", (_FROM, _PUBLIC, Key("columns", SECTION
 ROW_TABLE = Section('a table whose unit is "row"', (_FROM, _PUBLIC, _COLUMNS))
 OWN_TABLE = Section(
     "the unit's own table",
-    (_FROM, _PUBLIC, Key(_ROWS, _CAP, f"{_ROWS} = 1", later=_PRIVATE_CAP), _COLUMNS),
+    (_FROM, _PUBLIC, Key(_ROWS, _ROWS_KEPT, f"{_ROWS} = 1"), _COLUMNS),
 )
 LINKED_TABLE = Section(
     "a private table",
-    (_FROM, _PUBLIC, _PERSON, Key(_ROWS, _CAP, f"{_ROWS} = 10", required=True, later=_PRIVATE_CAP), _COLUMNS),
+    (_FROM, _PUBLIC, _PERSON, Key(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10", required=True), _COLUMNS),
+)
+PRIVATE_CAP = Section(
+    "a cap that is chosen privately",
+    (Key("max", _CAP, "max = 200", required=True), Key("epsilon", _NUMBER, "epsilon = 0.05", required=True)),
 )
 
 _TYPE = Key("type", _TEXT, 'type = "integer"', required=True)
@@ -204,6 +207,7 @@ SECTIONS = (
     ROW_TABLE,
     OWN_TABLE,
     LINKED_TABLE,
+    PRIVATE_CAP,
     *COLUMNS.values(),
 )
 

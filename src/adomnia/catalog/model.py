@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from adomnia.privacy.expressions import Column
@@ -27,10 +28,23 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Profile:
+    """How many people have how many rows, with Laplace noise of scale 1 / epsilon: a release, and public since.
+
+    `people[j]` of them have more than `edges[j]` rows and at most `edges[j + 1]`.
+    """
+
+    edges: tuple[int, ...]
+    people: tuple[int, ...]
+    epsilon: Fraction
+
+
+@dataclass(frozen=True)
 class Table:
     """One declared table. A private table has `rows_per_person`; a public one is read exactly and costs nothing.
 
-    `repeats` says of each column of a public table how many of its rows share one value at most.
+    `repeats` says of each column of a public table how many of its rows share one value at most. With a
+    `profile_epsilon`, `rows_per_person` is the most that a cap may be, and `profile` is there once it is paid for.
     """
 
     name: str
@@ -40,6 +54,8 @@ class Table:
     link: Link | None = None
     rows_per_person: int = 1
     repeats: tuple[int, ...] = ()
+    profile_epsilon: Fraction | None = None
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         # Whoever made the catalog: two columns of one name, or one that the index uses, would be read for each other.
@@ -73,7 +89,10 @@ class Analyst:
 
 @dataclass(frozen=True)
 class Catalog:
-    """A whole catalog.toml, checked."""
+    """A whole catalog.toml, checked.
+
+    Values of keys that nobody declared are named only if at least `minimum_frequency` people have them.
+    """
 
     name: str
     version: int
@@ -83,6 +102,7 @@ class Catalog:
     tables: tuple[Table, ...]
     folder: Path
     views: tuple[View, ...] = ()
+    minimum_frequency: int = 1
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)

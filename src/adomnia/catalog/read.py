@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 from adomnia.catalog.columns import columns
 from adomnia.catalog.document import Document, load
 from adomnia.catalog.facts import informed, listed
-from adomnia.catalog.keys import ANALYST, BUDGET, CATALOG, COLUMNS, DATASET, VIEW, did_you_mean
+from adomnia.catalog.keys import ANALYST, BUDGET, CATALOG, COLUMNS, DATASET, PRIVATE_CAP, SECTION, VIEW, did_you_mean
 from adomnia.catalog.model import RESERVED, Analyst, Catalog, Table, View, is_name
 from adomnia.catalog.people import link, linked, public_tables, section_of, unit
 from adomnia.errors import Refusal
+from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
     from pathlib import Path
 
     from adomnia.catalog.facts import Facts, FactsOf
@@ -45,6 +47,7 @@ def read(folder: Path, facts_of: FactsOf) -> Catalog:
         tables=_tables(document, names, persons, facts_of),
         folder=folder,
         views=_views(document, names),
+        minimum_frequency=dataset.get("minimum_frequency", 1),
     )
 
 
@@ -105,14 +108,26 @@ def _tables(document: Document, names: list[str], persons: Unit, facts_of: Facts
 
 def _table(document: Document, name: str, columns: tuple[Column, ...]) -> Table:
     declared = document.at("tables", name)
+    rows, epsilon = _rows_per_person(document, name)
     return Table(
         name=name,
         source=declared["source"],
         columns=columns,
         public=declared.get("public", False),
         link=link(declared.get("person")),
-        rows_per_person=declared.get("rows_per_person", 1),
+        rows_per_person=rows,
+        profile_epsilon=epsilon,
     )
+
+
+def _rows_per_person(document: Document, name: str) -> tuple[int, Fraction | None]:
+    path = ("tables", name, "rows_per_person")
+    written = document.at(*path[:-1]).get(path[-1], 1)
+    if not SECTION.holds(written):
+        return written, None
+    declared = document.section(path, PRIVATE_CAP)
+    with document.explained(path, PRIVATE_CAP):
+        return declared["max"], Pure(declared["epsilon"]).epsilon
 
 
 def _facts(document: Document, path: tuple[str, ...], table: Table, facts_of: FactsOf) -> Sequence[Facts]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adomnia.catalog.keys import COLUMNS, LINKED_TABLE, NAME, did_you_mean
+from adomnia.catalog.keys import COLUMNS, NAME, PRIVATE_CAP, did_you_mean
 from adomnia.catalog.model import RESERVED
 from adomnia.catalog.write import Draft, as_name, compose, quoted, type_of
 from adomnia.errors import Refusal
@@ -129,7 +129,7 @@ class _Metadata:
                 raise self.refusal((*path, bound), f"must be {rules[bound].says}, got {column[bound]}", "correct it")
 
     def _cap(self, path: Path, options: Mapping) -> int:
-        rule = LINKED_TABLE.key("rows_per_person").rule
+        rule = PRIVATE_CAP.key("max").rule
         for name in _CAPS:
             if name in options:
                 if not rule.holds(options[name]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
@@ -56,6 +57,7 @@ def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
         "request_id": None if receipt is None else receipt.request_id,
         "receipt": None if receipt is None else receipt.hash,
         "replayed": answer.replayed,
+        "caps": [asdict(cap) for cap in answer.caps],
         "mock": mock,
     }
 

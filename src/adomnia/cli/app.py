@@ -49,6 +49,7 @@ def demo(
 
 app.command(epilog=questions.SQL_EXAMPLES)(questions.sql)
 app.command(epilog=questions.PRICE_EXAMPLES)(questions.price)
+app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
 app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
 app.command(epilog=owner.CHECK_EXAMPLES)(owner.check)
 app.command(epilog=owner.INIT_EXAMPLES)(owner.init)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from adomnia.cli import pages
 from adomnia.curator.display import cost
-from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.amounts import shown_up
-from adomnia.privacy.enclosures import sqrt_up
-from adomnia.privacy.events import Pure, to_record
+from adomnia.privacy.events import to_record
+from adomnia.sql.explained import error_in_words, moved, noise_in_words
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from adomnia.sql.price import Expected, Measurement, Quote
+    from adomnia.sql.price import Expected, Quote
+
+
+HIGH_EFFORT = (
+    "These are the errors of normal effort. High effort has smaller ones: by how much is known when a tenth is spent."
+)
 
 
 def print_table(quote: Quote) -> None:
@@ -25,6 +28,9 @@ def print_table(quote: Quote) -> None:
         "",
         expectations(quote),
         "",
+        *(f"{cap}." for cap in quote.caps),
+        *(f"{finding}." for finding in quote.findings),
+        *([HIGH_EFFORT] if quote.effort == "high" else ()),
         f"In all: {cost(quote.event)}. No private data was read, and nothing was spent.",
     )
 
@@ -33,39 +39,19 @@ def measurements(quote: Quote) -> Table:
     """One line for each noisy measurement."""
     table = pages.table(("Measured", "Groups", "One person moves it by", "Because", "Noise", "Price"), {1, 2})
     for line in quote.measurements:
-        table.add_row(line.what, f"{line.cells:,}", moved(line), line.why, noise(line), cost(line.price))
+        groups = f"at most {line.cells:,}" if quote.findings else f"{line.cells:,}"
+        table.add_row(line.what, groups, moved(line), line.why, noise_in_words(line), cost(line.price))
     return table
 
 
 def expectations(quote: Quote) -> Table:
     """One line for each output: how far off it may be."""
-    table = pages.table(("Answer", "Is", f"Error, {pages.percent(quote.confidence)} of the time", "In a group of"), {2})
+    kept = "all groups at once" if quote.together else "each group"
+    error = f"Error in {kept}, {pages.percent(quote.confidence)} of the time"
+    table = pages.table(("Answer", "Is", error, "In a group of", f"Relative, in {quote.rows:,} rows"), {2, 4})
     for output in quote.outputs:
-        table.add_row(output.name, output.what, expected_error(output), _supposed(output))
+        table.add_row(output.name, output.what, error_in_words(output), _supposed(output), _relative(output))
     return table
-
-
-def moved(line: Measurement) -> str:
-    """How far one person moves all groups together, in the norm that the noise is measured by."""
-    norm = line.sensitivity.l1 if isinstance(line.price, Pure) else sqrt_up(line.sensitivity.l2_squared)
-    return f"{norm.numerator:,}" if norm.denominator == 1 else shown_up(norm)
-
-
-def noise(line: Measurement) -> str:
-    """The law of the noise in words."""
-    match line.noise:
-        case DiscreteLaplace(scale=scale):
-            return f"Laplace, scale {shown_up(scale)}"
-        case DiscreteGaussian(variance=variance):
-            return f"Gaussian, deviation {shown_up(sqrt_up(variance))}"
-    return type(line.noise).__name__
-
-
-def expected_error(output: Expected) -> str:
-    """Three significant digits: it is an expectation."""
-    if output.error is None:
-        return "unbounded"
-    return f"at most {float(f'{output.error:.3g}'):,.12g}"
 
 
 def print_json(quote: Quote) -> None:
@@ -75,7 +61,7 @@ def print_json(quote: Quote) -> None:
 def as_record(quote: Quote) -> dict[str, object]:
     """The bill as plain data; amounts are exact texts."""
     return {
-        "price": to_record(quote.price),
+        "price": None if quote.price is None else to_record(quote.price),
         "event": to_record(quote.event),
         "confidence": quote.confidence,
         "measurements": [
@@ -84,16 +70,34 @@ def as_record(quote: Quote) -> dict[str, object]:
                 "cells": line.cells,
                 "sensitivity": {"l1": str(line.sensitivity.l1), "l2_squared": str(line.sensitivity.l2_squared)},
                 "why": line.why,
-                "noise": noise(line),
+                "noise": noise_in_words(line),
                 "price": to_record(line.price),
             }
             for line in quote.measurements
         ],
         "outputs": [
-            {"name": output.name, "what": output.what, "error": output.error, "rows": output.rows}
+            {
+                "name": output.name,
+                "what": output.what,
+                "error": output.error,
+                "relative": output.relative,
+                "rows": output.rows,
+                "method": output.method,
+            }
             for output in quote.outputs
         ],
+        "together": quote.together,
+        "caps": [asdict(cap) for cap in quote.caps],
+        "effort": quote.effort,
+        "findings": [
+            {"price": to_record(each.price), "people": each.threshold.people, "minimum": each.minimum}
+            for each in quote.findings
+        ],
     }
+
+
+def _relative(output: Expected) -> str:
+    return "" if output.relative is None else f"{100 * output.relative:.2g}%"
 
 
 def _supposed(output: Expected) -> str:

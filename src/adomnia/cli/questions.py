@@ -1,4 +1,4 @@
-"""`adomnia sql` and `adomnia price`: what analysts type."""
+"""`adomnia sql`, `adomnia price` and `adomnia explain`: what analysts type."""
 
 from __future__ import annotations
 
@@ -9,19 +9,27 @@ import typer
 from adomnia.cli.options import (
     AnswerFormat,
     Confidence,
+    Delta,
+    Effort,
     Epsilon,
     Error,
     Folder,
     Format,
     Output,
     Rho,
+    Rows,
     Text,
+    Together,
+    Weights,
     number,
+    rows,
     share,
+    weights,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 SQL_EXAMPLES = """Examples
 
@@ -32,12 +40,22 @@ adomnia sql examples/hospital "SELECT COUNT(*) FROM visits WHERE cost > 1000" --
 adomnia sql examples/hospital "SELECT AVG(age) FROM people" --rho 0.01 --analyst bob
 
 adomnia sql examples/hospital "SELECT sex, SUM(salary) FROM people GROUP BY sex" --epsilon 0.5 --mock
+
+adomnia sql examples/hospital "SELECT diagnosis, COUNT(*) FROM visits GROUP BY 1" --rho 0.02 --delta 1e-9 --analyst bob
 """
 PRICE_EXAMPLES = """Examples
 
 adomnia price examples/hospital "SELECT city, AVG(salary) FROM people GROUP BY city" --epsilon 0.5
 
 adomnia price examples/hospital "SELECT COUNT(*) FROM visits" --error 50 --confidence 0.99
+
+adomnia price examples/hospital "SELECT AVG(salary) AS pay, COUNT(*) FROM people" --epsilon 1 --weight pay=3
+"""
+EXPLAIN_EXAMPLES = """Examples
+
+adomnia explain examples/hospital "SELECT city, AVG(salary) FROM people GROUP BY city"
+
+adomnia explain examples/hospital "SELECT SUM(cost), AVG(cost) FROM visits" --epsilon 0.5
 """
 
 
@@ -47,6 +65,10 @@ def sql(  # noqa: PLR0913, PLR0917 - the options of a command
     epsilon: Epsilon = None,
     rho: Rho = None,
     error: Error = None,
+    delta: Delta = None,
+    weight: Weights = None,
+    size: Rows = None,
+    effort: Effort = "normal",
     confidence: Confidence = "0.95",
     analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None,
     form: Annotated[AnswerFormat, typer.Option("--format", help="For people, or for programs.")] = AnswerFormat.TABLE,
@@ -60,8 +82,12 @@ def sql(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     # Imported here, so that `adomnia --help` does not wait for the engine.
     from adomnia.cli import answers, opening
+    from adomnia.sql.explained import is_explain
 
-    payment = _payment(epsilon, rho, error, confidence)
+    payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
+    if is_explain(text):
+        explain_to(folder, text, payment, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
+        return
     with (opening.rehearsal if mock else opening.dataset)(folder) as curator:
         session = opening.session(curator, analyst)
         answer = session.sql(text, **payment, request_id=request_id, replay=not fresh)
@@ -80,7 +106,12 @@ def price(  # noqa: PLR0913, PLR0917 - the options of a command
     epsilon: Epsilon = None,
     rho: Rho = None,
     error: Error = None,
+    delta: Delta = None,
+    weight: Weights = None,
+    size: Rows = None,
+    effort: Effort = "normal",
     confidence: Confidence = "0.95",
+    together: Together = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Show the bill of a question before paying: every measurement, its noise, the error to expect.
@@ -89,20 +120,59 @@ def price(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     from adomnia.cli import bills, opening
 
-    payment = _payment(epsilon, rho, error, confidence)
+    payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
     with opening.rehearsal(folder) as curator:
-        quote = opening.session(curator, None).price(text, **payment)
+        quote = opening.session(curator, None).price(text, **payment, together=together)
     if form is Format.JSON:
         bills.print_json(quote)
     else:
         bills.print_table(quote)
 
 
-def _payment(epsilon: str | None, rho: str | None, error: str | None, confidence: str) -> Mapping[str, Any]:
+def explain(  # noqa: PLR0913, PLR0917 - the options of a command
+    folder: Folder,
+    text: Text,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    error: Error = None,
+    delta: Delta = None,
+    weight: Weights = None,
+    size: Rows = None,
+    effort: Effort = "normal",
+    confidence: Confidence = "0.95",
+    form: Output = Format.TABLE,
+) -> None:
+    """Explain a question as a tree: whose rows, what is measured and why so much noise; with a price, what it buys.
+
+    It follows from the catalog alone: no private data is read and nothing is spent.
+    """
+    explain_to(folder, text, _payment((epsilon, rho, error, delta), weight, size, (effort, confidence)), form)
+
+
+def explain_to(folder: Path, text: str, payment: Mapping[str, Any], form: Format) -> None:
+    """Print the tree of a question."""
+    from adomnia.cli import opening, pages
+
+    with opening.rehearsal(folder) as curator:
+        tree = opening.session(curator, None).explain(text, **payment).tree
+    if form is Format.JSON:
+        pages.show_json(tree.record())
+    else:
+        pages.show(str(tree))
+
+
+def _payment(
+    price: tuple[str | None, ...], weight: list[str] | None, size: str | None, way: tuple[str, str]
+) -> Mapping[str, Any]:
+    (epsilon, rho, error, delta), (effort, confidence) = price, way
     bound = number("error", error)
     return {
         "epsilon": number("epsilon", epsilon),
         "rho": number("rho", rho),
         "error": None if bound is None else float(bound),
+        "weights": weights(weight) or None,
+        "rows": rows(size),
+        "delta": number("delta", delta),
+        "effort": effort,
         "confidence": share("confidence", confidence),
     }

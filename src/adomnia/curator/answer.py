@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Left
+    from adomnia.sql.caps import Cap
     from adomnia.statistics.contract import Floats
 
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 class Answer:
     """Rows of declared keys and noisy values. `rows` are the cells that HAVING and LIMIT leave, in their order.
 
-    Rows of public tables have no receipt: nothing was paid for them.
+    Rows of public tables have no receipt: nothing was paid for them. `caps` say how many rows of a person count in each
+    table, and about how many that leaves out.
     """
 
     columns: tuple[KeyColumn | ValueColumn, ...]
@@ -36,6 +38,7 @@ class Answer:
     receipt: Receipt | None
     replayed: bool
     left: Left
+    caps: tuple[Cap, ...] = ()
 
     @property
     def cost(self) -> Event | None:
@@ -59,6 +62,11 @@ class Answer:
             raise TypeError(f"Answer interval needs a measured column, got the key {name}.")
         lower, upper = self._bounds(column, self.confidence if confidence is None else confidence, together)
         return list(zip(lower.tolist(), upper.tolist(), strict=True))
+
+    def only(self, cells: tuple[int, ...]) -> Answer:
+        """Without all other cells; they are in ascending order, and all of its rows are among them."""
+        columns = tuple(column.only(cells) for column in self.columns)
+        return replace(self, columns=columns, rows=np.searchsorted(cells, self.rows))
 
     def records(self) -> list[dict[str, Cell | None]]:
         """The answer as one dictionary a row, with `name_lower` and `name_upper` beside each measured value.

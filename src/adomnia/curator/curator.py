@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from adomnia.catalog.read import read
 from adomnia.curator import mock
+from adomnia.curator.profiles import profiled
 from adomnia.curator.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
 from adomnia.curator.session import Session
 from adomnia.engines.duckdb import DuckDB, facts_of, silent
@@ -32,8 +33,16 @@ MEMORY = ":memory:"
 class Curator:
     """The one that holds the data; analysts hold sessions."""
 
-    def __init__(self, catalog: Catalog, engine: Engine, ledger: Ledger, bits: Bits) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        engine: Engine,
+        ledger: Ledger,
+        bits: Bits,
+        progress: Callable[[str, float], None] = silent,
+    ) -> None:
         self.catalog, self.engine, self.ledger, self.bits = catalog, engine, ledger, bits
+        self.catalog = profiled(self, progress)
 
     def session(self, analyst: str) -> Session:
         """A session for an analyst whom the catalog names."""
@@ -65,7 +74,7 @@ def open_folder(folder: str | Path, progress: Callable[[str, float], None] = sil
     catalog = read_catalog(place)
     check_views(catalog)
     engine = DuckDB.open(catalog, place / STATE, progress)
-    return Curator(catalog, engine, open_ledger(catalog, place / STATE / LEDGER), SystemBits())
+    return Curator(catalog, engine, open_ledger(catalog, place / STATE / LEDGER), SystemBits(), progress)
 
 
 def rehearse(catalog: Catalog) -> Curator:
@@ -90,14 +99,15 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     unit: str,
     epsilon: Number,
     delta: Number = 0,
-    rows_per_person: int = 1,
+    rows_per_person: int | Mapping[str, Number] = 1,
     bounds: Mapping[str, tuple[Number, Number]] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     ledger: str | Path = MEMORY,
 ) -> Session:
     """A session over a table of your own: pandas, Polars or Arrow, asked about as `data`.
 
-    `unit` is the column that says whose row it is, or "row". The ledger lives in memory unless you give it a path.
+    `unit` is the column that says whose row it is, or "row". With `rows_per_person={"max": 200, "epsilon": 0.05}` each
+    question's cap is chosen privately. The ledger lives in memory unless you give it a path.
     """
     import pyarrow as pa
 

@@ -45,14 +45,21 @@ def footer(answer: Answer) -> list[str]:
     remaining = f"epsilon {shown_down(left.epsilon)}" if left.epsilon else f"rho {shown_down(left.rho)}"
     return [
         f"{paid}: {cost(answer.cost)}. Left: {remaining}.",
-        "The interval holds the exact answer (of capped, clamped and rounded rows) with the stated confidence.",
+        *(f"{cap}." for cap in answer.caps),
+        f"The interval holds the exact answer (of {_rows(answer)} rows) with the stated confidence.",
     ]
+
+
+def _rows(answer: Answer) -> str:
+    shortened = any("shortened" in column.estimate.method for column in answer.columns if hasattr(column, "estimate"))
+    return f"capped, {'shortened, ' if shortened else ''}clamped and rounded"
 
 
 def cost(event: Event) -> str:
     """A cost in the currency it was paid in."""
     spent = loss(event)
-    return f"rho {shown_up(spent.rho)}" if spent.epsilon is None else f"epsilon {shown_up(spent.epsilon)}"
+    delta = f" and delta {shown_up(spent.delta)}" if spent.delta else ""
+    return f"rho {shown_up(spent.rho)}{delta}" if spent.epsilon is None else f"epsilon {shown_up(spent.epsilon)}"
 
 
 def as_text(answer: Answer) -> str:
@@ -78,10 +85,9 @@ def as_html(answer: Answer) -> str:
 
 
 def _cell(value: object) -> str:
-    """A public value: nothing for NULL, whole numbers with their thousands."""
-    if value is None:
-        return ""
-    return f"{value:,}" if type(value) is int else str(value)
+    """A public value as it is, for a year is no amount; nothing for NULL, and no signs that a terminal would obey."""
+    text = "" if value is None else str(value)
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _places(lower: float, upper: float) -> int:

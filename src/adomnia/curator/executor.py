@@ -1,25 +1,35 @@
 """The one place where data, noise and budget meet."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import prod
 from typing import Protocol
 
 from adomnia.catalog.model import Catalog
+from adomnia.curator.discovery import discovered
 from adomnia.curator.measurements import Record
 from adomnia.engines.contract import Engine, Statement
+from adomnia.mechanisms.quantiles import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
+from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.sql.check import checked
+from adomnia.sql.check import Reading, checked, checked_histogram
+from adomnia.sql.undeclared import Finding, Values
 from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
+from adomnia.statistics.ranks import choice
 
 
 class Measurer(Protocol):
     """Whoever answers measures: the executor from the data, a replay from the record."""
 
     def measure(self, measures: tuple[Measure, ...]) -> tuple[Measured, ...]: ...
+
+    def find(self, finding: Finding) -> tuple[Values, ...]: ...
 
 
 def estimates(statistics: Sequence[tuple[Statistic, Price]], measurer: Measurer) -> list[Estimate]:
@@ -52,22 +62,35 @@ class Statements:
     def __init__(self, engine: Engine, catalog: Catalog) -> None:
         self._engine, self._catalog = engine, catalog
         self._proved: dict[tuple[Query, ...], Statement] = {}
+        self._wholes: dict[Query, str] = {}
 
     def of(self, queries: Iterable[Query]) -> list[tuple[tuple[Query, ...], Statement]]:
         """One statement for all queries of the same rows and keys, no data read. An error where one is not proved."""
         batches: dict[object, list[Query]] = {}
         for query in dict.fromkeys(queries):
-            batches.setdefault((query.read, query.keys), []).append(query)
+            batches.setdefault(query.scan, []).append(query)
         return [(batch, self._statement(batch)) for batch in map(tuple, batches.values())]
 
     def _statement(self, batch: tuple[Query, ...]) -> Statement:
         if batch not in self._proved:
             statement = self._engine.render(batch)
-            for query, derived in zip(batch, checked(statement, self._catalog, batch[0].shape), strict=True):
+            for query, derived in zip(batch, self._derived(statement, batch[0]), strict=True):
                 if not _within(derived, query.sensitivity()):
                     raise ValueError("The statement's own sensitivity is above the planned one.")
             self._proved[batch] = statement
         return self._proved[batch]
+
+    def _derived(self, statement: Statement, query: Query) -> tuple[Sensitivity, ...]:
+        counted = query.aggregate
+        if not isinstance(counted, Histogram):
+            return checked(statement, self._catalog, query.provable)
+        moved, cells, reading = checked_histogram(statement, self._catalog)
+        # All that is read of one histogram must be of the same rows and values, or their ranks would be of nothing.
+        whole = self._wholes.setdefault(replace(query, aggregate=replace(counted, buckets=None)), reading.whole)
+        planned = Reading(counted.domain.grid_lower, counted.shift, counted.buckets, whole)
+        if (reading, cells[:-1], len(cells[-1])) != (planned, query.provable, counted.values):
+            raise ValueError("The statement reads another histogram than the planned one.")
+        return (moved,)
 
 
 class Executor:
@@ -79,20 +102,40 @@ class Executor:
         self._events: list[Event] = []
 
     def measure(self, measures: tuple[Measure, ...]) -> tuple[Measured, ...]:
-        self._events += [each.noise().event(each.query.sensitivity()) for each in measures]
-        if not covers(self._reserved, Composed(self._events)):
-            raise ValueError("A statistic asked for more than was reserved for it.")
+        self._spend(each.noise().event(each.query.sensitivity()) for each in measures)
         exact: dict[Query, Integers] = {}
-        for batch, statement in self._statements.of(measure.query for measure in measures):
+        added = [measure.query for measure in measures if not isinstance(measure.query.aggregate, Histogram)]
+        for batch, statement in self._statements.of(added):
             exact.update(zip(batch, self._engine.run(statement, batch), strict=True))
-        measured = tuple(self._released(measure, exact[measure.query]) for measure in measures)
+        measured = tuple(self._released(measure, exact.get(measure.query)) for measure in measures)
         self.record.values += [each.values for each in measured]
         return measured
 
-    def _released(self, measure: Measure, exact: Integers) -> Measured:
-        noise = measure.noise()
-        secret = Secret(exact, measure.query.sensitivity(), measure.price)
-        return Measured(noise.release(secret, self._bits), noise)
+    def find(self, finding: Finding) -> tuple[Values, ...]:
+        self._spend([finding.threshold.event(finding.query.sensitivity())])
+        ((_, statement),) = self._statements.of([finding.query])
+        self.record.names.append(discovered(self._engine, statement, finding, self._bits))
+        return self.record.names[-1]
+
+    def _spend(self, events: Iterable[Event]) -> None:
+        self._events += events
+        if not covers(self._reserved, Composed(self._events)):
+            raise ValueError("A statistic asked for more than was reserved for it.")
+
+    def _released(self, measure: Measure, exact: Integers | None) -> Measured:
+        noise, query = measure.noise(), measure.query
+        if exact is not None:
+            secret = Secret(exact, query.sensitivity(), measure.price)
+            return Measured(noise.release(secret, self._bits), noise)
+        counts = SecretHistogram(partial(self._read, query), prod(query.shape), query.sensitivity(), measure.price)
+        values = choice(query, measure.price).release(counts, self._bits)
+        return Measured(values.reshape(*query.shape, -1), noise)
+
+    def _read(self, query: Query, buckets: Sequence[int] | None) -> Integers:
+        wanted = None if buckets is None else tuple(buckets)
+        aggregate = replace(query.aggregate, buckets=wanted)  # type: ignore[arg-type]  # of a histogram
+        ((batch, statement),) = self._statements.of([replace(query, aggregate=aggregate)])
+        return self._engine.run(statement, batch)[0]
 
 
 def _within(derived: Sensitivity, planned: Sensitivity) -> bool:

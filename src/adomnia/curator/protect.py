@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -11,12 +12,14 @@ from adomnia.catalog.model import Analyst, Catalog, Table
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import whole
 from adomnia.privacy.domains import Categories, Numbers
+from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text, Truth
 from adomnia.privacy.units import ROW, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+    from fractions import Fraction
 
     import pyarrow as pa
 
@@ -33,7 +36,7 @@ class Declared:
     """What the caller says about the table; nothing else is known of it, and nothing is taken from its rows."""
 
     unit: str
-    rows_per_person: int
+    rows_per_person: int | Mapping[str, Number]
     bounds: Mapping[str, tuple[Number, Number]]
     categories: Mapping[str, Sequence[str]]
     budget: Budget
@@ -50,10 +53,10 @@ def catalog_of(table: pa.Table, declared: Declared) -> Catalog:
     if declared.unit == EACH_ROW and EACH_ROW in table.column_names:
         why = "is a column of the table, and as a unit it means that every row is a person of its own"
         raise Refusal(f"Unit {EACH_ROW}", why, "rename the column", code="ambiguous_unit")
-    rows = 1 if declared.unit == EACH_ROW else whole(declared.rows_per_person, "protect", "rows_per_person")
+    rows, epsilon = (1, None) if declared.unit == EACH_ROW else _rows_per_person(declared.rows_per_person)
     columns = tuple(_column(field, declared) for field in table.schema)
     try:
-        data = Table(TABLE, TABLE, columns, rows_per_person=rows)
+        data = Table(TABLE, TABLE, columns, rows_per_person=rows, profile_epsilon=epsilon)
     except ValueError as error:
         why = f"has a column that cannot be asked about: {str(error).rstrip('.')}"
         fix = "rename the column, for example with df.rename(columns={...})"
@@ -77,6 +80,14 @@ def fingerprint(table: pa.Table) -> int:
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table.combine_chunks())
     return int.from_bytes(sha256(sink.getvalue()).digest()[:7])
+
+
+def _rows_per_person(declared: int | Mapping[str, Number]) -> tuple[int, Fraction | None]:
+    if not isinstance(declared, Mapping):
+        return whole(declared, "protect", "rows_per_person"), None
+    if declared.keys() != {"max", "epsilon"}:
+        raise ValueError(f"protect rows_per_person must be a number or have max and epsilon, got {dict(declared)}.")
+    return whole(declared["max"], "protect", "max"), Pure(declared["epsilon"]).epsilon
 
 
 def _column(field: pa.Field, declared: Declared) -> Column:

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from adomnia.curator.answer import Answer
-from adomnia.curator.columns import KeyColumn, ValueColumn
+from adomnia.curator.columns import answer_columns
 from adomnia.curator.executor import Executor, Statements, estimates
+from adomnia.curator.explanation import explanation
 from adomnia.curator.measurements import Record, Replay
 from adomnia.curator.public import public_columns
 from adomnia.curator.table import PrivateTable, private_table
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
 from adomnia.noise import SystemBits
-from adomnia.privacy.events import Composed, Concentrated, Pure
-from adomnia.privacy.expressions import Column
-from adomnia.privacy.queries import key_values
+from adomnia.sql.effort import usual
+from adomnia.sql.explained import explained, is_explain, without_explain
 from adomnia.sql.finish import finished
-from adomnia.sql.formulas import estimated
 from adomnia.sql.lower import priced, understood
 from adomnia.sql.parse import parsed
-from adomnia.sql.price import Quote, event, measures, price_for_error, quote, shares
+from adomnia.sql.parts import identity, shares
+from adomnia.sql.payment import Payment, Question, check_confidence, is_free, paid_batch, paid_for, unpriced
+from adomnia.sql.price import Quote, bill, measures
 from adomnia.sql.public import PublicRows
+from adomnia.sql.undeclared import cost, findings, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,35 +36,17 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.curator.curator import Curator
     from adomnia.curator.executor import Measurer
+    from adomnia.curator.explanation import Explanation
     from adomnia.ledger.requests import Receipt
-    from adomnia.privacy.amounts import Number
-    from adomnia.privacy.events import Event, Price
     from adomnia.privacy.filters import Filter, Left
+    from adomnia.sql.payment import Priced
     from adomnia.sql.plan import Plan
+    from adomnia.sql.undeclared import Values
     from adomnia.statistics.contract import Estimate, Statistic
 
 CONFIDENCE = 0.95
 
 _log = logging.getLogger("adomnia.curator")
-
-
-@dataclass(frozen=True)
-class Question:
-    """A text and what to pay for it: epsilon, rho, or the error that the answer may have."""
-
-    text: str
-    epsilon: Number | None = None
-    rho: Number | None = None
-    error: float | None = None
-
-
-@dataclass(frozen=True)
-class _Priced:
-    plan: Plan
-    price: Price
-
-    def event(self) -> Event:
-        return event(self.plan, self.price)
 
 
 @dataclass(frozen=True)
@@ -80,45 +63,72 @@ class Session:
     def __init__(self, curator: Curator, analyst: str) -> None:
         self._curator, self.analyst = curator, analyst
 
-    def sql(  # noqa: PLR0913 - the public face
+    def sql(
         self,
         text: str,
         *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        error: float | None = None,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
+        **payment: Unpack[Payment],
     ) -> Answer:
-        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`."""
-        question = Question(text, epsilon, rho, error)
-        meaning = _meaning(question, self._curator.catalog)
+        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
+
+        `EXPLAIN SELECT ...` is answered with the explanation, and costs nothing.
+        """
+        if isinstance(text, str) and is_explain(text):
+            return self.explain(text, confidence=confidence, **payment)
+        question = Question(text, **payment)
+        meaning = _meaning(question, self._curator.catalog, confidence)
         if isinstance(meaning, PublicRows):
             return self._public(meaning, confidence)
-        return self._asked([self._priced(question, meaning, confidence)], confidence, request_id, replay)[0]
+        asked = paid_for(question, meaning, self._curator.catalog, confidence)
+        return self._asked([asked], confidence, request_id, replay)[0]
 
     def batch(
-        self, questions: Iterable[Question], *, confidence: float = CONFIDENCE, request_id: str | None = None
+        self,
+        questions: Iterable[Question | str],
+        *,
+        confidence: float = CONFIDENCE,
+        request_id: str | None = None,
+        **payment: Unpack[Payment],
     ) -> list[Answer]:
-        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all."""
-        asked = [(question, priced(_meaning(question, self._curator.catalog))) for question in questions]
-        return self._asked([self._priced(*each, confidence) for each in asked], confidence, request_id, replay=True)
+        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
+
+        Each names its price, or one price is split over all that they measure. What is equal is paid once.
+        """
+        return self._asked(self._batch(questions, confidence, payment), confidence, request_id, replay=True)
 
     def price(
         self,
-        text: str,
+        text: str | Iterable[Question | str],
         *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        error: float | None = None,
         confidence: float = CONFIDENCE,
+        together: bool = False,
+        **payment: Unpack[Payment],
     ) -> Quote:
-        """What a question would cost and how far off its answer may be; no data is read and nothing is spent."""
-        question = Question(text, epsilon, rho, error)
-        asked = self._priced(question, priced(_meaning(question, self._curator.catalog)), confidence)
-        self._proved([asked])
-        return quote(asked.plan, asked.price, confidence)
+        """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
+
+        `together`: errors that are kept in all groups at once.
+        """
+        questions, common = ([Question(text, **payment)], Payment()) if isinstance(text, str) else (text, payment)
+        asked = self._batch(questions, confidence, common)
+        self._proved(asked)
+        return bill(asked, confidence, together, payment.get("rows"))
+
+    def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
+        """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
+        question = Question(without_explain(text), **payment)
+        meaning = _meaning(question, self._curator.catalog, confidence)
+        if isinstance(meaning, PublicRows):
+            tree = explained(meaning)
+        elif is_free(question):
+            tree = explained(unpriced(question, meaning))
+        else:
+            asked = paid_for(question, meaning, self._curator.catalog, confidence)
+            self._proved([asked])
+            tree = explained(usual(asked.plan), bill([asked], confidence, False, question.rows))
+        return explanation(tree, confidence, self._curator.ledger.left(self.analyst))
 
     def table(self, name: str) -> PrivateTable:
         """The rows of a table or view, to filter, join and ask about in Python."""
@@ -147,22 +157,12 @@ class Session:
         rows = np.arange(len(columns[0].values), dtype=np.intp)
         return Answer(columns, rows, confidence, None, False, self._curator.ledger.left(self.analyst))
 
-    def _priced(self, question: Question, plan: Plan, confidence: float) -> _Priced:
-        if not 0 < confidence < 1:
-            raise Refusal(f"Confidence {confidence}", "is not between 0 and 1", "write 0.95 for 95%", code="confidence")
-        match question:
-            case Question(epsilon=amount, rho=None, error=None) if amount is not None:
-                return _Priced(plan, _price(Pure, amount))
-            case Question(epsilon=None, rho=amount, error=None) if amount is not None:
-                return _Priced(plan, _price(Concentrated, amount))
-            case Question(epsilon=None, rho=None, error=amount) if amount is not None:
-                return _Priced(plan, price_for_error(plan, amount, confidence))
-        why, fix = "needs exactly one price", "pay with one of epsilon=, rho= or error="
-        raise Refusal("The question", why, fix, code="bad_price")
+    def _batch(self, questions: Iterable[Question | str], confidence: float, payment: Payment) -> list[Priced]:
+        asked = [Question(each) if isinstance(each, str) else each for each in questions]
+        plans = [priced(_meaning(each, self._curator.catalog, confidence)) for each in asked]
+        return paid_batch(asked, plans, payment, self._curator.catalog, confidence)
 
-    def _asked(
-        self, priced: Sequence[_Priced], confidence: float, request_id: str | None, replay: bool
-    ) -> list[Answer]:
+    def _asked(self, priced: Sequence[Priced], confidence: float, request_id: str | None, replay: bool) -> list[Answer]:
         if not priced:
             raise Refusal("The batch", "is empty", "put at least one question into it", code="empty")
         request = SystemBits().words(2).tobytes().hex() if request_id is None else request_id
@@ -170,14 +170,18 @@ class Session:
         with self._curator.ledger.turn(identity):
             record, receipt, replayed = self._measured(priced, request, identity)
         left = self._curator.ledger.left(self.analyst)
-        found = _estimated(priced, Replay(record))
+        again = Replay(record)
+        priced = _resolved(priced, again)
+        found = _estimated(priced, again)
         paid = (receipt, replayed, left)
-        return [_answer(each.plan, one, confidence, paid) for each, one in zip(priced, found, strict=True)]
+        return [
+            replace(_answer(each.plan, one, confidence, paid), caps=each.caps)
+            for each, one in zip(priced, found, strict=True)
+        ]
 
-    def _measured(self, priced: Sequence[_Priced], request: str, identity: bytes) -> tuple[Record, Receipt, bool]:
+    def _measured(self, priced: Sequence[Priced], request: str, identity: bytes) -> tuple[Record, Receipt, bool]:
         curator, statements = self._curator, self._proved(priced)
-        cost = Composed(each.event() for each in priced)
-        paid = curator.ledger.reserve(self.analyst, request, identity, cost)
+        paid = curator.ledger.reserve(self.analyst, request, identity, cost(priced))
         if not isinstance(paid, Hold):
             return Record.from_bytes(paid.payload), paid.receipt, True
         record = self._released(priced, paid, statements)
@@ -191,10 +195,11 @@ class Session:
             raise Failure(request)
         return record, receipt, False
 
-    def _proved(self, priced: Sequence[_Priced]) -> Statements:
+    def _proved(self, priced: Sequence[Priced]) -> Statements:
         """The second look, taken before anything is paid: what it cannot prove is refused, not charged."""
         statements = Statements(self._curator.engine, self._curator.catalog)
         wanted = [measure.query for each in priced for measure in measures(each.plan, each.price)]
+        wanted += [finding.query for finding in findings(priced)]
         try:
             statements.of(wanted)
         except (ValueError, Failure):
@@ -203,62 +208,52 @@ class Session:
             raise Refusal("The question", why, fix, code="not_proved") from None
         return statements
 
-    def _released(self, priced: Sequence[_Priced], paid: Hold, statements: Statements) -> Record | None:
+    def _released(self, priced: Sequence[Priced], paid: Hold, statements: Statements) -> Record | None:
         """The noisy measurements, or None where anything went wrong: what did may depend on the data."""
         executor = Executor(self._curator.engine, statements, paid.event, self._curator.bits)
         try:
-            _estimated(priced, executor)
+            _estimated(_resolved(priced, executor), executor)
         except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name
             _log.error("Request %s failed: %s", paid.receipt.request_id, type(fault).__name__)
             return None
         return executor.record
 
 
-def _meaning(question: Question, catalog: Catalog) -> Plan | PublicRows:
+def _meaning(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
     if not isinstance(question, Question) or not isinstance(question.text, str):
         raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
-    return understood(parsed(question.text), catalog)
+    check_confidence(confidence)
+    return understood(parsed(question.text), catalog, finds=question.delta is not None, confidence=confidence)
 
 
-def _price(kind: type[Pure | Concentrated], amount: Number | None) -> Price:
-    try:
-        return kind(amount)  # type: ignore[arg-type]  # None was ruled out by the caller
-    except ValueError as error:
-        raise Refusal(
-            "The price", str(error).rstrip("."), "name a positive number, such as 0.5", code="price"
-        ) from None
-
-
-def _identity(priced: Sequence[_Priced], version: int, fresh: str | None) -> bytes:
+def _identity(priced: Sequence[Priced], version: int, fresh: str | None) -> bytes:
     """What an answer is stored under. A question that must be measured afresh is stored under its own request."""
-    identities = [each.plan.identity(each.price, version) for each in priced]
+    identities = [identity(each.plan, each.price, version) for each in priced]
     if len(identities) == 1 and fresh is None:
         return identities[0]
     tag = b"batch" if fresh is None else b"fresh" + sha256(fresh.encode(errors="replace")).digest()
     return sha256(tag + b"".join(identities)).digest()
 
 
-def _estimated(priced: Sequence[_Priced], measurer: Measurer) -> list[dict[Statistic, Estimate]]:
+def _resolved(priced: Sequence[Priced], measurer: Measurer) -> list[Priced]:
+    """The questions once the values of their open keys are found."""
+    named = {finding: measurer.find(finding) for finding in findings(priced)}
+    return [each if each.finding is None else _with(each, named[each.finding]) for each in priced]
+
+
+def _with(asked: Priced, named: tuple[Values, ...]) -> Priced:
+    return replace(asked, plan=resolved(asked.plan, named))
+
+
+def _estimated(priced: Sequence[Priced], measurer: Measurer) -> list[dict[Statistic, Estimate]]:
     """The estimates of every question, all measured in lock-step."""
-    asked = [shares(each.plan, each.price) for each in priced]
-    found = iter(estimates([pair for pairs in asked for pair in pairs], measurer))
-    return [{statistic: next(found) for statistic, _ in pairs} for pairs in asked]
+    found = iter(estimates([pair for each in priced for pair in shares(each.plan, each.price)], measurer))
+    return [{statistic: next(found) for statistic in each.plan.statistics} for each in priced]
 
 
 def _answer(
     plan: Plan, found: dict[Statistic, Estimate], confidence: float, paid: tuple[Receipt, bool, Left]
 ) -> Answer:
-    columns: list[KeyColumn | ValueColumn] = []
-    for output in plan.outputs:
-        if isinstance(output.source, Column):
-            columns.append(KeyColumn(output.name, _cells(plan, output.source)))
-        else:
-            columns.append(ValueColumn(output.name, estimated(output.source, found)))
-    return Answer(tuple(columns), finished(plan, found), confidence, *paid)
-
-
-def _cells(plan: Plan, key: Column) -> tuple[str | bool, ...]:
-    """The value of a key in each cell, cells counted with the last key fastest."""
-    values = [key_values(each) for each in plan.keys]
-    place = plan.keys.index(key)
-    return tuple(cell[place] for cell in product(*values))
+    answer = Answer(answer_columns(plan, found), finished(plan, found), confidence, *paid)
+    # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
+    return answer if plan.named is None else answer.only(plan.named or (0,))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from adomnia.errors import Refusal
+from adomnia.sql import payment
 from adomnia.sql.blocks import person_of, rows_of
 from adomnia.sql.reasons import reasons
 from adomnia.sql.writing import Writing, bracketed
@@ -14,22 +15,18 @@ if TYPE_CHECKING:
 
     from adomnia.curator.answer import Answer
     from adomnia.curator.session import Session
-    from adomnia.privacy.amounts import Number
 
 
-class Payment(TypedDict, total=False):
+class Payment(payment.Payment, total=False):
     """What `Session.sql` takes beside the text: a price, and how to answer."""
 
-    epsilon: Number
-    rho: Number
-    error: float
     confidence: float
     request_id: str
     replay: bool
 
 
 class PrivateTable:
-    """A private relation. Each step gives another one; `count`, `sum` and `mean` spend.
+    """A private relation. Each step gives another one; `count`, `sum`, `mean` and their like spend.
 
     It means what its `sql` says: both have one plan, and so one price and one answer.
     """
@@ -82,6 +79,22 @@ class PrivateTable:
     def mean(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """The mean of a number."""
         return self._asked(f"AVG{bracketed(value)} AS mean", by, payment)
+
+    def median(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """The median of a number."""
+        return self._asked(f"MEDIAN{bracketed(value)} AS median", by, payment)
+
+    def quantile(self, value: str, share: float, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """The value that a share of all values is below or at; 0.9 is the ninetieth percentile."""
+        return self._asked(f"QUANTILE({bracketed(value)}, {share}) AS quantile", by, payment)
+
+    def min(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """A number that few rows are below."""
+        return self._asked(f"MIN{bracketed(value)} AS min", by, payment)
+
+    def max(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """A number that few rows are above."""
+        return self._asked(f"MAX{bracketed(value)} AS max", by, payment)
 
     def _asked(self, aggregate: str, by: str | Iterable[str], payment: Payment) -> Answer:
         keys = (by,) if isinstance(by, str) else tuple(by)

@@ -16,14 +16,21 @@ a filter both skip what they do not need.
 A public table lies beside them under its name, its columns in the same forms, without rank and person.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from adomnia.noise import Integers
 from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import Label
 from adomnia.privacy.kinds import Identity, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
+
+Places: TypeAlias = NDArray[np.intp]
 
 RANK = "rank"
 PERSON = "person"
@@ -31,7 +38,7 @@ PERSON = "person"
 
 @dataclass(frozen=True)
 class Statement:
-    """SQL of our own making and the constants bound to it. Columns k0, k1, ... are key codes, then come m0, m1, ..."""
+    """SQL of our own making and the constants bound to it. Columns k0, k1, ... are keys, then come m0, m1, ..."""
 
     text: str
     parameters: tuple[str, ...]
@@ -46,6 +53,10 @@ class Engine(Protocol):
 
     def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
         """The exact aggregates, one array over all cells for each query; cells without rows are 0."""
+        ...
+
+    def keys(self, statement: Statement, query: Query) -> tuple[Integers, Callable[[Places], list[tuple[Label, ...]]]]:
+        """Of each value that somebody has, how many people have it; and the values, to be asked for by place."""
         ...
 
     def render_rows(self, rows: Select) -> Statement:

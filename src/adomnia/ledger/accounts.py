@@ -15,9 +15,9 @@ DATASET = "dataset"
 _NOTHING = Spent()
 
 
-def personal(analyst: str) -> str:
-    """The name of an analyst's own account; no analyst can be called so that it is the dataset's."""
-    return f"analyst:{analyst}"
+def personal(analyst: str | None) -> str:
+    """The name of an analyst's own account, which no name makes the dataset's; None: the dataset's."""
+    return DATASET if analyst is None else f"analyst:{analyst}"
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class _Audit:
 
     def _debit(self, entry: Mapping[str, Any]) -> bool:
         event, own = from_record(entry["event"]), personal(entry["analyst"])
-        payers = (own,) if self._is_shared(entry) else (DATASET, own)
+        payers = {own} if self._is_shared(entry) else {DATASET, own}
         filters = {name: self._accounts[name].filter for name in payers}
         totals = {name: spent_record(may.after(event).spent) for name, may in filters.items() if may is not None}
         first = entry["request_id"] not in self._debits

@@ -47,7 +47,7 @@ class TopUp:
 def top_up(page: Page, more: TopUp) -> Filter:
     """Add to a budget, beside whatever the catalog declares now or later."""
     filter_of(page, more.analyst)
-    name = DATASET if more.analyst is None else personal(more.analyst)
+    name = personal(more.analyst)
     account = page.accounts[name]
     epsilon, delta = account.added_epsilon + more.epsilon, account.added_delta + more.delta
     _checked(replace(account, added_epsilon=epsilon, added_delta=delta))

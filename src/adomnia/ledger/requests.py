@@ -2,12 +2,13 @@
 
 import json
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from adomnia.errors import Failure, Refusal
-from adomnia.ledger.accounts import DATASET, personal, spent_record
+from adomnia.ledger.accounts import personal, spent_record
 from adomnia.ledger.chain import digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Page
@@ -18,14 +19,15 @@ from adomnia.privacy.losses import covers, loss
 __all__ = ["Receipt", "Replay", "Request", "answers", "commit", "filter_of", "now", "reserve"]
 
 _LONGEST = 200
+_OWN = "dataset:"  # how the dataset's own request ids begin, and nobody else's
 _log = logging.getLogger("adomnia.ledger")
 
 
 @dataclass(frozen=True)
 class Request:
-    """One question: who asks, under which id, for which plan, and the most that it may cost."""
+    """One question: who asks (None: the dataset itself), under which id, which plan, and the most it may cost."""
 
-    analyst: str
+    analyst: str | None
     request_id: str
     plan: bytes
     event: Event
@@ -37,6 +39,9 @@ class Request:
         if not self.request_id.isprintable() or not 0 < len(self.request_id) <= _LONGEST:
             rule = f"is not 1 to {_LONGEST} printable characters"
             raise Refusal(f"Request id {self.request_id[:_LONGEST]!r}", rule, "send another request id")
+        if self.request_id.startswith(_OWN) != (self.analyst is None):
+            why = f"does not belong to {self.analyst or 'the dataset'}: its own begin with {_OWN}, and only they do"
+            raise Refusal(f"Request id {self.request_id}", why, "send another request id")
         if not isinstance(self.plan, bytes) or not 0 < len(self.plan) <= _LONGEST:
             raise ValueError(f"Request plan must be 1 to {_LONGEST} bytes, got {self.plan!r}.")
         # What is not an event, or cannot be written, must fail its own caller and not the group it is written with.
@@ -46,12 +51,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Receipt:
-    """Proof of a debit: who paid how much for what, and the hash of the entry that says so.
+    """Proof of a debit: who (None: the dataset alone) paid how much for what, and the hash of the entry that says so.
 
     That entry was made before data was read: one made afterwards would tell how long the question ran.
     """
 
-    analyst: str
+    analyst: str | None
     request_id: str
     plan: bytes
     event: Event
@@ -73,7 +78,7 @@ def now() -> str:
 
 def filter_of(page: Page, analyst: str | None) -> Filter:
     """The filter of an analyst, or of the dataset (None)."""
-    account = page.accounts.get(DATASET if analyst is None else personal(analyst))
+    account = page.accounts.get(personal(analyst))
     allowed = None if account is None else account.filter
     if allowed is None:
         raise Refusal(f"Analyst {analyst}", "is not in the catalog", "have the owner add them under [analysts]")
@@ -97,7 +102,7 @@ def reserve(page: Page, request: Request) -> Receipt | Replay:
     if request.personal_only:
         why = "has no answer yet that could be shared, so the personal budget alone does not pay for it"
         raise Refusal("This question", why, "ask it without personal_only")
-    return _debited(page, request, request.event, analysts=(None, request.analyst))
+    return _debited(page, request, request.event, analysts=dict.fromkeys((None, request.analyst)))
 
 
 def commit(page: Page, receipt: Receipt, payload: bytes) -> None:
@@ -129,7 +134,7 @@ def _debited(
     page: Page,
     request: Request,
     event: Event,
-    analysts: tuple[str | None, ...],
+    analysts: Iterable[str | None],
     **source: str,
 ) -> Receipt:
     spent = {analyst: _charged(page, analyst, event) for analyst in analysts}
@@ -140,7 +145,7 @@ def _debited(
         request_id=request.request_id,
         plan=request.plan.hex(),
         event=to_record(event),
-        spent={DATASET if name is None else personal(name): spent_record(total) for name, total in spent.items()},
+        spent={personal(name): spent_record(total) for name, total in spent.items()},
         **source,
     )
     reach("reserve-written")
@@ -168,7 +173,7 @@ def _receipt(page: Page, request_id: str) -> Receipt | None:
 def _earlier(page: Page, request: Request) -> Receipt | None:
     """Who has an answer to this plan: the analyst, or else whoever had the first."""
     query = """SELECT request_id FROM entries WHERE kind = 'commit' AND plan = ?
-               ORDER BY analyst = ? DESC, sequence LIMIT 1"""
+               ORDER BY analyst IS ? DESC, sequence LIMIT 1"""
     row = page.connection.execute(query, (request.plan.hex(), request.analyst)).fetchone()
     return None if row is None else _receipt(page, row[0])
 

@@ -1,9 +1,11 @@
 """The ledger's face: reserve before data is read, commit the answer, never pay back; docs/proofs/ledger.md."""
 
+import fcntl
 import logging
+import os
 import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -94,7 +96,7 @@ class Ledger:
 
     def reserve(
         self,
-        analyst: str,
+        analyst: str | None,
         request_id: str,
         plan: bytes,
         event: Event,
@@ -103,7 +105,8 @@ class Ledger:
         """Pay for a question before any data is read, through both filters at once; or get the answer it has already.
 
         The same analyst gets an equal plan's answer free, another one for their personal budget alone (and with
-        `personal_only` in no other way). A request id belongs to the analyst and plan it was first used with.
+        `personal_only` in no other way). A request id belongs to the analyst and plan it was first used with. None: the
+        dataset asks for itself, and alone pays.
         """
         request = Request(analyst, request_id, plan, event, personal_only)
         outcome: Receipt | Replay = self._writer.submit(partial(reserve, request=request))
@@ -114,6 +117,16 @@ class Ledger:
         """To be held from reserve to commit: equal questions in this process then wait for the answer of the first."""
         with self._turning:
             return self._turns.setdefault(plan, Lock())
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """One thread of one process at a time; the lock ends with the process, however it ends."""
+        if self._path is None:
+            yield
+            return
+        with open(os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)) as lock:  # noqa: PTH123 - a mode
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def account(self, analyst: str | None = None) -> Filter:
         """The budget of an analyst, or of the dataset, and what was spent of it."""

@@ -5,5 +5,6 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.interval import Interval
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.secret import Secret
+from adomnia.mechanisms.threshold import Threshold
 
-__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Exponential", "Interval", "Secret"]
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "Exponential", "Interval", "Secret", "Threshold"]

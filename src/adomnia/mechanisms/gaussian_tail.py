@@ -37,6 +37,13 @@ class _Tail:
         return Fraction(self._lower[min(j, len(self._lower) - 1)], self._upper_total)
 
 
+def tail_from(variance: Fraction, j: int) -> Fraction:
+    """P[noise >= j], rounded up."""
+    if variance > _LARGEST_VARIANCE:
+        raise ValueError(f"tail_from variance must be at most {_LARGEST_VARIANCE}, got {variance}.")
+    return _tail(variance, _PRECISION).upper(j)
+
+
 def exact_delta(variance: Fraction, distance: int, epsilon: Fraction) -> Fraction:
     """The least delta, rounded up, such that noise of that variance is (epsilon, delta)-private.
 

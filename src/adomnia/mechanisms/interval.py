@@ -23,12 +23,12 @@ def narrowest(tail: Callable[[int], float], confidence: float, cells: int) -> In
     if cells < 1:
         raise ValueError(f"Interval cells must be at least 1, got {cells}.")
     allowed = -expm1(log(confidence) / cells)
-    half_width = _least(lambda k: tail(k) <= allowed)
+    half_width = least(lambda k: tail(k) <= allowed)
     missed = tail(half_width)
     return Interval(half_width, exp(cells * log1p(-missed)) if missed < 1 else 0.0)
 
 
-def _least(holds: Callable[[int], bool]) -> int:
+def least(holds: Callable[[int], bool]) -> int:
     """The least k >= 0 from which a monotone property holds."""
     above = 0
     while not holds(above):

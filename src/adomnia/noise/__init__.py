@@ -11,12 +11,15 @@ from adomnia.noise.discrete import (
     laplace_scale,
 )
 from adomnia.noise.integers import Integers, added, described, is_integers
+from adomnia.noise.levels import level
+from adomnia.noise.uniform import below
 
 __all__ = [
     "Bits",
     "Integers",
     "SystemBits",
     "added",
+    "below",
     "bernoulli_exp",
     "described",
     "discrete_gaussian",
@@ -25,5 +28,6 @@ __all__ = [
     "geometric",
     "is_integers",
     "laplace_scale",
+    "level",
     "weighted_choice",
 ]

@@ -1,10 +1,15 @@
 """What can be computed from many rows: over all people with noise, or from one person's own rows as they are."""
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
 from typing import TypeAlias
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.kinds import Text, Truth
+
+_BUCKET_BITS = 10
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,45 @@ class Total:
         """How far one row moves the sum at most; 1 where it never does, because no noise hides nothing."""
         return max(1, abs(self.domain.grid_lower - self.centre), abs(self.domain.grid_upper - self.centre))
 
+    @property
+    def rises(self) -> bool:
+        """Whether no row lowers the sum."""
+        return self.domain.grid_lower >= self.centre
+
 
 @dataclass(frozen=True)
 class People:
     """How many different people: COUNT(DISTINCT person), of the one whom a LEFT JOIN may leave out if given."""
 
     person: Column | None = None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many rows hold each value of a grid, of which values are chosen at ranks: `shares` of all, ends included.
+
+    It is read in two steps: how many rows are in each bucket of 2**shift values, and then of each value in `buckets`.
+    """
+
+    value: Expression
+    domain: Numbers
+    shares: tuple[Fraction, ...]
+    confidence: Fraction  # of the intervals that are chosen with them
+    buckets: tuple[int, ...] | None = None
+
+    @property
+    def values(self) -> int:
+        """How many values the grid has."""
+        return self.domain.width + 1
+
+    @property
+    def shift(self) -> int:
+        return bucket_bits(self.values)
+
+
+def bucket_bits(values: int) -> int:
+    """The shift of buckets that divide so many values into 512 to 1,024 parts, or into single ones."""
+    return max(0, (values - 1).bit_length() - _BUCKET_BITS)
 
 
 @dataclass(frozen=True)
@@ -58,10 +96,20 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Different:
-    """How many different values one person has."""
+    """How many different values there are, or one person has: COUNT(DISTINCT expression)."""
 
     value: Expression
 
+    @property
+    def most(self) -> float:
+        """How many there can be, where that is declared."""
+        match self.value.kind:
+            case Text(values=tuple() as values):
+                return len(values)
+            case Truth():
+                return 2
+        return inf
 
-Aggregate: TypeAlias = Rows | Present | Total | People
+
+Aggregate: TypeAlias = Rows | Present | Total | People | Different | Histogram
 Own: TypeAlias = Rows | Present | Total | Average | Extreme | Different

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import cached_property
 from typing import TypeAlias
 
 LONGEST_TEXT = 1024  # characters: what is longer is cut off, so that no row can make texts grow without end
@@ -37,6 +38,13 @@ class Text:
     """Text; `values` is the closed list of a declared category, in its order."""
 
     values: tuple[str, ...] | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.values)  # once: there may be many, and columns are looked up all the time
 
     def __str__(self) -> str:
         return "text" if self.values is None else "category"

@@ -2,27 +2,64 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import isqrt, prod
 
-from adomnia.privacy.aggregates import Aggregate, People, Total
-from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Text, Truth
-from adomnia.privacy.relations import Relation, everything, most_rows
+from adomnia.privacy.aggregates import Aggregate, Different, Histogram, People, Present, Rows, Total
+from adomnia.privacy.keys import Key, key_cells, provable_cells
+from adomnia.privacy.relations import Relation, everything, hashed_once, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
 
+CLIPPED_PARTS = 2**10  # of a unit: so finely are shortened entries rounded
+MOST_CLIPPED = 2**52  # of what a person can move in all: as a double exact, in parts of 64 bits, its square of 128
 
+
+@dataclass(frozen=True)
+class Clip:
+    """Shortens what each person adds to all cells, as one vector, to a length of `bound`, by one factor for all of it.
+
+    The length is that of the vector itself, or of the person's numbers of rows in each cell if `counted`. Entries are
+    in CLIPPED_PARTS of a unit, and rounded towards zero. Proof: docs/proofs/clipping.md.
+    """
+
+    bound: int
+    counted: bool = False
+
+
+@hashed_once
 @dataclass(frozen=True)
 class Query:
     """One aggregate over a relation, in every cell of its declared keys."""
 
     relation: Relation
-    keys: tuple[Column, ...]
+    keys: tuple[Key, ...]
     aggregate: Aggregate
+    clip: Clip | None = None
+
+    def __post_init__(self) -> None:
+        if self.clip is not None and (self.reach is None or not 1 <= self.clip.bound <= self.reach <= MOST_CLIPPED):
+            raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
+
+    @property
+    def reach(self) -> int | None:
+        """How far one person moves all cells together in a count or a sum: each row by so much, in one cell."""
+        if not isinstance(self.aggregate, Rows | Present | Total):
+            return None
+        return self.relation.rows_per_person * _of_one_row(self.aggregate)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The number of declared values of each key."""
-        return tuple(len(key_values(key)) for key in self.keys)
+        return tuple(map(len, self.cells))
+
+    @property
+    def cells(self) -> tuple[range, ...]:
+        """The integers that stand for the values of each key."""
+        return tuple(map(key_cells, self.keys))
+
+    @property
+    def provable(self) -> tuple[range, ...]:
+        """The same as its statement shows them, which does not know how many values of an open key are read."""
+        return tuple(map(provable_cells, self.keys))
 
     @cached_property
     def read(self) -> Relation:
@@ -31,32 +68,49 @@ class Query:
         return everything(self.relation) if once else self.relation
 
     @property
+    def scan(self) -> tuple[object, ...]:
+        """What queries of one statement have in common: a histogram stands alone."""
+        alone = self.aggregate if isinstance(self.aggregate, Histogram) else None
+        return self.read, self.keys, self.clip is None, alone
+
+    @property
     def largest(self) -> int:
         """A bound on the size of any cell, from public facts: it decides which integers the sums are carried in."""
-        return most_rows(self.relation) * (self.aggregate.magnitude if isinstance(self.aggregate, Total) else 1)
+        parts = 1 if self.clip is None else CLIPPED_PARTS
+        return most_rows(self.relation) * parts * _of_one_row(self.aggregate)
 
     def sensitivity(self) -> Sensitivity:
         """How far one person moves the cells: their rows may all fall into one, or into as many as they have rows."""
         return self._sensitivity
 
+    @property
+    def _groups(self) -> int:
+        return prod(map(len, self.provable))
+
     @cached_property
     def _sensitivity(self) -> Sensitivity:
         rows = self.relation.rows_per_person
+        if self.clip is not None:
+            row = _of_one_row(self.aggregate)
+            length = CLIPPED_PARTS * self.clip.bound * (row if self.clip.counted else 1)
+            rises = not isinstance(self.aggregate, Total) or self.aggregate.rises
+            l1 = isqrt(length**2 * min(rows, self._groups) - 1) + 1  # by Cauchy and Schwarz, rounded up
+            return Sensitivity(l1, length**2, length, rises)
         match self.aggregate:
             case People():
-                cells = min(rows, prod(self.shape))
+                cells = min(rows, self._groups)
                 return Sensitivity(l1=cells, l2_squared=cells, linf=1, monotone=True)
+            case Different() as different:
+                # Each row adds one value to one cell at most, and a cell holds no more of them than there can be.
+                cell = int(min(rows, different.most))
+                l1 = min(rows, cell * self._groups)
+                return Sensitivity(l1, l1 * cell, cell, monotone=True)
             case Total() as total:
-                one_row = Sensitivity(l1=total.magnitude, monotone=total.domain.grid_lower >= total.centre)
+                one_row = Sensitivity(l1=total.magnitude, monotone=total.rises)
                 return one_row.times(rows)
         return Sensitivity(l1=1, monotone=True).times(rows)
 
 
-def key_values(key: Column) -> tuple[str | bool, ...]:
-    """The values that a grouping column may take: declared, hence public."""
-    match key.kind:
-        case Text(values=tuple() as values):
-            return values
-        case Truth():
-            return (False, True)
-    raise ValueError(f"Query key must have declared values, got {key.name}.")
+def _of_one_row(aggregate: Aggregate) -> int:
+    """How far one row moves it at most."""
+    return aggregate.magnitude if isinstance(aggregate, Total) else 1

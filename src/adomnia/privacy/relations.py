@@ -8,19 +8,38 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from adomnia.privacy.aggregates import Different, Extreme, Own, Present, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from adomnia.privacy.domains import Numbers
 
 MOST_ROWS = 2**48  # of one table, hence of one person: what the static bounds on sums are computed from
 MOST_PEOPLE = 2**32
 
+_Kind = TypeVar("_Kind")
 
+
+def hashed_once(kind: type[_Kind]) -> type[_Kind]:
+    """A frozen dataclass that keeps its hash: relations hold all their columns, and are looked up all the time."""
+    slow = kind.__hash__
+
+    def quick(self: _Kind) -> int:
+        if "_hash" not in self.__dict__:
+            self.__dict__["_hash"] = slow(self)
+        found: int = self.__dict__["_hash"]
+        return found
+
+    kind.__hash__ = quick  # type: ignore[assignment, method-assign]
+    return kind
+
+
+@hashed_once
 @dataclass(frozen=True)
 class Table:
     """A private table as the catalog declares it; `keys` are columns of which no value occurs in two rows.
@@ -38,6 +57,7 @@ class Table:
         return 1 if column.name in self.keys else self.rows_per_person
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Public:
     """A table about nobody. `often` says of each column in how many rows its most frequent value stands."""
@@ -52,6 +72,7 @@ class Public:
         return dict(zip((each.name for each in self.columns), self.often, strict=True))[column.name]
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Where:
     """The rows of a relation for which a condition is true.
@@ -90,6 +111,7 @@ class Selected:
         return Column(self.name, _spelled(self.value.kind))
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Select:
     """Expressions over each row of a relation. Rows per person: those of the source."""
@@ -110,6 +132,7 @@ class Select:
         return self.source.repeats(value) if isinstance(value, Column) else self.rows_per_person or None
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Named:
     """One side of a join: the same rows, and columns that carry a name."""
@@ -133,6 +156,7 @@ class Named:
         return self.source.repeats(replace(column, source="", optional=False))
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Join:
     """Pairs of rows for which all conditions hold; `outer` keeps rows of the left side that find none (LEFT JOIN).
@@ -196,6 +220,7 @@ class Join:
         return _least([_times(side.repeats(column), meets), self.rows_per_person or None])
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Union:
     """The rows of several relations, one after the other. Rows per person: the sum."""
@@ -248,6 +273,7 @@ class OwnValue:
         return Column(self.name, Quantity(self.aggregate.domain.lower, self.aggregate.domain.upper))
 
 
+@hashed_once
 @dataclass(frozen=True)
 class PerPerson:
     """One row for each person, or for each person and values of further keys: aggregates of that person's own rows.
@@ -295,6 +321,21 @@ def everything(relation: Relation) -> Relation:
         case Union():
             return Union(tuple(_everything(part) for part in relation.parts))
     return relation
+
+
+def recapped(relation: Relation, caps: Mapping[str, int]) -> Relation:
+    """The relation with other caps for the tables that are named; what reads all rows of a person still does."""
+    match relation:
+        case Table(name=name, rows_per_person=rows):
+            return relation if rows == MOST_ROWS else replace(relation, rows_per_person=caps.get(name, rows))
+        case Public():
+            return relation
+        case Join():
+            left, right = recapped(relation.left, caps), recapped(relation.right, caps)
+            return replace(relation, left=left, right=right)  # type: ignore[arg-type]  # nodes stay what they are
+        case Union(parts=parts):
+            return Union(tuple(recapped(part, caps) for part in parts))  # type: ignore[misc]  # as above
+    return replace(relation, source=recapped(relation.source, caps))
 
 
 def is_public(relation: Relation) -> bool:

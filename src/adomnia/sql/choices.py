@@ -1,21 +1,22 @@
 """Which groups of an answer are shown: conditions over noisy values and declared keys, so they are free."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
-from typing import TypeAlias, Union
+from operator import eq, ge, gt, le, lt
+from typing import Any, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.privacy.expressions import Column
-from adomnia.privacy.queries import key_values
+from adomnia.privacy.keys import Key, Label, key_cells, key_values
 from adomnia.sql.formulas import Term, noisy, operations
 from adomnia.statistics.contract import Estimate, Floats, Statistic
 
 Flags: TypeAlias = NDArray[np.bool_]
 Condition: TypeAlias = Union["Compared", "Keyed", "Chain", "Contrary"]
 
+_KEY_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
 _COMPARISONS: dict[str, Callable[[Floats, Floats], Flags]] = {
     "=": np.equal,
     "<>": np.not_equal,
@@ -37,10 +38,11 @@ class Compared:
 
 @dataclass(frozen=True)
 class Keyed:
-    """A key has this value, which need not be a declared one."""
+    """A key compares so with a constant, which need not be one of its values."""
 
-    key: Column
-    value: str | bool
+    key: Key
+    value: Label
+    sign: str = "="
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,22 @@ def compared(condition: Condition) -> Iterator[Term]:
             yield from compared(part)
 
 
+def rewritten(
+    condition: Condition,
+    change: Callable[[Term], Term] = lambda term: term,
+    keys: Callable[[Key], Key] = lambda key: key,
+) -> Condition:
+    """The same condition with every compared term, or key, changed."""
+    match condition:
+        case Compared(sign=sign, left=left, right=right):
+            return Compared(sign, change(left), change(right))
+        case Chain(function=function, parts=parts):
+            return Chain(function, tuple(rewritten(part, change, keys) for part in parts))
+        case Contrary(of=part):
+            return Contrary(rewritten(part, change, keys))
+    return replace(condition, key=keys(condition.key))
+
+
 def steps(condition: Condition) -> int:
     """How many operations it takes in each group."""
     match condition:
@@ -82,20 +100,18 @@ def steps(condition: Condition) -> int:
     return 1
 
 
-def holding(condition: Condition, keys: tuple[Column, ...], estimates: Mapping[Statistic, Estimate]) -> Flags:
+def holding(condition: Condition, keys: tuple[Key, ...], estimates: Mapping[Statistic, Estimate]) -> Flags:
     """Whether the condition holds, cell by cell, counted with the last key fastest. No value is NULL."""
-    shape = tuple(len(key_values(key)) for key in keys)
+    shape = tuple(len(key_cells(key)) for key in keys)
     return np.broadcast_to(_flags(condition, keys, estimates), shape).reshape(prod(shape))
 
 
-def _flags(condition: Condition, keys: tuple[Column, ...], estimates: Mapping[Statistic, Estimate]) -> Flags:
+def _flags(condition: Condition, keys: tuple[Key, ...], estimates: Mapping[Statistic, Estimate]) -> Flags:
     match condition:
         case Compared(sign=sign, left=left, right=right):
             return _COMPARISONS[sign](noisy(left, estimates), noisy(right, estimates))
-        case Keyed(key=key, value=value):
-            declared = key_values(key)
-            place = declared.index(value) if value in declared else -1
-            flags: Flags = np.arange(len(declared)) == place
+        case Keyed(key=key, value=value, sign=sign):
+            flags: Flags = np.array([_KEY_COMPARISONS[sign](label, value) for label in key_values(key)], dtype=bool)
             return flags.reshape([-1 if each == key else 1 for each in keys])
         case Contrary(of=part):
             return np.logical_not(_flags(part, keys, estimates))

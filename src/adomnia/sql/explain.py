@@ -3,8 +3,10 @@
 from datetime import date
 from fractions import Fraction
 
-from adomnia.privacy.aggregates import Different, Extreme, Own, People, Present, Rows, Total
+from adomnia.privacy.aggregates import Different, Extreme, Histogram, Own, People, Present, Rows, Total
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
+from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -22,7 +24,11 @@ from adomnia.sql.choices import Chain, Compared, Condition, Keyed
 from adomnia.sql.formulas import Formula, Term
 from adomnia.sql.plan import Order, Output, Plan
 from adomnia.statistics.contract import Statistic
-from adomnia.statistics.registry import STATISTICS
+from adomnia.statistics.correlation import Correlation
+from adomnia.statistics.covariance import Covariance
+from adomnia.statistics.presence import is_parted
+from adomnia.statistics.quantile import Quantile
+from adomnia.statistics.registry import name_of
 
 _PREFIXES = {"negative": "-", "not": "NOT "}
 _SIGNS = {"mod": "%", "same": "IS NOT DISTINCT FROM", "and": "AND", "or": "OR", "like": "LIKE"}
@@ -35,7 +41,7 @@ def line(plan: Plan) -> str:
 
     Keys stand in brackets; a clamped expression is followed by its bounds and step.
     """
-    keys = f" BY {', '.join(map(describe, plan.keys))}" if plan.keys else ""
+    keys = f" BY {', '.join(map(describe_key, plan.keys))}" if plan.keys else ""
     outputs = ", ".join(map(_output, plan.outputs))
     order = f" ORDER BY {', '.join(map(_order, plan.order))}" if plan.order else ""
     having = f" HAVING {describe_choice(plan.having)}" if plan.having is not None else ""
@@ -49,11 +55,29 @@ def describe_choice(condition: Condition) -> str:
         case Compared(sign=sign, left=left, right=right):
             return f"({describe_term(left)} {sign} {describe_term(right)})"
         case Keyed(key=key, value=value):
-            return f"({describe(key)} = {_constant(value)})"
+            return f"({describe_key(key)} {condition.sign} {_label(value)})"
         case Chain(function=function, parts=parts):
             words = f" {_SIGNS[function]} ".join(map(describe_choice, parts))
             return f"({words})" if parts else _constant(function == "and")
     return f"(NOT {describe_choice(condition.of)})"
+
+
+def describe_key(key: Key) -> str:
+    """What rows are grouped by."""
+    if not isinstance(key, Bucket):
+        return describe(key)
+    match key.among:
+        case Numbers(lower=lower, upper=upper, step=step):
+            return f"{describe(key.written)} in {lower}..{upper} by {step}"
+        case Names():
+            return f"values of {describe(key.written)} that are found"
+        case None:
+            return describe(key.written)
+    return f"{describe(key.written)} among {', '.join(map(_constant, key.among))}"
+
+
+def _label(value: Label) -> str:
+    return _constant(value if isinstance(value, bool | str | date) else Fraction(value))
 
 
 def describe_term(term: Term) -> str:
@@ -75,16 +99,27 @@ def describe_term(term: Term) -> str:
 
 def describe_statistic(statistic: Statistic) -> str:
     """AVG(salary in 0..500000 by 1/4)."""
-    (name,) = (name for name, kind in STATISTICS.items() if isinstance(statistic, kind))
+    name = name_of(statistic)
     match query_of(statistic).aggregate:
         case Rows():
             return f"{name}(*)"
         case People(person=person):
             return f"{name}(DISTINCT {'person' if person is None else describe(person)})"
+        case Different(value=value):
+            return f"{name}(DISTINCT {describe(value)})"
         case Present(value=value):
             return f"{name}({describe(value)})"
-        case Total(value=value, domain=domain):
-            return f"{name}({describe(value)} in {domain.lower}..{domain.upper} by {domain.step})"
+        case Total() as total:
+            totals = (total, statistic.other) if isinstance(statistic, Covariance | Correlation) else (total,)
+            return f"{name}({', '.join(map(_total, totals))})"
+        case Histogram() as histogram:
+            share = f", {_number(statistic.share)}" if isinstance(statistic, Quantile) else ""
+            return f"{name}({_total(histogram)}{share})"
+
+
+def _total(total: Total | Histogram) -> str:
+    domain = total.domain
+    return f"{describe(total.value)} in {domain.lower}..{domain.upper} by {domain.step}"
 
 
 def query_of(statistic: Statistic) -> Query:
@@ -100,13 +135,17 @@ def describe_query(query: Query) -> str:
             what = "rows"
         case People():
             what = "people"
+        case Different(value=value):
+            what = f"different values of {describe(value)}"
         case Present(value=value):
             what = f"values of {describe(value)}"
         case Total(value=value, centre=0):
             what = f"sum of {describe(value)}"
         case Total(value=value, domain=domain, centre=centre):
             what = f"sum of {describe(value)} - {_number(centre * domain.step)}"
-    return what
+        case Histogram(value=value):
+            what = f"values of {describe(value)} by rank"
+    return f"{what}, with a value and without" if is_parted(query) else what
 
 
 def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line for each node
@@ -210,11 +249,15 @@ def _number(value: Fraction) -> str:
 
 
 def _output(output: Output) -> str:
-    if isinstance(output.source, Column):
-        return f"{output.name} = [{output.source.name}]"
+    if isinstance(output.source, Key):
+        return f"{output.name} = [{_key_name(output.source)}]"
     return f"{output.name} = {describe_term(output.source)}"
 
 
+def _key_name(key: Key) -> str:
+    return key.name if isinstance(key, Column) else describe(key.written)
+
+
 def _order(order: Order) -> str:
-    by = order.by.name if isinstance(order.by, Column) else describe_term(order.by)
+    by = _key_name(order.by) if isinstance(order.by, Key) else describe_term(order.by)
     return f"{by} DESC" if order.descending else by

@@ -1,8 +1,10 @@
-"""FILTER and COUNTIF, spelled out as the CASE that means the same: two spellings of one question are one question."""
+"""FILTER, COUNTIF and VAR, spelled out as what means the same: two spellings of one question are one question."""
 
 from sqlglot import exp
 
-_FILTERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+_MOMENTS = (exp.VariancePop, exp.Variance, exp.StddevPop, exp.StddevSamp, exp.Stddev)
+_PAIRS = (exp.CovarPop, exp.CovarSamp, exp.Corr)  # of rows that have both values: to take one of them away is enough
+_FILTERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Quantile, *_MOMENTS, *_PAIRS)
 
 
 def spell_out_filters(tree: exp.Expr) -> None:
@@ -10,6 +12,11 @@ def spell_out_filters(tree: exp.Expr) -> None:
 
     DISTINCT and ORDER BY inside an aggregate are left as they are, to be refused where they stand.
     """
+    for called in list(tree.find_all(exp.Anonymous)):
+        if str(called.this).upper() == "VAR" and len(called.expressions) == 1:
+            variance = exp.Variance(this=called.expressions[0])
+            variance.meta.update(called.meta)
+            called.replace(variance)
     for node in reversed(list(tree.find_all(exp.Filter, exp.CountIf))):  # from the inside out
         if isinstance(node, exp.CountIf):
             alone = not any(isinstance(part, exp.Expr) for name, part in node.args.items() if name != "this")

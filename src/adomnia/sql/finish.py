@@ -6,8 +6,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.privacy.expressions import Column
-from adomnia.privacy.queries import key_values
+from adomnia.privacy.keys import Key, key_cells
 from adomnia.sql.choices import holding
 from adomnia.sql.formulas import noisy
 from adomnia.sql.plan import Order, Plan
@@ -20,10 +19,10 @@ def finished(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> NDArray[np.
     Those that HAVING keeps, sorted as ORDER BY says, then by the keys in their declared order: never in an order that
     data could have made.
     """
-    shape = tuple(len(key_values(key)) for key in plan.keys)
-    cells = np.arange(prod(shape))
+    shape = tuple(len(key_cells(key)) for key in plan.keys)
+    cells = np.arange(prod(shape)) if plan.named is None else np.array(plan.named, dtype=np.intp)
     if plan.having is not None:
-        cells = cells[holding(plan.having, plan.keys, estimates)]
+        cells = cells[holding(plan.having, plan.keys, estimates)[cells]]
     for order in reversed(plan.order):
         values = _values(plan, order, shape, estimates).ravel()[cells]
         # Stable, and by the negative for DESC: reversing would turn the cells that are equal.
@@ -32,6 +31,6 @@ def finished(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> NDArray[np.
 
 
 def _values(plan: Plan, order: Order, shape: tuple[int, ...], estimates: Mapping[Statistic, Estimate]) -> Floats:
-    if isinstance(order.by, Column):
+    if isinstance(order.by, Key):
         return np.asarray(np.indices(shape)[plan.keys.index(order.by)], dtype=np.float64)
     return noisy(order.by, estimates)

@@ -1,12 +1,15 @@
 """HAVING around everything: from the parser's tree to conditions over the noisy values and keys of the answer."""
 
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import TypeAlias
 
 from sqlglot import exp
 
-from adomnia.privacy.expressions import Column
+from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.keys import Bucket, Key, Label, key_values
 from adomnia.privacy.kinds import Truth
 from adomnia.sql.choices import Chain, Compared, Condition, Contrary, Keyed
 from adomnia.sql.formulas import Term
@@ -14,7 +17,7 @@ from adomnia.sql.refusals import refusal, unanswerable
 from adomnia.sql.scope import bare, listed, only
 from adomnia.sql.values import Values
 
-Side: TypeAlias = Column | Term | str | bool
+Side: TypeAlias = Key | Term | str | bool
 
 _SIGNS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -24,6 +27,7 @@ _SIGNS: dict[type[exp.Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _COMPARE = "compare an aggregate, an output or a key with a constant"
 
 
@@ -72,15 +76,17 @@ class _Reader:
         if isinstance(node, exp.Predicate):
             raise unanswerable(node.args.get("query") or node)
         found = self.values.source(node)
-        if isinstance(found, Column) and isinstance(found.kind, Truth):
+        if isinstance(found, Key) and isinstance(_written(found).kind, Truth):
             return Keyed(found, True)
         raise refusal("type_error", node, "is not a condition", _COMPARE)
 
     def _compared(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
         match self._side(left), self._side(right):
-            case (Column() as key, (str() | bool()) as constant) | ((str() | bool()) as constant, Column() as key):
+            case (Column() | Bucket()) as key, (str() | bool() | Fraction()) as constant:
                 return _keyed(node, sign, key, constant)
-            case (Column() | str() | bool(), _) | (_, Column() | str() | bool()):
+            case (str() | bool() | Fraction()) as constant, (Column() | Bucket()) as key:
+                return _keyed(node, _MIRRORED.get(sign, sign), key, constant)
+            case (Column() | Bucket() | str() | bool(), _) | (_, Column() | Bucket() | str() | bool()):
                 raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
             case Fraction(), Fraction():
                 raise refusal("bad_literal", node, "compares constants", _COMPARE)
@@ -94,9 +100,27 @@ class _Reader:
         return bool(node.this) if isinstance(node, exp.Boolean) else self.values.value(node)
 
 
-def _keyed(node: exp.Expr, sign: str, key: Column, constant: str | bool) -> Condition:
-    if isinstance(key.kind, Truth) is not isinstance(constant, bool):
+def _keyed(node: exp.Expr, sign: str, key: Key, constant: str | bool | Fraction) -> Condition:
+    wanted = _constant(key, constant)
+    if wanted is None:
         raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
-    if sign not in ("=", "<>"):
+    if sign not in ("=", "<>") and isinstance(wanted, str | bool):
         raise refusal("type_error", node, "asks for an order that keys do not have", "use =, <> or IN")
-    return Keyed(key, constant) if sign == "=" else Contrary(Keyed(key, constant))
+    return Contrary(Keyed(key, wanted)) if sign == "<>" else Keyed(key, wanted, sign)
+
+
+def _constant(key: Key, constant: str | bool | Fraction) -> Label | None:
+    """A constant as a label of the key; None where it cannot be one."""
+    label = key_values(key)[0]
+    if isinstance(label, date) and isinstance(constant, str):
+        with suppress(ValueError):
+            return date.fromisoformat(constant)
+        return None
+    fits = isinstance(constant, bool) is isinstance(label, bool) and isinstance(constant, str) is isinstance(label, str)
+    if not fits or isinstance(label, date):
+        return None
+    return float(constant) if isinstance(constant, Fraction) else constant
+
+
+def _written(key: Key) -> Expression:
+    return key.written if isinstance(key, Bucket) else key

@@ -1,7 +1,7 @@
 """From text to plan: the rows it is about, declared keys, aggregates, and which of the answer's rows are shown."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -9,31 +9,36 @@ from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Present, Total
-from adomnia.privacy.expressions import Column
-from adomnia.privacy.queries import key_values
+from adomnia.privacy.aggregates import People, Rows
+from adomnia.privacy.events import Pure
+from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.relations import is_public
-from adomnia.sql.aggregates import AGGREGATES, Groups
+from adomnia.sql.aggregates import AGGREGATES
 from adomnia.sql.blocks import Blocks
 from adomnia.sql.choices import Condition, steps
 from adomnia.sql.derived import refuse_slow
-from adomnia.sql.explain import query_of
+from adomnia.sql.explain import describe
 from adomnia.sql.formulas import Formula, operations
+from adomnia.sql.groups import Groups
 from adomnia.sql.having import condition
 from adomnia.sql.keys import numbered, written_keys
 from adomnia.sql.parse import parsed
 from adomnia.sql.plan import Order, Output, Plan
 from adomnia.sql.public import PublicRows, public_rows
+from adomnia.sql.quantiles import chosen_together
 from adomnia.sql.refusals import check_name, refusal
 from adomnia.sql.scope import bare, only
+from adomnia.sql.undeclared import needed
 from adomnia.sql.values import Values
 from adomnia.statistics.contract import Statistic
+from adomnia.statistics.count import Count
 
 _DIGITS = re.compile("[0-9]{1,18}")
 MOST_OUTPUTS = 100
 MOST_NUMBERS = 4 * 10**6
 MOST_COMPUTED = 10**8
 _LONGEST_STEM = 55
+_CALLED = (exp.Floor, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.DayOfWeek)
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 
@@ -50,37 +55,50 @@ def priced(question: Plan | PublicRows) -> Plan:
     raise Refusal(what, why, "ask it by itself, with sql()", (1, 1), code="public_table")
 
 
-def understood(select: exp.Select, catalog: Catalog) -> Plan | PublicRows:
-    """What a parsed question means: a plan, or the rows of public tables alone."""
+def understood(
+    select: exp.Select, catalog: Catalog, *, finds: bool = False, confidence: float = 0.95
+) -> Plan | PublicRows:
+    """What a parsed question means: a plan, or rows of public tables alone.
+
+    `finds`: values of keys may be found. `confidence`: of intervals that have to be bought together with their values.
+    """
     block = Blocks(catalog).block(select)
     if is_public(block.relation):
         return public_rows(select, block, _limit(select), _offset(select))
-    written = written_keys(select, block.scope)
+    written = written_keys(select, block.scope, block.relation, None if finds else needed(catalog))
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
-    keys = tuple(column for column in block.relation.columns if column in written)
-    question = _Question(select, Groups(block.relation, keys, block.scope))
+    buckets = sorted((key for key in written if isinstance(key, Bucket)), key=lambda key: describe(key.written))
+    columns = tuple(column for column in block.relation.columns if column in written)
+    keys: tuple[Key, ...] = (*columns, *buckets)
+    question = _Question(select, Groups(block.relation, keys, block.scope, confidence))
     outputs = question.outputs()
     order = tuple(question.order(outputs))
     if written != keys:
         order += tuple(Order(key) for key in written)
     plan = Plan(block.relation, keys, outputs, order, _limit(select), _offset(select), question.having(outputs))
+    plan = chosen_together(select, plan)
     if not plan.statistics:
         why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
         raise refusal("not_an_aggregate", select, why, fix, "The question")
     _refuse_large(select, plan)
-    aggregates = [query_of(statistic).aggregate for statistic in plan.statistics]
-    refuse_slow(select, block.weight, [each.value for each in aggregates if isinstance(each, Present | Total)])
+    # What several measurements look at is computed once.
+    measured = [measure.query for statistic in plan.statistics for measure in next(statistic.steps(Pure(1)))]
+    looked_at = (query.aggregate for query in measured)
+    values = dict.fromkeys(each.value for each in looked_at if not isinstance(each, Rows | People))
+    refuse_slow(select, block.weight, values)
+    for key in buckets:  # a text is compared with each of a list
+        refuse_slow(select, block.weight * (len(key.cells) if isinstance(key.among, tuple) else 1), [key.value])
     return plan
 
 
 def _refuse_large(select: exp.Select, plan: Plan) -> None:
-    cells = prod(len(key_values(key)) for key in plan.keys)
+    cells = prod(len(key_cells(key)) for key in plan.keys)
     numbers = len(plan.statistics) * cells
     if numbers > MOST_NUMBERS:
         why = f"asks for {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise refusal("too_many_cells", select, why, "ask for fewer aggregates or groups", "The question")
     sources = (*(output.source for output in plan.outputs), *(order.by for order in plan.order))
-    computed = sum(operations(source) for source in sources if not isinstance(source, Column))
+    computed = sum(operations(source) for source in sources if not isinstance(source, Key))
     computed += 0 if plan.having is None else steps(plan.having)
     if computed * cells > MOST_COMPUTED:
         why = f"takes {computed * cells:,} operations on noisy values, more than {MOST_COMPUTED:,}"
@@ -101,7 +119,7 @@ class _Question:
         items: list[exp.Expr] = [bare(item.unalias()) for item in self.select.expressions]
         values = Values(self.groups)
         sources = [values.source(item) for item in items]
-        names = list(self._names(items))
+        names = list(self._names(items, sources))
         return tuple(Output(name, source) for name, source in zip(names, sources, strict=True))
 
     def order(self, outputs: tuple[Output, ...]) -> Iterator[Order]:
@@ -117,21 +135,21 @@ class _Question:
         having = self.select.args.get("having")
         return None if having is None else condition(having.this, Values(self.groups, outputs))
 
-    def _names(self, items: list[exp.Expr]) -> Iterator[str]:
+    def _names(self, items: list[exp.Expr], sources: Sequence[Key | Statistic | Formula]) -> Iterator[str]:
         """The aliases, and names made up for outputs without one that no other output has."""
         taken: set[str] = set()
         for selected in self.select.expressions:
             if isinstance(selected, exp.Alias):
                 _check_alias(selected, taken)
-        for selected, item in zip(self.select.expressions, items, strict=True):
+        for selected, item, source in zip(self.select.expressions, items, sources, strict=True):
             if isinstance(selected, exp.Alias):
                 yield selected.alias
             else:
-                made_up = _made_up(item)[:_LONGEST_STEM]
+                made_up = _made_up(item, source)[:_LONGEST_STEM]
                 check_name(made_up, selected)
                 yield _free(made_up, taken)
 
-    def _sorted_by(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Column | Statistic | Formula:
+    def _sorted_by(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Key | Statistic | Formula:
         if isinstance(node, exp.Literal):
             return outputs[numbered(node, len(outputs))].source
         if isinstance(node, exp.Var):
@@ -172,16 +190,20 @@ def _check_alias(selected: exp.Alias, taken: set[str]) -> None:
     taken.add(name.lower())
 
 
-def _made_up(node: exp.Expr) -> str:
+def _made_up(node: exp.Expr, source: Key | Statistic | Formula) -> str:
     """`city`, `avg_salary`, `count` for COUNT(*), `sum` for a sum of anything longer, `value` for arithmetic."""
     if isinstance(node, exp.Column):
         return node.name
     if type(node) not in AGGREGATES:
-        return "value"
-    name = AGGREGATES[type(node)].lower()
-    if isinstance(node.this, exp.Distinct):
+        return node.key if type(node) in _CALLED else "value"
+    name = AGGREGATES[type(node)].name.lower()
+    values = [node.this, node.expression] if "expression" in node.args else [node.this]
+    if isinstance(source, Count) and isinstance(source.query.aggregate, People):
         return f"{name}_people"
-    return f"{name}_{node.this.name}" if isinstance(node.this, exp.Column) else name
+    if isinstance(node.this, exp.Distinct):
+        name, values = f"{name}_distinct", node.this.expressions
+    plain = all(isinstance(value, exp.Column) for value in values)
+    return "_".join([name, *(value.name for value in values)]) if plain else name
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -16,8 +16,8 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, Literal, call, number
 from adomnia.privacy.kinds import Day, Identity, Quantity
 from adomnia.privacy.relations import OwnValue, PerPerson, Relation, Selected
-from adomnia.sql.aggregates import domain_of, summed
 from adomnia.sql.explain import describe_value
+from adomnia.sql.groups import domain_of, summed
 from adomnia.sql.refusals import refusal
 from adomnia.sql.scalars import constant, expression
 from adomnia.sql.scope import Scope, only

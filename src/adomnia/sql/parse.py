@@ -17,6 +17,7 @@ from adomnia.errors import Refusal
 from adomnia.sql.filters import spell_out_filters
 from adomnia.sql.functions import NAMES
 from adomnia.sql.refusals import WRITTEN, Position, refusal, shortened
+from adomnia.sql.spellings import spell_out_quantiles
 
 MOST_CHARACTERS = 65_536
 MOST_PIECES = 6_000
@@ -89,6 +90,7 @@ def parsed_rows(text: str) -> exp.Expr:
     tokens = _tokens(text)
     _check_tokens(tokens)
     tree = _tree(text, tokens)
+    spell_out_quantiles(tree)
     spell_out_filters(tree)
     _check_depth(tree)
     return tree

@@ -1,184 +1,209 @@
 """What a plan costs and how far off its answer may be: from public facts alone, before any data is read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from math import isfinite, log, prod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.aggregates import People, Total
-from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive, round_up
-from adomnia.privacy.events import Composed, Event, Price, Pure
-from adomnia.privacy.expressions import Column
+from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.noise import Integers
+from adomnia.privacy.aggregates import Histogram, People, Total
+from adomnia.privacy.events import Event, Price, Pure
+from adomnia.privacy.keys import Key, key_cells
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.sql.effort import asked, usual
 from adomnia.sql.explain import describe_query, describe_term
 from adomnia.sql.formulas import Formula, estimated, is_linear, statistics_of
+from adomnia.sql.parts import amount, event, shares
 from adomnia.sql.plan import Plan
+from adomnia.sql.undeclared import cost, findings, total
 from adomnia.sql.words import in_words, term_in_words
 from adomnia.statistics.contract import Estimate, Measure, Measured, Statistic
-from adomnia.statistics.count import Count
-from adomnia.statistics.mean import Mean
-from adomnia.statistics.sum import Sum
+from adomnia.statistics.presence import is_parted
+from adomnia.statistics.ranks import choice, spread_evenly
+
+if TYPE_CHECKING:
+    from adomnia.sql.caps import Cap
+    from adomnia.sql.payment import Priced
+    from adomnia.sql.undeclared import Finding
 
 SUPPOSED_ROWS = 1000  # of a cell, where the error depends on how many there are
 
 
 @dataclass(frozen=True)
 class Expected:
-    """How far off one output may be: within `error` at the confidence, in each cell. `rows`: in a cell of so many.
+    """How far off one output may be: within `error` at the confidence, in each group, or in all of them together.
 
-    No error is known for a quotient whose divisor may be zero.
+    `rows`: where the error depends on how many rows a group has, in a group of so many. `relative`: the error as a part
+    of the output's own value in a group of the quote's supposed rows, all values in the middle of their bounds. No
+    error is known for a quotient whose divisor may be zero.
     """
 
     name: str
     what: str
     error: float | None
     rows: int | None = None
+    relative: float | None = None
+    method: str = ""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One noisy vector: what is measured, how far one person moves it and why, the noise, and its part of the price."""
+    """One noisy vector: what is measured, how far one person moves it and why, the noise, and its part of the price.
+
+    `bounds` says what values are clamped and rounded to, where they are added up.
+    """
 
     what: str
     cells: int
     sensitivity: Sensitivity
     why: str
-    noise: Noise
+    noise: Noise | Quantiles
     price: Price
+    bounds: str = ""
 
 
 @dataclass(frozen=True)
 class Quote:
-    """A price before it is paid. `event` is what the ledger will be charged, exactly."""
+    """A price before it is paid. `event` is what the ledger will be charged, exactly; `caps`, which rows will count.
 
-    price: Price
+    `price` is the one that was named for a question; the questions of a batch have one each.
+    """
+
+    price: Price | None
     event: Event
     confidence: float
     outputs: tuple[Expected, ...]
     measurements: tuple[Measurement, ...]
-
-
-def shares(plan: Plan, price: Price) -> tuple[tuple[Statistic, Price], ...]:
-    """Each statistic with its part of the price: all measurements of the plan get the same part.
-
-    Statistics that need the same measurement are given the same part for it, so that it is measured, and paid, once.
-    Their shares then add up to more than the price: what is charged is `event`.
-    """
-    needed = [(statistic, _queries(statistic, price)) for statistic in plan.statistics]
-    distinct = {query for _, queries in needed for query in queries}
-    return tuple((statistic, price * Fraction(len(queries), len(distinct))) for statistic, queries in needed)
+    caps: tuple["Cap", ...] = ()
+    together: bool = False  # whether errors are for all groups at once
+    findings: tuple["Finding", ...] = ()  # of the values of keys that nobody declared
+    effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
+    rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
 
 
 def measures(plan: Plan, price: Price) -> tuple[Measure, ...]:
-    """All measurements of a plan, each once; a Refusal where no noise can be drawn for the price."""
-    rounds = (next(statistic.steps(share)) for statistic, share in shares(plan, price))
-    distinct = tuple(dict.fromkeys(measure for measures in rounds for measure in measures))
+    """What a plan measures, as far as it is known before, each once; a Refusal where no noise can be drawn for it."""
+    distinct = tuple(dict.fromkeys(asked(plan, price)))
     for measure in distinct:
         _check_drawable(measure, price)
     return distinct
 
 
-def event(plan: Plan, price: Price) -> Event:
-    """What the plan costs: its measurements composed. They add up to exactly the price."""
-    return Composed(measure.price for measure in measures(plan, price))
+def quote(
+    plan: Plan, price: Price, confidence: float = 0.95, *, together: bool = False, rows: int | None = None
+) -> Quote:
+    """Cost and expected error, without touching data; with high effort, those that are known: with the normal one."""
+    effort, cost, plan = plan.effort, event((plan, price)), usual(plan)
+    measured = tuple(map(_measurement, measures(plan, price)))
+    sure = (confidence, prod(len(key_cells(key)) for key in plan.keys) if together else 1)
+    supposed = Supposed(zip(plan.statistics, shares(plan, price), strict=True), rows or SUPPOSED_ROWS)
+    asked = [(output.name, output.source) for output in plan.outputs if not isinstance(output.source, Key)]
+    expected = tuple(_expected(name, source, supposed, sure) for name, source in asked)
+    return Quote(price, cost, confidence, expected, measured, together=together, effort=effort, rows=supposed.rows)
 
 
-def quote(plan: Plan, price: Price, confidence: float = 0.95) -> Quote:
-    """Cost and expected error, without touching data."""
-    parts = dict(shares(plan, price))
-    measured = measures(plan, price)
-    expected = tuple(
-        _expected(output.name, source, parts, confidence)
-        for output in plan.outputs
-        if not isinstance(source := output.source, Column)
+def bill(asked: Sequence["Priced"], confidence: float, together: bool, rows: int | None) -> Quote:
+    """The quote of a question, or one of all questions of a batch: what two of them share stands there once."""
+    quotes = [
+        replace(quote(each.plan, each.price, confidence, together=together, rows=rows), caps=each.caps)
+        for each in asked
+    ]
+    if len(quotes) == 1:
+        return replace(quotes[0], price=total(asked[0]), event=cost(asked), findings=findings(asked))
+    return Quote(
+        None,
+        cost(asked),
+        confidence,
+        tuple(
+            replace(line, name=f"{place}: {line.name}") for place, one in enumerate(quotes, 1) for line in one.outputs
+        ),
+        tuple(dict.fromkeys(line for one in quotes for line in one.measurements)),
+        tuple(dict.fromkeys(cap for one in quotes for cap in one.caps)),
+        together,
+        findings(asked),
+        rows=rows or SUPPOSED_ROWS,
     )
-    return Quote(price, event(plan, price), confidence, expected, tuple(map(_measurement, measured)))
 
 
-def price_for_error(plan: Plan, error: Number, confidence: float = 0.95) -> Pure:
-    """The cheapest epsilon at which every output is within `error` of the truth with that confidence, in each cell."""
-    try:
-        wanted = positive(error, "price", "error")
-    except ValueError:
-        raise Refusal(f"error={error}", "is not a positive number", "write error=50", code="bad_price") from None
-    for output in plan.outputs:
-        if isinstance(output.source, Formula):
-            what, why = f"error= for {output.name}", "is of a value computed from others, each with an error of its own"
-            fix = "ask for its aggregates, or give epsilon= and see price for what to expect"
-            raise Refusal(what, why, fix, code="error_not_known")
-    cheapest = {statistic: _least_epsilon(statistic, wanted, confidence) for statistic in plan.statistics}
-    if len(set(cheapest.values())) > 1:
-        what = " and ".join(describe_term(term_in_words(each)) for each in cheapest)
-        fix = "ask for them one at a time, or give epsilon="
-        raise Refusal(f"error={error}", f"means different prices for {what}", fix, code="ambiguous_error")
-    return Pure(len(cheapest) * next(iter(cheapest.values())))
-
-
-def _queries(statistic: Statistic, price: Price) -> tuple[Query, ...]:
-    return tuple(measure.query for measure in next(statistic.steps(price)))
-
-
-def _least_epsilon(statistic: Statistic, error: Fraction, confidence: float) -> Fraction:
-    if not isinstance(statistic, Count | Sum):
-        what, why = (
-            f"error= for {describe_term(term_in_words(statistic))}",
-            "depends on the number of rows, which is private",
-        )
-        raise Refusal(what, why, "give epsilon=, and see price for what to expect", code="error_not_known")
-    aggregate = statistic.query.aggregate
-    steps = error // (aggregate.domain.step if isinstance(aggregate, Total) else 1)
-    sensitivity = statistic.query.sensitivity()
-
-    def suffices(units: int) -> bool:
-        try:
-            noise = DiscreteLaplace.calibrated(sensitivity, Pure(units * EPSILON_UNIT))
-        except ValueError:  # so little that the noise would be too large to draw
-            return False
-        return noise.interval(confidence).half_width <= steps
-
-    # P[|noise| > k] is about exp(-(k + 1) epsilon / sensitivity): a guess to start from, not a result.
-    guess = -log(1 - confidence) * float(sensitivity.l1) / (float(steps) + 1)
-    above = max(1, round_up(Fraction(guess), EPSILON_UNIT))
-    while not suffices(above):
-        above *= 2
-    below = 0
-    while above - below > 1:
-        middle = (above + below) // 2
-        below, above = (below, middle) if suffices(middle) else (middle, above)
-    return above * EPSILON_UNIT
-
-
-def _expected(name: str, source: Statistic | Formula, prices: Mapping[Statistic, Price], confidence: float) -> Expected:
-    """Half the width of the interval that the output itself would have, for values that nobody measured."""
-    known = is_linear(source) and not any(isinstance(part, Mean) for part in statistics_of(source))
-    supposed = {part: _supposed(part, prices[part], 0 if known else SUPPOSED_ROWS) for part in statistics_of(source)}
-    lower, upper = estimated(source, supposed).interval(confidence, 1)
-    error = float(upper - lower) / 2
-    what = describe_term(term_in_words(source))
-    return Expected(name, what, error if isfinite(error) else None, None if known else SUPPOSED_ROWS)
-
-
-def _supposed(statistic: Statistic, price: Price, rows: int) -> Estimate:
+class Supposed:
     """What would be estimated in a cell of so many rows, all values in the middle of their bounds, without noise."""
+
+    def __init__(self, paid: Iterable[tuple[Statistic, tuple[Statistic, Price]]], rows: int) -> None:
+        self.rows = rows
+        self._paid = dict(paid)
+        self._measured: dict[int, dict[Measure, Measured]] = {}  # what two statistics share has one noise
+        self._known: dict[tuple[Statistic, int], Estimate] = {}
+
+    def needs_rows(self, source: Statistic | Formula) -> bool:
+        """Whether the error depends on how many rows there are, as it does not for sums of noisy integers."""
+        none = self._estimates(source, 0)
+        return not is_linear(source) or not all(estimate.parts for estimate in none.values())
+
+    def estimate(self, source: Statistic | Formula) -> Estimate:
+        """The estimate where there are that many rows."""
+        return estimated(source, self._estimates(source, self.rows))
+
+    def error(self, source: Statistic | Formula, confidence: float, cells: int = 1) -> float:
+        """Half the width of the interval that the output itself would have; infinite where nothing is known."""
+        rows = self.rows if self.needs_rows(source) else 0
+        lower, upper = estimated(source, self._estimates(source, rows)).interval(confidence, cells)
+        return float(upper - lower) / 2
+
+    def _estimates(self, source: Statistic | Formula, rows: int) -> dict[Statistic, Estimate]:
+        return {part: self._estimate(part, rows) for part in statistics_of(source)}
+
+    def _estimate(self, part: Statistic, rows: int) -> Estimate:
+        if (part, rows) not in self._known:
+            self._known[part, rows] = _driven(*self._paid[part], rows, self._measured.setdefault(rows, {}))
+        return self._known[part, rows]
+
+
+def _driven(statistic: Statistic, price: Price, rows: int, measured: dict[Measure, Measured]) -> Estimate:
     flow = statistic.steps(price)
-    made_up = tuple(Measured(np.array(_exact(measure.query, rows)), measure.noise()) for measure in next(flow))
-    try:
-        flow.send(made_up)
-    except StopIteration as end:
-        estimate: Estimate = end.value
-    return estimate
+    asked = next(flow)
+    while True:
+        for measure in asked:
+            if measure not in measured:
+                measured[measure] = Measured(_exact(measure, rows), measure.noise())
+        try:
+            asked = flow.send(tuple(measured[measure] for measure in asked))
+        except StopIteration as end:
+            estimate: Estimate = end.value
+            return estimate
 
 
-def _exact(query: Query, rows: int) -> int:
-    if isinstance(query.aggregate, Total):
-        return rows * (query.aggregate.domain.middle - query.aggregate.centre)
-    return rows
+def _expected(name: str, source: Statistic | Formula, supposed: Supposed, sure: tuple[float, int]) -> Expected:
+    error, estimate = supposed.error(source, *sure), supposed.estimate(source)
+    value = abs(float(estimate.values))
+    return Expected(
+        name,
+        describe_term(term_in_words(source)),
+        error if isfinite(error) else None,
+        supposed.rows if supposed.needs_rows(source) else None,
+        error / value if value and isfinite(error / value) else None,
+        estimate.method,
+    )
+
+
+def _exact(measure: Measure, rows: int) -> Integers:
+    if is_parted(measure.query):
+        return np.array([_in_one_cell(measure, rows), 0])
+    return _in_one_cell(measure, rows)
+
+
+def _in_one_cell(measure: Measure, rows: int) -> Integers:
+    match measure.query.aggregate:
+        case Total(domain=domain, centre=centre):
+            return np.array(rows * (domain.middle - centre))
+        case Histogram():  # of values that all lie in the middle, no rank would be off
+            return spread_evenly(choice(measure.query, measure.price), rows)
+    return np.array(rows)
 
 
 def _measurement(measure: Measure) -> Measurement:
@@ -190,7 +215,15 @@ def _measurement(measure: Measure) -> Measurement:
         _why(query),
         measure.noise(),
         measure.price,
+        _bounds(query),
     )
+
+
+def _bounds(query: Query) -> str:
+    if not isinstance(query.aggregate, Total | Histogram):
+        return ""
+    domain = query.aggregate.domain
+    return f"values from {domain.lower} to {domain.upper}, in steps of {domain.step}"
 
 
 def _why(query: Query) -> str:
@@ -211,5 +244,4 @@ def _check_drawable(measure: Measure, price: Price) -> None:
 
 
 def _amount(price: Price) -> str:
-    name, amount = ("epsilon", price.epsilon) if isinstance(price, Pure) else ("rho", price.rho)
-    return f"{name}={float(amount):g}"
+    return f"{'epsilon' if isinstance(price, Pure) else 'rho'}={float(amount(price)):g}"

@@ -4,17 +4,24 @@ from collections.abc import Iterator
 
 from adomnia.privacy.relations import Join, Named, PerPerson, Public, Relation, Select, Table, Union, Where
 from adomnia.sql.explain import describe, describe_own
+from adomnia.sql.tree import Node
 
 
 def reasons(relation: Relation) -> str:
-    """The tree, its root first."""
-    return "\n".join(_lines(relation, 0))
+    """The tree as indented lines, its root first."""
+    return "\n".join(_indented(reasoned(relation), 0))
 
 
-def _lines(relation: Relation, depth: int) -> Iterator[str]:
-    yield f"{'  ' * depth}{_what(relation)}: {_rows(relation)}, {_why(relation)}"
-    for part in _parts(relation):
-        yield from _lines(part, depth + 1)
+def reasoned(relation: Relation) -> Node:
+    """The tree."""
+    text = f"{_what(relation)}: {_rows(relation)}, {_why(relation)}"
+    return Node(text, tuple(map(reasoned, _parts(relation))))
+
+
+def _indented(node: Node, depth: int) -> Iterator[str]:
+    yield f"{'  ' * depth}{node.text}"
+    for part in node.parts:
+        yield from _indented(part, depth + 1)
 
 
 def _rows(relation: Relation) -> str:

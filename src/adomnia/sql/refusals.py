@@ -12,7 +12,7 @@ Position = tuple[int, int]
 _ALIAS = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")  # what an output may be called
 WRITTEN = "written"  # under which a function's node keeps the name that the analyst gave it
 
-_AGGREGATES = "COUNT, SUM and AVG"
+_AGGREGATES = "COUNT, SUM, AVG, VAR, STDDEV, COVAR, CORR, QUANTILE, MIN or MAX"
 _SCALARS = "arithmetic, comparisons, CASE, CAST, LIKE or a function such as ROUND, LENGTH or YEAR"
 _LONGEST_NAME = 63
 _LISTED = 12

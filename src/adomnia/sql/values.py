@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import add, mul, sub, truediv
@@ -10,12 +11,14 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Identity
-from adomnia.sql.aggregates import AGGREGATES, Groups
+from adomnia.sql.aggregates import AGGREGATES, statistic
 from adomnia.sql.formulas import Formula, Term, operations
+from adomnia.sql.groups import Groups
 from adomnia.sql.plan import Output
 from adomnia.sql.refusals import refusal, unanswerable
-from adomnia.sql.scalars import read_number
+from adomnia.sql.scalars import expression, read_number
 from adomnia.sql.scope import bare, only
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
@@ -39,18 +42,21 @@ class Values:
     groups: Groups
     outputs: tuple[Output, ...] = ()
 
-    def source(self, node: exp.Expr) -> Column | Statistic | Formula:
+    def source(self, node: exp.Expr) -> Key | Statistic | Formula:
         """A key, an aggregate or a formula."""
         found = self.value(node)
         if isinstance(found, Fraction):
             raise refusal("not_an_aggregate", node, "is the same whatever is asked", "use COUNT, SUM or AVG")
         return found
 
-    def value(self, node: exp.Expr) -> Column | Term:
+    def value(self, node: exp.Expr) -> Key | Term:
         """A source, or a constant number."""
         node = bare(node)
+        return self._key(node) or self._computed(node)
+
+    def _computed(self, node: exp.Expr) -> Key | Term:
         if type(node) in AGGREGATES:
-            return self.groups.statistic(node)
+            return statistic(self.groups, node)
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             return self._named(node)
         if type(node) in _SIGNS:
@@ -67,12 +73,24 @@ class Values:
 
     def _term(self, node: exp.Expr) -> Term:
         found = self.value(node)
-        if isinstance(found, Column):
+        if isinstance(found, Key):
             why = "is a key, and keys are not computed with"
             raise refusal("type_error", node, why, "compute with aggregates and numbers")
         return found
 
-    def _named(self, node: exp.Column) -> Column | Statistic | Formula:
+    def _key(self, node: exp.Expr) -> Bucket | None:
+        """The key that an expression is, where rows are grouped by expressions."""
+        buckets = [key for key in self.groups.keys if isinstance(key, Bucket)]
+        if not buckets or node.find(exp.AggFunc, exp.Query) or not node.find(exp.Column):
+            return None
+        if isinstance(node, exp.Column) and not self.groups.scope.knows(node):
+            return None
+        with suppress(Refusal):
+            meaning = expression(node, self.groups.scope)
+            return next((key for key in buckets if key.written == meaning), None)
+        return None
+
+    def _named(self, node: exp.Column) -> Key | Statistic | Formula:
         for output in self.outputs:
             if not node.table and output.name.lower() == node.name.lower():
                 return output.source

@@ -10,6 +10,8 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Join, Named, PerPerson, Public, Relation, Select, Table, Union
 from adomnia.sql.explain import describe, describe_own, query_of
 from adomnia.sql.formulas import Formula, Term
+from adomnia.statistics.correlation import Correlation
+from adomnia.statistics.covariance import Covariance
 
 
 def in_words(query: Query) -> Query:
@@ -26,6 +28,9 @@ def term_in_words(term: Term) -> Term:
         return term
     if isinstance(term, Formula):
         return Formula(term.function, tuple(map(term_in_words, term.terms)))
+    if isinstance(term, Covariance | Correlation):
+        value = _worded(term.other.value, _names(query_of(term).relation))
+        term = replace(term, other=replace(term.other, value=value))
     return replace(term, query=in_words(query_of(term)))  # type: ignore[type-var]  # statistics are dataclasses
 
 

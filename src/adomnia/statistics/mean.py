@@ -1,15 +1,18 @@
 """Averaging."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from adomnia.privacy.aggregates import Present, Total
+from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Composed, Event, Price
+from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.statistics.centred import distances_and_values, plain_total
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, Steps
+from adomnia.statistics.presence import parted, with_value
 from adomnia.statistics.ratios import ratio_bounds
 
 
@@ -18,34 +21,31 @@ class Mean:
     """The mean of a bounded expression's values, NULL left out, in every cell.
 
     Method      noisy sum of the values' distances from the middle of their bounds / noisy count, half the price each.
-    Guarantee   the two measurements composed; the division is post-processing.
+    Guarantee   the two measurements composed; the division is post-processing. `parted` by a value: of rows that have
+                it, where those without it are counted too.
     Bias        the cap on rows per person, clamping; towards the middle of the bounds where the count is all noise.
     Cite        Dwork, McSherry, Nissim & Smith 2006 (sums); Fieller 1954 (the interval of a ratio).
     """
 
     query: Query
+    parted: Expression | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.query.aggregate, Total) or self.query.aggregate.centre:
-            raise ValueError(f"Mean query must be a Total from centre 0, got {self.query.aggregate}.")
-
-    @property
-    def _total(self) -> Total:
-        assert isinstance(self.query.aggregate, Total)  # noqa: S101 - as constructed
-        # Around the middle a row moves the sum by half the width at most, and the count's noise matters little.
-        return replace(self.query.aggregate, centre=self.query.aggregate.domain.middle)
+        plain_total(self.query, "Mean")
 
     def steps(self, price: Price) -> Steps:
-        distances = replace(self.query, aggregate=self._total)
-        values = replace(self.query, aggregate=Present(self._total.value))
+        distances, values = (parted(each, self.parted) for each in distances_and_values(self.query, "Mean"))
         total, count = yield (Measure(distances, price / 2), Measure(values, price / 2))
-        return _estimate(self._total, total, count)
+        return mean_of(distances, with_value(total, self.parted), with_value(count, self.parted))
 
     def event(self, price: Price) -> Event:
         return Composed((price / 2, price / 2))
 
 
-def _estimate(total: Total, distances: Measured, count: Measured) -> Estimate:
+def mean_of(query: Query, distances: Measured, count: Measured) -> Estimate:
+    """The mean from the noisy sum of distances that a query asks for, and the noisy number of values."""
+    total = query.aggregate
+    assert isinstance(total, Total)  # noqa: S101 - a sum, as its callers made it
     domain, centre = total.domain, total.centre
     reach = (domain.grid_lower - centre, domain.grid_upper - centre)
 
@@ -55,7 +55,8 @@ def _estimate(total: Total, distances: Measured, count: Measured) -> Estimate:
         return np.clip(offset * float(step) + float(middle), float(domain.lower), float(domain.upper))
 
     # A noisy count may be zero or less. One is the least that a mean can be of, and this is post-processing.
-    offset = np.asarray(distances.values, dtype=np.float64) / np.maximum(count.values, 1).astype(np.float64)
+    summed, rows = (np.asarray(each.values, dtype=np.float64) for each in (distances, count))
+    offset = summed / np.maximum(rows, 1.0)
     nearest = np.clip(offset, float(reach[0]), float(reach[1]))
 
     # Each value was rounded to its grid, so their mean is off by half a step at most; whole numbers are their own grid.

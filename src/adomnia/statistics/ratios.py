@@ -10,7 +10,7 @@ the whole stretch, on which the ratios that satisfy the inequality are an interv
 
 from functools import lru_cache
 from itertools import pairwise
-from math import expm1, log
+from math import ceil, expm1, log, log1p
 from statistics import NormalDist
 
 import numpy as np
@@ -23,16 +23,17 @@ from adomnia.statistics.contract import Bounds, Floats, Measured
 _STRETCHES = 32  # on each side of zero; they widen an interval by about one percent
 _HALVINGS = 36
 _SLACK = 1 + 1e-9  # for rounding in the tails
+_SMOOTH = 1e-8  # how far the law of a difference may be from a Gaussian's, where it is taken for one
+_FINENESS = 0.01  # how far apart two ratios of a table are, as a part of themselves
+_NEAR = 0.01  # below this part of the ratio of both reaches, the divisor's noise hardly matters
+_DOUBLINGS = 8  # the far end of a table is one of the powers of so many doublings: few tables, often used again
 
 
 def ratio_bounds(
     numerator: Measured, denominator: Measured, reach: tuple[int, int], confidence: float, cells: int
 ) -> Bounds:
     """Bounds of the ratio in each cell, within `reach` (which holds zero); lower > upper where no ratio fits."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
-    # The noise of different cells is independent, so all of them are covered with the product of their coverages.
-    left_open = -expm1(log(confidence) / cells)
+    left_open = left_open_by(confidence, cells)
     farthest = max(1, -reach[0], reach[1])
     ratios = np.linspace(0.0, float(farthest), _STRETCHES + 1)
     limits = critical_values(numerator.noise, denominator.noise, farthest, left_open)  # type: ignore[arg-type]
@@ -49,7 +50,49 @@ def ratio_bounds(
     return lower, upper
 
 
-def _satisfying(s: Floats, n: Floats, limit: float) -> Bounds:
+def quotient_bounds(numerator: Measured, denominator: Measured, confidence: float, cells: int) -> Bounds:
+    """Bounds of a ratio of which nothing is known before; infinite where the divisor may be zero.
+
+    A box holds all ratios that fit. It is cut into stretches in each cell, and each gets its own critical value.
+    """
+    left_open = left_open_by(confidence, cells)
+    x_reach, y_reach = _reaches(numerator.noise, denominator.noise, left_open)  # type: ignore[arg-type]
+    s, n = (np.asarray(measured.values, dtype=np.float64) for measured in (numerator, denominator))
+    # Signs are put back at the end: from here on both are positive.
+    sign, top, bottom = np.where((s < 0) != (n < 0), -1.0, 1.0), np.abs(s), np.abs(n)
+    bounded = bottom > y_reach
+    narrow, wide = (np.where(bounded, bottom + reach, 1.0) for reach in (-y_reach, y_reach))
+    rest = top - x_reach - 1
+    start = np.where(bounded, rest / np.where(rest > 0, wide, narrow), 0.0)
+    end = np.where(bounded, (top + x_reach + 1) / narrow, 0.0)
+    limits = _Table(numerator.noise, denominator.noise, left_open, float(np.max(end, initial=1.0)))
+    lower, upper = np.full(s.shape, np.inf), np.full(s.shape, -np.inf)
+    for part in range(_STRETCHES):
+        near, far = (start + (end - start) * (place / _STRETCHES) for place in (part, part + 1))
+        first, last = _satisfying(top, bottom, limits.up_to(np.maximum(np.abs(near), np.abs(far))))
+        first, last = np.maximum(first, near), np.minimum(last, far)
+        lower = np.where(first <= last, np.minimum(lower, first), lower)
+        upper = np.where(first <= last, np.maximum(upper, last), upper)
+    lower, upper = np.where(bounded, lower, -np.inf), np.where(bounded, upper, np.inf)
+    return np.where(sign < 0, -upper, lower) + 0.0, np.where(sign < 0, -lower, upper) + 0.0
+
+
+def left_open_by(confidence: float, cells: int) -> float:
+    """The probability that each of so many cells may miss, if all are to be covered at once with that confidence."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
+    # The noise of different cells is independent, so all of them are covered with the product of their coverages.
+    return -expm1(log(confidence) / cells)
+
+
+@lru_cache(maxsize=256)
+def critical_value(x: Noise, y: Noise, ratio: float, left_open: float) -> float:
+    """A number q with P[|X + r Y| >= q] <= left_open at one ratio."""
+    ratios = np.array([abs(ratio)])
+    return float(_limits(x, y, ratios, ratios, left_open)[0])
+
+
+def _satisfying(s: Floats, n: Floats, limit: float | Floats) -> Bounds:
     """The interval of all r with |s - r n| <= limit; empty (first > last) where n is 0 and s beyond the limit."""
     divisor = np.where(n == 0, 1.0, np.abs(n))
     towards = np.where(n < 0, -s, s)
@@ -75,6 +118,47 @@ def critical_values(x: Noise, y: Noise, farthest: int, left_open: float) -> tupl
     return tuple(limits.tolist())
 
 
+class _Table:
+    """Critical values at ratios that are close enough together for all that lie between."""
+
+    def __init__(self, x: Noise, y: Noise, left_open: float, farthest: float) -> None:
+        x_reach, y_reach = _reaches(x, y, left_open)  # type: ignore[arg-type]
+        nearest = _NEAR * (x_reach + 1) / (y_reach + 1)
+        doublings = _DOUBLINGS * ceil(max(1.0, np.log2(farthest / nearest)) / _DOUBLINGS)
+        self._ratios, self._limits = _tabulated(x, y, left_open, nearest, doublings)  # type: ignore[arg-type]
+
+    def up_to(self, ratio: Floats) -> Floats:
+        """A critical value that serves every ratio up to this one."""
+        place = np.searchsorted(self._ratios, ratio * (1 - 1e-12))
+        return self._limits[np.minimum(place, len(self._limits) - 1)]
+
+
+@lru_cache(maxsize=64)
+def _tabulated(x: Noise, y: Noise, left_open: float, nearest: float, doublings: int) -> tuple[Floats, Floats]:
+    steps = ceil(doublings * log(2) / log1p(_FINENESS)) + 1
+    ratios = nearest * np.exp(np.arange(steps + 1) * log1p(_FINENESS))
+    limits = _limits(x, y, np.concatenate(([0.0], ratios[:-1])), ratios, left_open)
+    return ratios, np.maximum.accumulate(limits)  # so that each serves all ratios below its own
+
+
+def _limits(x: Noise, y: Noise, nearest: Floats, ratios: Floats, left_open: float) -> Floats:
+    """Critical values for all ratios between `nearest` and `ratios`, whichever way gives the smallest."""
+    boxed = _boxed(x, y, ratios, left_open)
+    match x, y:
+        case DiscreteLaplace(), DiscreteLaplace():
+            return np.minimum(boxed, _solved(float(x.scale), float(y.scale), ratios, left_open))
+        case DiscreteGaussian(), DiscreteGaussian():
+            quantile = -NormalDist().inv_cdf((left_open - _SMOOTH) / 2) if left_open > 2 * _SMOOTH else np.inf
+            v, w = float(x.variance), float(y.variance)
+            spread = quantile * np.sqrt(v + ratios**2 * w)
+            # |X - r Y| = r |Y - X / r|: either may be the one that is smooth enough; near 0 only X can be.
+            turned = (w >= 4) & (1 / v + 1 / (np.maximum(nearest, 1e-150) ** 2 * w) <= 1)
+            smooth = (v >= 4) & (1 / w + ratios**2 / v <= 1)
+            by_x, by_y = np.where(smooth, 0.5 + spread, np.inf), np.where(turned, 0.5 * ratios + spread, np.inf)
+            return np.minimum(boxed, np.minimum(by_x, by_y))
+    return boxed
+
+
 def _is_smooth(x: DiscreteGaussian, y: DiscreteGaussian, farthest: int) -> bool:
     """Whether X - r Y may be taken for a Gaussian: by Poisson's formula it is one up to 5e-9 from here on."""
     return x.variance >= 4 and 1 / y.variance + farthest**2 / x.variance <= 1
@@ -82,9 +166,15 @@ def _is_smooth(x: DiscreteGaussian, y: DiscreteGaussian, farthest: int) -> bool:
 
 def _boxed(x: Noise, y: Noise, ratios: Floats, left_open: float) -> Floats:
     """For noise of any law: both stay within their own intervals at once."""
+    x_reach, y_reach = _reaches(x, y, left_open)  # type: ignore[arg-type]
+    return np.floor(x_reach + ratios * y_reach) + 1
+
+
+@lru_cache(maxsize=256)
+def _reaches(x: Noise, y: Noise, left_open: float) -> tuple[int, int]:
+    """How far both go at once."""
     # Two cells of one noise are covered at once with the product of their coverages; so are one of each.
-    each = [noise.interval(1 - left_open, cells=2).half_width for noise in (x, y)]
-    return np.floor(each[0] + ratios * each[1]) + 1
+    return x.interval(1 - left_open, cells=2).half_width, y.interval(1 - left_open, cells=2).half_width
 
 
 def _solved(x_scale: float, y_scale: float, ratios: Floats, left_open: float) -> Floats:

@@ -2,14 +2,34 @@
 
 from typing import TypeAlias
 
+from adomnia.statistics.contract import Statistic
+from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count
+from adomnia.statistics.covariance import COVARIANCES, Covariance
+from adomnia.statistics.extreme import Extreme
 from adomnia.statistics.mean import Mean
+from adomnia.statistics.quantile import Quantile
 from adomnia.statistics.sum import Sum
+from adomnia.statistics.variance import VARIANCES, Variance
 
-Registered: TypeAlias = type[Count] | type[Sum] | type[Mean]
+Registered: TypeAlias = type[Count | Sum | Mean | Variance | Covariance | Correlation | Quantile | Extreme]
 
 STATISTICS: dict[str, Registered] = {
     "COUNT": Count,
     "SUM": Sum,
     "AVG": Mean,
+    **dict.fromkeys(VARIANCES, Variance),
+    **dict.fromkeys(COVARIANCES, Covariance),
+    "CORR": Correlation,
+    "QUANTILE": Quantile,
+    "MIN": Extreme,
+    "MAX": Extreme,
 }
+
+
+def name_of(statistic: Statistic) -> str:
+    """What SQL calls a statistic; where one class has several names, it knows its own."""
+    if isinstance(statistic, Variance | Covariance | Extreme):
+        return statistic.name
+    (name,) = (name for name, kind in STATISTICS.items() if isinstance(statistic, kind))
+    return name

@@ -17,7 +17,8 @@ def in_steps(measured: Measured, step: Fraction, method: str) -> Estimate:
         values = measured.values.astype(object)
         return times(values - reach, step), times(values + reach, step)
 
-    return Estimate(times(measured.values, step), interval, method, whole=step.denominator == 1)
+    parts = ((measured, step),)
+    return Estimate(times(measured.values, step), interval, method, whole=step.denominator == 1, parts=parts)
 
 
 def times(integers: Integers, step: Fraction) -> Floats:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.engines.duckdb.cells import cells
-from adomnia.privacy.aggregates import Rows, Total
+from adomnia.privacy.aggregates import Histogram, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Truth
@@ -67,3 +68,15 @@ def test_wide_numbers_of_another_type_are_not_guessed_at():
     result = pa.table({"m0": pa.array([Decimal(5)], pa.decimal256(50, 0))})
     with pytest.raises(ValueError, match="DECIMAL"):
         cells(result, (Query(TABLE, (), WIDE),))
+
+
+def test_a_histogram_is_its_cells_values_and_counts_without_those_that_are_missing():
+    columns = {"k0": pa.array([2, 0, None], pa.uint8()), "k1": [False, True, True], "k2": [7, 9, 3], "m0": [5, 1, 2]}
+    values = Query(TABLE, (CITY, MEMBER), Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20)))
+    assert cells(pa.table(columns), (values,))[0].tolist() == [[4, 1], [7, 9], [5, 1]]
+
+
+def test_rows_without_a_value_are_in_no_bucket():
+    result = pa.table({"k0": pa.array([None, 4], pa.int64()), "m0": pa.array([5, 1], pa.int64())})
+    values = Query(TABLE, (), Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20)))
+    assert cells(result, (values,))[0].tolist() == [[0], [4], [1]]

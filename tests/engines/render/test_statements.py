@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.engines.render import render
-from adomnia.privacy.aggregates import People, Present, Rows, Total
+from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity, Truth
@@ -30,14 +30,21 @@ CAPPED = relation(TRIPS, cap=10)
         ([Query(CAPPED, (), Rows())], 'SELECT COUNT(*) AS m0 FROM "people" WHERE "rank" <= 10'),
         ([Query(CAPPED, (), People())], 'SELECT COUNT(DISTINCT "person") AS m0 FROM "people"'),
         (
+            [Query(CAPPED, (), Different(CITY)), Query(CAPPED, (), Different(applied("+", AGE, constant(1))))],
+            (
+                'SELECT COUNT(DISTINCT "city") AS m0, COUNT(DISTINCT (CAST("age" AS DOUBLE) + 1.0e0)) AS m1 '
+                'FROM "people" WHERE "rank" <= 10'
+            ),
+        ),
+        (
             [Query(CAPPED, (CITY,), People())],
-            'SELECT "city" AS k0, COUNT(DISTINCT "person") AS m0 FROM "people" WHERE "rank" <= 10 GROUP BY "city"',
+            'SELECT "city" AS k0, COUNT(DISTINCT "person") AS m0 FROM "people" WHERE "rank" <= 10 GROUP BY 1',
         ),
         (
             [Query(CAPPED, (CITY, MEMBER), Rows()), Query(CAPPED, (CITY, MEMBER), Present(AGE))],
             (
                 'SELECT "city" AS k0, "member" AS k1, COUNT(*) AS m0, COUNT("age") AS m1 FROM "people" '
-                'WHERE "rank" <= 10 GROUP BY "city", "member"'
+                'WHERE "rank" <= 10 GROUP BY 1, 2'
             ),
         ),
         (

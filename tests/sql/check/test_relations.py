@@ -231,7 +231,7 @@ def batches(relation):
 def test_rows_of_one_person_are_found_again_from_the_text(relation, rows):
     assert relation.rows_per_person == rows
     for queries in batches(relation):
-        found = checked(render(queries), WARDS, queries[0].shape)
+        found = checked(render(queries), WARDS, queries[0].cells)
         assert found == tuple(query.sensitivity() for query in queries)
 
 
@@ -365,7 +365,6 @@ WRONG_JOINS = {
     "ids in order": (BY_KEY, '("visits"."visit_id" < "items"."visit_id")', "parts of LT of one type"),
     "id that is not stored": (BY_KEY, '("visits"."visit_id" = "items"."item_id")', "a stored column"),
     "codes of two lists": (BY_KEY, '("visits"."hospital" = "items"."kind")', "codes of one list"),
-    "different values of a column": ('DISTINCT "items"."person"', 'DISTINCT "items"."price"', "COUNT(DISTINCT person)"),
     "different keys": ('DISTINCT "items"."person"', 'DISTINCT "items"."visit_id"', "COUNT(DISTINCT person)"),
     "sum of ids": ('SUM("items"."price")', 'SUM("items"."visit_id")', "a stored grid"),
     "sum too wide": ("AS BIGINT) AS m1", "AS INTEGER) AS m1", "the width of a result"),
@@ -499,7 +498,7 @@ def test_how_often_public_values_repeat_multiplies():
 
 PART = 'SELECT "person" AS "person", "cost" AS "x", "cost grid" AS "x grid", "hospital" AS "h" FROM "visits"'
 PART += ' WHERE "rank" <= 4'
-UNITED = f'SELECT "h" AS k0, CAST(SUM("x grid") AS BIGINT) AS m0 FROM ({PART} UNION ALL {PART}) AS "rows" GROUP BY "h"'
+UNITED = f'SELECT "h" AS k0, CAST(SUM("x grid") AS BIGINT) AS m0 FROM ({PART} UNION ALL {PART}) AS "rows" GROUP BY 1'
 LAST = f"UNION ALL {PART}"
 
 WRONG_UNIONS = {
@@ -557,7 +556,7 @@ EACH = 'SELECT "person" AS "person", "hospital" AS "h", CAST(CASE WHEN SUM("ward
 EACH += 'WHEN SUM("ward") > 20 THEN 20 ELSE SUM("ward") END AS BIGINT) AS "n", '
 EACH += 'MAX("cost grid") AS "most" FROM "visits" WHERE "rank" <= 3 GROUP BY "person", "hospital"'
 OUTER = f'SELECT "h" AS k0, CAST(SUM("n") AS BIGINT) AS m0, CAST(SUM("most") AS BIGINT) AS m1 FROM ({EACH}) AS "rows" '
-OUTER += 'GROUP BY "h"'
+OUTER += "GROUP BY 1"
 
 WRONG_GROUPS = {
     "not by the person": ('GROUP BY "person", "hospital")', 'GROUP BY "hospital")', "GROUP BY the person"),

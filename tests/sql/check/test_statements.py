@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import adomnia.sql.check
+from adomnia.privacy.relations import MOST_ROWS
 from adomnia.privacy.sensitivity import Sensitivity
 from sql.check.looks import check, is_measured, mutants_of, refused
 from sql.check.test_aggregates import CENTRED, CLAMP, CLAMPED, GUARDED
@@ -28,12 +29,12 @@ def test_sensitivities_are_read_off_the_text_alone():
     centred = f"SUM({CLAMP}) - CAST(8 AS HUGEINT) * COUNT({CLAMP})"
     assert check(f"SELECT CAST({centred} AS BIGINT) AS m0 {rows}") == (Sensitivity(l1=24),)
     people = 'SELECT "hospital" AS k0, COUNT(DISTINCT "person") AS m0'
-    assert check(f'{people} {rows} GROUP BY "hospital"') == (Sensitivity(l1=3, l2_squared=3, linf=1, monotone=True),)
+    assert check(f"{people} {rows} GROUP BY 1") == (Sensitivity(l1=3, l2_squared=3, linf=1, monotone=True),)
     assert check('SELECT COUNT(DISTINCT "person") AS m0 FROM "visits"') == (Sensitivity(l1=1, monotone=True),)
 
 
 RIGHT = 'SELECT "hospital" AS k0, COUNT(*) AS m0, CAST(SUM("cost grid") AS DECIMAL(38, 0)) AS m1 '
-RIGHT += 'FROM "visits" WHERE "rank" <= 10 AND ("diagnosis" = $1) GROUP BY "hospital"'
+RIGHT += 'FROM "visits" WHERE "rank" <= 10 AND ("diagnosis" = $1) GROUP BY 1'
 
 PLANTED = {
     "no cap": ('"rank" <= 10 AND ', "", "a cap"),
@@ -57,8 +58,11 @@ PLANTED = {
     "sum too wide for its type": ("DECIMAL(38, 0)", "BIGINT", "the width of a result"),
     "sum as a double": ("DECIMAL(38, 0)", "DOUBLE", "the width of a result"),
     "sum that may silently vanish": ("CAST(SUM", "TRY_CAST(SUM", "an exact sum"),
-    "count of different values": ("COUNT(*)", 'COUNT(DISTINCT "cost")', "COUNT(DISTINCT person)"),
-    "count of different pairs": ("COUNT(*)", 'COUNT(DISTINCT "person", "cost")', "COUNT(DISTINCT person)"),
+    "count of different ids": ("COUNT(*)", 'COUNT(DISTINCT "visit_id")', "COUNT(DISTINCT person)"),
+    "count of different pairs": ("COUNT(*)", 'COUNT(DISTINCT "person", "cost")', "one value to count"),
+    "count of different rows": ("COUNT(*)", "COUNT(DISTINCT *)", "no Star"),
+    "count of different unknown things": ("COUNT(*)", 'COUNT(DISTINCT "salary")', "a stored column"),
+    "count of different values of all rows": ('"rank" <= 10 AND', "", "a cap"),
     "filtered count": ("COUNT(*)", 'COUNT(*) FILTER (WHERE "cost" IS NULL)', "an exact sum"),
     "count of nothing": ("COUNT(*)", "COUNT()", "a value"),
     "window": ("COUNT(*)", "COUNT(*) OVER ()", "an exact sum"),
@@ -76,21 +80,21 @@ PLANTED = {
     "sample of the table": ('FROM "visits"', 'FROM "visits" TABLESAMPLE 10 PERCENT', "Table without sample"),
     "aliased table": ('FROM "visits"', 'FROM "visits" AS v', "Table without alias"),
     "no table": ('FROM "visits" ', "", "a declared table"),
-    "no GROUP BY": (' GROUP BY "hospital"', "", "GROUP BY"),
-    "GROUP BY another key": ('GROUP BY "hospital"', 'GROUP BY "diagnosis"', "GROUP BY"),
-    "GROUP BY more than the keys": ('GROUP BY "hospital"', 'GROUP BY "hospital", "day"', "GROUP BY"),
-    "GROUP BY everything": ('GROUP BY "hospital"', "GROUP BY ALL", "Group without all"),
-    "key that is not declared": ('"hospital"', '"diagnosis"', "a key with declared values"),
-    "key that is a number": ('"hospital"', '"cost"', "a key with declared values"),
-    "key that is the person": ('"hospital"', '"person"', "a key with declared values"),
-    "key that is computed": ('"hospital"', 'LOWER("hospital")', "a stored column"),
+    "no GROUP BY": (" GROUP BY 1", "", "GROUP BY"),
+    "GROUP BY another key": ("GROUP BY 1", 'GROUP BY "hospital"', "a number"),
+    "GROUP BY more than the keys": ("GROUP BY 1", "GROUP BY 1, 2", "GROUP BY"),
+    "GROUP BY everything": ("GROUP BY 1", "GROUP BY ALL", "Group without all"),
+    "key that is not declared": ('"hospital"', '"diagnosis"', "a stored grid"),
+    "key that is a number": ('"hospital"', '"cost"', "a stored grid"),
+    "key that is the person": ('"hospital"', '"person"', "a stored grid"),
+    "key that is computed": ('"hospital"', 'LOWER("hospital")', "a stored grid"),
     "output without a name": (" AS m0", "", "a name for each output"),
     "output under another name": (" AS m0", " AS n0", "the names of outputs"),
     "outputs in another order": ("AS m0", "AS m1", "the names of outputs"),
-    "HAVING": ('GROUP BY "hospital"', 'GROUP BY "hospital" HAVING COUNT(*) > 1', "Select without having"),
-    "LIMIT": ('GROUP BY "hospital"', 'GROUP BY "hospital" LIMIT 1', "Select without limit"),
+    "HAVING": ("GROUP BY 1", "GROUP BY 1 HAVING COUNT(*) > 1", "Select without having"),
+    "LIMIT": ("GROUP BY 1", "GROUP BY 1 LIMIT 1", "Select without limit"),
     "DISTINCT": ("SELECT", "SELECT DISTINCT", "Select without distinct"),
-    "two statements": ('GROUP BY "hospital"', 'GROUP BY "hospital"; SELECT 1', "one SELECT"),
+    "two statements": ("GROUP BY 1", "GROUP BY 1; SELECT 1", "one SELECT"),
     "something else than a question": ("SELECT", "EXPLAIN SELECT", "one SELECT"),
     "something unreadable": ("SELECT", "SELECT SELECT (", "one SELECT"),
     "text in the statement": ("$1", "'flu'", "parts of EQ of one type"),
@@ -111,15 +115,42 @@ PLANTED = {
     "number that is neither": ('("diagnosis" = $1)', '("hospital" = 1.5)', "a number"),
     "negated LIKE of another engine": ('"diagnosis" = $1', '"diagnosis" NOT LIKE $1', "Like without negate"),
     "IN with a query": ('"diagnosis" = $1', '"hospital" IN (SELECT 1)', "no "),
-    "CASE over text": ('"diagnosis" = $1', 'CASE "diagnosis" WHEN $1 THEN TRUE END', "a CASE"),
+    "CASE over a number": ('"diagnosis" = $1', 'CASE "cost" WHEN $1 THEN TRUE END', "a CASE"),
+    "CASE of a text by a code": ('"diagnosis" = $1', 'CASE "diagnosis" WHEN 1 THEN TRUE END', "a CASE"),
+    "key of places out of order": ('"hospital"', 'CASE "diagnosis" WHEN $1 THEN 1 END', "places in their order"),
+    "key of a place for the rest": ('"hospital"', 'CASE "diagnosis" WHEN $1 THEN 0 ELSE 1 END', "places in a list"),
+    "key of texts": ('"hospital"', 'CASE "diagnosis" WHEN $1 THEN $1 END', "places in a list"),
+    "key of a condition without brackets": ('"hospital" AS', '"diagnosis" = $1 AS', "a stored grid"),
     "CASE of two types": ('"diagnosis" = $1', "CASE WHEN TRUE THEN TRUE ELSE 1.0e0 END", "outcomes of one type"),
     "CASE of nothing": ('"diagnosis" = $1', "CASE WHEN TRUE THEN NULL END IS NULL", "outcomes of one type"),
     "lateral alias": ("COUNT(*) AS m0", "COUNT(*) AS m0(x)", ""),
 }
 
 
+@pytest.mark.parametrize(
+    ("counted", "groups", "moved"),
+    [
+        ('"diagnosis"', False, (3, 9, 3)),
+        ('(CAST("cost" AS DOUBLE) + 1.0e0)', True, (3, 9, 3)),
+        ('"hospital"', False, (3, 9, 3)),
+        ('("diagnosis" IS NULL)', True, (3, 6, 2)),
+        ('("diagnosis" IS NULL)', False, (2, 4, 2)),
+    ],
+)
+def test_different_values_move_by_a_persons_rows_or_by_as_many_as_there_can_be(counted, groups, moved):
+    keys, by = ('"hospital" AS k0, ', " GROUP BY 1") if groups else ("", "")
+    text = f'SELECT {keys}COUNT(DISTINCT {counted}) AS m0 FROM "visits" WHERE "rank" <= 3{by}'
+    assert check(text) == (Sensitivity(*moved, monotone=True),)
+
+
+def test_categories_are_counted_no_further_than_there_are_any():
+    rows = 'FROM "visits" WHERE "rank" <= 10'
+    assert check(f'SELECT COUNT(DISTINCT "hospital") AS m0 {rows}') == (Sensitivity(5, 25, 5, monotone=True),)
+    assert "a cap on the rows" in refused('SELECT COUNT(DISTINCT "hospital") AS m0 FROM "visits"')
+
+
 def test_the_statement_that_is_spoiled_below_is_right():
-    assert check(RIGHT, ["flu"], (5,)) == (
+    assert check(RIGHT, ["flu"], (range(5),)) == (
         Sensitivity(l1=10, monotone=True),
         Sensitivity(l1=16_000_000, monotone=True),
     )
@@ -132,8 +163,40 @@ def test_a_planted_wrong_plan_is_caught(right, wrong, reason):
 
 
 def test_another_number_of_cells_is_caught():
-    assert "the number of cells" in refused(RIGHT, ["flu"], (4,))
-    assert "the number of cells" in refused(RIGHT, ["flu"], ())
+    assert "the cells of the keys" in refused(RIGHT, ["flu"], (range(4),))
+    assert "the cells of the keys" in refused(RIGHT, ["flu"], (range(1, 4),))
+    assert "the cells of the keys" in refused(RIGHT, ["flu"], ())
+
+
+@pytest.mark.parametrize(
+    ("key", "cells"),
+    [
+        ('CASE "diagnosis" WHEN $1 THEN 0 WHEN $2 THEN 1 END', range(2)),
+        ('CAST(("diagnosis" = $1) AS UTINYINT)', range(2)),
+        (CLAMP, range(17)),
+        ("CAST((\"day\" > CAST('2020-01-01' AS DATE)) AS UTINYINT)", range(2)),
+    ],
+)
+def test_keys_by_expressions_have_the_cells_that_their_text_says(key, cells):
+    text = f'SELECT {key} AS k0, COUNT(DISTINCT "person") AS m0 FROM "visits" WHERE "rank" <= 3 GROUP BY 1'
+    most = min(3, len(cells))
+    assert check(text, ["a", "b"], (cells,)) == (Sensitivity(l1=most, l2_squared=most, linf=1, monotone=True),)
+    assert "the cells of the keys" in refused(text, ["a", "b"], (range(cells.start, cells.stop + 1),))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        '("diagnosis" = $1)',
+        'CAST(("diagnosis" = $1) AS INTEGER)',
+        'CAST(("diagnosis") AS UTINYINT)',
+        'CAST("cost" AS UTINYINT)',
+        'TRY_CAST(("diagnosis" = $1) AS UTINYINT)',
+    ],
+)
+def test_a_condition_is_a_key_only_as_a_small_integer(key):
+    text = f'SELECT {key} AS k0, COUNT(DISTINCT "person") AS m0 FROM "visits" WHERE "rank" <= 3 GROUP BY 1'
+    refused(text, ["a"], (range(2),))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +207,7 @@ def test_what_is_no_statement_of_ours_is_caught(text):
 
 
 def test_a_person_in_many_groups_needs_a_cap():
-    text = 'SELECT "hospital" AS k0, COUNT(DISTINCT "person") AS m0 FROM "visits" GROUP BY "hospital"'
+    text = 'SELECT "hospital" AS k0, COUNT(DISTINCT "person") AS m0 FROM "visits" GROUP BY 1'
     assert "a cap on the rows of a person" in refused(text)
 
 
@@ -232,7 +295,7 @@ NEAR = {
     "clamped sum": CLAMPED,
     "condition": CLAMPED + ' AND NOT ("day" IS NULL) AND ((CAST("cost" AS DOUBLE) / NULLIF(3.0e0, 0e0)) > 1.0e0)',
     "people by a key": 'SELECT "hospital" AS k0, COUNT(DISTINCT "person") AS m0 FROM "visits" '
-    'WHERE "rank" <= 10 AND (CASE WHEN "hospital" IS NULL THEN NULL ELSE TRUE END) GROUP BY "hospital"',
+    'WHERE "rank" <= 10 AND (CASE WHEN "hospital" IS NULL THEN NULL ELSE TRUE END) GROUP BY 1',
 }
 
 
@@ -269,3 +332,40 @@ def test_texts_that_are_cut_and_days_of_the_calendar_are_proved():
     for condition, parameters in ((cut, ("x",)), ("""("day" = CAST('2020-02-29' AS DATE))""", ())):
         text = f'SELECT COUNT(*) AS m0 FROM "visits" WHERE "rank" <= 3 AND ({condition})'
         assert check(text, parameters)[0].l1 == 3
+
+
+OPEN = 'SELECT ("diagnosis") AS k0, COUNT(DISTINCT "person") AS m0 FROM "visits" WHERE "rank" <= 3 GROUP BY 1'
+
+
+@pytest.mark.parametrize(
+    "key", ['("diagnosis")', '("day")', '(LOWER("diagnosis"))', 'TRY_CAST(CAST("cost" AS DOUBLE) AS BIGINT)']
+)
+def test_of_keys_that_nobody_declared_a_person_has_as_many_as_rows(key):
+    found = check(OPEN.replace('("diagnosis")', key))
+    assert found == (Sensitivity(l1=3, l2_squared=3, linf=1, monotone=True),)
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ('"diagnosis"', "a stored grid"),  # a text that is not said to be open
+        ('("person")', "parts of Paren"),
+        ('("visit_id")', "parts of Paren"),
+        ('TRY_CAST("person" AS BIGINT)', "an integer"),
+        ('TRY_CAST("diagnosis" AS BIGINT)', "an integer"),
+        ('CAST(CAST("cost" AS DOUBLE) AS BIGINT)', "a stored grid"),
+        ('("diagnosis" || "diagnosis")', "a stored grid"),
+    ],
+)
+def test_ids_and_values_that_can_fail_or_grow_are_no_open_keys(planted, found):
+    assert found in refused(OPEN.replace('("diagnosis")', planted))
+
+
+def test_people_with_open_keys_are_counted_over_capped_rows_alone():
+    assert "a cap" in refused(OPEN.replace(' WHERE "rank" <= 3', ""))
+
+
+def test_open_keys_are_not_taken_for_declared_ones():
+    """They have as many values as rows: a list, or a plan that says so, is something else."""
+    assert check(OPEN, shape=(range(MOST_ROWS),))
+    assert "the cells" in refused(OPEN, shape=(range(5),))

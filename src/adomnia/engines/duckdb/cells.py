@@ -1,22 +1,33 @@
 """From a result in Arrow to exact integers over all cells. Nothing here passes through a float."""
 
-from functools import reduce
-
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from adomnia.engines.duckdb.keys import placed, with_keys
 from adomnia.noise import Integers
+from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.queries import Query
 
 
 def cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
     """One array for each query, in the shape of its keys. Rows whose key is NULL belong to no cell."""
-    names = [f"k{place}" for place in range(len(queries[0].keys))]
-    if names:
-        result = result.filter(reduce(pc.and_, (result[name].is_valid() for name in names)))
-    places = tuple(result[name].cast(pa.int64()).to_numpy() for name in names)
+    keys = queries[0].keys
+    result = with_keys(placed(result, keys), keys)
+    if isinstance(queries[0].aggregate, Histogram):
+        return (_counts(result.drop_null(), queries[0]),)
+    names = [f"k{place}" for place in range(len(keys))]
+    starts = [cells.start for cells in queries[0].cells]
+    places = tuple(result[name].cast(pa.int64()).to_numpy() - first for name, first in zip(names, starts, strict=True))
     return tuple(_spread(query, places, result[f"m{place}"]) for place, query in enumerate(queries))
+
+
+def _counts(result: pa.Table, query: Query) -> Integers:
+    """The cells, values and counts of a histogram, one below the other."""
+    columns = [result[name].cast(pa.int64()).to_numpy() for name in result.column_names]
+    starts = [cells.start for cells in query.cells]
+    places = [column - first for column, first in zip(columns, starts, strict=False)]
+    cell = np.ravel_multi_index(places, query.shape) if places else np.zeros(len(result), dtype=np.int64)
+    return np.stack([cell, *columns[-2:]])
 
 
 def _spread(query: Query, places: tuple[Integers, ...], column: pa.ChunkedArray) -> Integers:

@@ -4,14 +4,16 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
+import pyarrow as pa
 from pyarrow import ArrowException
 
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb.cells import cells
+from adomnia.engines.duckdb.keys import At, met
 from adomnia.engines.duckdb.sources import QUIET, file_source, frame_source, runner, text_literal, unreadable
 from adomnia.engines.duckdb.state import State, fresh_key
 from adomnia.engines.index import STEPS, Links, Source, Target, build_public, build_rows, build_table
@@ -25,6 +27,8 @@ from adomnia.privacy.units import ROW
 
 Progress = Callable[[str, float], None]
 """Told what is being done and how much is done, from 0 to 1."""
+
+_Read = TypeVar("_Read")
 
 _MEMORY = "1200MB"
 
@@ -81,11 +85,17 @@ class DuckDB:
         return render(queries)
 
     def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+        return self._exact(statement, lambda result: cells(result, queries))
+
+    def keys(self, statement: Statement, query: Query) -> tuple[Integers, At]:
+        return self._exact(statement, lambda result: met(result, query.keys))
+
+    def _exact(self, statement: Statement, reading: Callable[[pa.Table], _Read]) -> _Read:
         with suppress(duckdb.Error, ArrowException, LookupError, ValueError):
             with self._connection.cursor() as cursor:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 result = cursor.sql(statement.text, params=list(statement.parameters)).to_arrow_table()
-            return cells(result, queries)
+            return reading(result)
         raise Failure()  # out here it carries no cause, whose words may quote a row
 
     def render_rows(self, rows: Select) -> Statement:

@@ -151,10 +151,11 @@ def _own(output: OwnValue, scalars: Scalars) -> Iterator[str]:
             yield f"{mean} * {double(domain.step)} AS {quoted(output.name)}"
         case aggregate:
             step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
-            yield from _stepped(_integers(aggregate, scalars), step, output)
+            yield from _stepped(integers(aggregate, scalars), step, output)
 
 
-def _integers(aggregate: Own, scalars: Scalars) -> str:
+def integers(aggregate: Own, scalars: Scalars) -> str:
+    """A count or a sum of grid integers."""
     match aggregate:
         case Total(value=value, domain=domain, centre=centre):
             return total(scalars.grid(value, domain), centre)

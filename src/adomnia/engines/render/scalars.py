@@ -59,6 +59,11 @@ class Scalars:
             return stored(expression, grid=True)
         return on_grid(self.value(expression), domain, may_be_nan=may_be_nan(expression))
 
+    def places(self, expression: Expression, texts: tuple[str, ...]) -> str:
+        """The place of a text in a list, NULL where it is not in it."""
+        cases = (f"WHEN {self._bound(text)} THEN {place}" for place, text in enumerate(texts))
+        return f"CASE {self.value(expression)} {' '.join(cases)} END"
+
     def _constant(self, constant: Fraction | str | bool | date | None) -> str:
         match constant:
             case bool():

@@ -2,9 +2,14 @@
 """Queries over one relation as one statement."""
 
 from adomnia.engines.contract import Statement
-from adomnia.engines.render.relations import derived, kept, person, source, total
+from adomnia.engines.render.clipped import clipped
+from adomnia.engines.render.histograms import histogram
+from adomnia.engines.render.relations import derived, integers, kept, person, source
 from adomnia.engines.render.scalars import Scalars, stored
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import Histogram, People, Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.keys import Bucket, Key, Names
+from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
 
@@ -12,16 +17,22 @@ from adomnia.privacy.relations import Select
 def render(queries: tuple[Query, ...]) -> Statement:
     """One statement for queries over the same rows and keys: k0, k1, ... then m0, m1, ... in their order."""
     first, *others = queries
-    if any((query.read, query.keys) != (first.read, first.keys) for query in others):
+    if any(query.scan != first.scan for query in others):
         raise ValueError("Statement queries must share the rows they read and their keys, got different ones.")
     scalars = Scalars()
-    keys = [stored(key) for key in first.keys]
+    keys = [_key(key, scalars) for key in first.keys]
+    if isinstance(first.aggregate, Histogram):
+        return Statement(histogram(first, keys, scalars), tuple(scalars.parameters))
+    if first.clip is not None:
+        text = clipped({query: _sum_type(query) for query in queries}, keys, scalars)
+        return Statement(text, tuple(scalars.parameters))
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
     outputs += [f"{_aggregate(query, scalars)} AS m{place}" for place, query in enumerate(queries)]
     table, conditions = source(first.read, scalars)
     text = f"SELECT {', '.join(outputs)} FROM {table}{kept(conditions)}"
-    if keys:
-        text += f" GROUP BY {', '.join(keys)}"
+    if first.keys:
+        # By their numbers: what is bound cannot be written a second time.
+        text += f" GROUP BY {', '.join(str(place + 1) for place in range(len(first.keys)))}"
     return Statement(text, tuple(scalars.parameters))
 
 
@@ -31,15 +42,31 @@ def render_rows(rows: Select) -> Statement:
     return Statement(derived(rows, scalars), tuple(scalars.parameters))
 
 
+def _key(key: Key, scalars: Scalars) -> str:
+    """Integers that stand for the values of a key, a condition, or values as they are; NULL belongs to no group."""
+    match key:
+        case Bucket(value=value, among=Numbers() as numbers):
+            return scalars.grid(value, numbers)
+        case Bucket(value=value, among=tuple() as texts):
+            return scalars.places(value, texts)
+        case Bucket(value=value, among=Names()) if isinstance(value.kind, Quantity):
+            return f"TRY_CAST({scalars.value(value)} AS BIGINT)"
+        case Bucket(value=value, among=None):  # as a small integer: by a BOOLEAN, DuckDB groups half as fast
+            return f"CAST(({scalars.value(value)}) AS UTINYINT)"
+        case Bucket(value=value):
+            return f"({scalars.value(value)})"
+    return stored(key)
+
+
 def _aggregate(query: Query, scalars: Scalars) -> str:
     match query.aggregate:
-        case Rows():
-            return "COUNT(*)"
-        case Present(value=value):
-            return f"COUNT({scalars.present(value)})"
-        case Total(value=value, domain=domain, centre=centre):
-            return f"CAST({total(scalars.grid(value, domain), centre)} AS {_sum_type(query)})"
-    return f"COUNT(DISTINCT {person(query.read) if query.aggregate.person is None else stored(query.aggregate.person)})"
+        case People(person=whose):
+            return f"COUNT(DISTINCT {person(query.read) if whose is None else stored(whose)})"
+        case Total() as total:
+            return f"CAST({integers(total, scalars)} AS {_sum_type(query)})"
+        case counted:
+            assert not isinstance(counted, Histogram)  # noqa: S101 - those stand alone
+            return integers(counted, scalars)
 
 
 def _sum_type(query: Query) -> str:

@@ -44,10 +44,12 @@ def _divided(left: Kind, right: Kind) -> Kind | None:
 
 
 def _remainder(left: Kind, right: Kind) -> Kind | None:
-    """It has the sign of the dividend, and is no larger than either."""
+    """It has the sign of the dividend, and is no larger than either; of whole numbers it is less than the divisor."""
     if not (isinstance(left, Quantity) and isinstance(right, Quantity)):
         return None
     divisor = None if right.lower is None or right.upper is None else max(-right.lower, right.upper)
+    if divisor is not None and left.whole and right.whole:
+        divisor = max(divisor - 1, _ZERO)
     dividend = (
         None if left.lower is None else max(-left.lower, _ZERO),
         None if left.upper is None else max(left.upper, _ZERO),

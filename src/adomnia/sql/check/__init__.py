@@ -6,7 +6,8 @@ comparisons and guarded casts only), and how far one person's rows can move each
 Proofs: docs/proofs/check.md, docs/proofs/relations.md.
 """
 
+from adomnia.sql.check.histograms import Reading
 from adomnia.sql.check.public import check_public
-from adomnia.sql.check.statements import checked
+from adomnia.sql.check.statements import checked, checked_histogram
 
-__all__ = ["check_public", "checked"]
+__all__ = ["Reading", "check_public", "checked", "checked_histogram"]

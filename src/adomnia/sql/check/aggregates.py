@@ -47,7 +47,7 @@ def total(node: exp.Expr, row: Row, most_rows: int) -> Range:
     summed, centre = _from_centre(node)
     require(type(summed) is exp.Sum, "an exact sum")
     only(summed, "this")
-    added = _grid(summed.this, row)
+    added = grid(summed.this, row)
     require(most_rows * max(added.magnitude, abs(centre)) <= WIDTHS["INT128"] // 2, "the width of a sum")
     return Range(added.lowest - centre, added.highest - centre)
 
@@ -110,14 +110,14 @@ def _from_centre(node: exp.Expr) -> tuple[exp.Expr, int]:
     return node.this, integer(times.this.this)
 
 
-def _grid(node: exp.Expr, row: Row) -> Range:
+def grid(node: exp.Expr, row: Row) -> Range:
     """Integers: a stored grid, or a value clamped onto one."""
     if type(node) is exp.Case:
         return _clamped(node, row)
-    grid = row.column(node).grid if place(node) is not None else None
-    if grid is None:
+    stored = row.column(node).grid if place(node) is not None else None
+    if stored is None:
         raise unproved("a stored grid")
-    return grid
+    return stored
 
 
 def _clamped(node: exp.Case, row: Row) -> Range:

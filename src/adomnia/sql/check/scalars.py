@@ -141,9 +141,9 @@ class Row:
 
 
 def _by_cases(node: exp.Case, types: dict[int, str]) -> str:
-    """CASE WHEN condition THEN ..., or CASE code WHEN code THEN ...; all outcomes of one type, or NULL."""
+    """CASE WHEN condition THEN ..., or CASE code WHEN code THEN ..., or of texts; all outcomes of one type, or NULL."""
     only(node, "this", "ifs", "default")
-    asked = "boolean" if node.this is None else "code"
+    asked = "boolean" if node.this is None else "text" if types[id(node.this)] == "text" else "code"
     tests = [branch.this for branch in node.args["ifs"]] + ([] if node.this is None else [node.this])
     require(all(types[id(test)] == asked for test in tests), "a CASE")
     outcomes = [branch.args["true"] for branch in node.args["ifs"]] + [node.args.get("default")]

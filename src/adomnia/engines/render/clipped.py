@@ -1,0 +1,79 @@
+# ruff: noqa: S608 - SQL is what this module writes; names are quoted, text is bound
+"""Counts and sums of shortened vectors: SQL that adds up what each person has in all cells, scaled by one factor.
+
+Innermost, the entries v of each person and cell, exact. Around that, the squares of each person's entries added up, n,
+exact too. Outermost, v where the length fits, else v shortened by a factor in doubles that is surely small enough, and
+rounded towards zero. Proof: docs/proofs/clipping.md.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import nextafter
+
+from adomnia.engines.contract import PERSON
+from adomnia.engines.render.constants import double, quoted
+from adomnia.engines.render.relations import DERIVED, integers, kept, person, source
+from adomnia.engines.render.scalars import Scalars
+from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.queries import CLIPPED_PARTS, Query
+
+_SHRUNK = 1 - Fraction(1, 2**40)  # more than the few roundings of the factor can add
+
+
+@dataclass
+class _Vectors:
+    """What is computed for each person and cell, by what it is: v0, v1, ...; and of which of them the length counts."""
+
+    scalars: Scalars
+    entries: dict[str, int] = field(default_factory=dict)
+    measured: set[int] = field(default_factory=set)
+
+    def entry(self, aggregate: Rows | Present | Total) -> int:
+        return self.entries.setdefault(f"CAST({integers(aggregate, self.scalars)} AS BIGINT)", len(self.entries))
+
+    def shortened(self, query: Query, kind: str) -> str:
+        """The sum over all people, as a type that holds it."""
+        clip, aggregate = query.clip, query.aggregate
+        assert clip is not None  # noqa: S101 - nothing else comes here
+        assert isinstance(aggregate, Rows | Present | Total)  # noqa: S101 - as constructed
+        entry = self.entry(aggregate)
+        length = self.entry(Rows()) if clip.counted else entry
+        self.measured.add(length)
+        factor = f"{_numerator(clip.bound)} / SQRT(CAST(n{length} AS DOUBLE))"
+        # TRY_CAST, although what reaches it always fits: an engine may compute a branch for rows that do not take it.
+        shorter = f"TRY_CAST(TRUNC(CAST(v{entry} AS DOUBLE) * ({factor})) AS BIGINT)"
+        whole = f"v{entry} * {CLIPPED_PARTS}"
+        return f"CAST(SUM(CASE WHEN n{length} <= {clip.bound**2} THEN {whole} ELSE {shorter} END) AS {kind})"
+
+
+def clipped(queries: dict[Query, str], keys: list[str], scalars: Scalars) -> str:
+    """The statement of queries, each with the type that holds its sums, over rows grouped by rendered keys."""
+    rows, vectors = next(iter(queries)).read, _Vectors(scalars)
+    outputs = [f"{vectors.shortened(*each)} AS m{place}" for place, each in enumerate(queries.items())]
+    names = [f"k{place}" for place in range(len(keys))]
+    table, conditions = source(rows, scalars)
+    inner = [f"{person(rows)} AS {quoted(PERSON)}"]
+    inner += [f"{key} AS {name}" for key, name in zip(keys, names, strict=True)]
+    inner += [f"{entry} AS v{place}" for entry, place in vectors.entries.items()]
+    text = f"SELECT {', '.join(inner)} FROM {table}{kept(conditions)} GROUP BY {_numbers(1 + len(keys))}"
+    cells = kept([f"{name} IS NOT NULL" for name in names])  # what belongs to none of them shortens nothing
+    middle = [*names, *(f"v{place}" for place in range(len(vectors.entries))), *map(_squares, sorted(vectors.measured))]
+    text = f"SELECT {', '.join(middle)} FROM ({text}) AS {quoted(DERIVED)}{cells}"
+    text = f"SELECT {', '.join([*names, *outputs])} FROM ({text}) AS {quoted(DERIVED)}"
+    return f"{text} GROUP BY {_numbers(len(keys))}" if keys else text
+
+
+def _squares(place: int) -> str:
+    wide = f"CAST(v{place} AS HUGEINT)"
+    return f"SUM({wide} * {wide}) OVER (PARTITION BY {quoted(PERSON)}) AS n{place}"
+
+
+def _numerator(bound: int) -> str:
+    """A double that is surely below the bound in parts, by a little more than roundings can make up for."""
+    shrunk = CLIPPED_PARTS * bound * _SHRUNK
+    nearest = float(shrunk)
+    return double(nearest if nearest <= shrunk else nextafter(nearest, 0))
+
+
+def _numbers(count: int) -> str:
+    return ", ".join(str(place + 1) for place in range(count))

@@ -1,0 +1,111 @@
+"""Keys of groups: what rows are grouped by, and the values it may take. They are declared, hence public."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import TypeAlias, TypeGuard
+
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Approximate, Concentrated
+from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.kinds import Text, Truth
+from adomnia.privacy.relations import MOST_ROWS
+
+Label: TypeAlias = str | bool | int | float | date
+
+_MONTHS, _QUARTERS, _WEEK = 12, 4, 7
+
+# What a whole number stands for, by how a key is shown: days are counted from the first of year 1, which is a Monday.
+_SHOWN: dict[str, Callable[[int], date]] = {
+    "day": lambda days: date.fromordinal(days + 1),
+    "week": lambda weeks: date.fromordinal(_WEEK * weeks + 1),
+    "month": lambda months: date(months // _MONTHS, months % _MONTHS + 1, 1),
+    "quarter": lambda quarters: date(quarters // _QUARTERS, quarters % _QUARTERS * 3 + 1, 1),
+    "year": lambda year: date(year, 1, 1),
+}
+
+
+@dataclass(frozen=True)
+class Names:
+    """Values that nobody declared: those that enough people have. Before they are found, one that is made up.
+
+    `most` is how many there may be as long as they are not found. `price` is what finding them costs, and `minimum` how
+    many people a value must have: where these differ, so may what is found.
+    """
+
+    found: tuple[Label, ...]
+    most: int = 0
+    price: Approximate | Concentrated | None = None
+    minimum: int = 1
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Groups by an expression: a condition, a text that is one of a list, or a number on a grid between bounds.
+
+    Or whatever values enough people have, once they are found. `written` is what the question says, which may be a day
+    where `value` is its number, `shown` as that day.
+    """
+
+    value: Expression
+    among: tuple[str, ...] | Numbers | Names | None
+    written: Expression
+    shown: str = "number"
+
+    @cached_property
+    def cells(self) -> range:
+        """The integers that stand for its values."""
+        match self.among:
+            case Numbers() as numbers:
+                return range(numbers.grid_lower, numbers.grid_upper + 1)
+            case Names(most=most, found=found):
+                return range(most or len(found))
+            case None:
+                return range(2)
+        return range(len(self.among))
+
+    @cached_property
+    def labels(self) -> tuple[Label, ...]:
+        match self.among:
+            case Numbers(step=step):
+                shown = _SHOWN.get(self.shown)
+                return tuple(
+                    shown(cell) if shown else int(cell * step) if step.denominator == 1 else float(cell * step)
+                    for cell in self.cells
+                )
+            case Names(found=found):
+                return found
+            case None:
+                return (False, True)
+        return self.among
+
+
+Key: TypeAlias = Column | Bucket
+
+
+def key_cells(key: Key) -> range:
+    """The integers that stand for the values of a key in a statement."""
+    return key.cells if isinstance(key, Bucket) else range(len(key_values(key)))
+
+
+def provable_cells(key: Key) -> range:
+    """The same as a statement shows it: where it gives values as they are, there may be as many as there are rows."""
+    return range(MOST_ROWS) if is_open(key) else key_cells(key)
+
+
+def is_open(key: Key) -> TypeGuard[Bucket]:
+    """Whether nobody declared the values of a key."""
+    return isinstance(key, Bucket) and isinstance(key.among, Names)
+
+
+def key_values(key: Key) -> tuple[Label, ...]:
+    """The values that a key may take, in their order."""
+    match key:
+        case Bucket():
+            return key.labels
+        case Column(kind=Text(values=tuple() as values)):
+            return values
+        case Column(kind=Truth()):
+            return (False, True)
+    raise ValueError(f"Query key must have declared values, got {key.name}.")

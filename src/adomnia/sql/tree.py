@@ -1,0 +1,50 @@
+"""Text as a tree: what a thing is made of, one line a part, for terminals and for notebooks."""
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 100  # characters of a line
+
+
+@dataclass(frozen=True)
+class Node:
+    """A line, and what it is made of."""
+
+    text: str
+    parts: tuple["Node", ...] = ()
+
+    def lines(self) -> list[str]:
+        """The tree drawn with lines; a text that is too long goes on below itself."""
+        return list(_drawn(self, "", ""))
+
+    def html(self) -> str:
+        """The tree as nested lists."""
+        return f"<ul>{_item(self)}</ul>"
+
+    def record(self) -> dict[str, object]:
+        """The tree as plain data."""
+        return {"text": self.text, "parts": [part.record() for part in self.parts]}
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def _drawn(node: Node, first: str, rest: str) -> Iterator[str]:
+    """The lines of a node: what stands before the first of them, and before all others."""
+    below = rest + ("│  " if node.parts else "   ")
+    # Names, texts and categories have no spaces to break at, and are not broken.
+    wrapped = textwrap.wrap(
+        node.text, max(WIDTH - len(rest), WIDTH // 2), break_long_words=False, break_on_hyphens=False
+    )
+    yield first + (wrapped[0] if wrapped else "")
+    yield from (below + line for line in wrapped[1:])
+    for place, part in enumerate(node.parts, 1):
+        last = place == len(node.parts)
+        yield from _drawn(part, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
+
+
+def _item(node: Node) -> str:
+    parts = f"<ul>{''.join(map(_item, node.parts))}</ul>" if node.parts else ""
+    return f"<li>{escape(node.text)}{parts}</li>"

@@ -1,0 +1,247 @@
+"""Less noise for the same price, for a longer look at the data: what a person adds is shortened as a whole."""
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import isqrt, pi, prod, sqrt
+from statistics import NormalDist
+from typing import TypeAlias
+
+import numpy as np
+
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.privacy.aggregates import Aggregate, Present, Rows, Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Concentrated, Event, Price
+from adomnia.privacy.expressions import Expression, call, number
+from adomnia.privacy.keys import Bucket
+from adomnia.privacy.kinds import Identity
+from adomnia.privacy.queries import CLIPPED_PARTS, MOST_CLIPPED, Clip, Query
+from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected
+from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
+from adomnia.statistics.located import Located, value_of, with_cells
+from adomnia.statistics.profile import Contributions
+
+_PROFILE, _REST = Fraction(1, 10), Fraction(9, 10)  # of the price: for the lengths of vectors, and for themselves
+_UNSEEN = 0.05  # how often noise alone may make a level of the profile look inhabited
+_SURELY = 0.95  # how surely a profile shows most people
+_SPREAD = 3.0  # what a vector loses in all its cells when it loses one unit of length
+_SQUARES = 2**60  # steps of the largest sum of squares: where those of a profile are finer, they are rounded
+
+
+_Answers: TypeAlias = Generator[Round, tuple[Measured, ...], tuple[Measured, ...]]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How one measurement is made; `counted`: its vector is shortened by the length of the person's rows."""
+
+    measure: Measure
+    counted: bool
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """What the length is of."""
+        return Rows() if self.counted else self.measure.query.aggregate
+
+    @cached_property
+    def reach(self) -> int:
+        """The greatest length there can be."""
+        return replace(self.measure.query, aggregate=self.aggregate, clip=None).reach or 0
+
+    @property
+    def shortens(self) -> bool:
+        """Whether there is anything to gain, and the integers are small enough."""
+        return self.reach > 1 and (self.measure.query.reach or 0) in range(1, MOST_CLIPPED + 1)
+
+    @property
+    def price(self) -> Concentrated:
+        if not isinstance(self.measure.price, Concentrated):
+            raise TypeError(f"Clipped is bought with Concentrated(rho), got {self.measure.price}.")
+        return self.measure.price
+
+    def sought(self) -> Measure:
+        """How many people have vectors of what length: one cell for each factor of two of its square."""
+        query = replace(self.measure.query, aggregate=self.aggregate, clip=None)
+        return Measure(_profile(query, self.reach), self.price * _PROFILE)
+
+    def shortened(self, bound: int) -> Measure:
+        return Measure(replace(self.measure.query, clip=Clip(bound, self.counted)), self.price * _REST)
+
+
+@dataclass(frozen=True)
+class _Length:
+    """The length that vectors are shortened to, and the share of all rows, or of a sum, that this leaves out.
+
+    `seen` is that of the people whom the profile shows, spread as usual over their cells; `hidden` allows for those too
+    whom its noise may hide, spread as far as can be.
+    """
+
+    bound: int
+    seen: float
+    hidden: float
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """Another statistic over measurements in which the vector of each person's cells is shortened to a chosen length.
+
+    Method      a tenth of each price buys a noisy histogram of the lengths, by factors of the square root of two; the
+                length with the least noise and loss together follows from it; the rest buys the shortened measurement.
+                Sums from a centre that belong to a count are shortened by the lengths of people's rows, like the count
+                itself, so that both shrink by about one factor; if the centre is near the mean, by their own.
+    Guarantee   for each measurement its price: the histogram holds a person once, and the lengths bound the rest.
+                Equal measurements of two statistics stay equal, so that they are still paid for once.
+    Bias        towards zero by what is shortened, of which the method's text gives an estimate; means hardly, as their
+                sum and count shrink together.
+    Cite        Dong et al. 2022 (shortening vectors by groups); docs/proofs/clipping.md.
+    """
+
+    inner: Statistic
+
+    def steps(self, price: Price) -> Steps:
+        flow, lengths = self.inner.steps(price), dict[_Way, _Length]()
+        asked = next(flow)
+        while True:
+            answers = yield from self._answered(asked, lengths)
+            try:
+                asked = flow.send(answers)
+            except StopIteration as end:
+                estimate: Estimate = end.value
+                return replace(estimate, method=f"{estimate.method}{_told(lengths)}")
+
+    def event(self, price: Price) -> Event:
+        return self.inner.event(price)
+
+    def rehearsed(self, price: Price) -> Iterator[Measure]:
+        """What will be asked, as far as it is known before, with the least and the greatest lengths there can be."""
+        asked = next(self.inner.steps(price))
+        then = (replace(asked[0], query=self.inner.farthest),) if isinstance(self.inner, Located) else ()
+        for way in self._ways((*asked, *then)):
+            if way.shortens:
+                yield way.sought()
+                yield from (way.shortened(bound) for bound in (1, way.reach))
+            else:
+                yield way.measure
+
+    def _ways(self, asked: Round) -> list[_Way]:
+        return [_Way(each, _by_rows(each.query.aggregate) and not isinstance(self.inner, Located)) for each in asked]
+
+    def _answered(self, asked: Round, lengths: dict[_Way, _Length]) -> _Answers:
+        """Two rounds for one: first profiles and whatever is not shortened, then the shortened measurements."""
+        ways = self._ways(asked)
+        first = [way.sought() if way.shortens else way.measure for way in ways]
+        seen = yield tuple(first)
+        chosen = {way: _shortest(way, found) for way, found in zip(ways, seen, strict=True) if way.shortens}
+        if not chosen:
+            return seen
+        lengths.update(chosen)
+        second = (way.shortened(length.bound) for way, length in chosen.items())
+        shortened = dict(zip(chosen, (yield tuple(second)), strict=True))
+        return tuple(
+            _in_units(shortened[way]) if way in shortened else found for way, found in zip(ways, seen, strict=True)
+        )
+
+
+def _by_rows(aggregate: Aggregate) -> bool:
+    """By the query alone: what two statistics need is then shortened alike in both, and paid once."""
+    match aggregate:
+        case Total(centre=centre):
+            return centre != 0
+        case Present(value=value):
+            return isinstance(value.kind, Identity)
+    return False
+
+
+def _in_units(measured: Measured) -> Measured:
+    """Parts rounded to whole units; the quarter added to the variance is more than rounding adds to the noise."""
+    assert isinstance(measured.noise, DiscreteGaussian)  # noqa: S101 - as bought
+    noise = DiscreteGaussian(measured.noise.variance / CLIPPED_PARTS**2 + Fraction(1, 4))
+    values = measured.values.copy()
+    values[...] = (measured.values + CLIPPED_PARTS // 2) // CLIPPED_PARTS  # an array again, also where it has no axes
+    return Measured(values, noise)
+
+
+def _shortest(way: _Way, profile: Measured) -> _Length:
+    """The length of which noise in all cells and loss together are the least."""
+    contributions = _contributions(profile)
+    if not _shows_most(contributions, profile):  # a length would be a guess, so nothing is shortened
+        return _Length(way.reach, 0.0, 0.0)
+    ladder = {each for below, edge in pairwise(contributions.edges) for each in ((below + edge) // 2 + 1, edge)}
+    edges = sorted({min(each, way.reach) for each in ladder})
+    bounds, cells = np.array(edges, dtype=np.float64), prod(way.measure.query.shape)
+    noise = bounds * cells / sqrt(pi * float(way.price.rho * _REST))
+    loss, rows = contributions.bias(bounds, way.reach), max(contributions.rows, 1.0)
+    spread = min(_SPREAD, sqrt(cells))
+    best = int(np.argmin(noise + spread * loss))
+    seen = spread * float(contributions.dropped(bounds[[best]])[0]) / rows
+    return _Length(edges[best], min(1.0, seen), min(1.0, max(seen, sqrt(cells) * float(loss[best]) / rows)))
+
+
+def _shows_most(contributions: Contributions, profile: Measured) -> bool:
+    """Whether at least half of all people there may be are at levels that noise alone does not make."""
+    noise = profile.noise.interval(_SURELY).half_width * sqrt(len(profile.values))
+    return 2 * sum(contributions.people) >= float(profile.values.sum()) + noise and any(contributions.people)
+
+
+def _told(lengths: dict[_Way, _Length]) -> str:
+    """What was shortened, of the measurements with the most cells: others only helped to make those."""
+    most = max((prod(way.measure.query.shape) for way in lengths), default=0)
+    told = {way: length for way, length in lengths.items() if prod(way.measure.query.shape) == most}
+    if not told:
+        return ""
+    words = dict.fromkeys(_in_words(way, length.bound) for way, length in told.items())
+    seen, hidden = max(length.seen for length in told.values()), max(length.hidden for length in told.values())
+    return f", shortened to {' and '.join(words)} a person: about {seen:.1%}, up to {hidden:.1%} left out"
+
+
+def _contributions(profile: Measured) -> Contributions:
+    """What a profile shows: at level j are the lengths of which the square is at least 2**j and below 2**(j + 1)."""
+    assert isinstance(profile.noise, DiscreteGaussian)  # noqa: S101 - as bought
+    levels, deviation = len(profile.values), sqrt(profile.noise.variance)
+    unseen = deviation * NormalDist().inv_cdf(1 - _UNSEEN / levels)
+    people = (float(found) if found >= unseen else 0.0 for found in profile.values)
+    edges = (0, *(isqrt(2 ** (level + 1) - 2) + 1 for level in range(levels)))
+    return Contributions(edges, tuple(people), unseen, deviation * sqrt(2 / pi))
+
+
+def _in_words(way: _Way, bound: int) -> str:
+    if isinstance(way.aggregate, Total):
+        return f"a sum of {float(bound * way.aggregate.domain.step):,.4g}"
+    return f"{bound:,} {'row' if bound == 1 else 'rows'}"
+
+
+def _profile(query: Query, reach: int) -> Query:
+    """People by the length of what they have in all cells: the level of a length is the logarithm of its square."""
+    aggregate = query.aggregate
+    step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
+    entries = _entries(query, Numbers(-reach * step, reach * step, step))
+    entry = entries.columns[-1]
+    rounded = step**2 * max(1, reach**2 // _SQUARES)
+    squares = Total(call("*", entry, entry), Numbers(0, (reach * step) ** 2, rounded))
+    lengths = PerPerson(entries, (), (OwnValue("n", squares),))
+    level = call("floor", call("log2", _squared(lengths.columns[-1], step)))
+    levels = Numbers.integers(0, (reach**2).bit_length() - 1)
+    return Query(lengths, (Bucket(level, levels, level),), Rows())
+
+
+def _entries(query: Query, domain: Numbers) -> PerPerson:
+    """What each person has in each cell."""
+    keyed = enumerate(query.keys)
+    selected = [Selected(f"k{place}", value_of(key), not isinstance(key, Bucket)) for place, key in keyed]
+    keys, aggregate = len(selected), query.aggregate
+    if isinstance(aggregate, Present | Total):
+        selected.append(Selected("x", aggregate.value))
+    select = Select(with_cells(query), tuple(selected))
+    if isinstance(aggregate, Present | Total):
+        aggregate = replace(aggregate, value=select.columns[-1])
+    assert isinstance(aggregate, Rows | Present | Total)  # noqa: S101 - nothing else is shortened
+    outputs = tuple(Selected(column.name, column) for column in select.columns[:keys])
+    return PerPerson(select, outputs, (OwnValue("v", aggregate, domain),))
+
+
+def _squared(length: Expression, step: Fraction) -> Expression:
+    """Squares in steps."""
+    return length if step == 1 else call("/", length, number(step**2))

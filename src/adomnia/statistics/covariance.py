@@ -1,0 +1,61 @@
+"""How two values vary together."""
+
+from dataclasses import dataclass
+
+from adomnia.privacy.aggregates import Aggregate, Present, Total
+from adomnia.privacy.events import Composed, Event, Price
+from adomnia.privacy.queries import Query
+from adomnia.statistics.centred import plain_total
+from adomnia.statistics.contract import Estimate, Steps
+from adomnia.statistics.moments import ROWS, beside, centred, measured, product, width
+from adomnia.statistics.quotients import Quotient
+
+COVARIANCES = ("COVAR_POP", "COVAR_SAMP")
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """The covariance of two bounded expressions over the rows that have both, in every cell.
+
+    Method      noisy count, two sums and the sum of products, counted from the middles, a quarter of the price each.
+    Guarantee   the four measurements composed; all else is post-processing.
+    Bias        the cap on rows per person, clamping.
+    Cite        Dwork, McSherry, Nissim & Smith 2006 (sums); Fieller 1954 (the interval of a quotient).
+    """
+
+    query: Query
+    other: Total
+    name: str
+
+    def __post_init__(self) -> None:
+        pair_of(self.query, self.other, "Covariance")
+        if self.name not in COVARIANCES:
+            raise ValueError(f"Covariance name must be one of {', '.join(COVARIANCES)}, got {self.name}.")
+
+    def steps(self, price: Price) -> Steps:
+        first, second = pair_of(self.query, self.other, "Covariance")
+        moments = yield from measured(self.query, products_of(first, second), price)
+        sample = self.name.endswith("SAMP")
+        rows = moments.rows(less=int(sample))
+        farthest = width(first) * width(second) / (2 if sample else 4)
+        limits = (-farthest, farthest)
+        covariance = Quotient(moments.about_means("x", "y"), rows, (rows,), limits, moments.noises)
+        return Estimate(covariance.values, covariance.bounds, "noisy sums of values and products / noisy count")
+
+    def event(self, price: Price) -> Event:
+        return Composed((price / 4, price / 4, price / 4, price / 4))
+
+
+def pair_of(query: Query, other: Total, owner: str) -> tuple[Total, Total]:
+    """Two sums of different values, counted from zero."""
+    first = plain_total(query, owner)
+    if other.centre or first.value == other.value:
+        raise ValueError(f"{owner} other must be a Total of another value from centre 0, got {other}.")
+    return first, other
+
+
+def products_of(first: Total, second: Total) -> dict[str, Aggregate]:
+    """What a covariance is made of: x and y of the rows that have both, their number and their products."""
+    both = product(first, second)
+    x, y = centred(beside(first, second)), centred(beside(second, first))
+    return {ROWS: Present(both.value), "x": x, "y": y, "xy": both}

@@ -1,0 +1,40 @@
+"""Noisy integers times constants, added up: the value, and an interval by the law of the noise together."""
+
+from fractions import Fraction
+from math import ceil, lcm
+
+import numpy as np
+
+from adomnia.statistics.contract import Bounds, Estimate, Parts
+from adomnia.statistics.ratios import critical_value, left_open_by
+from adomnia.statistics.scaled import times
+
+MOST_EXACT = 2  # noises whose joint law is computed
+
+
+def linear(parts: Parts, method: str, constant: Fraction = Fraction(0)) -> Estimate:
+    """The estimate that is a sum of one or two noisy integers times constants, not all of them zero, and a constant."""
+    parts = tuple(part for part in parts if part[1])
+    unit = Fraction(1, lcm(constant.denominator, *(factor.denominator for _, factor in parts)))
+    # In Python's integers, because they may be near the end of 64 bits.
+    start = np.array(int(constant / unit), dtype=object)
+    summed = sum((int(factor / unit) * measured.values.astype(object) for measured, factor in parts), start=start)
+    units = np.asarray(summed, dtype=object)
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        reach = ceil(reach_of(parts, confidence, cells) / unit)
+        return times(units - reach, unit), times(units + reach, unit)
+
+    return Estimate(times(units, unit), interval, method, whole=unit == 1, parts=() if constant else parts)
+
+
+def reach_of(parts: Parts, confidence: float, cells: int) -> Fraction:
+    """How far the noise of one or two parts goes together."""
+    if len(parts) == 1:
+        ((measured, factor),) = parts
+        return abs(factor) * measured.noise.interval(confidence, cells).half_width
+    (x, unit), (y, factor) = sorted(parts, key=lambda part: abs(part[1]))
+    ratio = abs(factor / unit)
+    limit = critical_value(x.noise, y.noise, float(ratio), left_open_by(confidence, cells))  # type: ignore[arg-type]
+    # Where the sum is whole, it stays below the limit only if it is at most the integer below it.
+    return abs(unit) * (ceil(limit) - 1 if ratio.denominator == 1 else Fraction(limit))

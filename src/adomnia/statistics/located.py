@@ -1,0 +1,114 @@
+"""Means and sums counted from near the mean itself: there, what a person adds is short, and so is the noise."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+
+from adomnia.privacy.aggregates import Total
+from adomnia.privacy.events import Event, Price
+from adomnia.privacy.expressions import Expression, call
+from adomnia.privacy.keys import Bucket, Key
+from adomnia.privacy.queries import MOST_CLIPPED, Clip, Query
+from adomnia.privacy.relations import Relation, Where
+from adomnia.statistics.centred import distances_and_values
+from adomnia.statistics.contract import Estimate, Measure, Measured, Steps
+from adomnia.statistics.linear import linear
+from adomnia.statistics.mean import Mean, mean_of
+from adomnia.statistics.sum import Sum
+
+_SEARCH, _REST = Fraction(1, 10), Fraction(9, 10)  # of the price of distances: for the mean of all, and for each
+_NEAR = 8  # a mean is found where its noise, at this confidence, is below this part of the width of its bounds
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Located:
+    """A mean, or the sum beside it, from distances to about the mean of all cells instead of the middle of the bounds.
+
+    Method      a tenth of what the distances cost buys the noisy mean of all cells together; the rest buys distances
+                from it. It is worth that where people's sums are shortened to the length that they have.
+    Guarantee   the measurements composed: those of the statistic itself, of which one pays for its centre.
+    Bias        as that of the statistic; any centre gives the same mean.
+    Cite        Smith 2011 (where to centre, found first); Fieller 1954 (the interval of a ratio).
+    """
+
+    query: Query
+    mean: bool = True  # else the sum
+    share: Fraction = Fraction(1, 2)  # of the price, for the distances; the count's is the rest
+
+    @property
+    def inner(self) -> Mean | Sum:
+        """The same from the middle of the bounds."""
+        return Mean(self.query) if self.mean else Sum(self.query, centred=True)
+
+    def steps(self, price: Price) -> Steps:
+        distances, values = self._queries
+        # Of rows that have a cell, and to be shortened in any case: no statistic over other cells asks for this one,
+        # and no other over these, so that what follows from it is paid by it.
+        rough = replace(distances, relation=with_cells(distances), keys=(), clip=Clip(distances.reach or 0))
+        total, count = yield (
+            Measure(rough, price * self.share * _SEARCH),
+            Measure(values, price * (1 - self.share)),
+        )
+        near = _recentred(distances, total, count)
+        (sums,) = yield (Measure(near, price * self.share * _REST),)
+        return self._estimate(near, sums, count)
+
+    def event(self, price: Price) -> Event:
+        return self.inner.event(price)
+
+    @property
+    def farthest(self) -> Query:
+        """The distances that are longest: from the end of the bounds."""
+        distances, _ = self._queries
+        return replace(distances, aggregate=replace(_total(distances), centre=_total(distances).domain.grid_lower))
+
+    @property
+    def _queries(self) -> tuple[Query, Query]:
+        return distances_and_values(self.query, "Located")
+
+    def _estimate(self, near: Query, sums: Measured, count: Measured) -> Estimate:
+        if self.mean:
+            return replace(
+                mean_of(near, sums, count), method="noisy sum of distances from about the mean / noisy count"
+            )
+        total = _total(near)
+        parts = ((sums, total.domain.step), (count, total.centre * total.domain.step))
+        return linear(parts, "noisy sum of distances from about the mean + that mean x noisy count")
+
+
+def with_cells(query: Query) -> Relation:
+    """The rows that belong to a cell."""
+    rows = query.relation
+    for key in query.keys:
+        rows = Where(rows, call("not", call("is null", value_of(key))))
+    return rows
+
+
+def value_of(key: Key) -> Expression:
+    """What rows are grouped by."""
+    return key.value if isinstance(key, Bucket) else key
+
+
+def _recentred(distances: Query, total: Measured, count: Measured) -> Query:
+    """Distances from the noisy mean of all cells; from where they were, if that is all noise."""
+    aggregate = _total(distances)
+    rows, blur = int(np.sum(count.values)), count.noise.interval(_CONFIDENCE).half_width * sqrt(count.values.size)
+    if rows <= 2 * blur or total.noise.interval(_CONFIDENCE).half_width * _NEAR > rows * aggregate.domain.width:
+        return distances
+    found = aggregate.centre + round(int(total.values) / rows)
+    centre = min(max(found, aggregate.domain.grid_lower), aggregate.domain.grid_upper)
+    return replace(distances, aggregate=replace(aggregate, centre=centre))
+
+
+def _total(query: Query) -> Total:
+    assert isinstance(query.aggregate, Total)  # noqa: S101 - as made
+    return query.aggregate
+
+
+def can_locate(query: Query) -> bool:
+    """Whether the integers are small enough to be shortened, from wherever they are counted."""
+    total = _total(query)
+    return query.relation.rows_per_person * max(total.magnitude, total.domain.width) <= MOST_CLIPPED

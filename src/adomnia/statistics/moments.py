@@ -1,0 +1,140 @@
+"""Sums of values, of their squares and of their products: what is measured for a spread or a correlation.
+
+Values are counted from the middle of their bounds: there one row moves each sum least, and the noise of the number of
+rows matters little.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from adomnia.mechanisms.contract import Noise
+from adomnia.privacy.aggregates import Aggregate, Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Price
+from adomnia.privacy.expressions import Expression, Literal, call, number
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import Query
+from adomnia.statistics.contract import Floats, Measure, Measured, Round
+from adomnia.statistics.quotients import Noisy
+
+ROWS = "rows"  # their number, among sums that are named by the letters of what is multiplied in them
+
+_EXACT = 2**53  # up to here every whole number is a double
+_LARGEST = 2**900  # far from where doubles overflow
+
+
+def centred(total: Total) -> Total:
+    """The sum of the distances from the middle, as a mean measures it."""
+    return replace(total, centre=total.domain.middle)
+
+
+def product(left: Total, right: Total) -> Total:
+    """The sum of the products of two distances from the middle, or of one with itself, from the middle of its own."""
+    value = call("*", _distance(left), _distance(right))
+    highest = _reach(left) * _reach(right)
+    if highest > _LARGEST:
+        raise ValueError(f"Products of distances must be at most 2**900, got {left.domain} and {right.domain}.")
+    domain = _domain(value, Fraction(0) if left == right else -highest, highest)
+    return Total(value, domain, domain.middle)
+
+
+def beside(total: Total, other: Total) -> Total:
+    """The same sum over the rows where another value is there too."""
+    nothing = Literal(None, total.value.kind)
+    return replace(total, value=call("case", call("is null", other.value), nothing, total.value))
+
+
+def width(total: Total) -> float:
+    """The distance between the bounds of a value."""
+    return float(total.domain.upper - total.domain.lower)
+
+
+def measured(
+    query: Query, asked: Mapping[str, Aggregate], price: Price
+) -> Generator[Round, tuple[Measured, ...], "Moments"]:
+    """One round of measurements over the same rows, at equal parts of the price."""
+    part = price / len(asked)
+    answers = yield tuple(Measure(replace(query, aggregate=aggregate), part) for aggregate in asked.values())
+    return Moments(asked, dict(zip(asked, answers, strict=True)))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What was asked of the rows of every cell and what was measured, by name."""
+
+    asked: Mapping[str, Aggregate]
+    answers: Mapping[str, Measured]
+
+    @property
+    def noises(self) -> Mapping[str, Noise]:
+        """The law of each measurement's noise."""
+        return {name: answer.noise for name, answer in self.answers.items()}
+
+    def rows(self, less: int = 0) -> Noisy:
+        """The number of rows, less one for samples."""
+        values = _floats(self.answers[ROWS])
+        return Noisy(values - less, {ROWS: np.ones_like(values)}, np.zeros_like(values))
+
+    def about_means(self, first: str, second: str) -> Noisy:
+        """The sum of the products of two values' distances from their means: W - U V / N of the noisy sums."""
+        # A noisy number of rows may be zero or less. One is the least that there is a mean of.
+        rows = np.maximum(_floats(self.answers[ROWS]), 1.0)
+        both = first + second
+        products = self._total(both)
+        one, two = (self._mean(name, rows) for name in both)
+        offset = float(_middle(products))
+        values = _floats(self.answers[both]) * float(products.domain.step) + (offset - one * two) * rows
+        weights = {ROWS: offset + one * two, both: np.full_like(rows, float(products.domain.step))}
+        for name, other in ((first, two), (second, one)):
+            weights[name] = weights.get(name, np.zeros_like(rows)) - other * float(self._total(name).domain.step)
+        off = [_rounding(self._total(name)) for name in both]
+        each = _rounding(products) + np.abs(one) * off[1] + np.abs(two) * off[0] + off[0] * off[1]
+        return Noisy(values, weights, each * rows)
+
+    def _mean(self, name: str, rows: Floats) -> Floats:
+        total = self._total(name)
+        return np.clip(_floats(self.answers[name]) * float(total.domain.step) / rows, *_around(total))
+
+    def _total(self, name: str) -> Total:
+        total = self.asked[name]
+        assert isinstance(total, Total)  # noqa: S101 - all but the rows are
+        return total
+
+
+def _floats(measured: Measured) -> Floats:
+    return np.asarray(measured.values, dtype=np.float64)
+
+
+def _middle(total: Total) -> Fraction:
+    return total.domain.middle * total.domain.step
+
+
+def _around(total: Total) -> tuple[float, float]:
+    return float(total.domain.lower - _middle(total)), float(total.domain.upper - _middle(total))
+
+
+def _reach(total: Total) -> Fraction:
+    return max(total.domain.upper - _middle(total), _middle(total) - total.domain.lower)
+
+
+def _distance(total: Total) -> Expression:
+    return call("-", total.value, number(_middle(total)))
+
+
+def _domain(value: Expression, lowest: Fraction, highest: Fraction) -> Numbers:
+    whole = isinstance(value.kind, Quantity) and value.kind.whole
+    if lowest == highest or (whole and highest <= _EXACT):
+        return Numbers.integers(lowest, highest)
+    return Numbers.bounded(lowest, highest)
+
+
+def _rounding(total: Total) -> float:
+    """How far a value may be from its place on the grid."""
+    domain, kind = total.domain, total.value.kind
+    if domain.step == 1 and isinstance(kind, Quantity) and kind.whole:
+        return 0.0
+    ends = (domain.grid_lower * domain.step - domain.lower, domain.upper - domain.grid_upper * domain.step)
+    return float(max(domain.step / 2, *ends))

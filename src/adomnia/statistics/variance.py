@@ -1,0 +1,56 @@
+"""How far values lie apart: variances, and standard deviations as their roots."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adomnia.privacy.aggregates import Aggregate, Present
+from adomnia.privacy.events import Composed, Event, Price
+from adomnia.privacy.queries import Query
+from adomnia.statistics.centred import plain_total
+from adomnia.statistics.contract import Bounds, Estimate, Steps
+from adomnia.statistics.moments import ROWS, centred, measured, product, width
+from adomnia.statistics.quotients import Quotient
+
+VARIANCES = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The variance or standard deviation of a bounded expression's values, NULL left out, in every cell.
+
+    Method      noisy count, sum and sum of squares, counted from the middle of their bounds, a third of the price each.
+    Guarantee   the three measurements composed; all else is post-processing.
+    Bias        the cap on rows per person, clamping; a variance below zero is zero.
+    Cite        Dwork, McSherry, Nissim & Smith 2006 (sums); Fieller 1954 (the interval of a quotient).
+    """
+
+    query: Query
+    name: str
+
+    def __post_init__(self) -> None:
+        plain_total(self.query, "Variance")
+        if self.name not in VARIANCES:
+            raise ValueError(f"Variance name must be one of {', '.join(VARIANCES)}, got {self.name}.")
+
+    def steps(self, price: Price) -> Steps:
+        total = plain_total(self.query, "Variance")
+        # The first two are what a mean measures of the same values.
+        asked: dict[str, Aggregate] = {"x": centred(total), ROWS: Present(total.value), "xx": product(total, total)}
+        moments = yield from measured(self.query, asked, price)
+        sample = self.name.endswith("SAMP")
+        rows = moments.rows(less=int(sample))
+        # Half of the values at each bound are the farthest apart: of a sample it may be one at each.
+        farthest = width(total) ** 2 / (2 if sample else 4)
+        variance = Quotient(moments.about_means("x", "x"), rows, (rows,), (0.0, farthest), moments.noises)
+        if self.name.startswith("VAR"):
+            return Estimate(variance.values, variance.bounds, "noisy sums of values and squares / noisy count")
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            lower, upper = variance.bounds(confidence, cells)
+            return np.sqrt(lower), np.sqrt(upper)
+
+        return Estimate(np.sqrt(variance.values), interval, "root of the noisy variance")
+
+    def event(self, price: Price) -> Event:
+        return Composed((price / 3, price / 3, price / 3))

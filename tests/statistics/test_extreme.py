@@ -1,0 +1,84 @@
+"""The least and the greatest: a value with few rows beyond it, hardly ever past the extreme itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Table
+from adomnia.statistics.contract import Measured
+from adomnia.statistics.extreme import Extreme
+from adomnia.statistics.ranks import choice
+from kit.bits import SeededBits
+from kit.quantiles import drawn
+
+DRAWS = 4_000
+FARE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Fraction(1, 128)))
+_random = np.random.default_rng(7)
+SHAPES = {
+    "lognormal": np.clip(_random.lognormal(2.5, 0.7, 3000), 0, 100),
+    "one": [50.0],
+    "few": [3.0, 60.0, 99.0],
+    "one value": [30.0] * 500,
+}
+
+
+def statistic(greatest, shares=None):
+    shares = shares or (Fraction(int(greatest)),)
+    return Extreme(
+        Query(Table("people", 1, (FARE,)), (), Histogram(FARE, FARE.domain, shares, Fraction(19, 20))), greatest
+    )
+
+
+def answered(asked, price, values):
+    flow = asked.steps(price)
+    (measure,) = next(flow)
+    with pytest.raises(StopIteration) as end:
+        flow.send((Measured(np.asarray(values), measure.noise()),))
+    return end.value.value
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("price", [Pure(Fraction(1, 2)), Pure(3), Concentrated(Fraction(1, 8))], ids=str)
+@pytest.mark.parametrize("greatest", [False, True])
+def test_the_extreme_itself_lies_within_the_interval(shape, price, greatest):
+    """The upper bound of the coverage, of false-alarm probability 1e-6, is at least what is stated."""
+    asked = statistic(greatest)
+    rows = [FARE.domain.grid(float(value)) for value in SHAPES[shape]]
+    chosen = drawn(choice(asked.query, price), rows, DRAWS, SeededBits((shape, str(price), greatest)))
+    lower, upper = answered(asked, price, chosen).interval(0.95, 1)
+    true = (max(rows) if greatest else min(rows)) / 128
+    hits = int(((lower <= true) & (true <= upper)).sum())
+    assert hits == DRAWS or stats.beta.ppf(1 - 1e-6, hits + 1, DRAWS - hits) >= 0.95
+
+
+def test_about_as_many_rows_as_are_stated_lie_beyond():
+    asked, rows = statistic(greatest=True), [FARE.domain.grid(float(value)) for value in SHAPES["lognormal"]]
+    law = choice(asked.query, Pure(1))
+    chosen = drawn(law, rows, DRAWS, SeededBits("beyond"))[:, 0]
+    beyond = np.median([sum(row > value for row in rows) for value in chosen[:200].tolist()])
+    stated = float(-law.targets[0].offset)
+    assert beyond == pytest.approx(stated, abs=4)
+    assert f"about {int(stated)} rows lie beyond it" == answered(asked, Pure(1), [[0]]).method
+
+
+def test_it_is_one_sided():
+    least, greatest = (answered(statistic(end), Pure(1), [[1280]]) for end in (False, True))
+    assert least.values.tolist() == greatest.values.tolist() == [10.0]
+    assert [bound.tolist() for bound in least.interval(0.9, 1)] == [[0.0], [10 + 1 / 256]]
+    assert [bound.tolist() for bound in greatest.interval(0.9, 1)] == [[10 - 1 / 256], [100.0]]
+    assert [bound.tolist() for bound in greatest.interval(0.99, 1)] == [[0.0], [100.0]]
+
+
+def test_one_that_was_not_asked_for_is_refused():
+    with pytest.raises(ValueError, match="all that its query asks for"):
+        statistic(greatest=True, shares=(Fraction(0), Fraction(1)))
