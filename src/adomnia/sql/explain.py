@@ -67,8 +67,10 @@ def describe_key(key: Key) -> str:
     if not isinstance(key, Bucket):
         return describe(key)
     match key.among:
-        case Numbers(lower=lower, upper=upper, step=step):
+        case Numbers(lower=lower, upper=upper, step=step) if key.shown == "number":
             return f"{describe(key.written)} in {lower}..{upper} by {step}"
+        case Numbers():
+            return f"{describe(key.written)} in {key.labels[0]}..{key.labels[-1]}"
         case Names():
             return f"values of {describe(key.written)} that are found"
         case None:
