@@ -69,13 +69,13 @@ def test_a_relinked_ledger_without_changes_verifies(used):
         (3, {"analyst": "bob"}),
         (3, {"analyst": "carol"}),
         (3, {"plan": "00"}),
-        (3, {"request_id": "of somebody"}),
+        (3, {"request_id": "alice\nof somebody"}),
         (3, {"shares": "nothing"}),
         (4, {"plan": "00"}),
         (4, {"analyst": "bob"}),
-        (4, {"request_id": "of somebody"}),
+        (4, {"request_id": "alice\nof somebody"}),
         (4, {"payload": "00"}),
-        (5, {"shares": "of bob"}),
+        (5, {"shares": "bob\nof bob"}),
         (5, {"event": {"kind": "pure", "epsilon": "1/1000"}}),
         (5, {"plan": "00"}),
         (6, {"payload": digest(b"another")}),
@@ -95,7 +95,7 @@ def test_a_debit_that_spares_the_dataset_without_an_earlier_answer_is_found(path
         ledger.reserve("bob", "of bob", plan("q"), COST)
 
     def spare(entry):
-        entry["shares"] = "id of q"
+        entry["shares"] = "alice\nid of q"
         del entry["spent"]["dataset"]
 
     rewrite(path, 3, spare)
@@ -105,14 +105,14 @@ def test_a_debit_that_spares_the_dataset_without_an_earlier_answer_is_found(path
 
 def test_a_second_debit_or_answer_for_one_request_is_found(used):
     tamper(used, "DROP INDEX debits", "DROP INDEX answers")
-    rewrite(used, 5, lambda entry: entry.update(request_id="id of q"))
+    rewrite(used, 5, lambda entry: entry.update(request_id="alice\nid of q"))
     with opened(used) as ledger, pytest.raises(Refusal, match="entry 5 that does not add up"):
         ledger.verify()
 
 
 def test_a_second_answer_is_found(used):
     tamper(used, "DROP INDEX answers")
-    rewrite(used, 6, lambda entry: entry.update(request_id="id of q", analyst="alice"))
+    rewrite(used, 6, lambda entry: entry.update(request_id="alice\nid of q", analyst="alice"))
     with opened(used) as ledger, pytest.raises(Refusal, match="entry 6 that does not add up"):
         ledger.verify()
 

@@ -70,16 +70,26 @@ def test_a_new_id_pays_again_after_a_failure(ledger):
 
 
 @pytest.mark.parametrize("committed", [True, False])
-@pytest.mark.parametrize(("analyst", "name"), [("bob", "q"), ("alice", "other"), ("bob", "other")])
-def test_a_request_id_of_somebody_or_something_else_is_refused_in_the_same_words(ledger, committed, analyst, name):
+def test_a_request_id_of_another_question_is_refused(ledger, committed):
     hold = ledger.reserve("alice", "mine", plan("q"), COST)
     if committed:
         hold.commit(b"noisy")
     with pytest.raises(Refusal) as refusal:
-        ledger.reserve(analyst, "mine", plan(name), COST)
+        ledger.reserve("alice", "mine", plan("other"), COST)
+    assert refusal.value.code == "request_id_used"
     assert str(refusal.value) == "Request id mine was used for another question. Fix: send a new request id."
     assert ledger.spent().epsilon_units == units_of(1)
-    assert ledger.spent("bob") == Spent()
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_everybody_has_request_ids_of_their_own(ledger, committed):
+    hold = ledger.reserve("alice", "mine", plan("q"), COST)
+    if committed:
+        hold.commit(b"of alice")
+    ledger.reserve("bob", "mine", plan("other"), COST).commit(b"of bob")
+    assert ledger.reserve("bob", "mine", plan("other"), COST).payload == b"of bob"
+    assert ledger.spent().epsilon_units == units_of(2)
+    ledger.verify()
 
 
 def test_another_analyst_pays_the_personal_budget_alone_for_an_answer_that_exists(ledger):
@@ -174,7 +184,7 @@ def test_every_kind_of_event_is_paid_and_kept(tmp_path, event):
     budget = Budget(epsilon=5, delta=1e-6, approximate=True)
     with opened(tmp_path / "ledger.db", budget, {"alice": budget}) as ledger:
         answered(ledger, event=event)
-        assert ledger.answers("alice")[0].receipt.event == event
+        assert ledger.answers("alice")[0].event == event
         assert ledger.spent() == ledger.spent("alice") != Spent()
         ledger.verify()
 
@@ -191,8 +201,32 @@ def test_answers_lists_what_was_paid_and_got_oldest_first(ledger):
     receipts = [answered(ledger, name=name, payload=name.encode()) for name in ("one", "two")]
     answered(ledger, "bob", name="of bob")
     ledger.reserve("alice", "lost", plan("lost"), COST)
-    assert ledger.answers("alice") == [Replay(b"one", receipts[0]), Replay(b"two", receipts[1])]
-    assert [replay.receipt.request_id for replay in ledger.answers("bob")] == ["id of of bob"]
+    assert ledger.answers("alice") == receipts
+    assert [receipt.request_id for receipt in ledger.answers("bob")] == ["id of of bob"]
+
+
+def test_an_answer_is_found_by_its_request_id_or_its_plan_by_whoever_paid_for_it(ledger):
+    receipt = answered(ledger, payload=b"noisy")
+    kept = Replay(b"noisy", receipt)
+    assert ledger.answer("alice", "id of q") == ledger.answered("alice", "new", plan("q")) == kept
+    assert ledger.answered("alice", "id of q", plan("q")) == kept
+    assert ledger.answer("alice", "another") is ledger.answered("alice", "new", plan("another")) is None
+    assert ledger.answer("bob", "id of q") is ledger.answered("bob", "id of q", plan("q")) is None
+    with pytest.raises(Refusal, match="was used for another question"):
+        ledger.answered("alice", "id of q", plan("another"))
+    ledger.reserve("alice", "lost", plan("lost"), COST)
+    assert ledger.answered("alice", "new", plan("lost")) is None
+    for ask in (lambda: ledger.answer("alice", "lost"), lambda: ledger.answered("alice", "lost", plan("lost"))):
+        with pytest.raises(Failure, match=r"Request id: lost\."):
+            ask()
+
+
+def test_what_was_asked_is_kept_beside_the_debit(ledger):
+    hold = ledger.reserve("alice", "1", plan("q"), COST, asked='{"text": "caf\\u00e9"}')
+    assert hold.commit(b"noisy").asked == ledger.answers("alice")[0].asked == '{"text": "caf\\u00e9"}'
+    assert ledger.reserve("bob", "1", plan("q"), COST, asked="mine").receipt.asked == "mine"
+    with pytest.raises(ValueError, match="asked must be ASCII"):
+        ledger.reserve("alice", "2", plan("r"), COST, asked="café")
 
 
 @pytest.mark.parametrize("analyst", ["carol", "", "dataset", "ALICE", "\ud800"])
@@ -202,6 +236,7 @@ def test_somebody_who_is_not_in_the_catalog_gets_nothing(ledger, analyst):
         lambda: ledger.spent(analyst),
         lambda: ledger.left(analyst),
         lambda: ledger.answers(analyst),
+        lambda: ledger.answer(analyst, "1"),
         lambda: ledger.top_up(analyst, "a gift", epsilon=1),
     ):
         with pytest.raises(Refusal, match="is not in the catalog"):
@@ -259,7 +294,7 @@ def test_an_answer_is_bytes(ledger, payload):
 def test_equal_answers_are_stored_once_and_belong_to_both(ledger):
     for name in ("one", "two"):
         answered(ledger, name=name, payload=b"same")
-    assert [replay.payload for replay in ledger.answers("alice")] == [b"same", b"same"]
+    assert [ledger.answer("alice", f"id of {name}").payload for name in ("one", "two")] == [b"same", b"same"]
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_disk_error_ends_the_ledger_and_opening_again_finds_it_sound(path):
     assert ends == sorted(ends, key=["answered", "Failure", "Refusal"].index)  # once it fails it goes on failing
     with opened(path) as ledger:
         ledger.verify()
-        kept = {replay.receipt.request_id for replay in ledger.answers("alice")}
+        kept = {receipt.request_id for receipt in ledger.answers("alice")}
         assert {number for kind, number, *_ in said if kind == "answered"} <= kept
         assert ledger.spent().epsilon_units >= units_of(len(kept))
         answered(ledger)

@@ -194,11 +194,14 @@ def test_one_request_id_from_many_threads_is_granted_once(tmp_path):
         assert ledger.spent().epsilon_units == units_of(1)
 
 
-def test_equal_questions_that_take_turns_pay_once():
-    with opened(":memory:") as ledger:
+@pytest.mark.parametrize("place", ["file", "memory"])
+def test_equal_questions_that_take_turns_pay_once(tmp_path, place):
+    path = tmp_path / "ledger.db" if place == "file" else ":memory:"
+    with opened(path) as ledger, opened(path) as second:
 
         def ask(number):
-            with ledger.turn(plan("q")):
+            ledger = ledgers[number % 3 == 0]
+            with ledger.turn("question", "q"):
                 outcome = ledger.reserve("alice" if number % 2 else "bob", str(number), plan("q"), COST)
                 if isinstance(outcome, Hold):
                     time.sleep(0.01)
@@ -206,6 +209,7 @@ def test_equal_questions_that_take_turns_pay_once():
                     return b"noisy"
                 return outcome.payload
 
+        ledgers = [ledger, second if place == "file" else ledger]  # another one of the same file, as a process has it
         with ThreadPoolExecutor(16) as threads:
             assert set(threads.map(ask, range(64))) == {b"noisy"}
         assert ledger.spent().epsilon_units == units_of(1)
@@ -214,9 +218,21 @@ def test_equal_questions_that_take_turns_pay_once():
 
 def test_turns_of_different_questions_do_not_wait_for_each_other_and_are_forgotten():
     with opened(":memory:") as ledger:
-        with ledger.turn(plan(1)):
-            assert not ledger.turn(plan(1)).acquire(blocking=False)
-            assert ledger.turn(plan(2)).acquire(blocking=False)
+        entered = []
+
+        def enter(*about):
+            with ledger.turn(*about):
+                entered.append(about)
+
+        waiting = threading.Thread(target=enter, args=("question", "1"))
+        with ledger.turn("question", "1"):
+            waiting.start()
+            enter("question", "2")
+            enter("price", "1")
+            waiting.join(0.2)
+            assert entered == [("question", "2"), ("price", "1")]
+        waiting.join(30)
+        assert entered[2:] == [("question", "1")]
         gc.collect()
         assert len(ledger._turns) == 0
 

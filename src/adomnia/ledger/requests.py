@@ -2,8 +2,9 @@
 
 import json
 import logging
+import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,32 +17,40 @@ from adomnia.privacy.events import Event, from_record, to_record
 from adomnia.privacy.filters import Filter, Spent
 from adomnia.privacy.losses import covers, loss
 
-__all__ = ["Receipt", "Replay", "Request", "answers", "commit", "filter_of", "now", "reserve"]
+__all__ = ["Receipt", "Replay", "Request", "answer", "answered", "answers", "commit", "filter_of", "now", "reserve"]
 
 _LONGEST = 200
 _OWN = "dataset:"  # how the dataset's own request ids begin, and nobody else's
+_OF = "\n"  # between an analyst and their request id in an entry: neither has one
 _log = logging.getLogger("adomnia.ledger")
 
 
 @dataclass(frozen=True)
 class Request:
-    """One question: who asks (None: the dataset itself), under which id, which plan, and the most it may cost."""
+    """One question: who asks (None: the dataset itself), under which id, which plan, and the most it may cost.
+
+    `asked` is the question as it was put, in ASCII, for whoever reads the ledger.
+    """
 
     analyst: str | None
     request_id: str
     plan: bytes
     event: Event
     personal_only: bool = False
+    asked: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.request_id, str):
             raise TypeError(f"Request request_id must be text, got {self.request_id!r}.")
         if not self.request_id.isprintable() or not 0 < len(self.request_id) <= _LONGEST:
             rule = f"is not 1 to {_LONGEST} printable characters"
-            raise Refusal(f"Request id {self.request_id[:_LONGEST]!r}", rule, "send another request id")
+            shown = f"Request id {self.request_id[:_LONGEST]!r}"
+            raise Refusal(shown, rule, "send another request id", code="request_id")
         if self.request_id.startswith(_OWN) != (self.analyst is None):
             why = f"does not belong to {self.analyst or 'the dataset'}: its own begin with {_OWN}, and only they do"
-            raise Refusal(f"Request id {self.request_id}", why, "send another request id")
+            raise Refusal(f"Request id {self.request_id}", why, "send another request id", code="request_id")
+        if not isinstance(self.asked, str) or not self.asked.isascii():
+            raise ValueError(f"Request asked must be ASCII text, got {self.asked!r}.")
         if not isinstance(self.plan, bytes) or not 0 < len(self.plan) <= _LONGEST:
             raise ValueError(f"Request plan must be 1 to {_LONGEST} bytes, got {self.plan!r}.")
         # What is not an event, or cannot be written, must fail its own caller and not the group it is written with.
@@ -61,6 +70,8 @@ class Receipt:
     plan: bytes
     event: Event
     hash: str
+    asked: str = ""
+    key: str = field(default="", compare=False, repr=False)  # what entries call the request
 
 
 @dataclass(frozen=True)
@@ -81,20 +92,15 @@ def filter_of(page: Page, analyst: str | None) -> Filter:
     account = page.accounts.get(personal(analyst))
     allowed = None if account is None else account.filter
     if allowed is None:
-        raise Refusal(f"Analyst {analyst}", "is not in the catalog", "have the owner add them under [analysts]")
+        fix = "have the owner add them under [analysts]"
+        raise Refusal(f"Analyst {analyst}", "is not in the catalog", fix, code="unknown_analyst")
     return allowed
 
 
 def reserve(page: Page, request: Request) -> Receipt | Replay:
     """The answer, if it was paid for; else the receipt of a debit, with which the question may run once."""
     filter_of(page, request.analyst)
-    paid = _receipt(page, request.request_id)
-    if paid is not None:
-        if (paid.analyst, paid.plan) != (request.analyst, request.plan):
-            asked = f"Request id {request.request_id}"
-            raise Refusal(asked, "was used for another question", "send a new request id")
-        return Replay(_payload(page, paid, request), paid)
-    earlier = _earlier(page, request)
+    earlier = _paid(page, request) or _earlier(page, request)
     if earlier is not None and earlier.analyst == request.analyst:
         return Replay(_payload(page, earlier, request), earlier)
     if earlier is not None and covers(request.event, earlier.event):
@@ -110,22 +116,37 @@ def commit(page: Page, receipt: Receipt, payload: bytes) -> None:
     name = digest(payload)
     page.connection.execute("INSERT OR IGNORE INTO payloads VALUES (?, ?)", (name, payload))
     # No time of day: together with the debit's it would tell how long the question ran.
-    page.append("commit", analyst=receipt.analyst, request_id=receipt.request_id, plan=receipt.plan.hex(), payload=name)
+    page.append("commit", analyst=receipt.analyst, request_id=receipt.key, plan=receipt.plan.hex(), payload=name)
     reach("answer-written")
 
 
-def answers(page: Page, analyst: str) -> list[Replay]:
+def answers(connection: sqlite3.Connection, analyst: str) -> list[Receipt]:
     """Everything an analyst has paid for and got, oldest first."""
-    filter_of(page, analyst)
-    query = "SELECT request_id FROM entries WHERE kind = 'commit' AND analyst = ? ORDER BY sequence"
-    receipts = [_receipt(page, request_id) for (request_id,) in page.connection.execute(query, (analyst,)).fetchall()]
-    return [Replay(_payload(page, receipt, receipt), receipt) for receipt in receipts if receipt is not None]
+    query = """SELECT debits.body FROM entries AS kept
+               JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
+               WHERE kept.kind = 'commit' AND kept.analyst = ? ORDER BY kept.sequence"""
+    return [_read(body) for (body,) in connection.execute(query, (analyst,))]
+
+
+def answer(page: Page, request: Request) -> Replay | None:
+    """What an analyst got under a request id, for whatever plan; a Failure where that was paid for and failed."""
+    filter_of(page, request.analyst)
+    paid = _own(page, request)
+    return None if paid is None else Replay(_payload(page, paid, paid), paid)
+
+
+def answered(page: Page, request: Request) -> Replay | None:
+    """What an analyst got under this request id, or for this plan under another; whatever it is to cost now."""
+    earlier = _paid(page, request) or _earlier(page, request)
+    if earlier is None or earlier.analyst != request.analyst:
+        return None
+    return Replay(_payload(page, earlier, request), earlier)
 
 
 def _shared(page: Page, request: Request, earlier: Receipt) -> Replay:
     """Another analyst's answer: the dataset paid for it once, so only the personal budget does now."""
     payload = _payload(page, earlier, request)
-    receipt = _debited(page, request, earlier.event, analysts=(request.analyst,), shares=earlier.request_id)
+    receipt = _debited(page, request, earlier.event, analysts=(request.analyst,), shares=earlier.key)
     commit(page, receipt, payload)
     return Replay(payload, receipt)
 
@@ -142,14 +163,15 @@ def _debited(
         "reserve",
         at=now(),
         analyst=request.analyst,
-        request_id=request.request_id,
+        request_id=_key(request),
         plan=request.plan.hex(),
+        asked=request.asked,
         event=to_record(event),
         spent={personal(name): spent_record(total) for name, total in spent.items()},
         **source,
     )
     reach("reserve-written")
-    return Receipt(request.analyst, request.request_id, request.plan, event, head.hash)
+    return Receipt(request.analyst, request.request_id, request.plan, event, head.hash, request.asked, _key(request))
 
 
 def _charged(page: Page, analyst: str | None, event: Event) -> Spent:
@@ -157,17 +179,40 @@ def _charged(page: Page, analyst: str | None, event: Event) -> Spent:
         return filter_of(page, analyst).after(event).spent
     except Refusal as refusal:
         owner = "the dataset's budget" if analyst is None else f"the budget of {analyst}"
-        raise Refusal(f"{refusal.what} from {owner}", refusal.why, refusal.fix) from refusal
+        raise Refusal(f"{refusal.what} from {owner}", refusal.why, refusal.fix, code=refusal.code) from refusal
 
 
-def _receipt(page: Page, request_id: str) -> Receipt | None:
+def _key(request: Request) -> str:
+    """What entries call a request: its analyst and their id, so that nobody can take an id that is somebody else's."""
+    return request.request_id if request.analyst is None else f"{request.analyst}{_OF}{request.request_id}"
+
+
+def _receipt(page: Page, key: str) -> Receipt | None:
     query = "SELECT body FROM entries WHERE kind = 'reserve' AND request_id = ?"
-    row = page.connection.execute(query, (request_id,)).fetchone()
-    if row is None:
-        return None
-    entry: dict[str, Any] = json.loads(row[0])
-    event = from_record(entry["event"])
-    return Receipt(entry["analyst"], request_id, bytes.fromhex(entry["plan"]), event, digest(row[0].encode()))
+    row = page.connection.execute(query, (key,)).fetchone()
+    return None if row is None else _read(row[0])
+
+
+def _read(body: str) -> Receipt:
+    entry: dict[str, Any] = json.loads(body)
+    event, key = from_record(entry["event"]), entry["request_id"]
+    told = digest(body.encode()), entry.get("asked", ""), key
+    return Receipt(entry["analyst"], key.rpartition(_OF)[2], bytes.fromhex(entry["plan"]), event, *told)
+
+
+def _own(page: Page, request: Request) -> Receipt | None:
+    """What an analyst paid for under a request id, also where entries have ids alone, as the first ledgers did."""
+    found = (_receipt(page, key) for key in (_key(request), request.request_id))
+    return next((paid for paid in found if paid is not None and paid.analyst == request.analyst), None)
+
+
+def _paid(page: Page, request: Request) -> Receipt | None:
+    """What was paid for under this request id."""
+    paid = _own(page, request)
+    if paid is not None and paid.plan != request.plan:
+        asked, fix = f"Request id {request.request_id}", "send a new request id"
+        raise Refusal(asked, "was used for another question", fix, code="request_id_used")
+    return paid
 
 
 def _earlier(page: Page, request: Request) -> Receipt | None:
@@ -183,7 +228,7 @@ def _payload(page: Page, paid: Receipt, asked: Request | Receipt) -> bytes:
     query = """SELECT json_extract(body, '$.payload'), payload FROM entries
                LEFT JOIN payloads ON digest = json_extract(body, '$.payload')
                WHERE kind = 'commit' AND request_id = ?"""
-    row = page.connection.execute(query, (paid.request_id,)).fetchone()
+    row = page.connection.execute(query, (paid.key,)).fetchone()
     if row is None:
         raise Failure(asked.request_id)
     name, payload = row

@@ -69,7 +69,7 @@ _UNKNOWN = ("stopped after an error that only its log names", "find the cause in
 def explained(error: Exception) -> Refusal:
     """What to tell the owner; an error's own text is for the log alone."""
     if isinstance(error, Refusal):
-        return Refusal(error.what, error.why, error.fix)
+        return Refusal(error.what, error.why, error.fix, code=error.code)
     why, fix = {**_ASK_AGAIN, **_OPEN_AGAIN}.get(_code(error), _UNKNOWN)
     return Refusal("The ledger", why, fix)
 

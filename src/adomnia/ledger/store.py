@@ -8,26 +8,29 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from struct import pack
 from threading import Lock
-from typing import Self
+from typing import Self, TypeVar
 from weakref import WeakValueDictionary, finalize
 
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger.audit import backup, examine
-from adomnia.ledger.chain import GENESIS, Anchor, Head
+from adomnia.ledger.chain import GENESIS, Anchor, Head, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import TopUp, declare, top_up
-from adomnia.ledger.requests import Receipt, Replay, Request, answers, commit, filter_of, reserve
+from adomnia.ledger.requests import Receipt, Replay, Request, answer, answered, answers, commit, filter_of, reserve
 from adomnia.ledger.schema import explained, reading
 from adomnia.ledger.writer import Writer
 from adomnia.privacy.amounts import Number, exact
-from adomnia.privacy.events import Event
+from adomnia.privacy.events import Event, Pure
 from adomnia.privacy.filters import Budget, Filter, Left, Spent
 
 __all__ = ["Hold", "Ledger"]
 
 _LARGEST_PAYLOAD = 2**28
+_Seen = TypeVar("_Seen")
+_DIGITS = 15  # of a hash, for one of 2**60 places
 _log = logging.getLogger("adomnia.ledger")
 
 
@@ -71,7 +74,7 @@ class Ledger:
         self._path = path
         self._writer = Writer(journal.run, journal.close)
         self._forgotten = finalize(self, self._writer.stop)
-        self._turns: WeakValueDictionary[bytes, Lock] = WeakValueDictionary()
+        self._turns: WeakValueDictionary[str, Lock] = WeakValueDictionary()
         self._turning = Lock()
 
     @classmethod
@@ -94,38 +97,48 @@ class Ledger:
             raise explained(error) from error
         return cls(place, journal)
 
-    def reserve(
+    def reserve(  # noqa: PLR0913 - all of it is written into the entry
         self,
         analyst: str | None,
         request_id: str,
         plan: bytes,
         event: Event,
+        *,
         personal_only: bool = False,
+        asked: str = "",
     ) -> Hold | Replay:
         """Pay for a question before any data is read, through both filters at once; or get the answer it has already.
 
         The same analyst gets an equal plan's answer free, another one for their personal budget alone (and with
-        `personal_only` in no other way). A request id belongs to the analyst and plan it was first used with. None: the
-        dataset asks for itself, and alone pays.
+        `personal_only` in no other way). Each analyst's request ids are their own, and each belongs to the plan it was
+        first used with. `asked` is kept beside the debit. None: the dataset asks for itself, and alone pays.
         """
-        request = Request(analyst, request_id, plan, event, personal_only)
+        request = Request(analyst, request_id, plan, event, personal_only, asked)
         outcome: Receipt | Replay = self._writer.submit(partial(reserve, request=request))
         reach("reserve-durable")
         return outcome if isinstance(outcome, Replay) else Hold(self, outcome)
 
-    def turn(self, plan: bytes) -> Lock:
-        """To be held from reserve to commit: equal questions in this process then wait for the answer of the first."""
+    @contextmanager
+    def turn(self, *about: str) -> Iterator[None]:
+        """To be held from reserve to commit: whoever asks the same, in any process, waits for the answer of the first."""
+        name = digest(repr(about).encode())
         with self._turning:
-            return self._turns.setdefault(plan, Lock())
+            lock = self._turns.setdefault(name, Lock())
+        with lock, self.alone(1 + int(name[:_DIGITS], 16)):
+            yield
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """One thread of one process at a time; the lock ends with the process, however it ends."""
+    def alone(self, place: int = 0) -> Iterator[None]:
+        """One thread of one process at a time; the lock ends with the process, however it ends.
+
+        It is on one byte of a file that has none, and on the open file rather than on the process: what another thread
+        of it opens and closes does not matter.
+        """
         if self._path is None:
             yield
             return
         with open(os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)) as lock:  # noqa: PTH123 - a mode
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            fcntl.fcntl(lock, fcntl.F_OFD_SETLKW, pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0))
             yield
 
     def account(self, analyst: str | None = None) -> Filter:
@@ -139,9 +152,24 @@ class Ledger:
     def left(self, analyst: str | None = None) -> Left:
         return self.account(analyst).left()
 
-    def answers(self, analyst: str) -> list[Replay]:
+    def answers(self, analyst: str) -> list[Receipt]:
         """Everything an analyst has paid for and got, oldest first."""
-        found: list[Replay] = self._writer.submit(partial(answers, analyst=analyst))
+        self.account(analyst)
+        return self._inspect(partial(answers, analyst=analyst))
+
+    def answer(self, analyst: str, request_id: str) -> Replay | None:
+        """What an analyst got under a request id; a Failure if it was paid for and failed."""
+        try:
+            request = Request(analyst, request_id, b"any", Pure(1))
+        except Refusal:  # what cannot be a request id was none
+            return None
+        found: Replay | None = self._writer.submit(partial(answer, request=request))
+        return found
+
+    def answered(self, analyst: str, request_id: str, plan: bytes) -> Replay | None:
+        """What an analyst got under a request id, or for a plan under another, at whatever price."""
+        request = Request(analyst, request_id, plan, Pure(1))  # it is not to be paid
+        found: Replay | None = self._writer.submit(partial(answered, request=request))
         return found
 
     def top_up(self, analyst: str | None, reason: str, epsilon: Number = 0, delta: Number = 0) -> Filter:
@@ -177,11 +205,11 @@ class Ledger:
         reach("answer-durable")
         return receipt
 
-    def _inspect(self, look: Callable[[sqlite3.Connection], Head]) -> Head:
+    def _inspect(self, look: Callable[[sqlite3.Connection], _Seen]) -> _Seen:
         """Look at the ledger without keeping its writer from writing, where it is in a file."""
         if self._path is None:
-            head: Head = self._writer.submit(lambda page: look(page.connection))
-            return head
+            seen: _Seen = self._writer.submit(lambda page: look(page.connection))
+            return seen
         try:
             with closing(reading(self._path)) as connection:
                 return look(connection)

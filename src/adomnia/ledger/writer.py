@@ -52,7 +52,7 @@ class Writer:
             if self._ended is not None:
                 raise explained(self._ended)
             if len(self._waiting) >= _QUEUE and not urgent:
-                raise Refusal("The ledger", "has too many requests waiting", "ask again in a moment")
+                raise Refusal("The ledger", "has too many requests waiting", "ask again in a moment", code="busy")
             self._waiting.append(ticket)
             self._changed.notify()
         ticket.settled.wait()

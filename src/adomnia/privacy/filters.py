@@ -166,6 +166,7 @@ class Filter:
             what=f"A spend of {_amount(cost)}",
             why=f"is more than is left ({remaining} and delta {shown_down(left.delta)})",
             fix=_affordable(cost, left),
+            code="budget",
         )
 
 
