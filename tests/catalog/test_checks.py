@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import inf
+
 import pytest
 
-from adomnia.catalog.checks import promises
+from adomnia.catalog.checks import Coalition, coalitions, in_hundred, promises, times
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Filter
 from catalog.catalogs import CLINIC, changed, reading
@@ -141,3 +144,128 @@ def test_safe_budgets_can_all_be_spent_in_full_and_the_others_cannot(tmp_path):
                 outcomes.add(all(admitted))
         assert outcomes == ({True} if safe else {True, False})
     assert not Filter(catalog.budget).admits(Approximate(11, 1e-9))
+
+
+def told(tmp_path, about, text=CLINIC):
+    return [promise.says for promise in promises(reading(tmp_path, text)) if promise.about == about]
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentences"),
+    [
+        ("", []),
+        ("ceiling = 0.5", ["No question costs more than epsilon 0.5."]),
+        (
+            'policy = "equal_split"\nquestions = 3000',
+            ["The policy equal_split sets the price: epsilon 0.000666666 for each of 3,000 questions."],
+        ),
+        (
+            'policy = "equal_split"\nquestions = 2\nceiling = 0.25',
+            [
+                "The policy equal_split sets the price: epsilon 0.25 for each of 2 questions.",
+                "No question costs more than epsilon 0.25.",
+            ],
+        ),
+        (
+            'policy = "geometric"\nkeep = 0.9',
+            [
+                (
+                    "The policy geometric sets the price: epsilon 0.2 for the first question, "
+                    "and 10% of what is left for each further one."
+                )
+            ],
+        ),
+    ],
+)
+def test_a_policy_is_told_below_the_budget_it_is_about(tmp_path, lines, sentences):
+    text = changed("epsilon = 2.0\n", f"epsilon = 2.0\n{lines}\n")
+    assert told(tmp_path, "alice", text)[1:] == sentences
+    assert not says(tmp_path, text)["alice"].warning
+
+
+@pytest.mark.parametrize("lines", ["ceiling = 1e-13", 'policy = "geometric"\nspend = 1e-13'])
+def test_a_policy_under_which_nothing_can_be_asked_is_warned_of(tmp_path, lines):
+    promise = says(tmp_path, changed("epsilon = 2.0\n", f"epsilon = 2.0\n{lines}\n"))["alice"]
+    assert promise.says == "No question can be asked: prices below 1e-12 are none."
+    assert promise.warning
+
+
+def test_a_coalition_may_spend_the_largest_budgets_of_its_size_and_never_more_than_the_dataset_has(tmp_path):
+    catalog = reading(tmp_path, analysts((1, 6e-7), (4, 0), (3, 5e-7), (5, 0)))
+    assert coalitions(catalog) == [
+        Coalition(1, Fraction(5), Fraction(6, 10**7)),
+        Coalition(2, Fraction(9), Fraction(1, 10**6)),
+        Coalition(3, Fraction(10), Fraction(1, 10**6)),
+        Coalition(4, Fraction(10), Fraction(1, 10**6)),
+    ]
+
+
+def test_coalitions_are_told_for_some_sizes_and_for_all(tmp_path):
+    said = says(tmp_path, analysts(*[(0.5, 0)] * 23))
+    told = [about for about in said if about.startswith("any ")]
+    assert told == ["any analyst", *(f"any {size} analysts" for size in (2, 5, 10, 20, 23))]
+    assert said["any analyst"].says == "May spend at most epsilon 0.5 and delta 0: 5% of the dataset's epsilon."
+    assert said["any 5 analysts"].says == (
+        "Together may spend at most epsilon 2.5 and delta 0: 25% of the dataset's epsilon."
+    )
+    assert said["any 23 analysts"].says == (
+        "Together may spend at most epsilon 10 and delta 0: 100% of the dataset's epsilon."
+    )
+
+
+def test_budgets_are_told_as_what_somebody_may_come_to_believe(tmp_path):
+    pure = changed("delta = 1e-6\napproximate = true\n", "").replace("epsilon = 10.0", "epsilon = 3.0")
+    all_answers, one_analyst = told(tmp_path, "meaning", pure)
+    assert all_answers == (
+        "After all answers in pure epsilon, someone who gives 1 in 100 that you are in the data can give at most "
+        "16.9 in 100, and someone who gives 50 in 100 at most 95.3 in 100: odds grow at most 20.1 times."
+    )
+    assert one_analyst == (
+        "After all that any one analyst gets in pure epsilon, someone who gives 1 in 100 that you are in the data can "
+        "give at most 6.95 in 100, and someone who gives 50 in 100 at most 88.1 in 100: odds grow at most 7.39 times."
+    )
+    assert told(tmp_path, "meaning", pure.replace("epsilon = 2.0", "epsilon = 3.0"))[1:] == []
+    assert told(tmp_path, "meaning")[2:] == [
+        (
+            "After all answers in rho, a test that names 1 in 100 of the people who are not in the data "
+            "names at most 42.1 in 100 of those who are."
+        )
+    ]
+
+
+def test_budgets_are_told_for_a_household(tmp_path):
+    in_epsilon = (
+        "All answers in pure epsilon are epsilon 40 for the household as a whole, "
+        "those of any one analyst at most epsilon 8."
+    )
+    pure = changed("delta = 1e-6\napproximate = true\n", "")
+    assert told(tmp_path, "household of 4", pure) == [in_epsilon]
+    assert told(tmp_path, "household of 4") == [
+        in_epsilon,
+        "All answers with Gaussian noise alone are epsilon 59.1379 and delta 5e-7 for the household as a whole.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("probability", "shown"),
+    [
+        (0, "0"),
+        (0.01, "1"),
+        (0.07, "7"),
+        (0.026731, "2.67"),
+        (0.99, "99"),
+        (0.9955, "99.55"),
+        (0.9999546, "99.9955"),
+        (1 - 1.2e-9, "99.99999988"),
+        (1, "100"),
+    ],
+)
+def test_a_probability_that_is_nearly_certain_is_not_shown_as_certain(probability, shown):
+    assert in_hundred(probability) == f"{shown} in 100"
+
+
+@pytest.mark.parametrize(
+    ("factor", "shown"), [(1.105, "1.1"), (999.4, "999"), (22026.5, "22,026"), (1e12, "1e+12"), (inf, "any number of")]
+)
+def test_a_factor_is_shown_short(factor, shown):
+    assert times(factor) == f"{shown} times"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.catalog.facts import Facts
-from adomnia.catalog.model import Link, View
+from adomnia.catalog.model import Link, Policy, View
 from adomnia.catalog.read import read
 from adomnia.errors import Refusal
 from adomnia.privacy.domains import Numbers
@@ -213,3 +213,23 @@ def test_a_cap_that_is_chosen_privately_has_a_largest_and_a_price(tmp_path):
 def test_the_people_of_the_units_own_table_may_have_a_profile_too(tmp_path):
     text = changed('source = "people.parquet"', 'source = "people.parquet"\nrows_per_person = { max = 7, epsilon = 1 }')
     assert reading(tmp_path, text).table("people").profile_epsilon == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "policy"),
+    [
+        ("", Policy()),
+        ('policy = "on_demand"', Policy("on_demand")),
+        ("ceiling = 0.5", Policy(ceiling=Fraction(1, 2))),
+        ('policy = "equal_split"\nquestions = 20', Policy("equal_split", questions=20)),
+        ('policy = "geometric"\nspend = 0.1', Policy("geometric", spend=Fraction(1, 10))),
+        ('policy = "geometric"\nkeep = 0.9', Policy("geometric", spend=Fraction(1, 10))),
+        (
+            'policy = "geometric"\nkeep = 0.75\nceiling = 1',
+            Policy("geometric", spend=Fraction(1, 4), ceiling=Fraction(1)),
+        ),
+    ],
+)
+def test_a_policy_is_read_exactly_and_keep_is_the_rest_of_spend(tmp_path, lines, policy):
+    catalog = reading(tmp_path, changed("epsilon = 2.0\n", f"epsilon = 2.0\n{lines}\n"))
+    assert catalog.analyst("alice").policy == policy

@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from adomnia.catalog.checks import Promise
+from adomnia.catalog.model import Policy
 from adomnia.cli import accounts
 from adomnia.cli.accounts import Account
 from adomnia.privacy.amounts import shown_down
@@ -41,3 +43,66 @@ def test_the_record_of_an_account_is_exact(capsys):
     assert record["spent"] == {"epsilon": "7/10", "rho": "49/200", "delta": "0"}
     assert record["left"]["epsilon"] == "13/10"
     assert (record["analyst"], record["answers"]) == ("alice", 3)
+    assert record["policy"] is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "record"),
+    [
+        (
+            Policy(ceiling=Fraction(1, 2)),
+            ("on_demand", "1/2", None, None, "The analyst names the price of each question, at most epsilon 0.5."),
+        ),
+        (
+            Policy("equal_split", questions=20),
+            ("equal_split", None, "1/10", 13, "Each question costs epsilon 0.1, and 13 are left."),
+        ),
+        (
+            Policy("equal_split", questions=2),
+            ("equal_split", None, "1", 1, "Each question costs epsilon 1, and 1 is left."),
+        ),
+        (
+            Policy("equal_split", questions=1),
+            ("equal_split", None, None, 0, "Nothing is left to pay for a question."),
+        ),
+    ],
+)
+def test_the_record_of_an_account_says_what_its_policy_means_now(policy, record):
+    found = accounts.as_record(Account("alice", PURE.after(Pure(0.7)), 3, policy))["policy"]
+    assert found == dict(zip(("name", "ceiling", "next_price", "questions", "says"), record, strict=True))
+
+
+def test_policies_are_told_below_the_budgets_if_there_are_any(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    plain, whole = Account("alice", PURE, 0, Policy()), Account(None, PURE, 0)
+    accounts.print_budgets([plain, whole])
+    assert "Policy" not in capsys.readouterr().out
+    accounts.print_budgets([plain, Account("bob", PURE, 0, Policy("geometric", spend=Fraction(1, 2))), whole])
+    page = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "Who Policy The next question" in page
+    assert "alice on_demand The analyst names the price of each question." in page
+    told = (
+        "bob geometric The next question costs epsilon 1, 50% of what is left; 7 such questions use up 99% of the rest."
+    )
+    assert " ".join(page[-2:]) == told
+
+
+def test_what_promises_are_about_is_said_once(capsys):
+    accounts.print_promises([Promise("alice", "First."), Promise("alice", "Second."), Promise("bob", "Third.", True)])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[2:5] == [["alice", "First."], ["Second."], ["bob", "Warning:", "Third."]]
+
+
+def test_a_split_budget_pays_for_its_questions_and_for_no_other(hospital, typed):
+    catalog = hospital / "catalog.toml"
+    split = 'epsilon = 2.0\npolicy = "equal_split"\nquestions = 3\n'
+    catalog.write_text(catalog.read_text().replace('epsilon = 2.0\npolicy = "on_demand"\n', split, 1))
+    for least in (20, 40, 40, 60):  # the third is the second once more, and free
+        assert typed("sql", hospital, f"SELECT COUNT(*) FROM people WHERE age > {least}")[0] == 0
+    code, _, complained = typed("sql", hospital, "SELECT COUNT(*) FROM people")
+    assert (code, "has no price left under the policy equal_split" in complained) == (2, True)
+    code, _, complained = typed("sql", hospital, "SELECT COUNT(*) FROM people", "--epsilon", "0.1")
+    assert (code, "leave epsilon=, rho= and error= out" in complained) == (2, True)
+    alice = json.loads(typed("budget", hospital, "--format", "json")[1])[0]
+    assert (alice["answers"], alice["policy"]["questions"]) == (3, 0)
+    assert alice["spent"]["epsilon"] == str(3 * Fraction(666_666_666_666, 10**12))

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
+from math import floor, isinf, log10
 from typing import TYPE_CHECKING
 
 from adomnia.privacy import relations
 from adomnia.privacy.aggregates import Rows, Total
-from adomnia.privacy.amounts import shown_down, shown_up
+from adomnia.privacy.amounts import EPSILON_UNIT, shown_down, shown_up
+from adomnia.privacy.conversions import epsilon_of
+from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget
+from adomnia.privacy.groups import for_group
 from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Quantity, Text, Truth
+from adomnia.privacy.losses import loss
+from adomnia.privacy.meaning import concentrated_detection, odds_factor, posterior
 from adomnia.privacy.queries import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adomnia.catalog.model import Catalog, Table
+    from adomnia.catalog.model import Analyst, Catalog, Table
     from adomnia.privacy.expressions import Column
+
+
+HOUSEHOLD = 4  # people who live together: whoever knows one of them often knows them all
+_PRIORS = (Fraction(1, 100), Fraction(1, 2))
 
 
 @dataclass(frozen=True)
@@ -30,15 +41,61 @@ class Promise:
     warning: bool = False
 
 
+@dataclass(frozen=True)
+class Coalition:
+    """The most that this many analysts can spend together, whoever they are."""
+
+    size: int
+    epsilon: Fraction
+    delta: Fraction
+
+
 def promises(catalog: Catalog) -> list[Promise]:
     """The unit, each table and what one person can move in it, the budgets, and whether they fit together."""
     return [
         Promise("unit", catalog.unit.promise()),
         *(promise for table in catalog.tables for promise in _table(table)),
         Promise("budget", f"All answers together cost at most {_amount(catalog.budget)}"),
-        *(Promise(analyst.name, f"May spend at most {_amount(analyst.budget)}") for analyst in catalog.analysts),
+        *_meanings(catalog),
+        *(promise for analyst in catalog.analysts for promise in _analyst(analyst)),
+        *_coalitions(catalog),
         _coalition(catalog),
     ]
+
+
+def coalitions(catalog: Catalog) -> list[Coalition]:
+    """For one analyst, two, and so on up to all: the largest personal budgets, and never more than the dataset's."""
+    epsilons, deltas = (
+        accumulate(sorted((getattr(analyst.budget, part) for analyst in catalog.analysts), reverse=True))
+        for part in ("epsilon", "delta")
+    )
+    return [
+        Coalition(size, min(epsilon, catalog.budget.epsilon), min(delta, catalog.budget.delta))
+        for size, (epsilon, delta) in enumerate(zip(epsilons, deltas, strict=True), 1)
+    ]
+
+
+def in_hundred(probability: float) -> str:
+    """A probability for the eye: three digits, and more where it is nearly certain.
+
+    >>> in_hundred(0.0267312), in_hundred(0.9999546)
+    ('2.67 in 100', '99.9955 in 100')
+    """
+    percent, doubt = 100 * probability, 100 * (1 - probability)
+    if not 0 < doubt < 1:
+        return f"{percent:.3g} in 100"
+    return f"{percent:.{1 - floor(log10(doubt))}f} in 100"
+
+
+def times(factor: float) -> str:
+    """A factor for the eye.
+
+    >>> times(2.71828), times(22026.47)
+    ('2.72 times', '22,026 times')
+    """
+    if isinf(factor):
+        return "any number of times"
+    return f"{factor:,.0f} times" if 1000 <= factor < 10**9 else f"{factor:.3g} times"
 
 
 def _table(table: Table) -> Iterator[Promise]:
@@ -81,6 +138,79 @@ def _amount(budget: Budget) -> str:
     if not (budget.approximate and budget.rho):
         return f"{total}."
     return f"{total}, or in rho up to {shown_down(budget.rho)} in all (Gaussian noise)."
+
+
+def _meanings(catalog: Catalog) -> Iterator[Promise]:
+    """What the budgets mean to a person, and to people who live together."""
+    budget, largest = catalog.budget, max(analyst.budget.epsilon for analyst in catalog.analysts)
+    together = f"household of {HOUSEHOLD}"
+    yield Promise("meaning", f"After all answers in pure epsilon, {_beliefs(budget.epsilon)}.")
+    if largest < budget.epsilon:
+        yield Promise("meaning", f"After all that any one analyst gets in pure epsilon, {_beliefs(largest)}.")
+    if budget.approximate and budget.rho:
+        alarms = _PRIORS[0]
+        hits = in_hundred(concentrated_detection(alarms, budget.rho, budget.event_delta))
+        wrong = f"a test that names {in_hundred(float(alarms))} of the people who are not in the data"
+        yield Promise("meaning", f"After all answers in rho, {wrong} names at most {hits} of those who are.")
+    yield Promise(
+        together,
+        f"All answers in pure epsilon are epsilon {_for_household(budget.epsilon)} for the household as a whole, "
+        f"those of any one analyst at most epsilon {_for_household(largest)}.",
+    )
+    if budget.approximate and budget.rho:
+        delta = budget.delta - budget.event_delta
+        epsilon = epsilon_of(loss(for_group(Concentrated(budget.rho), HOUSEHOLD)).rho, delta)
+        says = f"epsilon {shown_up(epsilon)} and delta {shown_up(delta)} for the household as a whole"
+        yield Promise(together, f"All answers with Gaussian noise alone are {says}.")
+
+
+def _for_household(epsilon: Fraction) -> str:
+    group = for_group(Pure(epsilon), HOUSEHOLD)
+    assert isinstance(group, Pure)  # noqa: S101 - as docs/proofs/groups.md says of pure guarantees
+    return shown_up(group.epsilon)
+
+
+def _beliefs(epsilon: Fraction) -> str:
+    rare, even = _PRIORS
+    return (
+        f"someone who gives {in_hundred(float(rare))} that you are in the data can give at most "
+        f"{in_hundred(posterior(rare, epsilon))}, and someone who gives {in_hundred(float(even))} at most "
+        f"{in_hundred(posterior(even, epsilon))}: odds grow at most {times(odds_factor(epsilon))}"
+    )
+
+
+def _analyst(analyst: Analyst) -> Iterator[Promise]:
+    yield Promise(analyst.name, f"May spend at most {_amount(analyst.budget)}")
+    policy, epsilon = analyst.policy, analyst.budget.epsilon
+    most = epsilon if policy.ceiling is None else policy.ceiling
+    if policy.questions is not None:
+        most = min(most, epsilon / policy.questions)
+        says = f"epsilon {shown_down(most)} for each of {policy.questions:,} questions"
+        yield Promise(analyst.name, f"The policy {policy.name} sets the price: {says}.")
+    if policy.spend is not None:
+        most, share = min(most, epsilon * policy.spend), shown_up(100 * policy.spend)
+        says = f"epsilon {shown_down(most)} for the first question, and {share}% of what is left for each further one"
+        yield Promise(analyst.name, f"The policy {policy.name} sets the price: {says}.")
+    if policy.ceiling is not None:
+        yield Promise(analyst.name, f"No question costs more than epsilon {shown_down(policy.ceiling)}.")
+    if most < EPSILON_UNIT:
+        yield Promise(analyst.name, "No question can be asked: prices below 1e-12 are none.", warning=True)
+
+
+def _coalitions(catalog: Catalog) -> Iterator[Promise]:
+    found, budget = coalitions(catalog), catalog.budget
+    for one in found:
+        if one.size in _told(len(found)):
+            who, may = ("any analyst", "May") if one.size == 1 else (f"any {one.size:,} analysts", "Together may")
+            spent = f"epsilon {shown_up(one.epsilon)} and delta {shown_up(one.delta)}"
+            share = f"{shown_up(100 * one.epsilon / budget.epsilon)}% of the dataset's epsilon"
+            yield Promise(who, f"{may} spend at most {spent}: {share}.")
+
+
+def _told(number: int) -> set[int]:
+    """Which sizes of coalitions are worth a line: 1, 2, 5, 10, 20, 50 and so on, and all."""
+    steps = {step * 10**power for step in (1, 2, 5) for power in range(len(str(number)))}
+    return {size for size in steps if size < number} | {number}
 
 
 def _coalition(catalog: Catalog) -> Promise:

@@ -8,6 +8,8 @@ from datetime import date
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from adomnia.catalog.model import POLICIES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -93,15 +95,14 @@ _UNIT = Rule('written "table.column", or "row"', _matches(rf"row|{_WORD}\.{_WORD
 _LINK = Rule('written "column -> table.column"', _matches(rf" *{_WORD} *-> *{_WORD}\.{_WORD} *"))
 _VALUES = Rule('a list of texts, or "table.column" of a public table', _is_values)
 _SOURCE = Rule("a file that ends in .parquet or .csv", lambda v: isinstance(v, str) and v.lower().endswith(_FILES))
-_POLICY = Rule('"on_demand"', lambda value: value == "on_demand")
+_SHARE = Rule("a number above 0 and below 1", lambda value: _NUMBER.holds(value) and 0 < value < 1)
+_POLICY = Rule(" or ".join(f'"{name}"' for name in POLICIES), lambda value: value in list(POLICIES))
 
 _OTHER_ENGINE = Rule("a table of another engine", _is_of_an_engine)
-_OTHER_POLICY = Rule("prices set by a policy", lambda value: value in ("equal_split", "geometric"))
 _ROWS_KEPT = Rule(f"{_CAP.says}, or {{ max = 200, epsilon = 0.05 }}", lambda v: _CAP.holds(v) or SECTION.holds(v))
 
 # Names that the design gives to features nobody can use yet: refused by name, wherever they stand.
 LATER = {
-    "spend": "prices set by a policy",
     "engine": "other engines",
     "engines": "other engines",
 }
@@ -140,7 +141,11 @@ ANALYST = Section(
     (
         Key("epsilon", _NUMBER, "epsilon = 2.0", required=True),
         Key("delta", _NUMBER, "delta = 1e-7"),
-        Key("policy", _POLICY, 'policy = "on_demand"', later=_OTHER_POLICY),
+        Key("policy", _POLICY, 'policy = "on_demand"'),
+        Key("questions", _CAP, "questions = 20"),
+        Key("spend", _SHARE, "spend = 0.1"),
+        Key("keep", _SHARE, "keep = 0.9"),
+        Key("ceiling", _NUMBER, "ceiling = 0.5"),
     ),
 )
 

@@ -10,6 +10,7 @@ from adomnia.privacy.filters import Budget
 from adomnia.privacy.units import Unit
 
 RESERVED = ("rank", "bucket", "person", "rowid")  # columns that the contribution index or its engine adds to a table
+POLICIES = {"on_demand": (), "equal_split": ("questions",), "geometric": ("spend", "keep")}  # one key of these each
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 
 
@@ -80,11 +81,26 @@ class View:
 
 
 @dataclass(frozen=True)
+class Policy:
+    """Who sets the price of a question: the analyst (`on_demand`) or the owner; docs/policies.md.
+
+    `equal_split` pays for so many `questions` alike, `geometric` spends that part of what is left on the next one.
+    No question may cost more than the `ceiling`.
+    """
+
+    name: str = "on_demand"
+    questions: int | None = None
+    spend: Fraction | None = None
+    ceiling: Fraction | None = None
+
+
+@dataclass(frozen=True)
 class Analyst:
-    """Somebody who may ask, and what they may spend in all."""
+    """Somebody who may ask, what they may spend in all, and who sets the price of their questions."""
 
     name: str
     budget: Budget
+    policy: Policy = Policy()
 
 
 @dataclass(frozen=True)

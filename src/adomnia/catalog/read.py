@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.columns import columns
 from adomnia.catalog.document import Document, load
 from adomnia.catalog.facts import informed, listed
 from adomnia.catalog.keys import ANALYST, BUDGET, CATALOG, COLUMNS, DATASET, PRIVATE_CAP, SECTION, VIEW, did_you_mean
-from adomnia.catalog.model import RESERVED, Analyst, Catalog, Table, View, is_name
+from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Table, View, is_name
 from adomnia.catalog.people import link, linked, public_tables, section_of, unit
 from adomnia.errors import Refusal
+from adomnia.privacy.amounts import positive
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
 
@@ -83,7 +84,21 @@ def _analyst(document: Document, name: str, budget: Budget) -> Analyst:
     path = ("analysts", name)
     declared = document.section(path, ANALYST)
     with document.explained(path, ANALYST):
-        return Analyst(name, Budget(declared["epsilon"], declared.get("delta", 0), budget.approximate))
+        personal = Budget(declared["epsilon"], declared.get("delta", 0), budget.approximate)
+        return Analyst(name, personal, _policy(document, path, declared))
+
+
+def _policy(document: Document, path: tuple[str, ...], declared: Mapping[str, Any]) -> Policy:
+    takes = POLICIES[name := declared.get("policy", "on_demand")]
+    given = [key for keys in POLICIES.values() for key in keys if key in declared]
+    if given not in ([[key] for key in takes] or [[]]):
+        rule = f"{name} takes {' or '.join(takes) or 'no further key'}"
+        fix = 'write "equal_split" with questions, "geometric" with spend or keep, or "on_demand" alone'
+        why = f"breaks the rule that {rule}, got {' and '.join(given) or 'none'}"
+        raise document.refusal((*path, *(given[-1:] or ["policy"])), why, fix)
+    number = {key: positive(declared[key], "Policy", key) for key in ("spend", "keep", "ceiling") if key in declared}
+    spend = 1 - number["keep"] if "keep" in number else number.get("spend")
+    return Policy(name, declared.get("questions"), spend, number.get("ceiling"))
 
 
 def _views(document: Document, tables: list[str]) -> tuple[View, ...]:

@@ -29,6 +29,7 @@ version = 1                  # raise it when the data changes
 
 [analysts.alice]             # rename alice; one such section for everybody who may ask
 # epsilon = 2.0              # what alice may spend of it
+# ceiling = 0.5              # the most that one question may cost; docs/policies.md has more ways to set prices
 """
 _UNIT = '# unit = "{first}.?"           # whose presence is hidden: the column that names a person, or "row"'
 _PART = """\

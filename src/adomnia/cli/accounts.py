@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from adomnia.catalog.model import Policy
 from adomnia.cli import pages
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, shown_down, shown_up
+from adomnia.sql.policies import terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.table import Table
 
     from adomnia.catalog.checks import Promise
     from adomnia.privacy.filters import Filter
@@ -19,19 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Account:
-    """A budget and what was spent of it: an analyst's, or without a name the dataset's."""
+    """A budget and what was spent of it: an analyst's, or without a name the dataset's, which has no policy."""
 
     name: str | None
     filter: Filter
     answers: int
+    policy: Policy | None = None
 
 
 def print_promises(promises: Sequence[Promise]) -> None:
-    """One promise a line; what the owner should look at again is marked."""
+    """One promise a line, what each is about only once; what the owner should look at again is marked."""
     table = pages.table(("About", "Promise"))
-    for promise in promises:
+    for above, promise in zip([None, *promises], promises, strict=False):
         says = Text("Warning: ", "bold yellow").append(promise.says, "yellow") if promise.warning else promise.says
-        table.add_row(promise.about, says)
+        table.add_row("" if above and above.about == promise.about else promise.about, says)
     pages.show(table)
 
 
@@ -46,6 +51,17 @@ def print_budgets(accounts: Sequence[Account]) -> None:
         row = (budget(account.filter), spent(account.filter), left(account.filter), f"{account.answers:,}")
         table.add_row(account.name or Text("all together", "bold"), *row)
     pages.show(table, "", "What somebody spends counts in their own line and in the last one.")
+    if any(account.policy not in {None, Policy()} for account in accounts):
+        pages.show("", _next_questions(accounts))
+
+
+def _next_questions(accounts: Sequence[Account]) -> Table:
+    """What policies say: who sets the price, and how far that goes."""
+    table = pages.table(("Who", "Policy", "The next question"))
+    for account in accounts:
+        if account.policy is not None:
+            table.add_row(account.name, account.policy.name, terms(account.policy, account.filter).says)
+    return table
 
 
 def print_budgets_json(accounts: Sequence[Account]) -> None:
@@ -65,6 +81,18 @@ def as_record(account: Account) -> dict[str, object]:
         },
         "left": {name: str(amount) for name, amount in account.filter.left()._asdict().items()},
         "answers": account.answers,
+        "policy": None if account.policy is None else _as_record(account.policy, account.filter),
+    }
+
+
+def _as_record(policy: Policy, account: Filter) -> dict[str, object]:
+    found = terms(policy, account)
+    return {
+        "name": policy.name,
+        "ceiling": None if found.ceiling is None else str(found.ceiling),
+        "next_price": None if found.price is None else str(found.price.epsilon),
+        "questions": found.questions,
+        "says": found.says,
     }
 
 

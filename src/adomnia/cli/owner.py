@@ -70,12 +70,14 @@ def check(folder: Folder, form: Output = Format.TABLE) -> None:
 
 
 def budget(folder: Folder, form: Output = Format.TABLE) -> None:
-    """Say who spent what, and what is left."""
+    """Say who spent what, what is left, and what the next question costs if a policy sets its price."""
     from adomnia.cli import accounts, opening
 
     with opening.ledger(folder) as (catalog, ledger):
-        names = [analyst.name for analyst in catalog.analysts]
-        found = [accounts.Account(name, ledger.account(name), len(ledger.answers(name))) for name in names]
+        found = [
+            accounts.Account(one.name, ledger.account(one.name), len(ledger.answers(one.name)), one.policy)
+            for one in catalog.analysts
+        ]
         total = accounts.Account(None, ledger.account(), sum(account.answers for account in found))
     if form is Format.JSON:
         accounts.print_budgets_json([*found, total])
