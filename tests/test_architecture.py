@@ -44,7 +44,7 @@ TRUSTED_CORE += ["engines/contract", "engines/index", "engines/render", "sql/che
 EXPLAINING = ["catalog/write", "catalog/smartnoise", "catalog/checks", "privacy/meaning", "privacy/calculators"]
 EXPLAINING += ["privacy/groups", "mechanisms/contract", "ledger/audit", "catalog/places"]
 EXPLAINING += ["curator/display", "curator/explanation", "curator/mock"]
-EXPLAINING += ["curator/table", "curator/answer", "curator/columns"]
+EXPLAINING += ["curator/table", "curator/answer", "curator/columns", "curator/session"]
 # What the second look derives again from the text that is about to run: a mistake there costs an answer, never privacy.
 DERIVED_AGAIN = ["privacy/relations", "privacy/aggregates", "privacy/keys", "privacy/queries", "privacy/functions"]
 DERIVED_AGAIN += ["privacy/expressions", "privacy/kinds", "engines/render"]

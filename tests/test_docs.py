@@ -39,7 +39,7 @@ COMMANDS = ROOT / "docs" / "cli.md"
 LANGUAGE = ROOT / "docs" / "sql.md"
 PYTHON = ROOT / "docs" / "python.md"
 
-CURATORS = [ROOT / "src" / "adomnia" / "curator" / name for name in ("session.py", "table.py")]
+CURATORS = [ROOT / "src" / "adomnia" / "curator" / name for name in ("paying.py", "session.py", "table.py")]
 
 KERNEL = ("privacy", "noise", "mechanisms")  # the packages whose public classes are words of the project
 

@@ -230,7 +230,7 @@ def test_a_failure_while_finding_keeps_the_debit_and_says_nothing(alice, monkeyp
 
 def test_more_than_was_reserved_is_not_spent_on_finding(alice, monkeypatch):
     measured = lambda asked: event((asked[0].plan, asked[0].price))  # noqa: E731 - what follows, and not the finding
-    monkeypatch.setattr("adomnia.curator.session.cost", measured)
+    monkeypatch.setattr("adomnia.curator.paying.cost", measured)
     with pytest.raises(Failure):
         alice.sql(EYES, epsilon=1, delta=1e-7)
 

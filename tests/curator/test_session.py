@@ -5,7 +5,11 @@ from __future__ import annotations
 import logging
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
+from threading import Thread
+from time import monotonic
 
 import pytest
 
@@ -13,7 +17,7 @@ from adomnia import Question
 from adomnia.curator import executor
 from adomnia.errors import Failure, Refusal
 from adomnia.privacy.amounts import EPSILON_UNIT
-from adomnia.privacy.events import Composed, Concentrated
+from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import loss
 
 COUNT = "SELECT COUNT(*) FROM people"
@@ -129,15 +133,26 @@ def test_a_request_id_gives_its_answer_again(alice):
     assert spent(alice)[0] == Fraction(1, 2)
 
 
-@pytest.mark.parametrize("other", ["another question", "another price", "another analyst"])
-def test_a_request_id_belongs_to_the_analyst_and_question_it_was_first_used_with(alice, bob, other):
+@pytest.mark.parametrize("other", ["another question", "another price"])
+def test_a_request_id_belongs_to_the_question_it_was_first_used_with(alice, other):
     alice.sql(COUNT, epsilon=0.5, request_id="mine")
     text = "SELECT COUNT(age) FROM people" if other == "another question" else COUNT
     price = 0.25 if other == "another price" else 0.5
-    session = bob if other == "another analyst" else alice
     with pytest.raises(Refusal, match="was used for another question"):
-        session.sql(text, epsilon=price, request_id="mine")
+        alice.sql(text, epsilon=price, request_id="mine")
     assert spent(alice)[0] == Fraction(1, 2)
+
+
+def test_everybody_has_request_ids_of_their_own(alice, bob):
+    alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    refusal = None
+    try:
+        bob.sql(GROUPED, epsilon=0.5, request_id="mine")
+    except Refusal as caught:
+        refusal = caught
+    assert refusal is None
+    assert (len(alice.answer("mine")), len(bob.answer("mine"))) == (1, 3)
+    assert spent(alice) == (1, Fraction(1, 2))
 
 
 @pytest.mark.parametrize("request_id", ["\n", "x" * 201, "a\x00b"])
@@ -418,12 +433,41 @@ def test_nothing_is_read_before_it_is_paid(alice, monkeypatch):
     events = []
     curator = alice._curator
     reserve, run = curator.ledger.reserve, curator.engine.run
-    monkeypatch.setattr(curator.ledger, "reserve", lambda *a: events.append("reserve") or reserve(*a))
+    monkeypatch.setattr(curator.ledger, "reserve", lambda *a, **k: events.append("reserve") or reserve(*a, **k))
     monkeypatch.setattr(curator.engine, "run", lambda *a: events.append("run") or run(*a))
     keep = curator.ledger._keep
     monkeypatch.setattr(curator.ledger, "_keep", lambda *a: events.append("commit") or keep(*a))
     alice.sql(GROUPED, epsilon=0.5)
     assert events == ["reserve", "run", "commit"]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_nobody_sees_that_a_question_ended_before_it_has_waited(alice, bob, monkeypatch, fails):
+    """What waits is told when data began to be read; meanwhile the answer is not kept and equal questions wait."""
+    curator, seen = alice._curator, []
+    equal = Thread(target=lambda: seen.append(bob.sql(COUNT, epsilon=0.5, request_id="equal").replayed))
+    if fails:
+        monkeypatch.setattr(curator.engine, "run", leaking)
+
+    def wait(started):
+        curator.wait = lambda _: None
+        with pytest.raises(Failure):
+            alice.answer("mine")
+        assert alice.answers() == []
+        monkeypatch.undo()
+        equal.start()
+        equal.join(0.2)
+        assert seen == []
+        seen.append(monotonic() - started)
+
+    curator.wait = wait
+    with pytest.raises(Failure) if fails else nullcontext():
+        alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    assert equal.ident is not None
+    equal.join(30)
+    waited, replayed = seen
+    assert 0 < waited < 30
+    assert replayed is not fails
 
 
 # ------------------------------------------------------------------------------------------------ the rest
@@ -439,8 +483,76 @@ def test_a_budget_says_what_is_left_to_the_analyst_and_to_everybody(alice, bob):
 def test_answers_lists_what_was_paid_for_and_got(alice, bob):
     alice.sql(COUNT, epsilon=0.5, request_id="a")
     alice.sql(GROUPED, epsilon=0.5, request_id="b")
-    assert [receipt.request_id for receipt in alice.answers()] == ["a", "b"]
+    past = alice.answers()
+    assert [(each.request_id, each.questions, each.version) for each in past] == [
+        ("a", (COUNT,), 1),
+        ("b", (GROUPED,), 1),
+    ]
+    assert past[0].receipt.event == Composed([Pure(0.5)])
     assert bob.answers() == []
+
+
+ANSWERED = {
+    "a count": (COUNT, {"epsilon": 0.5}),
+    "groups": (GROUPED, {"epsilon": Fraction(1, 3)}),
+    "weights": ("SELECT COUNT(*) AS n, AVG(age) AS a FROM people", {"epsilon": 0.5, "weights": {"a": 3}}),
+    "rho": (COUNT, {"rho": 0.01}),
+    "an error": (COUNT, {"error": 5.5, "confidence": 0.9}),
+    "afresh": (COUNT, {"epsilon": 0.5, "replay": False}),
+    "rows": ("SELECT AVG(age) AS a FROM people", {"error": 2, "rows": 1000}),
+    "open keys": ("SELECT name, COUNT(*) AS n FROM people GROUP BY name", {"epsilon": 9, "delta": 1e-9}),
+    "a quantile": ("SELECT MEDIAN(age) AS m FROM people", {"epsilon": 5, "confidence": 0.8}),
+    "not ASCII": ("SELECT COUNT(*) FROM people WHERE name = 'Zoë'", {"epsilon": 0.5}),
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERED)
+def test_an_answer_can_be_had_again_by_its_request_id(bob, kind):
+    text, payment = ANSWERED[kind]
+    first = bob.sql(text, request_id="mine", **payment)
+    ran = len(bob._curator.engine.ran)
+    again = bob.answer("mine")
+    assert again.replayed
+    assert again.records() == first.records()
+    assert (again.confidence, again.receipt, again.caps) == (first.confidence, first.receipt, first.caps)
+    assert len(bob._curator.engine.ran) == ran
+    assert bob.answer("mine", confidence=0.5).interval(first.columns[-1].name) == first.interval(
+        first.columns[-1].name, 0.5
+    )
+
+
+def test_the_answers_of_a_batch_have_places(bob):
+    common = bob.batch([COUNT, GROUPED], epsilon=1, request_id="common")
+    own = bob.batch([Question(COUNT, epsilon=0.5), Question(GROUPED, rho=0.1)], request_id="own")
+    for name, answers in (("common", common), ("own", own)):
+        assert [shown(bob.answer(name, place)) for place in (0, 1)] == list(map(shown, answers))
+        for place in (-1, 2):
+            with pytest.raises(Refusal, match="has no answer of yours there"):
+                bob.answer(name, place)
+
+
+def test_nobody_gets_an_answer_that_is_not_theirs(alice, bob):
+    alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    for request_id in ("mine", "alice\nmine", "", "nothing", "\ud800", "dataset:mine"):
+        with pytest.raises(Refusal, match="has no answer of yours there") as refused:
+            bob.answer(request_id)
+        assert refused.value.code == "unknown_answer"
+    with pytest.raises(Refusal, match="not between 0 and 1"):
+        alice.answer("mine", confidence=2)
+
+
+def test_an_answer_survives_a_new_version_and_ends_with_the_catalog_that_it_meant(alice):
+    first = alice.sql(GROUPED, epsilon=0.5, request_id="mine")
+    curator = alice._curator
+    curator.catalog = replace(curator.catalog, version=2)
+    assert shown(alice.answer("mine")) == shown(first)
+    fewer = [replace(table, columns=table.columns[:2]) for table in curator.catalog.tables]
+    wider = [replace(table, rows_per_person=table.rows_per_person + 1) for table in curator.catalog.tables]
+    for tables in (fewer, wider):
+        curator.catalog = replace(curator.catalog, tables=tuple(tables))
+        with pytest.raises(Refusal, match="catalog that meant something else") as refused:
+            alice.answer("mine")
+        assert refused.value.code == "catalog_changed"
 
 
 def test_a_table_belongs_to_the_session_that_gave_it(alice, bob):

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adomnia.curator.curator import Curator, read_catalog
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb import DuckDB, Limits
 from adomnia.ledger import Ledger
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
 from kit.bits import SeededBits
@@ -208,7 +208,7 @@ def load(catalog: Catalog, people: Rows, visits: Rows, items: Rows = ()) -> SpyE
     rows = {"people": people, "visits": visits, "items": items}
     frames = {table.name: frame(rows[table.name], table) for table in catalog.tables if not table.public}
     with patch("adomnia.engines.duckdb.engine.fresh_key", lambda: KEY):
-        return SpyEngine(DuckDB.load(catalog, frames, threads=1))
+        return SpyEngine(DuckDB.load(catalog, frames, limits=Limits(threads=1)))
 
 
 @contextmanager

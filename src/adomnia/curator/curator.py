@@ -10,7 +10,7 @@ from adomnia.curator import mock
 from adomnia.curator.profiles import profiled
 from adomnia.curator.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
 from adomnia.curator.session import Session
-from adomnia.engines.duckdb import DuckDB, facts_of, silent
+from adomnia.engines.duckdb import USUAL, DuckDB, Limits, Progress, facts_of, silent
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.noise import SystemBits
@@ -18,7 +18,7 @@ from adomnia.privacy.filters import Budget
 from adomnia.sql.blocks import check_views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine
@@ -30,8 +30,16 @@ LEDGER = "ledger.sqlite"
 MEMORY = ":memory:"
 
 
+def at_once(_started: float) -> None:
+    """Wait for nothing: whoever asks may see how long an answer took."""
+
+
 class Curator:
-    """The one that holds the data; analysts hold sessions."""
+    """The one that holds the data; analysts hold sessions.
+
+    `wait` is called with the time at which data began to be read, before the answer is kept or its failure told: a
+    server waits there until the edge of a time bucket.
+    """
 
     def __init__(
         self,
@@ -39,9 +47,10 @@ class Curator:
         engine: Engine,
         ledger: Ledger,
         bits: Bits,
-        progress: Callable[[str, float], None] = silent,
+        progress: Progress = silent,
     ) -> None:
         self.catalog, self.engine, self.ledger, self.bits = catalog, engine, ledger, bits
+        self.wait = at_once
         self.catalog = profiled(self, progress)
 
     def session(self, analyst: str) -> Session:
@@ -68,12 +77,12 @@ class Curator:
         self.close()
 
 
-def open_folder(folder: str | Path, progress: Callable[[str, float], None] = silent) -> Curator:
+def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits = USUAL) -> Curator:
     """The dataset of a folder with a catalog.toml; index and ledger live beside it."""
     place = Path(folder)
     catalog = read_catalog(place)
     check_views(catalog)
-    engine = DuckDB.open(catalog, place / STATE, progress)
+    engine = DuckDB.open(catalog, place / STATE, progress, limits)
     return Curator(catalog, engine, open_ledger(catalog, place / STATE / LEDGER), SystemBits(), progress)
 
 

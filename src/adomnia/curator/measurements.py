@@ -42,10 +42,16 @@ class Replay:
         self._values, self._names = deque(record.values), deque(record.names)
 
     def measure(self, measures: tuple[Measure, ...]) -> tuple[Measured, ...]:
-        return tuple(Measured(self._values.popleft(), each.noise()) for each in measures)
+        return tuple(Measured(self._next(each.query.shape), each.noise()) for each in measures)
 
     def find(self, _: Finding) -> tuple[Values, ...]:
         return self._names.popleft()
+
+    def _next(self, shape: tuple[int, ...]) -> Integers:
+        values = self._values.popleft()
+        if values.shape[: len(shape)] != shape:
+            raise ValueError(f"Replay values must have the shape {shape}, got {values.shape}.")
+        return values
 
 
 def _written(label: Label) -> str | float | dict[str, str]:

@@ -1,60 +1,65 @@
-"""A session: one analyst's questions, from text to answer. Pay, then read, never refund."""
+"""A session: one analyst's questions, from text to answer. What is paid and read, `paying` decides."""
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from adomnia.curator.answer import Answer
 from adomnia.curator.columns import answer_columns
-from adomnia.curator.executor import Executor, Statements, estimates
 from adomnia.curator.explanation import explanation
 from adomnia.curator.measurements import Record, Replay
+from adomnia.curator.paying import Paid, Request, found, measured, pay, proved
 from adomnia.curator.public import public_columns
 from adomnia.curator.table import PrivateTable, private_table
 from adomnia.errors import Failure, Refusal
-from adomnia.ledger import Hold
 from adomnia.noise import SystemBits
+from adomnia.sql.asked import Asked, meaning, price_of
 from adomnia.sql.effort import usual
 from adomnia.sql.explained import explained, is_explain, without_explain
 from adomnia.sql.finish import finished
-from adomnia.sql.lower import priced, understood
-from adomnia.sql.parse import parsed
-from adomnia.sql.parts import identity, shares
-from adomnia.sql.payment import Payment, Question, check_confidence, is_free, paid_batch, paid_for, unpriced
-from adomnia.sql.price import Quote, bill, measures
+from adomnia.sql.payment import Payment, Question, check_confidence, is_free, unpriced
+from adomnia.sql.policies import Terms, check_ceiling, check_named, next_price, sets_price, terms
+from adomnia.sql.price import Quote, bill
 from adomnia.sql.public import PublicRows
-from adomnia.sql.undeclared import cost, findings, resolved
+from adomnia.sql.undeclared import cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from adomnia.catalog.model import Catalog
+    from adomnia.catalog.model import Catalog, Policy
     from adomnia.curator.curator import Curator
-    from adomnia.curator.executor import Measurer
     from adomnia.curator.explanation import Explanation
     from adomnia.ledger.requests import Receipt
+    from adomnia.ledger.requests import Replay as Kept
+    from adomnia.privacy.events import Pure
     from adomnia.privacy.filters import Filter, Left
     from adomnia.sql.payment import Priced
     from adomnia.sql.plan import Plan
-    from adomnia.sql.undeclared import Values
     from adomnia.statistics.contract import Estimate, Statistic
 
 CONFIDENCE = 0.95
 
-_log = logging.getLogger("adomnia.curator")
-
 
 @dataclass(frozen=True)
 class Budgets:
-    """What an analyst has left, and what the dataset has left for everybody."""
+    """What an analyst has left, what the dataset has left for everybody, and what the next question costs."""
 
     personal: Filter
     dataset: Filter
+    terms: Terms
+
+
+@dataclass(frozen=True)
+class Past:
+    """Something that was paid for and answered before: what was asked, of which version of the data."""
+
+    request_id: str
+    questions: tuple[str, ...]
+    version: int
+    receipt: Receipt
 
 
 class Session:
@@ -79,11 +84,10 @@ class Session:
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
         question = Question(text, **payment)
-        meaning = _meaning(question, self._curator.catalog, confidence)
-        if isinstance(meaning, PublicRows):
-            return self._public(meaning, confidence)
-        asked = paid_for(question, meaning, self._curator.catalog, confidence)
-        return self._asked([asked], confidence, request_id, replay)[0]
+        said = meaning(question, self._curator.catalog, confidence)
+        if isinstance(said, PublicRows):
+            return self._public(said, confidence)
+        return self._answered(self._said((question,), confidence, replay=replay), [said], request_id)[0]
 
     def batch(
         self,
@@ -97,7 +101,8 @@ class Session:
 
         Each names its price, or one price is split over all that they measure. What is equal is paid once.
         """
-        return self._asked(self._batch(questions, confidence, payment), confidence, request_id, replay=True)
+        asked = self._said(questions, confidence, payment)
+        return self._answered(asked, asked.plans(self._curator.catalog), request_id)
 
     def price(
         self,
@@ -111,22 +116,22 @@ class Session:
 
         `together`: errors that are kept in all groups at once.
         """
-        questions, common = ([Question(text, **payment)], Payment()) if isinstance(text, str) else (text, payment)
-        asked = self._batch(questions, confidence, common)
-        self._proved(asked)
-        return bill(asked, confidence, together, payment.get("rows"))
+        if isinstance(text, str):
+            asked = self._said((Question(text, **payment),), confidence)
+        else:
+            asked = self._said(text, confidence, payment)
+        return bill(self._priced(asked), confidence, together, payment.get("rows"))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
         question = Question(without_explain(text), **payment)
-        meaning = _meaning(question, self._curator.catalog, confidence)
-        if isinstance(meaning, PublicRows):
-            tree = explained(meaning)
-        elif is_free(question):
-            tree = explained(unpriced(question, meaning))
+        said = meaning(question, self._curator.catalog, confidence)
+        if isinstance(said, PublicRows):
+            tree = explained(said)
+        elif is_free(question) and not sets_price(self._policy):
+            tree = explained(unpriced(question, said))
         else:
-            asked = paid_for(question, meaning, self._curator.catalog, confidence)
-            self._proved([asked])
+            (asked,) = self._priced(self._said((question,), confidence))
             tree = explained(usual(asked.plan), bill([asked], confidence, False, question.rows))
         return explanation(tree, confidence, self._curator.ledger.left(self.analyst))
 
@@ -135,17 +140,34 @@ class Session:
         return private_table(self, name)
 
     def budget(self) -> Budgets:
-        """What is left."""
+        """What is left, and what the next question costs if a policy sets its price."""
         ledger = self._curator.ledger
-        return Budgets(ledger.account(self.analyst), ledger.account())
+        personal = ledger.account(self.analyst)
+        return Budgets(personal, ledger.account(), terms(self._policy, personal))
 
     def catalog(self) -> Catalog:
         """What may be asked about: all of it is public."""
         return self._curator.catalog
 
-    def answers(self) -> list[Receipt]:
-        """The receipts of everything this analyst has paid for and got, oldest first."""
-        return [replay.receipt for replay in self._curator.ledger.answers(self.analyst)]
+    def answers(self) -> list[Past]:
+        """Everything this analyst has paid for and got, oldest first."""
+        return [_past(receipt) for receipt in self._curator.ledger.answers(self.analyst) if receipt.asked]
+
+    def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
+        """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
+        check_confidence(CONFIDENCE if confidence is None else confidence)
+        kept = self._curator.ledger.answer(self.analyst, request_id)
+        asked = None if kept is None or not kept.receipt.asked else Asked.from_text(kept.receipt.asked)
+        if kept is None or asked is None or not 0 <= place < len(asked.questions):
+            fix = "take a request id and place that answers() lists"
+            raise Refusal(f"Request {request_id!r}", "has no answer of yours there", fix, code="unknown_answer")
+        try:
+            priced = self._measured_before(asked, kept.receipt)
+        except Refusal:
+            why, fix = "was answered under a catalog that meant something else by it", "ask again"
+            raise Refusal(f"Request {request_id}", why, fix, code="catalog_changed") from None
+        paid = (kept.receipt, True, self._curator.ledger.left(self.analyst))
+        return _answers(priced, Record.from_bytes(kept.payload), confidence or asked.confidence, paid)[place]
 
     def mock(self) -> Session:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
@@ -157,103 +179,113 @@ class Session:
         rows = np.arange(len(columns[0].values), dtype=np.intp)
         return Answer(columns, rows, confidence, None, False, self._curator.ledger.left(self.analyst))
 
-    def _batch(self, questions: Iterable[Question | str], confidence: float, payment: Payment) -> list[Priced]:
-        asked = [Question(each) if isinstance(each, str) else each for each in questions]
-        plans = [priced(_meaning(each, self._curator.catalog, confidence)) for each in asked]
-        return paid_batch(asked, plans, payment, self._curator.catalog, confidence)
+    @property
+    def _policy(self) -> Policy:
+        analyst = self._curator.catalog.analyst(self.analyst)
+        assert analyst is not None  # noqa: S101 - Curator.session gives sessions to nobody else
+        return analyst.policy
 
-    def _asked(self, priced: Sequence[Priced], confidence: float, request_id: str | None, replay: bool) -> list[Answer]:
-        if not priced:
+    def _said(
+        self,
+        questions: Iterable[Question | str],
+        confidence: float,
+        payment: Payment | None = None,
+        *,
+        replay: bool = True,
+    ) -> Asked:
+        asked = tuple(Question(each) if isinstance(each, str) else each for each in questions)
+        if not asked:
             raise Refusal("The batch", "is empty", "put at least one question into it", code="empty")
+        return Asked(asked, confidence, self._curator.catalog.version, payment, replay)
+
+    def _priced(self, asked: Asked) -> list[Priced]:
+        """The questions as they would be paid for now; nothing is read or spent."""
+        plans = asked.plans(self._curator.catalog)
+        check_named(self._policy, asked.names_a_price)
+        priced = self._paid(asked, plans, self._next_price())
+        proved(self._curator, priced)
+        return priced
+
+    def _next_price(self) -> Pure | None:
+        """What a policy says that the next question costs."""
+        return next_price(self._policy, self._curator.ledger.account(self.analyst))
+
+    def _paid(self, asked: Asked, plans: Sequence[Plan], price: Pure | None) -> list[Priced]:
+        priced = asked.paid(plans, self._curator.catalog, price)
+        check_ceiling(self._policy, cost(priced))
+        return priced
+
+    def _answered(self, asked: Asked, plans: Sequence[Plan], request_id: str | None) -> list[Answer]:
         request = SystemBits().words(2).tobytes().hex() if request_id is None else request_id
-        identity = _identity(priced, self._curator.catalog.version, None if replay else request)
-        with self._curator.ledger.turn(identity):
-            record, receipt, replayed = self._measured(priced, request, identity)
+        check_named(self._policy, asked.names_a_price)
+        if sets_price(self._policy):
+            identity = asked.unpriced_identity(plans, self._curator.catalog, self._own(request))
+            with self._curator.ledger.turn("question", identity.hex()):
+                outcome = self._by_policy(asked, plans, Request(self.analyst, request, identity, asked.to_text()))
+        else:
+            priced = self._paid(asked, plans, None)
+            identity = asked.identity(priced, self._own(request))
+            with self._curator.ledger.turn("question", identity.hex()):
+                paid = pay(self._curator, Request(self.analyst, request, identity, asked.to_text()), priced)
+                outcome = (priced, *self._outcome(paid))
+        priced, record, receipt, replayed = outcome
         left = self._curator.ledger.left(self.analyst)
-        again = Replay(record)
-        priced = _resolved(priced, again)
-        found = _estimated(priced, again)
-        paid = (receipt, replayed, left)
-        return [
-            replace(_answer(each.plan, one, confidence, paid), caps=each.caps)
-            for each, one in zip(priced, found, strict=True)
-        ]
+        return _answers(priced, record, asked.confidence, (receipt, replayed, left))
 
-    def _measured(self, priced: Sequence[Priced], request: str, identity: bytes) -> tuple[Record, Receipt, bool]:
-        curator, statements = self._curator, self._proved(priced)
-        paid = curator.ledger.reserve(self.analyst, request, identity, cost(priced))
-        if not isinstance(paid, Hold):
-            return Record.from_bytes(paid.payload), paid.receipt, True
-        record = self._released(priced, paid, statements)
-        try:
-            receipt = None if record is None else paid.commit(record.to_bytes())
-        except Exception as fault:  # noqa: BLE001 - see _released
-            _log.error("Request %s was not committed: %s", request, type(fault).__name__)
-            receipt = None
-        if record is None or receipt is None:
-            # Outside of every except block: a cause would travel with it, and causes may quote data.
-            raise Failure(request)
-        return record, receipt, False
+    def _by_policy(
+        self, asked: Asked, plans: Sequence[Plan], request: Request
+    ) -> tuple[list[Priced], Record, Receipt, bool]:
+        """At the price that the policy sets; what was answered before at whatever price it had then."""
+        paid: Paid | Kept | None
+        paid = self._curator.ledger.answered(self.analyst, request.request_id, request.identity)
+        if paid is None:
+            with self._curator.ledger.turn("price", self.analyst):  # nobody else may spend what this price is a part of
+                paid = pay(self._curator, request, self._paid(asked, plans, self._next_price()))
+        record, receipt, replayed = self._outcome(paid)
+        return asked.paid(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed
 
-    def _proved(self, priced: Sequence[Priced]) -> Statements:
-        """The second look, taken before anything is paid: what it cannot prove is refused, not charged."""
-        statements = Statements(self._curator.engine, self._curator.catalog)
-        wanted = [measure.query for each in priced for measure in measures(each.plan, each.price)]
-        wanted += [finding.query for finding in findings(priced)]
-        try:
-            statements.of(wanted)
-        except (ValueError, Failure):
-            why = "cannot be proved private by a second look at it"
-            fix = "use smaller constants or a simpler expression"
-            raise Refusal("The question", why, fix, code="not_proved") from None
-        return statements
+    def _outcome(self, paid: Paid | Kept) -> tuple[Record, Receipt, bool]:
+        if isinstance(paid, Paid):
+            return *measured(self._curator, paid), False
+        return Record.from_bytes(paid.payload), paid.receipt, True
 
-    def _released(self, priced: Sequence[Priced], paid: Hold, statements: Statements) -> Record | None:
-        """The noisy measurements, or None where anything went wrong: what did may depend on the data."""
-        executor = Executor(self._curator.engine, statements, paid.event, self._curator.bits)
-        try:
-            _estimated(_resolved(priced, executor), executor)
-        except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name
-            _log.error("Request %s failed: %s", paid.receipt.request_id, type(fault).__name__)
-            return None
-        return executor.record
+    def _own(self, request_id: str) -> str:
+        """A request id with whose it is: two analysts may use the same."""
+        return f"{self.analyst}\n{request_id}"
+
+    def _measured_before(self, asked: Asked, receipt: Receipt) -> list[Priced]:
+        """The questions as they were measured, if the catalog still means the same by them."""
+        catalog = replace(self._curator.catalog, version=asked.version)
+        plans = asked.plans(catalog)
+        by_policy = not asked.names_a_price
+        priced = asked.paid(plans, catalog, price_of(receipt.event) if by_policy else None)
+        if by_policy:
+            same = asked.unpriced_identity(plans, catalog, self._own(receipt.request_id))
+        else:
+            same = asked.identity(priced, self._own(receipt.request_id))
+        if same != receipt.plan:
+            raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
+        return priced
 
 
-def _meaning(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
-    if not isinstance(question, Question) or not isinstance(question.text, str):
-        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
-    check_confidence(confidence)
-    return understood(parsed(question.text), catalog, finds=question.delta is not None, confidence=confidence)
+def _past(receipt: Receipt) -> Past:
+    asked = Asked.from_text(receipt.asked)
+    return Past(receipt.request_id, tuple(each.text for each in asked.questions), asked.version, receipt)
 
 
-def _identity(priced: Sequence[Priced], version: int, fresh: str | None) -> bytes:
-    """What an answer is stored under. A question that must be measured afresh is stored under its own request."""
-    identities = [identity(each.plan, each.price, version) for each in priced]
-    if len(identities) == 1 and fresh is None:
-        return identities[0]
-    tag = b"batch" if fresh is None else b"fresh" + sha256(fresh.encode(errors="replace")).digest()
-    return sha256(tag + b"".join(identities)).digest()
-
-
-def _resolved(priced: Sequence[Priced], measurer: Measurer) -> list[Priced]:
-    """The questions once the values of their open keys are found."""
-    named = {finding: measurer.find(finding) for finding in findings(priced)}
-    return [each if each.finding is None else _with(each, named[each.finding]) for each in priced]
-
-
-def _with(asked: Priced, named: tuple[Values, ...]) -> Priced:
-    return replace(asked, plan=resolved(asked.plan, named))
-
-
-def _estimated(priced: Sequence[Priced], measurer: Measurer) -> list[dict[Statistic, Estimate]]:
-    """The estimates of every question, all measured in lock-step."""
-    found = iter(estimates([pair for each in priced for pair in shares(each.plan, each.price)], measurer))
-    return [{statistic: next(found) for statistic in each.plan.statistics} for each in priced]
+def _answers(
+    priced: Sequence[Priced], record: Record, confidence: float, paid: tuple[Receipt, bool, Left]
+) -> list[Answer]:
+    try:
+        known = found(priced, Replay(record))
+    except (LookupError, ValueError):  # the record is not one of these measurements
+        raise Failure(paid[0].request_id) from None
+    return [replace(_answer(each.plan, estimates, confidence, paid), caps=each.caps) for each, estimates in known]
 
 
 def _answer(
-    plan: Plan, found: dict[Statistic, Estimate], confidence: float, paid: tuple[Receipt, bool, Left]
+    plan: Plan, values: dict[Statistic, Estimate], confidence: float, paid: tuple[Receipt, bool, Left]
 ) -> Answer:
-    answer = Answer(answer_columns(plan, found), finished(plan, found), confidence, *paid)
+    answer = Answer(answer_columns(plan, values), finished(plan, values), confidence, *paid)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
     return answer if plan.named is None else answer.only(plan.named or (0,))

@@ -10,6 +10,7 @@ import numpy as np
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.events import Event, Price, Pure
@@ -30,7 +31,6 @@ from adomnia.statistics.ranks import choice, spread_evenly
 if TYPE_CHECKING:
     from adomnia.sql.caps import Cap
     from adomnia.sql.payment import Priced
-    from adomnia.sql.undeclared import Finding
 
 SUPPOSED_ROWS = 1000  # of a cell, where the error depends on how many there are
 
@@ -69,6 +69,19 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class Search:
+    """How the values of keys that nobody declared will be found: at about so many people, one is named or is not."""
+
+    says: str
+    price: KeyPrice
+    people: int
+    minimum: int
+
+    def __str__(self) -> str:
+        return self.says
+
+
+@dataclass(frozen=True)
 class Quote:
     """A price before it is paid. `event` is what the ledger will be charged, exactly; `caps`, which rows will count.
 
@@ -82,7 +95,7 @@ class Quote:
     measurements: tuple[Measurement, ...]
     caps: tuple["Cap", ...] = ()
     together: bool = False  # whether errors are for all groups at once
-    findings: tuple["Finding", ...] = ()  # of the values of keys that nobody declared
+    findings: tuple[Search, ...] = ()  # of the values of keys that nobody declared
     effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
 
@@ -115,7 +128,7 @@ def bill(asked: Sequence["Priced"], confidence: float, together: bool, rows: int
         for each in asked
     ]
     if len(quotes) == 1:
-        return replace(quotes[0], price=total(asked[0]), event=cost(asked), findings=findings(asked))
+        return replace(quotes[0], price=total(asked[0]), event=cost(asked), findings=_searches(asked))
     return Quote(
         None,
         cost(asked),
@@ -126,9 +139,13 @@ def bill(asked: Sequence["Priced"], confidence: float, together: bool, rows: int
         tuple(dict.fromkeys(line for one in quotes for line in one.measurements)),
         tuple(dict.fromkeys(cap for one in quotes for cap in one.caps)),
         together,
-        findings(asked),
+        _searches(asked),
         rows=rows or SUPPOSED_ROWS,
     )
+
+
+def _searches(asked: Sequence["Priced"]) -> tuple[Search, ...]:
+    return tuple(Search(str(each), each.price, each.threshold.people, each.minimum) for each in findings(asked))
 
 
 class Supposed:

@@ -1,0 +1,106 @@
+"""From a priced question to its noisy measurements: prove, pay, read, keep. Nothing is ever paid back."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from adomnia.curator.executor import Executor, Statements, estimates
+from adomnia.errors import Failure, Refusal
+from adomnia.ledger import Hold
+from adomnia.sql.parts import shares
+from adomnia.sql.price import measures
+from adomnia.sql.undeclared import cost, findings, resolved
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adomnia.curator.curator import Curator
+    from adomnia.curator.executor import Measurer
+    from adomnia.curator.measurements import Record
+    from adomnia.ledger import Replay
+    from adomnia.ledger.requests import Receipt
+    from adomnia.sql.payment import Priced
+    from adomnia.statistics.contract import Estimate, Statistic
+
+_log = logging.getLogger("adomnia.curator")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Who asks, under which request id, what the answer is stored under, and the question as it was put."""
+
+    analyst: str
+    request_id: str
+    identity: bytes
+    asked: str
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A question that is paid for, and may now be measured once."""
+
+    hold: Hold
+    priced: Sequence[Priced]
+    statements: Statements
+
+
+def pay(curator: Curator, request: Request, priced: Sequence[Priced]) -> Paid | Replay:
+    """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
+    statements = proved(curator, priced)
+    paid = curator.ledger.reserve(
+        request.analyst, request.request_id, request.identity, cost(priced), asked=request.asked
+    )
+    return Paid(paid, priced, statements) if isinstance(paid, Hold) else paid
+
+
+def measured(curator: Curator, paid: Paid) -> tuple[Record, Receipt]:
+    """The noisy measurements, once they are kept; a Failure where anything went wrong: what did may depend on data."""
+    request, started = paid.hold.receipt.request_id, monotonic()
+    record, receipt = _released(curator, paid), None
+    curator.wait(started)  # before the answer is kept: once it is, anybody who asks again sees that it ended
+    try:
+        receipt = None if record is None else paid.hold.commit(record.to_bytes())
+    except Exception as fault:  # noqa: BLE001 - see _released
+        _log.error("Request %s was not committed: %s", request, type(fault).__name__)
+    if record is None or receipt is None:
+        # Outside of every except block: a cause would travel with it, and causes may quote data.
+        raise Failure(request)
+    return record, receipt
+
+
+def proved(curator: Curator, priced: Sequence[Priced]) -> Statements:
+    """The second look, taken before anything is paid: what it cannot prove is refused, not charged."""
+    statements = Statements(curator.engine, curator.catalog)
+    wanted = [measure.query for each in priced for measure in measures(each.plan, each.price)]
+    wanted += [finding.query for finding in findings(priced)]
+    try:
+        statements.of(wanted)
+    except (ValueError, Failure):
+        why = "cannot be proved private by a second look at it"
+        fix = "use smaller constants or a simpler expression"
+        raise Refusal("The question", why, fix, code="not_proved") from None
+    return statements
+
+
+def found(priced: Sequence[Priced], measurer: Measurer) -> list[tuple[Priced, dict[Statistic, Estimate]]]:
+    """The questions, once the values of their open keys are found, and their estimates, measured in lock-step."""
+    named = {finding: measurer.find(finding) for finding in findings(priced)}
+    known = [
+        each if each.finding is None else replace(each, plan=resolved(each.plan, named[each.finding]))
+        for each in priced
+    ]
+    values = iter(estimates([pair for each in known for pair in shares(each.plan, each.price)], measurer))
+    return [(each, {statistic: next(values) for statistic in each.plan.statistics}) for each in known]
+
+
+def _released(curator: Curator, paid: Paid) -> Record | None:
+    executor = Executor(curator.engine, paid.statements, paid.hold.event, curator.bits)
+    try:
+        found(paid.priced, executor)
+    except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name
+        _log.error("Request %s failed: %s", paid.hold.receipt.request_id, type(fault).__name__)
+        return None
+    return executor.record

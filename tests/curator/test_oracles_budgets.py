@@ -1,0 +1,203 @@
+"""Attacks on who pays for what: answers read as something else, shared where they may not be, or had for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from threading import Thread
+from time import monotonic, sleep
+from unittest.mock import patch
+
+import pytest
+
+from adomnia import Refusal
+from adomnia.catalog.model import Analyst, Policy, Profile
+from adomnia.curator.curator import Curator
+from adomnia.ledger import Ledger
+from adomnia.ledger.requests import Request, commit, reserve
+from adomnia.privacy.amounts import EPSILON_UNIT
+from adomnia.privacy.events import Pure
+from adomnia.privacy.filters import Budget
+from adomnia.statistics.profile import profile_edges
+from kit.bits import SeededBits
+from kit.hospital import load, person
+
+TENTHS = Policy("geometric", spend=Fraction(1, 10))
+POLICIES = {"alice": TENTHS, "bob": TENTHS, "dave": Policy(), "erin": Policy()}
+PEOPLE = [
+    person(k, age=20.0 + k % 50, sex="FM"[k % 2], city="Oslo", name="few" if k < 30 else "many") for k in range(2000)
+]
+COUNT = "SELECT COUNT(*) AS n FROM people"
+
+
+@pytest.fixture
+def declared(catalog):
+    """Two analysts whose prices a policy sets, and two who name them."""
+    budget = Budget(20, Fraction(1, 100), approximate=True)
+    analysts = tuple(Analyst(name, budget, policy) for name, policy in POLICIES.items())
+    return replace(catalog, budget=Budget(1000, Fraction(1, 10), approximate=True), analysts=analysts)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens catalogs over the same people and the same ledger."""
+    curators = []
+
+    def curated(catalog):
+        ledger = Ledger.open(
+            tmp_path / "ledger.sqlite", catalog.budget, {each.name: each.budget for each in catalog.analysts}
+        )
+        curators.append(Curator(catalog, load(catalog, PEOPLE, []), ledger, SeededBits(len(curators))))
+        return curators[-1]
+
+    yield curated
+    for curator in curators:
+        curator.close()
+
+
+def width(record, name):
+    return record[f"{name}_upper"] - record[f"{name}_lower"]
+
+
+@pytest.mark.parametrize("second", ["alice", "bob"])
+def test_weights_go_to_what_a_name_means_and_not_to_the_name(declared, opened, second):
+    """The same measurements, the heavy weight on the other one: what was measured with little is read as little."""
+    curator = opened(declared)
+    first = curator.session("alice").sql("SELECT COUNT(*) AS n, SUM(age) AS s FROM people", weights={"n": 1000})
+    other = curator.session(second).sql("SELECT COUNT(*) AS s, SUM(age) AS n FROM people", weights={"n": 1000})
+    (told,), (again,) = first.records(), other.records()
+    if again["s"] == told["n"]:  # given once more, it must be as wide as it was
+        assert (width(again, "s"), width(again, "n")) == (width(told, "n"), width(told, "s"))
+    truth = sum(each["age"] for each in PEOPLE)
+    far = width(again, "n")  # twice what 19 of 20 are within
+    assert abs(again["n"] - truth) < 5 * far
+
+
+@pytest.mark.parametrize(
+    ("plain", "formula"),
+    [
+        ("SELECT COUNT(*) AS n, AVG(age) AS a FROM people", "SELECT COUNT(*) + 0 AS n, AVG(age) AS a FROM people"),
+        (
+            "SELECT sex, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY sex",
+            "SELECT sex, COUNT(*) AS n, AVG(age) AS a FROM people GROUP BY sex ORDER BY COUNT(*) + 1",
+        ),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_is_measured_another_way_is_another_question(declared, opened, plain, formula, turned):
+    """A formula keeps counts from being measured as one: records of the two do not fit each other."""
+    alice = opened(declared).session("alice")
+    for text in (formula, plain) if turned else (plain, formula):
+        for record in alice.sql(text).records():
+            assert abs(record["n"] - len(PEOPLE) / (2 if "sex" in record else 1)) < 100 or record.get("sex") == "X"
+
+
+@pytest.mark.parametrize("second", ["alice", "bob"])
+def test_a_raised_minimum_frequency_holds_for_answers_of_before(declared, opened, second):
+    text = "SELECT name, COUNT(*) AS n FROM people GROUP BY name"
+    first = opened(declared).session("alice").sql(text, delta=1e-3, request_id="before")
+    assert {record["name"] for record in first.records()} == {"few", "many"}
+    raised = opened(replace(declared, minimum_frequency=1000))
+    now = raised.session(second).sql(text, delta=1e-3)
+    assert {record["name"] for record in now.records()} == {"many"}
+    with pytest.raises(Refusal) as refused:
+        raised.session("alice").answer("before")
+    assert refused.value.code == "catalog_changed"
+
+
+@pytest.mark.parametrize(("first", "second", "price"), [("dave", "erin", {"epsilon": 0.01}), ("alice", "bob", {})])
+def test_a_fresh_measurement_is_nobody_elses(declared, opened, first, second, price):
+    curator = opened(declared)
+    before = curator.session(first).sql(COUNT, replay=False, request_id="1", **price)
+    after = curator.session(second).sql(COUNT, replay=False, request_id="1", **price)
+    assert not after.replayed
+    assert after.receipt.hash != before.receipt.hash
+    assert curator.ledger.spent().epsilon_units == sum(
+        curator.ledger.spent(name).epsilon_units for name in (first, second)
+    )
+
+
+@pytest.mark.parametrize("strange", ["\ud800", "a\nb", "", "x" * 201, "\0"])
+def test_asking_for_a_strange_request_id_harms_nobody(declared, opened, strange):
+    curator = opened(declared)
+    with pytest.raises(Refusal) as refused:
+        curator.session("alice").answer(strange)
+    assert refused.value.code == "unknown_answer"
+    assert curator.session("bob").sql(COUNT).records()
+
+
+def test_answers_under_plain_request_ids_stay_answers(tmp_path):
+    """As ledgers were written before request ids belonged to analysts."""
+    place, budgets = tmp_path / "ledger.sqlite", {"alice": Budget(5), "bob": Budget(5)}
+    with patch("adomnia.ledger.requests._key", lambda paid: paid.request_id):
+        with Ledger.open(place, Budget(10), budgets) as ledger:
+            ledger.reserve("alice", "old", b"plan", Pure(1)).commit(b"answer")
+    try:
+        ledger = Ledger.open(place, Budget(10), budgets)
+    except Refusal:
+        return  # that it is of another format is an answer too
+    with ledger:
+        assert ledger.reserve("alice", "new", b"plan", Pure(1)).payload == b"answer"
+        assert ledger.reserve("alice", "old", b"plan", Pure(1)).payload == b"answer"
+        assert ledger.reserve("bob", "old", b"plan", Pure(1)).payload == b"answer"
+        assert ledger.spent().epsilon_units * EPSILON_UNIT == 1
+
+
+def test_a_long_list_of_answers_keeps_nobody_waiting(tmp_path):
+    """Alice has paid very little very often, and asks for all of it while Bob looks at his budget."""
+    asked = '{"questions":[{"text":"SELECT COUNT(*) FROM people"}],"confidence":0.95,"version":1,"replay":true}'
+
+    def pay(page):
+        for k in range(5000):
+            receipt = reserve(page, Request("alice", f"{k}", b"%d" % k, Pure(1e-6), asked=asked))
+            commit(page, receipt, b"an answer")
+
+    with Ledger.open(tmp_path / "ledger.sqlite", Budget(10), {"alice": Budget(5), "bob": Budget(5)}) as ledger:
+        ledger._writer.submit(pay)
+        began = monotonic()
+        ledger.answers("alice")
+        alone = monotonic() - began
+        listing = Thread(target=ledger.answers, args=("alice",))
+        listing.start()
+        sleep(alone / 20)
+        began = monotonic()
+        ledger.left("bob")
+        waited = monotonic() - began
+        listing.join()
+        assert waited < max(0.05, alone / 3)
+
+
+def test_an_answer_of_an_old_version_tells_nothing_of_the_new_data(catalog, tmp_path):
+    """How many rows a cap leaves out is read from a profile, and each version has its own."""
+    edges = profile_edges(8)
+
+    def version(number, people):
+        profile = Profile(edges, (people, *[0] * (len(edges) - 3), 5000), Fraction(1))
+        profiled = {"rows_per_person": 8, "profile_epsilon": Fraction(1), "profile": profile}
+        tables = (replace(each, **profiled) if each.name == "visits" else each for each in catalog.tables)
+        declared = replace(catalog, version=number, tables=tuple(tables))
+        budgets = {each.name: each.budget for each in declared.analysts}
+        ledger = Ledger.open(tmp_path / "ledger.sqlite", declared.budget, budgets)
+        return Curator(declared, load(declared, PEOPLE, []), ledger, SeededBits(number))
+
+    with version(1, 0) as old:
+        before = old.session("alice").sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.01, request_id="old")
+    with version(2, 3000) as new:
+        try:
+            again = new.session("alice").answer("old")
+        except Refusal as refusal:
+            assert refusal.code == "catalog_changed"
+            return
+    assert again.records() == before.records()
+    assert all(cap.leaves_out is None or cap in before.caps for cap in again.caps)
+
+
+def test_a_debit_of_one_analyst_under_the_id_of_another_does_not_verify(tmp_path):
+    """Somebody who can write entries, and links them well, gives Bob what Alice has paid for."""
+    budgets = {"alice": Budget(5), "bob": Budget(5)}
+    with Ledger.open(tmp_path / "ledger.sqlite", Budget(10), budgets) as ledger:
+        with patch("adomnia.ledger.requests._key", lambda paid: f"bob\n{paid.request_id}"):
+            ledger.reserve("alice", "hers", b"plan", Pure(1)).commit(b"answer")
+        assert ledger.answer("bob", "hers") is None
+        with pytest.raises(Refusal):
+            ledger.verify()

@@ -1,0 +1,148 @@
+"""A server's app without a server: a small hospital, a person of every role, and a client that speaks to it at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from httpx import ASGITransport, AsyncClient
+
+from adomnia.curator.curator import STATE, open_folder
+from adomnia.server.access import Access, Role
+from adomnia.server.app import create_app
+from adomnia.server.desk import Desk
+from adomnia.server.running.board import Board
+from adomnia.server.running.counter import Counter
+from adomnia.server.running.logs import Logs
+from adomnia.server.running.metrics import Metrics
+from adomnia.server.running.pace import Pace
+from adomnia.server.running.rates import Rates
+from adomnia.server.running.served import Served
+from adomnia.server.settings import Settings
+from kit import hospital
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+    from pathlib import Path
+
+    from fastapi import FastAPI
+    from httpx import Response
+
+    from adomnia.curator.curator import Curator
+
+ADDRESS = "http://127.0.0.1:8000"
+API = "/api/v1"
+DATASET = f"{API}/datasets/hospital"
+PASSWORD = "correct horse battery staple"
+PEOPLE = {"olga": Role.OWNER, "alice": Role.ANALYST, "bob": Role.ANALYST, "carol": Role.ANALYST, "audrey": Role.AUDITOR}
+COUNT = "SELECT COUNT(*) AS n FROM people"
+CANARY = "Zebulon-canary"  # stands in the data, and must never stand anywhere else
+
+
+class MovingClock:
+    """The time of day and the seconds that really pass, both as a test wants them."""
+
+    def __init__(self) -> None:
+        self.time, self.steady = 1_800_000_000.0, 1000.0
+
+    def pass_seconds(self, seconds: float) -> None:
+        self.time += seconds
+        self.steady += seconds
+
+
+class Client:
+    """Requests to an app, whose event loop runs in a thread of its own; several threads may send them."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self.loop.run_forever, daemon=True)
+        self._thread.start()
+        self._http = AsyncClient(transport=ASGITransport(app), base_url=ADDRESS, timeout=60)
+
+    def request(self, method: str, path: str, **options: Any) -> Response:
+        return self.run(self._request(method, path, options))
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """What a coroutine gives, run in the app's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+
+    def close(self) -> None:
+        self.run(self._http.aclose())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(10)
+        self.loop.close()
+
+    async def _request(self, method: str, path: str, options: dict[str, Any]) -> Response:
+        self._http.cookies.clear()
+        return await self._http.request(method, path, **options)
+
+
+@dataclass(frozen=True)
+class House:
+    """The app, a client of it, everybody's token, and what was logged."""
+
+    desk: Desk
+    app: FastAPI
+    client: Client
+    tokens: dict[str, str]
+    log: StringIO
+    clock: MovingClock
+
+    def ask(self, name: str | None, method: str, path: str, **options: Any) -> Response:
+        """A request of somebody by their token; None: of nobody."""
+        headers = {} if name is None else {"Authorization": f"Bearer {self.tokens[name]}"}
+        headers |= options.pop("headers", {})
+        return self.client.request(method, path, headers=headers, **options)
+
+    def query(self, name: str, sql: str = COUNT, **body: Any) -> Response:
+        return self.ask(name, "POST", f"{DATASET}/query", json={"sql": sql, "epsilon": 0.125, **body})
+
+    def visit(self, name: str) -> tuple[dict[str, str], str]:
+        """The cookie header of somebody who signed in, and the CSRF token that goes with it."""
+        secret, visitor = self.desk.access.sign_in(name, PASSWORD, "127.0.0.1")
+        return {"Cookie": f"adomnia={secret}"}, visitor.csrf or ""
+
+
+@contextmanager
+def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> Iterator[House]:
+    """A house in an empty folder."""
+    people = [hospital.person(k, age=20 + k, sex="F", city="Oslo", name=CANARY, eye_color=CANARY) for k in range(40)]
+    visits = [hospital.visit(k, hospital="H1", diagnosis=CANARY) for k in range(40)]
+    hospital.write(folder, people, visits, catalog)
+    usual: dict[str, Any] = {"workers": 1, "bucket": 0.0, "rate": 100_000.0, "burst": 100_000, "memory": "500MB"}
+    made, log, clock = Settings(folder, **usual | settings), StringIO(), MovingClock()
+    room = folder / STATE / "run"
+    room.mkdir(parents=True)
+    board = Board.open(room, os.getpid())
+    metrics = Metrics(made, board, room)
+    questions, counter, doors = Counter(made.threads, made.queue, metrics.load), Counter(4, 64), Counter(2, 16)
+    pace, rates = Pace(questions, made.bucket, made.limit), Rates(made.rate, made.burst)
+
+    def curator_of(place: Path) -> Curator:
+        curator = open_folder(place, limits=made.limits())
+        curator.wait = pace.wait
+        return curator
+
+    served = Served(folder, curator_of)
+    access = Access.open(folder / STATE, lambda: clock.time, lambda: clock.steady)
+    desk = Desk(made, access, served, counter, doors, pace, rates, metrics, Logs(made, log))
+    tokens = {}
+    for name, role in PEOPLE.items():
+        access.add_user(name, role)
+        tokens[name] = access.create_token(name, "test", 90)[0]
+    app = create_app(desk)
+    client = Client(app)
+    try:
+        yield House(desk, app, client, tokens, log, clock)
+    finally:
+        client.close()
+        for each in (questions, counter, doors):
+            each.close()
+        served.close()
+        access.close()
+        board.close()
