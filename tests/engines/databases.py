@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb import USUAL, DuckDB, Limits
 from adomnia.privacy import relations
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
@@ -92,11 +92,11 @@ def frame(rows: list[Row], columns: tuple[Column, ...]) -> pa.Table:
 
 
 @contextmanager
-def loaded(catalog: Catalog, threads: int | None = None, key: bytes = KEY, **rows: list[Row]) -> Iterator[DuckDB]:
+def loaded(catalog: Catalog, limits: Limits = USUAL, key: bytes = KEY, **rows: list[Row]) -> Iterator[DuckDB]:
     tables = {table.name: table for table in catalog.tables}
     frames = {name: frame(listed, tables[name].columns) for name, listed in rows.items()}
     with patch("adomnia.engines.duckdb.engine.fresh_key", lambda: key):
-        engine = DuckDB.load(catalog, frames, threads=threads)
+        engine = DuckDB.load(catalog, frames, limits=limits)
     yield engine
     engine.close()
 

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from adomnia.engines.contract import Engine, Statement
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb import DuckDB, Limits
 from adomnia.errors import Failure
 from adomnia.privacy.aggregates import People, Present, Rows, Total
 from adomnia.privacy.expressions import Column
@@ -157,7 +157,7 @@ def test_neither_the_order_of_rows_nor_threads_change_an_exact_aggregate(cut):
     found = []
     for start, threads in product((0, cut), (1, 2)):
         with loaded(
-            catalog(TRIPS), threads=threads, people=(ROWS[start:] + ROWS[:start])[:: -1 if start else 1]
+            catalog(TRIPS), limits=Limits(threads=threads), people=(ROWS[start:] + ROWS[:start])[:: -1 if start else 1]
         ) as engine:
             found.append(answer(engine, *queries))
     assert all(answers == found[0] for answers in found)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from math import inf, nan
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -9,6 +11,8 @@ import pytest
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
 from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from engines.databases import answer, catalog, category, contents, number, people, relation
 
@@ -47,6 +51,21 @@ def test_tables_in_memory_are_read_alike(frame):
 def test_a_parquet_file_is_read(tmp_path):
     pq.write_table(pa.table(DATA), tmp_path / "it's people.parquet")
     assert opened(tmp_path, "it's people.parquet") == EXPECTED
+
+
+@pytest.mark.parametrize("others", [[], [2.5], [inf]], ids=["alone", "beside a number", "beside an infinity"])
+def test_what_is_not_a_number_is_missing_whatever_the_other_rows_of_the_file_hold(tmp_path, others):
+    """Parquet files say what the least and the greatest number is, NaN aside: nothing follows for NaN from that."""
+    table = people(FARE, Column("weight", Quantity()), source="people.parquet")
+    fares = [nan, nan, nan, *others]
+    rows = {"person_id": [1.0, 2.0, nan, *(9.0 for _ in others)], "fare": fares, "weight": fares}
+    pq.write_table(pa.table(rows), tmp_path / "people.parquet")
+    engine = DuckDB.open(catalog(table, folder=tmp_path), tmp_path / "state")
+    found = contents(engine, "people")
+    engine.close()
+    empty = {"rank": 1, "fare": None, "fare grid": None, "weight": None}
+    assert [row | {"person": 0} for row in found[:2]] == [empty | {"person": 0}] * 2
+    assert len(found) == 2 + len(others)
 
 
 def test_a_name_that_would_match_other_files_means_itself(tmp_path):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.catalog.model import Table
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb import DuckDB, Limits
 from adomnia.engines.index import Links, Target, build_table
 from adomnia.engines.index.source import Source
 from adomnia.errors import Failure
@@ -134,9 +134,9 @@ def test_one_persons_rows_never_move_anothers(database, joining, place):
 def test_neither_the_order_of_the_file_nor_threads_change_a_rank(database, shuffled):
     rows = rows_of(database)
     permuted = shuffled.sample(rows, len(rows))
-    expected = index_of(rows, threads=1)
-    assert index_of(permuted, threads=1) == expected
-    assert index_of(permuted, threads=2) == expected
+    expected = index_of(rows, limits=Limits(threads=1))
+    assert index_of(permuted, limits=Limits(threads=1)) == expected
+    assert index_of(permuted, limits=Limits(threads=2)) == expected
 
 
 @FEW

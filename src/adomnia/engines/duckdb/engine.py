@@ -14,6 +14,8 @@ from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb.cells import cells
 from adomnia.engines.duckdb.keys import At, met
+from adomnia.engines.duckdb.limits import USUAL, Limits
+from adomnia.engines.duckdb.running import Running
 from adomnia.engines.duckdb.sources import QUIET, file_source, frame_source, runner, text_literal, unreadable
 from adomnia.engines.duckdb.state import State, fresh_key
 from adomnia.engines.index import STEPS, Links, Source, Target, build_public, build_rows, build_table
@@ -29,8 +31,6 @@ Progress = Callable[[str, float], None]
 """Told what is being done and how much is done, from 0 to 1."""
 
 _Read = TypeVar("_Read")
-
-_MEMORY = "1200MB"
 
 _LOCKS = (
     QUIET,
@@ -53,36 +53,37 @@ def silent(_step: str, _share: float) -> None:
 class DuckDB:
     """DuckDB over the contribution index. Threads may share it: every statement has a cursor of its own."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, limits: Limits = USUAL) -> None:
         for lock in _LOCKS:
             connection.execute(lock)
         self._connection = connection
+        self._running = Running(connection, limits.seconds)
 
     @classmethod
-    def open(cls, catalog: Catalog, folder: Path, progress: Progress = silent, threads: int | None = None) -> "DuckDB":
+    def open(cls, catalog: Catalog, folder: Path, progress: Progress = silent, limits: Limits = USUAL) -> "DuckDB":
         """The engine over a catalog's files; its index lies in `folder` and is built if it is not there."""
         state = State(folder)
-        path = state.index(catalog, lambda unfinished: _build_file(catalog, unfinished, state.key(), progress, threads))
+        path = state.index(catalog, lambda unfinished: _build_file(catalog, unfinished, state.key(), progress, limits))
         with suppress(duckdb.Error):
-            return cls(duckdb.connect(str(path), read_only=True, config=_settings(str(state.spill), threads)))
+            return cls(duckdb.connect(str(path), read_only=True, config=_settings(str(state.spill), limits)), limits)
         raise Refusal(f"The index {path.name}", "cannot be opened", "remove it, and it will be built anew")
 
     @classmethod
     def load(
-        cls, catalog: Catalog, frames: Mapping[str, object], progress: Progress = silent, threads: int | None = None
+        cls, catalog: Catalog, frames: Mapping[str, object], progress: Progress = silent, limits: Limits = USUAL
     ) -> "DuckDB":
         """The engine over tables in memory, Arrow, pandas or Polars: nothing is written to disk.
 
         A public table that is not among them is read from its file.
         """
-        connection = duckdb.connect(config=_settings("", threads))
+        connection = duckdb.connect(config=_settings("", limits))
         # Frames, keys and temporary tables are the cursor's own, and go with it.
         with connection.cursor() as builder:
             sources = {name: frame_source(builder, name, frame) for name, frame in frames.items()}
             missing = [table for table in _indexed(catalog) if table.public and table.name not in frames]
             sources |= _files(catalog, missing, builder)
             _build(catalog, sources, Target(runner(builder), "memory.main", fresh_key()), progress)
-        return cls(connection)
+        return cls(connection, limits)
 
     def render(self, queries: tuple[Query, ...]) -> Statement:
         return render(queries)
@@ -95,7 +96,7 @@ class DuckDB:
 
     def _exact(self, statement: Statement, reading: Callable[[pa.Table], _Read]) -> _Read:
         with suppress(duckdb.Error, ArrowException, LookupError, ValueError):
-            with self._connection.cursor() as cursor:
+            with self._running.cursor() as cursor:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 result = cursor.sql(statement.text, params=list(statement.parameters)).to_arrow_table()
             return reading(result)
@@ -105,27 +106,27 @@ class DuckDB:
         return render_rows(rows)
 
     def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
-        with suppress(duckdb.Error), self._connection.cursor() as cursor:
+        with suppress(duckdb.Error), self._running.cursor() as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             return cursor.execute(statement.text, list(statement.parameters)).fetchmany(most)
         raise Failure()
 
     def close(self) -> None:
-        """Let go of the index."""
-        self._connection.close()
+        """Let go of the index; what still runs fails."""
+        self._running.close()
 
 
-def _settings(spill: str, threads: int | None) -> dict[str, str | bool | int | float | list[str]]:
+def _settings(spill: str, limits: Limits) -> dict[str, str | bool | int | float | list[str]]:
     settings: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": _MEMORY,
+        "memory_limit": limits.memory,
         "temp_directory": spill,
         "ieee_floating_point_ops": True,  # beyond the doubles lies infinity, not an error
     }
-    return settings if threads is None else {**settings, "threads": threads}
+    return settings if limits.threads is None else {**settings, "threads": limits.threads}
 
 
-def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, threads: int | None) -> None:
-    with duckdb.connect(config=_settings(str(path.with_name("spill")), threads)) as builder:
+def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, limits: Limits) -> None:
+    with duckdb.connect(config=_settings(str(path.with_name("spill")), limits)) as builder:
         sources = _files(catalog, _indexed(catalog), builder)
         builder.execute(f'ATTACH {text_literal(str(path))} AS " index"')
         _build(catalog, sources, Target(runner(builder), '" index".main', key), progress)

@@ -15,7 +15,7 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
 
-_FORMAT = 2  # of the index: raise it when layout or order change, and every index is built anew
+_FORMAT = 3  # of the index: raise it when layout or order change, and every index is built anew
 _KEY_BYTES = 32
 _RACY_NANOSECONDS = 2 * 10**9  # a file that changed this shortly before it was read may change again unnoticed
 

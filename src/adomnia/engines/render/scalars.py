@@ -84,7 +84,7 @@ class Scalars:
         """What can be said by the codes of a category alone; None for everything else."""
         match call.function, call.arguments:
             case "is null", (Column() as column,):
-                return f"({stored(column)} IS NULL)"
+                return f"({self.present(column)} IS NULL)"
             case "=" | "<>", (Literal() as constant, Column() as column):
                 return self._by_codes(Call(call.function, (column, constant), call.kind))
             case "=" | "<>", (

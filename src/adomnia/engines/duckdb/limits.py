@@ -1,0 +1,30 @@
+"""How much of the machine the engine may take. What a question needs depends on the data, so its limits are public."""
+
+import re
+from dataclasses import dataclass
+from threading import TIMEOUT_MAX
+
+_SIZE = re.compile(r"\d+(\.\d+)? ?[KMGT]i?B")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Threads for all questions together, memory for all of them, and seconds for each statement.
+
+    Without a number of threads there are as many as the machine has cores; without seconds nothing is interrupted.
+    """
+
+    threads: int | None = None
+    memory: str = "1200MB"
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and self.threads < 1:
+            raise ValueError(f"Limits threads must be >= 1, got {self.threads}.")
+        if not _SIZE.fullmatch(self.memory):
+            raise ValueError(f"Limits memory must be a size such as 1200MB, got {self.memory}.")
+        if self.seconds is not None and not 0 < self.seconds <= TIMEOUT_MAX:
+            raise ValueError(f"Limits seconds must be > 0 and finite, got {self.seconds}.")
+
+
+USUAL = Limits()
