@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from adomnia.errors import AdomniaError, Failure, Refusal
 
 if TYPE_CHECKING:
+    from adomnia.client.session import connect
     from adomnia.curator.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
     from adomnia.curator.curator import protect
     from adomnia.sql.payment import Question
 
-__all__ = ["AdomniaError", "Failure", "Question", "Refusal", "__version__", "open", "protect"]
+__all__ = ["AdomniaError", "Failure", "Question", "Refusal", "__version__", "connect", "open", "protect"]
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         from adomnia.sql.payment import Question
 
         return Question
+    if name == "connect":
+        from adomnia.client.session import connect
+
+        return connect
     if name in {"open", "protect"}:
         from adomnia.curator import curator
 

@@ -50,6 +50,23 @@ def test_a_rehearsal_leaves_no_trace(hospital):
     assert sorted(hospital.rglob("*")) == before
 
 
+def test_prices_are_told_from_the_accounts_as_they_are(hospital):
+    catalog = hospital / "catalog.toml"
+    text = catalog.read_text()
+    assert 'policy = "on_demand"' in text
+    catalog.write_text(text.replace('policy = "on_demand"', 'policy = "geometric"\nspend = 0.5', 1))
+    count = "SELECT COUNT(*) FROM people"
+    with opening.quoting(hospital, "alice") as alice:
+        dearest = alice.price(count).price.epsilon
+    with opening.dataset(hospital) as curator:
+        curator.session("alice").sql(count)
+    with opening.quoting(hospital, "alice") as alice:
+        assert alice.price(count).price.epsilon == dearest / 2
+        assert alice.budget().personal.spent.epsilon_units > 0
+    with opening.dataset(hospital) as curator:
+        assert len(curator.ledger.answers("alice")) == 1
+
+
 def test_headers_are_compared_for_every_private_table(hospital):
     catalog = read_catalog(hospital)
     opening.check_headers(hospital, catalog)

@@ -90,8 +90,7 @@ def as_record(quote: Quote) -> dict[str, object]:
         "caps": [asdict(cap) for cap in quote.caps],
         "effort": quote.effort,
         "findings": [
-            {"price": to_record(each.price), "people": each.threshold.people, "minimum": each.minimum}
-            for each in quote.findings
+            {"price": to_record(each.price), "people": each.people, "minimum": each.minimum} for each in quote.findings
         ],
     }
 

@@ -6,15 +6,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import duckdb
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
 
+from adomnia.cli.building import building
 from adomnia.curator.curator import LEDGER, MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
 from adomnia.engines.duckdb.sources import file_source
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from adomnia.catalog.model import Catalog
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 @contextmanager
 def dataset(folder: Path) -> Iterator[Curator]:
     """The dataset of a folder; the index is built where it is missing."""
-    with _building() as tell:
+    with building() as tell:
         curator = open_folder(folder, tell)
     with curator:
         yield curator
@@ -46,6 +45,17 @@ def ledger(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
     path = folder / STATE / LEDGER
     with open_ledger(catalog, path if path.exists() else MEMORY) as opened:
         yield catalog, opened
+
+
+@contextmanager
+def quoting(folder: Path, analyst: str | None) -> Iterator[Session]:
+    """A session that prices and explains as the real one would: made-up rows, and the accounts as they are."""
+    with ledger(folder) as (catalog, accounts), rehearse(catalog) as curator:
+        in_memory, curator.ledger = curator.ledger, accounts
+        try:
+            yield session(curator, analyst)
+        finally:
+            curator.ledger = in_memory
 
 
 def session(curator: Curator, analyst: str | None) -> Session:
@@ -68,21 +78,3 @@ def header(path: Path) -> list[tuple[str, str]]:
     with duckdb.connect() as connection:
         source = file_source(connection, path)
     return [(name, "" if source.spelled else kind) for name, kind in source.types.items()]
-
-
-@contextmanager
-def _building() -> Iterator[Callable[[str, float], None]]:
-    """A bar on standard error that appears with the first step and goes away with the last."""
-    columns = (TextColumn("Building the index, once"), BarColumn(), TextColumn("{task.description}"))
-    console = Console(stderr=True)
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    task = bar.add_task("", total=1.0)
-
-    def tell(step: str, share: float) -> None:
-        bar.start()
-        bar.update(task, description=step, completed=share)
-
-    try:
-        yield tell
-    finally:
-        bar.stop()

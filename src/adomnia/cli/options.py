@@ -10,6 +10,9 @@ import typer
 from adomnia.errors import Refusal
 
 
+_MOST_ROWS = 10**15  # and no number whose digits alone would take for ever
+
+
 class Format(StrEnum):
     """How a result is written."""
 
@@ -43,6 +46,7 @@ Rows: TypeAlias = Annotated[
 Effort: TypeAlias = Annotated[
     str, typer.Option(metavar="NAME", help="normal, or high with --rho: less noise, for a longer look at the data.")
 ]
+Analyst: TypeAlias = Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")]
 Together: TypeAlias = Annotated[bool, typer.Option("--together", help="Errors that are kept in all groups at once.")]
 Confidence: TypeAlias = Annotated[str, typer.Option(metavar="SHARE", help="Of intervals and of --error.")]
 Output: TypeAlias = Annotated[Format, typer.Option("--format", help="For people, or for programs.")]
@@ -83,6 +87,6 @@ def rows(written: str | None) -> int | None:
     size = number("rows", written)
     if size is None:
         return None
-    if not size.is_finite() or size < 1 or size != int(size):
+    if not size.is_finite() or not 1 <= size <= _MOST_ROWS or size != int(size):
         raise Refusal(f"--rows {written!r}", "is not a whole number of at least 1", "write --rows 1000")
     return int(size)

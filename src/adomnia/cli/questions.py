@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adomnia.cli.options import (
+    Analyst,
     AnswerFormat,
     Confidence,
     Delta,
@@ -70,7 +71,7 @@ def sql(  # noqa: PLR0913, PLR0917 - the options of a command
     size: Rows = None,
     effort: Effort = "normal",
     confidence: Confidence = "0.95",
-    analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None,
+    analyst: Analyst = None,
     form: Annotated[AnswerFormat, typer.Option("--format", help="For people, or for programs.")] = AnswerFormat.TABLE,
     mock: Annotated[bool, typer.Option("--mock", help="Ask made-up rows: nothing is read or spent.")] = False,
     request_id: Annotated[str | None, typer.Option(help="A name of your own for this request.")] = None,
@@ -86,7 +87,7 @@ def sql(  # noqa: PLR0913, PLR0917 - the options of a command
 
     payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
     if is_explain(text):
-        explain_to(folder, text, payment, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
+        explain_to((folder, analyst), text, payment, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
         return
     with (opening.rehearsal if mock else opening.dataset)(folder) as curator:
         session = opening.session(curator, analyst)
@@ -111,18 +112,19 @@ def price(  # noqa: PLR0913, PLR0917 - the options of a command
     size: Rows = None,
     effort: Effort = "normal",
     confidence: Confidence = "0.95",
+    analyst: Analyst = None,
     together: Together = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Show the bill of a question before paying: every measurement, its noise, the error to expect.
 
-    It follows from the catalog alone: no private data is read and nothing is spent.
+    It follows from the catalog and from what was spent: no private data is read and nothing is spent.
     """
     from adomnia.cli import bills, opening
 
     payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
-    with opening.rehearsal(folder) as curator:
-        quote = opening.session(curator, None).price(text, **payment, together=together)
+    with opening.quoting(folder, analyst) as session:
+        quote = session.price(text, **payment, together=together)
     if form is Format.JSON:
         bills.print_json(quote)
     else:
@@ -140,21 +142,23 @@ def explain(  # noqa: PLR0913, PLR0917 - the options of a command
     size: Rows = None,
     effort: Effort = "normal",
     confidence: Confidence = "0.95",
+    analyst: Analyst = None,
     form: Output = Format.TABLE,
 ) -> None:
     """Explain a question as a tree: whose rows, what is measured and why so much noise; with a price, what it buys.
 
-    It follows from the catalog alone: no private data is read and nothing is spent.
+    It follows from the catalog and from what was spent: no private data is read and nothing is spent.
     """
-    explain_to(folder, text, _payment((epsilon, rho, error, delta), weight, size, (effort, confidence)), form)
+    payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
+    explain_to((folder, analyst), text, payment, form)
 
 
-def explain_to(folder: Path, text: str, payment: Mapping[str, Any], form: Format) -> None:
-    """Print the tree of a question."""
+def explain_to(asker: tuple[Path, str | None], text: str, payment: Mapping[str, Any], form: Format) -> None:
+    """Print the tree of a question, as it is to an analyst of a dataset."""
     from adomnia.cli import opening, pages
 
-    with opening.rehearsal(folder) as curator:
-        tree = opening.session(curator, None).explain(text, **payment).tree
+    with opening.quoting(*asker) as session:
+        tree = session.explain(text, **payment).tree
     if form is Format.JSON:
         pages.show_json(tree.record())
     else:

@@ -1,0 +1,152 @@
+"""`adomnia ledger verify`, `export` and `backup`: for owners and auditors, also while the ledger is in use."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - the type of an argument is read when commands are made
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adomnia.cli.options import Folder, Format, Output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adomnia.ledger.chain import Head
+    from adomnia.server.entries import Amounts, Entry
+
+app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy it.")
+
+_VERIFY_EXAMPLE = """Example
+
+adomnia ledger verify examples/hospital
+"""
+_EXPORT_EXAMPLES = """Examples
+
+adomnia ledger export examples/hospital > entries.jsonl
+
+adomnia ledger export examples/hospital --format csv --after 1000
+"""
+_BACKUP_EXAMPLE = """Example
+
+adomnia ledger backup examples/hospital copies/monday.sqlite
+"""
+_FORMULA = ("=", "+", "-", "@")  # how a cell begins that a spreadsheet would compute
+
+
+class EntryFormat(StrEnum):
+    """How entries are written."""
+
+    JSON = "json"
+    CSV = "csv"
+
+
+@app.command(epilog=_VERIFY_EXAMPLE)
+def verify(folder: Folder, form: Output = Format.TABLE) -> None:
+    """Redo every hash, admission and total, and compare every stored answer with its hash."""
+    from adomnia.ledger.audit import examine
+    from adomnia.ledger.chain import Anchor
+    from adomnia.server.entries import ledger_path, snapshot
+
+    path = ledger_path(folder)
+    anchor = Anchor(path).read()  # before the entries: read after them, it could be ahead of them
+    with snapshot(path) as connection:
+        head = examine(connection, anchor)
+    _say("The ledger is sound", head, form)
+
+
+@app.command(epilog=_EXPORT_EXAMPLES)
+def export(
+    folder: Folder,
+    form: Annotated[EntryFormat, typer.Option("--format", help="JSON lines, or a table with a heading.")] = (
+        EntryFormat.JSON
+    ),
+    after: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Only the entries after this one.")] = 0,
+) -> None:
+    """List the entries, one a line: who paid how much, when, and what it came to. No answers are among them."""
+    from adomnia.server.entries import entries, ledger_path, snapshot
+
+    with snapshot(ledger_path(folder)) as connection:
+        for line in _WRITTEN[form](entries(connection, after)):
+            typer.echo(line, nl=False)
+
+
+@app.command(epilog=_BACKUP_EXAMPLE)
+def backup(
+    folder: Folder,
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that does not exist yet.")],
+    form: Output = Format.TABLE,
+) -> None:
+    """Copy the ledger as it is at this moment, verify the copy, and give it an anchor of its own."""
+    from adomnia.ledger import audit
+    from adomnia.server.entries import ledger_path, snapshot
+
+    with snapshot(ledger_path(folder)) as connection:
+        head = audit.backup(connection, target.resolve())
+    _say(f"The copy {target} is sound", head, form)
+
+
+def _say(sentence: str, head: Head, form: Format) -> None:
+    from adomnia.cli import pages
+
+    if form is Format.JSON:
+        pages.show_json({"ok": True, "entries": head.sequence, "head": head.hash})
+    else:
+        pages.show(f"{sentence}: {head.sequence:,} entries, the last with the hash {head.hash}.")
+
+
+def _json_lines(found: Iterator[Entry]) -> Iterator[str]:
+    import json
+
+    for entry in found:
+        yield json.dumps(entry.record(), ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _csv_lines(found: Iterator[Entry]) -> Iterator[str]:
+    import csv
+    from io import StringIO
+
+    page = StringIO()
+    writer = csv.writer(page, lineterminator="\n")
+    writer.writerow(_HEADINGS)
+    for entry in found:
+        writer.writerow(_cells(entry))
+        yield page.getvalue()
+        page.seek(0)
+        page.truncate()
+    yield page.getvalue()
+
+
+_WRITTEN = {EntryFormat.JSON: _json_lines, EntryFormat.CSV: _csv_lines}
+_HEADINGS = (
+    *("sequence", "kind", "hash", "at", "analyst", "request_id"),
+    *("cost_epsilon", "cost_rho", "cost_delta"),
+    *("analyst_total_epsilon", "analyst_total_rho", "analyst_total_delta"),
+    *("dataset_total_epsilon", "dataset_total_rho", "dataset_total_delta"),
+    *("budgets", "reason"),
+)
+
+
+def _cells(entry: Entry) -> list[object]:
+    import json
+
+    from adomnia.ledger.accounts import DATASET
+
+    whole = entry.totals.get(DATASET)
+    own = next((total for account, total in entry.totals.items() if account != DATASET), None)
+    budgets = json.dumps(entry.record()["budgets"], ensure_ascii=False) if entry.budgets else None
+    return [
+        *(entry.sequence, entry.kind, entry.hash, entry.at, _plain(entry.analyst), _plain(entry.request_id)),
+        *(part for amounts in (entry.cost, own, whole) for part in _parts(amounts)),
+        *(budgets, _plain(entry.reason)),
+    ]
+
+
+def _parts(amounts: Amounts | None) -> tuple[str | None, ...]:
+    return (None, None, None) if amounts is None else (amounts.epsilon, amounts.rho, amounts.delta)
+
+
+def _plain(text: str | None) -> str | None:
+    """Analysts choose request ids: none of them becomes a formula in the owner's spreadsheet."""
+    return f"'{text}" if text is not None and text.startswith(_FORMULA) else text

@@ -1,0 +1,158 @@
+"""Requests to a server, sent again where it helps: what is asked costs nothing, or is bound to its request id."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from math import inf
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from adomnia.client.wire.problems import error_of
+from adomnia.errors import AdomniaError, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from adomnia.client.addresses import Address
+
+API = "/api/v1"
+TRIES = 4
+PATIENCE = 60.0  # seconds after which nothing is tried again
+_CONNECT_SECONDS = 5.0
+_FIRST_PAUSE = 0.3  # seconds; each next one is four times as long: a server that starts again is waited for
+_LATER = {429, 503}  # the server is busy or stopping, and has done nothing
+_NEVER = inf
+_SAME_VERSION = "install the version of adomnia that the server runs"
+
+
+class Connection:
+    """One server and one token, which nothing that is printed or raised ever shows."""
+
+    def __init__(
+        self, address: Address, token: str, timeout: float, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        if not _is_token(token):
+            why, fix = "is not a token: one line of letters and digits", "copy it again as it was shown"
+            raise Refusal("The token", why, fix, code="bad_token")
+        if not 0 < timeout < inf:
+            raise ValueError(f"connect timeout must be a number of seconds > 0, got {timeout}.")
+        self.address = address
+        self._client = httpx.Client(
+            base_url=address.url + API,
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
+            verify=httpx.create_ssl_context(),
+            follow_redirects=False,  # the token would go along
+            trust_env=not address.loopback,  # no proxy for what does not leave this machine
+            transport=transport,
+        )
+
+    def get(self, path: str, parameters: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
+        """What the server has there."""
+        return self._sent(self._client.build_request("GET", path, params=dict(parameters or {})), None)
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        """What the server answers; the body's request id makes it safe to send again."""
+        content, kind = json.dumps(body, allow_nan=False), {"Content-Type": "application/json"}
+        request = self._client.build_request("POST", path, content=content, headers=kind)
+        return self._sent(request, body.get("request_id"))
+
+    def close(self) -> None:
+        """Hang up."""
+        self._client.close()
+
+    def other_version(self) -> Refusal:
+        """What to say where the server's words are not understood."""
+        what, why = f"The server at {self.address.url}", f"does not speak the API of this version ({API})"
+        return Refusal(what, why, _SAME_VERSION, code="other_version")
+
+    def _sent(self, request: httpx.Request, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
+        begin = monotonic()
+        tries = 0
+        while True:
+            tries += 1
+            outcome, pause = self._tried(request, request_id)
+            if isinstance(outcome, httpx.Response):
+                return _json(outcome, self)
+            pause = _FIRST_PAUSE * 4 ** (tries - 1) if pause is None else pause
+            if tries == TRIES or monotonic() - begin + pause > PATIENCE:
+                raise outcome
+            sleep(pause)
+
+    def _tried(self, request: httpx.Request, request_id: str | None) -> tuple[httpx.Response | Refusal, float | None]:
+        """The response, or what to say without one, and after how many seconds to send again, if that is known."""
+        fault = None
+        try:
+            response = self._client.send(request)
+        except (httpx.TransportError, httpx.DecodingError) as caught:
+            fault = caught
+        if fault is not None:  # out here: what is raised carries no cause, which would hold the token
+            return self._without_response(fault, request_id)
+        if response.status_code not in _LATER:
+            return response, None
+        problem = _problem(response)
+        return problem if isinstance(problem, Refusal) else self._busy(), _retry_after(response)
+
+    def _without_response(self, fault: Exception, request_id: str | None) -> tuple[Refusal, float | None]:
+        place = f"The server at {self.address.url}"
+        if isinstance(fault, httpx.DecodingError):
+            return _stranger(self), _NEVER
+        encryption = _about_encryption(fault)
+        if encryption is not None:
+            return Refusal(place, *_untrusted(encryption), code="not_trusted"), _NEVER
+        again = "" if request_id is None else f", then ask again with request_id={request_id!r}: nothing is paid twice"
+        slow = isinstance(fault, httpx.TimeoutException) and not isinstance(fault, httpx.ConnectTimeout)
+        why = "did not answer in time" if slow else "cannot be reached"
+        return Refusal(place, why, f"check that it runs, and the address{again}", code="unreachable"), None
+
+    def _busy(self) -> Refusal:
+        return Refusal(f"The server at {self.address.url}", "is busy", "ask again later", code="busy")
+
+
+def _is_token(token: object) -> bool:
+    return isinstance(token, str) and token.isascii() and token.isprintable() and token != "" and " " not in token
+
+
+def _about_encryption(fault: BaseException | None) -> ssl.SSLError | None:
+    while fault is not None and not isinstance(fault, ssl.SSLError):
+        fault = fault.__cause__ or fault.__context__
+    return fault
+
+
+def _untrusted(fault: ssl.SSLError) -> tuple[str, str]:
+    if isinstance(fault, ssl.SSLCertVerificationError):
+        fix = "check the address; a certificate of your own goes into the file that SSL_CERT_FILE names"
+        return "did not prove that it is the one of that name", fix
+    return "does not speak TLS as this machine does", "check the address and its port, and whether it has TLS at all"
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    written = response.headers.get("Retry-After", "")
+    return float(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
+
+
+def _json(response: httpx.Response, connection: Connection) -> Any:  # noqa: ANN401 - JSON
+    if response.is_success:
+        try:
+            return json.loads(response.content)
+        except (ValueError, RecursionError):
+            raise _stranger(connection) from None
+    problem = _problem(response)
+    if getattr(problem, "code", None) == "unknown_route":
+        raise connection.other_version()
+    raise problem or _stranger(connection)
+
+
+def _problem(response: httpx.Response) -> AdomniaError | None:
+    try:
+        return error_of(json.loads(response.content))
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+def _stranger(connection: Connection) -> Refusal:
+    what, why = f"The server at {connection.address.url}", "did not answer as Ad Omnia does"
+    return Refusal(what, why, "check the address, and what stands between you and the server", code="not_adomnia")

@@ -1,0 +1,54 @@
+"""Made-up rows on this machine, for a dataset that is on another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+from adomnia.curator import mock
+from adomnia.curator.curator import MEMORY, Curator, open_ledger
+from adomnia.curator.public import MOST_ROWS
+from adomnia.engines.duckdb import DuckDB
+from adomnia.noise import SystemBits
+from adomnia.privacy.kinds import Day, Identity, Quantity, Truth
+
+if TYPE_CHECKING:
+    from adomnia.catalog.model import Catalog, Table
+    from adomnia.curator.answer import Answer
+    from adomnia.privacy.kinds import Kind
+
+
+class Ask(Protocol):
+    """Asks for rows of public tables, which are free."""
+
+    def __call__(self, text: str, /) -> Answer: ...
+
+
+def rehearsal(catalog: Catalog, ask: Ask) -> Curator:
+    """A catalog over rows made up from it alone; public tables are public, and read as they are, a million rows."""
+    frames = mock.frames(catalog)
+    frames |= {table.name: _rows(table, ask) for table in catalog.tables if table.public and table.columns}
+    return Curator(catalog, DuckDB.load(catalog, frames), open_ledger(catalog, MEMORY), SystemBits())
+
+
+def _rows(table: Table, ask: Ask) -> pa.Table:
+    """The rows; identifiers, which nobody can ask about, are missing in all of them."""
+    asked = [column.name for column in table.columns if not isinstance(column.kind, Identity)]
+    names = ", ".join(f'"{name}"' for name in asked)
+    known = ask(f'SELECT {names} FROM "{table.name}" LIMIT {MOST_ROWS}') if asked else None  # noqa: S608 - of the catalog
+    values = {} if known is None else {name: known[name] for name in asked}
+    missing = [] if known is None else [None] * len(known)
+    return pa.table({each.name: pa.array(values.get(each.name, missing), _type(each.kind)) for each in table.columns})
+
+
+def _type(kind: Kind) -> pa.DataType:
+    """The type of a column of which every value may be missing."""
+    match kind:
+        case Quantity(whole=whole):
+            return pa.int64() if whole else pa.float64()
+        case Truth():
+            return pa.bool_()
+        case Day():
+            return pa.date32()
+    return pa.string()

@@ -1,0 +1,228 @@
+"""A session over HTTP: everything one analyst may do, asked of a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+from urllib.parse import quote as percent_encoded
+
+from adomnia.client.addresses import address_of
+from adomnia.client.connection import Connection
+from adomnia.client.rehearsal import rehearsal
+from adomnia.client.wire.answers import answer_of
+from adomnia.client.wire.asking import payment_body, question_body
+from adomnia.client.wire.budgets import budgets_of
+from adomnia.client.wire.catalogs import catalog_of
+from adomnia.client.wire.explanations import explanation_of
+from adomnia.client.wire.pasts import past_of
+from adomnia.client.wire.quotes import quote_of
+from adomnia.curator.session import CONFIDENCE
+from adomnia.curator.table import PrivateTable, private_table
+from adomnia.errors import Refusal
+from adomnia.noise import SystemBits
+from adomnia.sql.explained import is_explain
+from adomnia.sql.payment import Payment, Question, check_confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from adomnia.catalog.model import Catalog
+    from adomnia.curator.answer import Answer
+    from adomnia.curator.explanation import Explanation
+    from adomnia.curator.session import Budgets, Past, Session
+    from adomnia.sql.price import Quote
+
+TIMEOUT = 70.0  # seconds: longer than a server lets a question run
+
+_Read = TypeVar("_Read")
+
+
+class RemoteSession:
+    """Everything one analyst may do, as of a `Session` on this machine; the server holds data, noise and budget.
+
+    A question has its request id before it is first sent, so that it can be sent again and is paid once.
+    """
+
+    def __init__(self, connection: Connection, dataset: str, analyst: str) -> None:
+        self._connection, self.dataset, self.analyst = connection, dataset, analyst
+
+    def sql(
+        self,
+        text: str,
+        *,
+        confidence: float = CONFIDENCE,
+        request_id: str | None = None,
+        replay: bool = True,
+        **payment: Unpack[Payment],
+    ) -> Answer:
+        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
+
+        `EXPLAIN SELECT ...` is answered with the explanation, and costs nothing.
+        """
+        if isinstance(text, str) and is_explain(text):
+            return self.explain(text, confidence=confidence, **payment)
+        body = {**_asked(Question(text, **payment), confidence), "replay": replay}
+        record = self._post("query", body | {"request_id": _named(request_id)})
+        return self._understood(lambda told: self._answer(told, 0), record)
+
+    def batch(
+        self,
+        questions: Iterable[Question | str],
+        *,
+        confidence: float = CONFIDENCE,
+        request_id: str | None = None,
+        **payment: Unpack[Payment],
+    ) -> list[Answer]:
+        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
+
+        Each names its price, or one price is split over all that they measure. What is equal is paid once.
+        """
+        body = {**_several(questions, confidence, payment), "request_id": _named(request_id)}
+        record = self._post("batch", body)
+        return self._understood(
+            lambda told: [self._answer(each, place) for place, each in enumerate(told["answers"])], record
+        )
+
+    def price(
+        self,
+        text: str | Iterable[Question | str],
+        *,
+        confidence: float = CONFIDENCE,
+        together: bool = False,
+        **payment: Unpack[Payment],
+    ) -> Quote:
+        """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
+
+        `together`: errors that are kept in all groups at once.
+        """
+        if isinstance(text, str):
+            body = _asked(Question(text, **payment), confidence)
+        else:
+            body = _several(text, confidence, payment)
+        return self._understood(quote_of, self._post("price", body | {"together": together}))
+
+    def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
+        """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
+        return self._understood(explanation_of, self._post("explain", _asked(Question(text, **payment), confidence)))
+
+    def table(self, name: str) -> PrivateTable:
+        """The rows of a table or view, to filter, join and ask about in Python."""
+        return private_table(cast("Session", self), name)  # it asks for a catalog and for answers, no more
+
+    def budget(self) -> Budgets:
+        """What is left, and what the next question costs if a policy sets its price."""
+        return self._understood(budgets_of, self._get("budget"))
+
+    def catalog(self) -> Catalog:
+        """What may be asked about: all of it is public."""
+        return self._understood(catalog_of, self._get("catalog"))
+
+    def answers(self) -> list[Past]:
+        """Everything this analyst has paid for and got, oldest first."""
+        return self._understood(lambda told: list(map(past_of, told["answers"])), self._get("answers"))
+
+    def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
+        """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
+        check_confidence(CONFIDENCE if confidence is None else confidence)
+        record = self._again(request_id, {"place": place} | ({} if confidence is None else {"confidence": confidence}))
+        return self._understood(lambda told: self._answer(told, place), record)
+
+    def mock(self) -> Session:
+        """The same session on made-up rows, to try questions out: they are made up here, and nothing is spent."""
+        return rehearsal(self.catalog(), self.sql).session(self.analyst)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"RemoteSession({self.analyst} asks {self.dataset} at {self._connection.address.url})"
+
+    def _get(self, path: str, parameters: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
+        return self._connection.get(f"/datasets/{percent_encoded(self.dataset, safe='')}/{path}", parameters)
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        return self._connection.post(f"/datasets/{percent_encoded(self.dataset, safe='')}/{path}", body)
+
+    def _again(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        return self._get(f"answers/{percent_encoded(request_id, safe='')}", parameters)
+
+    def _answer(self, record: dict[str, Any], place: int) -> Answer:
+        """The answer, which asks again by its request id where other intervals are wanted than those that came."""
+        known: dict[tuple[float, bool], Any] = {}
+
+        def intervals(name: str, confidence: float, together: bool) -> tuple[list[Any], list[Any]]:
+            if (confidence, together) not in known:
+                check_confidence(confidence)
+                wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
+                known[confidence, together] = self._again(record["receipt"]["request_id"], wanted)
+            ends = {each["name"]: each for each in known[confidence, together]["columns"]}[name]
+            return ends["lower"], ends["upper"]
+
+        return answer_of(record, intervals)
+
+    def _understood(self, read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
+        return understood(self._connection, read, record)
+
+
+def connect(
+    url: str, token: str, dataset: str | None = None, *, timeout: float = TIMEOUT, insecure: bool = False
+) -> RemoteSession:
+    """A session with a server, with the same face as one on this machine.
+
+    `dataset` may be left out where the server has one. `timeout` is how many seconds one try may take. A server on
+    another machine needs https://, unless `insecure` says that the way there is safe by other means.
+    """
+    connection = Connection(address_of(url, insecure=insecure), token, timeout)
+    try:
+        return _begun(connection, dataset)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _begun(connection: Connection, dataset: str | None) -> RemoteSession:
+    analyst = understood(connection, lambda told: str(told["name"]), connection.get("/me"))
+    names = understood(
+        connection, lambda told: [each["name"] for each in told["datasets"]], connection.get("/datasets")
+    )
+    chosen = names[0] if dataset is None and len(names) == 1 else dataset
+    if chosen is None or chosen not in names:
+        what = "The dataset" if dataset is None else f"The dataset {dataset}"
+        why = f"is not among those that {analyst} may ask: {', '.join(names) or 'there is none'}"
+        raise Refusal(what, why, "name one of them, or ask the owner", code="unknown_dataset")
+    return RemoteSession(connection, chosen, analyst)
+
+
+def understood(connection: Connection, read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
+    """What a reply means; a Refusal where it is not what this version reads."""
+    try:
+        return read(record)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        raise connection.other_version() from None
+
+
+def _named(request_id: str | None) -> str:
+    return SystemBits().words(2).tobytes().hex() if request_id is None else request_id
+
+
+def _asked(question: Question, confidence: float) -> dict[str, Any]:
+    check_confidence(confidence)
+    return {**question_body(_checked(question)), "confidence": confidence}
+
+
+def _several(questions: Iterable[Question | str], confidence: float, payment: Payment) -> dict[str, Any]:
+    check_confidence(confidence)
+    bodies = [each if isinstance(each, str) else question_body(_checked(each)) for each in questions]
+    return {"questions": bodies, "confidence": confidence, **payment_body(payment)}
+
+
+def _checked(question: Question) -> Question:
+    if not isinstance(question, Question) or not isinstance(question.text, str):
+        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
+    return question

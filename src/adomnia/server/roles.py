@@ -1,0 +1,67 @@
+"""Who may use which route: one table, from which the app is built and which the tests walk cell by cell."""
+
+from __future__ import annotations
+
+from adomnia.server.access import Role
+
+API = "/api/v1"
+DATASET = f"{API}/datasets/{{dataset}}"
+
+ANYBODY = None  # signed in or not
+SIGNED_IN = frozenset(Role)
+OWNER = frozenset({Role.OWNER})
+ANALYST = frozenset({Role.ANALYST})
+OVERSIGHT = frozenset({Role.OWNER, Role.AUDITOR})
+
+Route = tuple[str, str]
+Roles = frozenset[Role] | None
+
+ROUTES: dict[Route, Roles] = {
+    ("GET", f"{API}/health"): ANYBODY,
+    ("POST", f"{API}/sign-in"): ANYBODY,
+    ("POST", f"{API}/sign-in/link"): ANYBODY,
+    ("POST", f"{API}/sign-out"): SIGNED_IN,
+    ("GET", f"{API}/me"): SIGNED_IN,
+    ("POST", f"{API}/password"): SIGNED_IN,
+    ("GET", f"{API}/tokens"): SIGNED_IN,
+    ("POST", f"{API}/tokens"): SIGNED_IN,
+    ("DELETE", f"{API}/tokens/{{token_id}}"): SIGNED_IN,
+    ("GET", f"{API}/users"): OWNER,
+    ("POST", f"{API}/users"): OWNER,
+    ("PATCH", f"{API}/users/{{name}}"): OWNER,
+    ("DELETE", f"{API}/users/{{name}}"): OWNER,
+    ("POST", f"{API}/users/{{name}}/link"): OWNER,
+    ("GET", f"{API}/datasets"): SIGNED_IN,
+    ("GET", f"{DATASET}/catalog"): SIGNED_IN,
+    ("POST", f"{DATASET}/query"): ANALYST,
+    ("POST", f"{DATASET}/price"): ANALYST,
+    ("POST", f"{DATASET}/explain"): ANALYST,
+    ("POST", f"{DATASET}/batch"): ANALYST,
+    ("GET", f"{DATASET}/answers"): ANALYST,
+    ("GET", f"{DATASET}/answers/{{request_id}}"): ANALYST,
+    ("GET", f"{DATASET}/budget"): ANALYST,
+    ("GET", f"{DATASET}/accounts"): OVERSIGHT,
+    ("GET", f"{DATASET}/ledger"): OVERSIGHT,
+    ("GET", f"{DATASET}/ledger/verify"): OVERSIGHT,
+    ("GET", f"{API}/metrics"): OVERSIGHT,
+    ("GET", f"{API}/openapi.json"): SIGNED_IN,
+}
+"""The API: what the OpenAPI document describes."""
+
+PAGES: dict[Route, Roles] = {
+    ("GET", "/"): SIGNED_IN,
+    ("GET", "/sign-in"): ANYBODY,
+    ("POST", "/sign-in"): ANYBODY,
+    ("POST", "/sign-out"): SIGNED_IN,
+    ("POST", "/token"): SIGNED_IN,
+    ("GET", "/style.css"): ANYBODY,
+}
+"""What a browser is shown."""
+
+READING: frozenset[Route] = frozenset({("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch")})
+"""What may read data, so that even the log tells its time only in whole buckets."""
+
+
+def roles_of(method: str, path: str) -> Roles:
+    """Who may use a route; one that nobody thought of is a KeyError, and the server does not start."""
+    return (ROUTES | PAGES)[method, path]

@@ -1,0 +1,74 @@
+"""What owners and auditors look at: all budgets, the ledger, the metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Query
+from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
+from starlette.responses import Response
+
+from adomnia.client.wire.budgets import account_record
+from adomnia.errors import Refusal
+from adomnia.server.entries import entries, ledger_path, snapshot
+from adomnia.server.problems import written
+from adomnia.server.routes.requests import at_counter, desk_of, with_dataset
+
+if TYPE_CHECKING:
+    from adomnia.curator.curator import Curator
+
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+_MOST_ENTRIES = 1000
+
+
+async def accounts(dataset: str, request: Request) -> Response:
+    """All budgets, and what was spent of them."""
+    return written(await with_dataset(request, dataset, _accounts))
+
+
+async def ledger(
+    dataset: str,
+    request: Request,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Entries after this number.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=_MOST_ENTRIES, description="So many at most.")] = 100,
+) -> Response:
+    """Entries of the ledger: who paid how much, when, and what it all came to. No answers."""
+
+    def look(curator: Curator) -> dict[str, object]:
+        with snapshot(ledger_path(curator.catalog.folder)) as connection:
+            found = [entry.record() for entry in entries(connection, after, limit)]
+        return {"entries": found, "next": found[-1]["sequence"] if len(found) == limit else None}
+
+    return written(await with_dataset(request, dataset, look))
+
+
+async def verify(dataset: str, request: Request) -> Response:
+    """Redo every hash, admission and total of the ledger."""
+    return written(await with_dataset(request, dataset, _verified))
+
+
+async def metrics(request: Request) -> Response:
+    """Counters and times for Prometheus, of all worker processes together."""
+    desk = desk_of(request)
+
+    def work() -> str:
+        with desk.served.curator() as curator:
+            return desk.metrics.text(curator)
+
+    return Response(await at_counter(request, work), media_type=METRICS)
+
+
+def _accounts(curator: Curator) -> dict[str, object]:
+    named = [
+        {"analyst": analyst.name, **account_record(curator.ledger.account(analyst.name))}
+        for analyst in curator.catalog.analysts
+    ]
+    return {"dataset": account_record(curator.ledger.account()), "analysts": named}
+
+
+def _verified(curator: Curator) -> dict[str, object]:
+    try:
+        head = curator.ledger.verify()
+    except Refusal as refusal:
+        return {"ok": False, "entries": None, "head": None, "problem": str(refusal)}
+    return {"ok": True, "entries": head.sequence, "head": head.hash, "problem": None}

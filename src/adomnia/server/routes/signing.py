@@ -1,0 +1,78 @@
+"""Signing in and out, and one's own password."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
+from starlette.responses import Response
+
+from adomnia.server.gate import COOKIE
+from adomnia.server.models import ChangePassword, FirstSignIn, SignIn  # noqa: TC001 - likewise
+from adomnia.server.problems import written
+from adomnia.server.routes.requests import address_of, desk_of, visitor_of
+
+if TYPE_CHECKING:
+    from adomnia.server.access import Visitor
+
+
+async def sign_in(asked: SignIn, request: Request) -> Response:
+    """Begin a visit: sets the cookie, and gives the CSRF token that goes with it."""
+    access, address = desk_of(request).access, address_of(request)
+    entered = await desk_of(request).doors.run(address, lambda: access.sign_in(asked.name, asked.password, address))
+    return _welcomed(request, *entered)
+
+
+async def first_sign_in(asked: FirstSignIn, request: Request) -> Response:
+    """Use up a one-time code: choose a password, and begin a visit."""
+    access, address = desk_of(request).access, address_of(request)
+    entered = await desk_of(request).doors.run(address, lambda: access.redeem(asked.code, asked.password, address))
+    return _welcomed(request, *entered)
+
+
+async def sign_out(request: Request) -> Response:
+    """End the visit of this cookie."""
+    secret = request.cookies.get(COOKIE)
+    if secret is not None:
+        desk_of(request).access.end_visit(secret)
+    response = Response(status_code=204)
+    take_cookie(request, response)
+    return response
+
+
+async def me(request: Request) -> Response:
+    """Who is signed in."""
+    return written(me_record(visitor_of(request)))
+
+
+async def password(asked: ChangePassword, request: Request) -> Response:
+    """Choose another password; all other visits of the same user end."""
+    access, address, name = desk_of(request).access, address_of(request), visitor_of(request).name
+    keep = request.cookies.get(COOKIE)
+    await desk_of(request).doors.run(
+        address, lambda: access.change_password(name, asked.old, asked.new, address, keep=keep)
+    )
+    return Response(status_code=204)
+
+
+def me_record(visitor: Visitor) -> dict[str, object]:
+    """Who somebody is, as plain data."""
+    return {"name": visitor.name, "role": visitor.role, "csrf": visitor.csrf}
+
+
+def give_cookie(request: Request, response: Response, secret: str) -> None:
+    """Scripts never see it, other sites never make a browser send it, and it ends with the browser."""
+    secure = desk_of(request).settings.secure
+    response.set_cookie(COOKIE, secret, path="/", secure=secure, httponly=True, samesite="strict")
+
+
+def take_cookie(request: Request, response: Response) -> None:
+    """Have the browser forget it."""
+    secure = desk_of(request).settings.secure
+    response.delete_cookie(COOKIE, path="/", secure=secure, httponly=True, samesite="strict")
+
+
+def _welcomed(request: Request, secret: str, visitor: Visitor) -> Response:
+    response = written(me_record(visitor))
+    give_cookie(request, response, secret)
+    return response

@@ -1,0 +1,135 @@
+"""The dataset that is served: lent to whoever answers, and exchanged for a new version while questions go on."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING
+
+from adomnia.catalog.read import FILE
+from adomnia.errors import Failure, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from adomnia.curator.curator import Curator
+
+__all__ = ["Edition", "Served"]
+
+WATCH_SECONDS = 1.0
+
+
+@dataclass(eq=False)
+class Edition:
+    """The dataset as one text of its catalog describes it; `identity` stands for that text."""
+
+    curator: Curator
+    identity: str
+    _lent: int = field(default=0, repr=False)
+    _retired: bool = field(default=False, repr=False)
+
+
+class Served:
+    """One folder, opened. Its catalog is looked at every second.
+
+    A catalog that changed is opened beside the old one, whose questions go on, and then takes its place; the old one
+    closes when the last of them ends. If it cannot be opened the old one stays, and `problem` says why.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        opener: Callable[[Path], Curator],
+        told: Callable[[str, str], None] = lambda _level, _why: None,
+    ) -> None:
+        self._folder, self._opener, self._told = folder, opener, told
+        self._lock = Lock()
+        self._ended = Event()
+        self._tried = self._text()
+        self._edition = self._opened(self._tried)
+        self.problem: str | None = None
+        self._watcher = Thread(target=self._watch, name="adomnia-catalog", daemon=True)
+
+    def watch(self) -> None:
+        """Look at the catalog from now on."""
+        self._watcher.start()
+
+    @contextmanager
+    def lease(self) -> Iterator[Edition]:
+        """The edition that is served now; it stays open until it is given back."""
+        with self._lock:
+            edition = self._edition
+            edition._lent += 1
+        try:
+            yield edition
+        finally:
+            self._give_back(edition)
+
+    @contextmanager
+    def curator(self) -> Iterator[Curator]:
+        with self.lease() as edition:
+            yield edition.curator
+
+    def look(self) -> None:
+        """Exchange the edition if the catalog changed since it was last looked at."""
+        text = self._text()
+        if text == self._tried:
+            return
+        self._tried = text
+        try:
+            fresh = self._opened(text)
+        except (Refusal, Failure) as fault:
+            self._keep(str(fault))
+        except Exception as fault:  # noqa: BLE001 - whatever is wrong with the new version, the old one answers
+            self._keep(f"The catalog could not be opened: {type(fault).__name__}.")
+        else:
+            self._exchange(fresh)
+
+    def close(self) -> None:
+        """Stop watching, and let go of the dataset once nobody has it."""
+        self._ended.set()
+        if self._watcher.is_alive():
+            self._watcher.join()
+        self._retire(self._edition)
+
+    def _watch(self) -> None:
+        while not self._ended.wait(WATCH_SECONDS):
+            self.look()
+
+    def _text(self) -> bytes:
+        try:
+            return (self._folder / FILE).read_bytes()
+        except OSError:
+            return b""
+
+    def _opened(self, text: bytes) -> Edition:
+        """What was opened is named after the text before: one that changed meanwhile is read again at the next look."""
+        return Edition(self._opener(self._folder), sha256(text).hexdigest())
+
+    def _keep(self, why: str) -> None:
+        self.problem = why
+        self._told("error", why)
+
+    def _exchange(self, fresh: Edition) -> None:
+        with self._lock:
+            former, self._edition = self._edition, fresh
+        self.problem = None
+        self._told("info", f"Serving version {fresh.curator.catalog.version}.")
+        self._retire(former)
+
+    def _give_back(self, edition: Edition) -> None:
+        with self._lock:
+            edition._lent -= 1
+            last = edition._retired and not edition._lent
+        if last:
+            edition.curator.close()
+
+    def _retire(self, edition: Edition) -> None:
+        with self._lock:
+            edition._retired = True
+            free = not edition._lent
+        if free:
+            edition.curator.close()

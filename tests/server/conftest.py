@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kit import house
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def shared_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[house.House]:
+    """One for all tests of a file, which leave it as they found it, but for what they asked."""
+    with house.opened(tmp_path_factory.mktemp("house")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def own_house(tmp_path) -> Iterator[house.House]:
+    """One for a test that changes who or what there is."""
+    with house.opened(tmp_path) as opened:
+        yield opened

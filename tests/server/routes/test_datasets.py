@@ -1,0 +1,62 @@
+"""What is public to those it is for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from adomnia.server.access import Role
+from kit import house
+
+API, DATASET = house.API, house.DATASET
+
+
+def test_health_says_that_it_is_there_and_nothing_else(shared_house):
+    response = shared_house.ask(None, "GET", f"{API}/health")
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
+
+
+def test_everybody_sees_the_dataset(shared_house):
+    for name in house.PEOPLE:
+        told = shared_house.ask(name, "GET", f"{API}/datasets").json()
+        assert told == {"datasets": [{"name": "hospital", "version": 1, "problem": None}]}
+
+
+def test_only_the_owner_hears_that_the_catalog_on_disk_is_not_served(own_house, monkeypatch):
+    monkeypatch.setattr(own_house.desk.served, "problem", "The catalog is wrong.")
+    told = {
+        name: own_house.ask(name, "GET", f"{API}/datasets").json()["datasets"][0]["problem"] for name in house.PEOPLE
+    }
+    assert told == {name: "The catalog is wrong." if name == "olga" else None for name in house.PEOPLE}
+
+
+def test_the_catalog_is_for_all_roles_and_names_no_file(shared_house):
+    for name in ("alice", "olga", "audrey"):
+        response = shared_house.ask(name, "GET", f"{DATASET}/catalog")
+        assert {table["name"] for table in response.json()["tables"]} == {"people", "visits", "cities"}
+        assert ".parquet" not in response.text
+
+
+def test_another_dataset_is_not_there_for_anybody(shared_house):
+    for name, path in (("alice", "budget"), ("olga", "accounts"), ("audrey", "ledger"), ("alice", "catalog")):
+        response = shared_house.ask(name, "GET", f"{API}/datasets/other/{path}")
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_dataset")
+
+
+def test_an_analyst_whom_the_catalog_does_not_name_learns_no_more_than_that(own_house):
+    own_house.desk.access.add_user("zoe", Role.ANALYST)
+    own_house.tokens["zoe"] = own_house.desk.access.create_token("zoe", "", None)[0]
+    assert own_house.ask("zoe", "GET", f"{API}/datasets").json() == {"datasets": []}
+    here = own_house.ask("zoe", "GET", f"{DATASET}/catalog")
+    elsewhere = own_house.ask("zoe", "GET", f"{API}/datasets/other/catalog")
+    assert (here.status_code, here.text) == (404, elsewhere.text)
+    assert own_house.query("zoe").status_code == 404
+
+
+def test_the_budget_is_one_s_own_and_the_dataset_s(own_house):
+    before = own_house.ask("alice", "GET", f"{DATASET}/budget").json()
+    own_house.query("alice")
+    after = own_house.ask("alice", "GET", f"{DATASET}/budget").json()
+    for whose in ("personal", "dataset"):
+        assert Fraction(before[whose]["left"]["epsilon"]) - Fraction(after[whose]["left"]["epsilon"]) == Fraction(1, 8)
+    others = own_house.ask("bob", "GET", f"{DATASET}/budget").json()
+    assert others["personal"]["spent"]["epsilon"] == "0"

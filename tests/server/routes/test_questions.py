@@ -1,0 +1,436 @@
+"""Questions over HTTP: answered, priced, explained, answered once more; and what happens when things go wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from fractions import Fraction
+from urllib.parse import quote
+
+import pytest
+
+from adomnia.errors import Failure
+from kit import house
+
+DATASET, COUNT = house.DATASET, house.COUNT
+BY_CITY = "SELECT city, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY city"
+SCRIPT = "<script>alert('é')</script>"
+
+
+def error(response):
+    return response.json()["error"]
+
+
+def code(response):
+    return response.status_code, error(response)["code"]
+
+
+def spent(own: house.House, name: str = "alice") -> Fraction:
+    told = own.ask(name, "GET", f"{DATASET}/budget").json()
+    return Fraction(told["personal"]["spent"]["epsilon"])
+
+
+def curator_of(own: house.House):
+    with own.desk.served.curator() as curator:
+        return curator
+
+
+@contextmanager
+def slow_engine(own: house.House, monkeypatch):
+    """An engine whose next look at the data takes until the test lets it go on; yields when it began, and how to."""
+    engine = curator_of(own).engine
+    began, go_on, run = threading.Event(), threading.Event(), engine.run
+
+    def waiting(*arguments):
+        began.set()
+        assert go_on.wait(30)
+        return run(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run", waiting)
+        try:
+            yield began, go_on
+        finally:
+            go_on.set()
+
+
+def test_an_answer_has_columns_intervals_cost_receipt_and_what_is_left(shared_house):
+    told = shared_house.query("alice", BY_CITY).json()
+    names = [(column["name"], column["kind"]) for column in told["columns"]]
+    assert names == [("city", "key"), ("n", "value"), ("pay", "value")]
+    assert all(low <= high for low, high in zip(told["columns"][1]["lower"], told["columns"][1]["upper"], strict=True))
+    assert told["cost"]["epsilon"] == "0.125"
+    assert told["receipt"]["analyst"] == "alice"
+    assert told["replayed"] is False
+
+
+def test_the_same_question_again_is_the_same_answer_and_free(own_house):
+    first = own_house.query("alice", BY_CITY).json()
+    paid = spent(own_house)
+    again = own_house.query("alice", BY_CITY).json()
+    assert again == {**first, "replayed": True}
+    assert spent(own_house) == paid == Fraction(1, 8)
+
+
+def test_a_kept_reply_is_given_without_asking_the_curator(own_house, monkeypatch):
+    first = own_house.query("alice").json()
+    session = type(curator_of(own_house).session("alice"))
+    monkeypatch.setattr(session, "sql", lambda *_, **__: pytest.fail("The curator was asked."))
+    again = own_house.query("alice")
+    assert again.json() == {**first, "replayed": True}
+    assert again.headers["content-type"] == "application/json"
+
+
+def test_a_kept_reply_says_what_is_left_now(own_house):
+    own_house.query("alice")
+    own_house.query("alice", BY_CITY)
+    left = own_house.query("alice").json()["left"]
+    assert Fraction(left["epsilon"]) == 100_000 - Fraction(2, 8)
+
+
+def test_a_kept_reply_is_only_its_analyst_s_own(own_house):
+    own_house.query("alice")
+    told = own_house.query("bob").json()
+    assert told["receipt"]["analyst"] == "bob"
+    assert spent(own_house, "bob") == Fraction(1, 8)
+
+
+@pytest.mark.parametrize("change", [{"epsilon": 0.25}, {"confidence": 0.9}, {"sql": f"{COUNT} WHERE age > 3"}])
+def test_a_kept_reply_is_only_for_the_very_same_question(own_house, change):
+    first = own_house.query("alice").json()
+    assert own_house.query("alice", **change).json()["columns"] != first["columns"]
+
+
+def test_who_wants_no_replay_pays_again(own_house):
+    own_house.query("alice")
+    told = own_house.query("alice", replay=False).json()
+    assert told["replayed"] is False
+    assert spent(own_house) == Fraction(2, 8)
+    assert own_house.query("alice", replay=False).json()["replayed"] is False
+
+
+def test_a_kept_reply_does_not_outlive_its_catalog(own_house):
+    own_house.query("alice")
+    catalog = own_house.desk.settings.folder / "catalog.toml"
+    catalog.write_text(catalog.read_text().replace("version = 1", "version = 2"))
+    own_house.desk.served.look()
+    told = own_house.query("alice").json()
+    assert told["replayed"] is False
+    assert spent(own_house) == Fraction(2, 8)
+
+
+def test_a_kept_reply_is_not_for_an_analyst_who_left_the_catalog(own_house):
+    own_house.query("carol")
+    catalog = own_house.desk.settings.folder / "catalog.toml"
+    catalog.write_text(catalog.read_text().replace("[analysts.carol]\nepsilon = 1\n", ""))
+    own_house.desk.served.look()
+    assert code(own_house.query("carol")) == (404, "unknown_dataset")
+
+
+def test_a_request_id_makes_retries_safe(own_house):
+    first = own_house.query("alice", request_id="mine").json()
+    again = own_house.query("alice", request_id="mine").json()
+    assert first["receipt"]["request_id"] == "mine"
+    assert again == {**first, "replayed": True}
+    assert spent(own_house) == Fraction(1, 8)
+
+
+@pytest.mark.parametrize("fresh", ["another", "with space", "é"])
+def test_an_id_that_was_never_used_gets_what_was_paid_for_before(own_house, fresh):
+    first = own_house.query("alice", request_id="mine").json()
+    assert own_house.query("alice", request_id=fresh).json() == {**first, "replayed": True}
+
+
+@pytest.mark.parametrize("mine", ["mine", "with space"])
+def test_an_id_that_was_used_for_another_question_is_refused_kept_reply_or_not(own_house, mine):
+    own_house.query("alice", request_id=mine)
+    own_house.query("alice", BY_CITY)
+    assert code(own_house.query("alice", BY_CITY, request_id=mine)) == (409, "request_id_used")
+    assert spent(own_house) == Fraction(2, 8)
+
+
+def test_an_id_that_failed_fails_for_ever_kept_reply_or_not(own_house, monkeypatch):
+    own_house.query("alice")
+    with monkeypatch.context() as patch:
+        patch.setattr(curator_of(own_house).engine, "run", _broken)
+        assert own_house.query("alice", BY_CITY, request_id="failed").status_code == 424
+    assert code(own_house.query("alice", BY_CITY, request_id="failed")) == (424, "failure")
+    assert code(own_house.query("alice", request_id="failed")) == (409, "request_id_used")
+
+
+@pytest.mark.parametrize("bad", ["", "a\nb", "dataset:1", "x" * 201])
+def test_a_bad_request_id_is_refused_kept_reply_or_not(own_house, bad):
+    own_house.query("alice")
+    assert code(own_house.query("alice", request_id=bad)) == (400, "request_id")
+
+
+def test_another_analyst_s_id_is_their_own(own_house):
+    mine = own_house.query("alice", request_id="same").json()
+    theirs = own_house.query("bob", BY_CITY, request_id="same").json()
+    assert mine["receipt"]["hash"] != theirs["receipt"]["hash"]
+    assert code(own_house.ask("carol", "GET", f"{DATASET}/answers/same")) == (404, "unknown_answer")
+
+
+def _broken(*_):
+    raise ZeroDivisionError(house.CANARY)
+
+
+def test_what_fails_after_it_was_paid_is_the_constant_failure(own_house, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(curator_of(own_house).engine, "run", _broken)
+        named = own_house.query("alice", request_id="mine")
+        unnamed = own_house.query("alice", BY_CITY)
+    assert code(named) == code(unnamed) == (424, "failure")
+    assert error(named)["request_id"] == "mine"
+    assert len(error(unnamed)["request_id"]) == 32
+    assert spent(own_house) == Fraction(2, 8)
+    assert house.CANARY not in named.text + unnamed.text + own_house.log.getvalue()
+    assert 'outcome="failed"} 2' in own_house.ask("olga", "GET", f"{house.API}/metrics").text
+
+
+def test_what_breaks_outside_of_the_curator_is_too(own_house, monkeypatch):
+    monkeypatch.setattr("adomnia.server.routes.questions.answer_record", _broken)
+    response = own_house.query("alice", request_id="mine")
+    assert code(response) == (424, "failure")
+    assert error(response)["request_id"] == "mine"
+    assert '"fault": "ZeroDivisionError"' in own_house.log.getvalue()
+    assert house.CANARY not in own_house.log.getvalue()
+
+
+def test_a_budget_that_does_not_pay_is_a_status_of_its_own(shared_house):
+    assert code(shared_house.query("carol", epsilon=2)) == (402, "budget")
+
+
+def test_a_refused_question_says_where_it_is_wrong(shared_house):
+    response = shared_house.query("alice", "SELECT COUNT(*)\nFROM peeple")
+    assert response.status_code == 400
+    assert error(response)["position"] == [2, 6]
+
+
+def test_script_in_any_text_comes_back_as_json_alone(own_house):
+    texts = [
+        own_house.query("alice", f"SELECT {SCRIPT} FROM people"),
+        own_house.query("alice", f'SELECT COUNT(*) AS "{SCRIPT}" FROM people'),
+        own_house.query("alice", COUNT, **{SCRIPT: 1}),
+        own_house.query("alice", COUNT, request_id=SCRIPT),
+        own_house.ask("alice", "GET", f"{DATASET}/answers/{quote(SCRIPT, safe='')}?place={quote(SCRIPT)}"),
+        own_house.ask("alice", "GET", f"{house.API}/datasets/{quote(SCRIPT, safe='')}/budget"),
+        own_house.ask("olga", "POST", f"{house.API}/users", json={"name": SCRIPT, "role": "owner"}),
+    ]
+    for response in texts:
+        assert response.headers["content-type"] == "application/json"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        response.json()
+
+
+def test_several_questions_are_paid_at_once(own_house):
+    body = {"questions": [COUNT, {"sql": BY_CITY}], "epsilon": 0.5, "request_id": "both"}
+    told = own_house.ask("alice", "POST", f"{DATASET}/batch", json=body).json()
+    assert [len(answer["columns"]) for answer in told["answers"]] == [1, 3]
+    assert spent(own_house) == Fraction(1, 2)
+    again = own_house.ask("alice", "POST", f"{DATASET}/batch", json=body).json()
+    assert [answer["columns"] for answer in again["answers"]] == [answer["columns"] for answer in told["answers"]]
+    assert again["answers"][0]["replayed"] is True
+    second = own_house.ask("alice", "GET", f"{DATASET}/answers/both?place=1").json()
+    assert second["columns"] == told["answers"][1]["columns"]
+    assert code(own_house.ask("alice", "GET", f"{DATASET}/answers/both?place=2")) == (404, "unknown_answer")
+
+
+@pytest.mark.parametrize("questions", [[], ["SELECT 1", "nonsense"]])
+def test_one_refusal_refuses_a_batch(own_house, questions):
+    body = {"questions": questions, "epsilon": 0.5}
+    assert own_house.ask("alice", "POST", f"{DATASET}/batch", json=body).status_code == 400
+    assert spent(own_house) == 0
+
+
+def test_prices_and_explanations_spend_nothing(own_house):
+    for route, body in (
+        ("price", {"sql": BY_CITY, "epsilon": 0.5}),
+        ("price", {"questions": [COUNT, BY_CITY], "epsilon": 0.5}),
+        ("price", {"sql": COUNT, "error": 10}),
+        ("explain", {"sql": BY_CITY}),
+        ("explain", {"sql": BY_CITY, "epsilon": 0.5}),
+        ("query", {"sql": f"EXPLAIN {BY_CITY}"}),
+    ):
+        response = own_house.ask("alice", "POST", f"{DATASET}/{route}", json=body)
+        assert response.status_code == 200, response.text
+    assert spent(own_house) == 0
+
+
+def test_public_rows_are_free_and_not_kept(own_house):
+    told = own_house.query("alice", "SELECT city FROM cities", epsilon=None)
+    assert told.status_code == 200
+    assert told.json()["receipt"] is None
+    assert own_house.query("alice", "SELECT city FROM cities", epsilon=None).json()["replayed"] is False
+
+
+def test_answers_are_listed_and_given_again_by_their_id(own_house):
+    first = own_house.query("alice", BY_CITY, request_id="a/b c?é").json()
+    own_house.query("bob", BY_CITY)
+    (listed,) = own_house.ask("alice", "GET", f"{DATASET}/answers").json()["answers"]
+    assert listed["request_id"] == "a/b c?é"
+    path = f"{DATASET}/answers/{quote('a/b c?é', safe='')}"
+    again = own_house.ask("alice", "GET", path).json()
+    assert again == {**first, "replayed": True}
+    wider = own_house.ask("alice", "GET", f"{path}?confidence=0.99&together=true").json()
+    assert wider["columns"][1]["values"] == first["columns"][1]["values"]
+    assert wider["columns"][1]["lower"][0] < first["columns"][1]["lower"][0]
+    for query in ("place=-1", "place=x", "confidence=2", "confidence=nan", "together=perhaps"):
+        assert code(own_house.ask("alice", "GET", f"{path}?{query}")) == (422, "malformed")
+
+
+def test_a_question_goes_on_when_its_asker_is_gone(own_house, monkeypatch):
+    body = json.dumps({"sql": COUNT, "epsilon": 0.125, "request_id": "mine"}).encode()
+    with slow_engine(own_house, monkeypatch) as (began, go_on):
+        asking = asyncio.run_coroutine_threadsafe(_gone(own_house, body), own_house.client.loop)
+        assert began.wait(30)
+        asking.cancel()
+        with pytest.raises(CancelledError):
+            asking.result(30)
+        go_on.set()
+    told = own_house.query("alice", request_id="mine").json()
+    assert told["receipt"]["request_id"] == "mine"
+    assert spent(own_house) == Fraction(1, 8)
+
+
+async def _gone(own: house.House, body: bytes) -> None:
+    headers = {"Authorization": f"Bearer {own.tokens['alice']}", "Content-Type": "application/json"}
+    await own.client._http.post(f"{DATASET}/query", content=body, headers=headers)
+
+
+def test_a_connection_that_ends_in_the_middle_of_a_body_pays_nothing(own_house):
+    own_house.client.run(_half(own_house))
+    assert spent(own_house) == 0
+
+
+async def _half(own: house.House) -> None:
+    headers = {"host": "127.0.0.1:8000", "content-type": "application/json"}
+    headers["authorization"] = f"Bearer {own.tokens['alice']}"
+    path = f"{DATASET}/query"
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""}
+    scope |= {"headers": [(name.encode(), value.encode()) for name, value in headers.items()], "scheme": "http"}
+    scope |= {"http_version": "1.1", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000), "root_path": ""}
+    messages = iter([{"type": "http.request", "body": b'{"sql": "SEL', "more_body": True}, {"type": "http.disconnect"}])
+    sent = []
+
+    async def receive():
+        return next(messages)
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    await own.app(scope, receive, send)
+    assert sent[0]["status"] == 422
+
+
+def test_after_the_limit_the_constant_failure_leaves_and_the_answer_can_be_had_later(tmp_path, monkeypatch):
+    with house.opened(tmp_path, limit=0.3) as own, slow_engine(own, monkeypatch) as (_, go_on):
+        response = own.query("alice", request_id="mine")
+        assert code(response) == (424, "failure")
+        assert error(response)["request_id"] == "mine"
+        go_on.set()
+        until = time.monotonic() + 30
+        while (again := own.query("alice", request_id="mine")).status_code != 200:
+            assert time.monotonic() < until
+        assert again.json()["receipt"]["request_id"] == "mine"
+        assert spent(own) == Fraction(1, 8)
+
+
+def test_what_reads_data_is_seen_at_an_edge_and_the_rest_at_once(tmp_path):
+    bucket = 2.0
+    with house.opened(tmp_path, bucket=bucket) as own:
+
+        def seconds(*arguments, **body) -> float:
+            start = time.monotonic()
+            own.query(*arguments, **body)
+            return time.monotonic() - start
+
+        assert seconds("alice", request_id="mine") >= bucket
+        assert seconds("alice", request_id="mine") < bucket  # kept
+        assert seconds("alice", "nonsense") < bucket
+        assert seconds("carol", epsilon=2) < bucket
+
+
+def test_an_answer_is_seen_by_nobody_before_its_edge(tmp_path, monkeypatch):
+    """Who polls for an answer, or asks the same, would else learn how long the look at the data took."""
+    bucket = 3.0
+    with house.opened(tmp_path, bucket=bucket) as own:
+        begun = threading.Event()
+        engine = curator_of(own).engine
+        run = engine.run
+        monkeypatch.setattr(engine, "run", lambda *arguments: (begun.set(), run(*arguments))[1])
+        start = time.monotonic()
+        asking = asyncio.run_coroutine_threadsafe(_asked(own, 1, request_id="mine"), own.client.loop)
+        assert begun.wait(30)
+        seen = []
+        while not seen or (seen[-1] != 200 and time.monotonic() < start + 30):
+            seen.append(own.ask("alice", "GET", f"{DATASET}/answers/mine").status_code)
+            assert (
+                own.ask("alice", "GET", f"{DATASET}/answers").json()["answers"] == []
+                or seen[-1] == 200
+                or (time.monotonic() >= start + bucket)
+            )
+        assert time.monotonic() >= start + bucket
+        assert set(seen[:-1]) == {424}
+        assert asking.result(30) == 200
+
+
+def test_prices_and_budgets_do_not_wait_for_questions(tmp_path, monkeypatch):
+    with house.opened(tmp_path, threads=1, queue=4) as own, slow_engine(own, monkeypatch) as (began, go_on):
+        futures = [asyncio.run_coroutine_threadsafe(_asked(own, number), own.client.loop) for number in range(2)]
+        assert began.wait(30)
+        for method, path, body in (
+            ("GET", "budget", None),
+            ("GET", "answers", None),
+            ("GET", "catalog", None),
+            ("POST", "price", {"sql": COUNT, "epsilon": 1}),
+            ("POST", "explain", {"sql": COUNT}),
+        ):
+            assert own.ask("alice", method, f"{DATASET}/{path}", json=body).status_code == 200
+        assert not any(future.done() for future in futures)
+        go_on.set()
+        assert [future.result(30) for future in futures] == [200, 200]
+
+
+def test_when_too_many_wait_the_rest_are_sent_away_and_pay_nothing(tmp_path, monkeypatch):
+    with house.opened(tmp_path, threads=1, queue=2) as own:
+        with slow_engine(own, monkeypatch) as (began, go_on):
+            loop = own.client.loop
+            futures = [asyncio.run_coroutine_threadsafe(_asked(own, number), loop) for number in range(3)]
+            assert began.wait(30)
+            sent_away = own.query("alice", f"{COUNT} WHERE age > 99")
+            go_on.set()
+            statuses = sorted(future.result(30) for future in futures)
+        assert code(sent_away) == (503, "overload")
+        assert sent_away.headers["retry-after"] == "1"
+        granted = statuses.count(200)
+        assert set(statuses) <= {200, 503}
+        assert spent(own) == Fraction(granted, 8)
+
+
+async def _asked(own: house.House, number: int, **more: str) -> int:
+    headers = {"Authorization": f"Bearer {own.tokens['alice']}"}
+    body = {"sql": f"{COUNT} WHERE age > {number}", "epsilon": 0.125, **more}
+    return (await own.client._http.post(f"{DATASET}/query", json=body, headers=headers)).status_code
+
+
+def test_no_answer_shows_a_value_of_a_person(own_house):
+    texts = [own_house.query("alice", BY_CITY).text]
+    texts += [own_house.query("alice", "SELECT name, COUNT(*) FROM people GROUP BY name").text]
+    texts += [own_house.query("alice", f"SELECT COUNT(*) FROM people WHERE age > '{house.CANARY}'").text]
+    told = "".join(texts[:2]) + own_house.log.getvalue()
+    assert house.CANARY not in told
+
+
+def test_a_failure_of_the_ledger_s_own_making_keeps_its_id(own_house, monkeypatch):
+    session = type(curator_of(own_house).session("alice"))
+
+    def failing(*_, **__):
+        raise Failure("other")
+
+    monkeypatch.setattr(session, "sql", failing)
+    assert error(own_house.query("alice", request_id="mine"))["request_id"] == "other"

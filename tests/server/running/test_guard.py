@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+import uvicorn
+
+from adomnia.server.running import guard
+from adomnia.server.running.guard import Guard
+
+PATIENCE = 30.0
+ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+async def app(scope, receive, send):
+    """Says how much of the body it got."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+    text = str(size).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(text))]})
+    await send({"type": "http.response.body", "body": text})
+
+
+async def spoken(*pieces, pause=0.0):
+    """What a server says to these bytes until it hangs up."""
+    config = uvicorn.Config(app, http=Guard, ws="none", lifespan="off", log_config=None, server_header=False, port=0)
+    config.timeout_keep_alive = 0.2
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server._serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    address = server.servers[0].sockets[0].getsockname()[:2]
+    reader, writer = await asyncio.open_connection(*address)
+    try:
+        for piece in pieces:
+            if not reader.at_eof():
+                writer.write(piece)
+                await asyncio.sleep(pause)
+        return await reader.read()
+    except ConnectionError:
+        return b""  # it hung up in the middle of what was said
+    finally:
+        writer.close()
+        server.should_exit = True
+        await serving
+
+
+def said(*pieces, **options):
+    return asyncio.run(asyncio.wait_for(spoken(*pieces, **options), PATIENCE))
+
+
+def error_of(reply):
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert b"content-length: %d" % len(body) in head
+    assert set(json.loads(body)["error"]) == {"code", "what", "why", "fix", "position", "request_id"}
+    return int(head.split()[1]), json.loads(body)["error"]["code"]
+
+
+def test_requests_pass():
+    reply = said(ASK, ASK, pause=0.05)
+    assert reply.count(b"HTTP/1.1 200 OK") == 2
+    assert b"server:" not in reply
+
+
+def test_a_body_is_not_part_of_the_head():
+    size = 4 * guard.HEAD_BYTES
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size
+    assert said(head + b"x" * size).endswith(b"%d" % size)
+    assert said(head, b"x" * size, pause=0.05).endswith(b"%d" % size)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 2 * guard.HEAD_BYTES,
+        b"GET /" + b"a" * 2 * guard.HEAD_BYTES,
+        b"GET / HTTP/1.1\r\n" + b"X-Many: a\r\n" * guard.HEAD_BYTES,
+    ],
+)
+def test_a_head_that_is_too_large_is_refused(head):
+    pieces = [head[start : start + 20_000] for start in range(0, len(head), 20_000)]
+    assert error_of(said(*pieces[:2], pause=0.05)) == (431, "head_too_large")
+
+
+@pytest.mark.parametrize("noise", [b"\x16\x03\x01\x02\x00\x01\x00", b"HELO mail\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"])
+def test_what_is_not_http_is_refused_in_the_shape_of_all_errors(noise):
+    assert error_of(said(noise)) == (400, "malformed")
+
+
+@pytest.mark.parametrize("pieces", [(), (b"GET / HTTP/1.1\r\n",), (b"\r\n", b"\r\n"), (ASK, b"GET / HT")])
+def test_whoever_does_not_get_to_the_end_of_a_head_is_cut_off(monkeypatch, pieces):
+    monkeypatch.setattr(guard, "HEAD_SECONDS", 0.3)
+    assert b"HTTP/1.1 200" in said(*pieces, pause=0.1) or ASK not in pieces
+
+
+def test_drops_of_a_head_do_not_put_its_end_off(monkeypatch):
+    monkeypatch.setattr(guard, "HEAD_SECONDS", 0.3)
+    assert said(*(bytes([byte]) for byte in ASK * 4), pause=0.05) == b""
+
+
+def test_too_many_connections_are_turned_away(monkeypatch):
+    monkeypatch.setattr(guard, "CONNECTIONS", 0)
+    reply = said()
+    assert error_of(reply) == (503, "overload")
+    assert b"retry-after: 1" in reply

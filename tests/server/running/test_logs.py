@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import io
+import json
+import logging
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from adomnia.server.desk import Seen
+from adomnia.server.running.logs import FIELDS, Logs
+from adomnia.server.settings import Settings
+
+NOON = datetime(2030, 1, 2, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def out():
+    return io.StringIO()
+
+
+@pytest.fixture
+def logs(out):
+    return Logs(Settings(Path("study")), out, lambda: NOON)
+
+
+@pytest.fixture
+def taken_over(logs):
+    """The logging of libraries, put back afterwards."""
+    root, level = list(logging.root.handlers), logging.root.level
+    logs.take_over()
+    yield logs
+    logging.root.handlers[:] = root
+    logging.root.setLevel(level)
+
+
+def lines(out):
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_a_request_is_one_line_of_allowed_fields(logs, out):
+    logs.request(Seen("POST", "/api/v1/datasets/{dataset}/query", 200, "alice", 0.01234, "r1", False))
+    assert lines(out) == [
+        {
+            "time": "2030-01-02T12:00:00.000+00:00",
+            "level": "info",
+            "event": "request",
+            "method": "POST",
+            "route": "/api/v1/datasets/{dataset}/query",
+            "status": 200,
+            "user": "alice",
+            "milliseconds": 13,
+            "request_id": "r1",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "milliseconds"), [(0.0, 100), (0.034, 100), (0.104, 100), (0.17, 200), (0.39, 400), (61.0, 60_000)]
+)
+def test_the_time_of_what_reads_data_is_told_in_buckets(logs, out, seconds, milliseconds):
+    logs.request(Seen("POST", "/query", 200, "alice", seconds, "r1", True))
+    assert lines(out)[0]["milliseconds"] == milliseconds
+
+
+def test_a_method_that_a_caller_made_up_is_not_repeated(logs, out):
+    logs.request(Seen("SECRET-4711", "unmatched", 405, None, 0.1, "r1", False))
+    assert lines(out)[0]["method"] == "other"
+    assert "user" not in lines(out)[0]
+
+
+def test_fields_that_are_not_allowed_are_dropped(logs, out):
+    logs.write("info", event="x", sql="SELECT 4711", token="ao_1", body={"a": 1})
+    assert set(lines(out)[0]) == {"time", "level", "event"}
+    assert not {"sql", "path", "query", "token", "body", "headers"} & set(FIELDS)
+
+
+def test_a_fault_is_told_by_its_class_alone(logs, out):
+    logs.fault("/query", ValueError("salary 4711"))
+    assert lines(out)[0]["fault"] == "ValueError"
+    assert "4711" not in out.getvalue()
+
+
+@pytest.mark.usefixtures("taken_over")
+def test_libraries_are_heard_by_their_fixed_words_and_the_names_of_exceptions(out):
+    ours = logging.getLogger("adomnia.curator")
+    ours.error("Request %s failed: %s", "canary-4711", "ZeroDivisionError")
+    ours.error("The ledger granted nothing: %r", OSError("canary-4711"))
+    ours.error("Nothing is named by %s", {"canary-4711": 1})
+    logging.getLogger("elsewhere").error("canary-4711")
+    logging.getLogger("uvicorn.error").error(ValueError("canary-4711"))
+    try:
+        {}["canary-4711"]
+    except KeyError:
+        logging.getLogger("uvicorn.error").exception("Exception in ASGI application\n")
+    assert [(line["event"], line.get("why"), line.get("fault")) for line in lines(out)] == [
+        ("adomnia.curator", "Request %s failed: %s", "ZeroDivisionError"),
+        ("adomnia.curator", "The ledger granted nothing: %r", "OSError"),
+        ("adomnia.curator", "Nothing is named by %s", None),
+        ("elsewhere", None, None),
+        ("uvicorn.error", "ValueError", None),
+        ("uvicorn.error", "Exception in ASGI application", "KeyError"),
+    ]
+    assert "canary" not in out.getvalue()
+
+
+@pytest.mark.usefixtures("taken_over")
+def test_what_is_merely_told_by_libraries_is_not_written(out):
+    logging.getLogger("uvicorn.access").info("GET /?canary")
+    assert out.getvalue() == ""
+
+
+def test_lines_go_to_standard_error_unless_told(capsys):
+    Logs(Settings(Path("study"))).write("info", event="x")
+    assert json.loads(capsys.readouterr().err)["event"] == "x"

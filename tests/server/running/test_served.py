@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import shutil
+from fractions import Fraction
+from threading import Event, Thread
+from time import monotonic, sleep
+
+import pytest
+
+from adomnia.catalog.read import FILE
+from adomnia.curator.curator import open_folder
+from adomnia.errors import Failure, Refusal
+from adomnia.server.running import served as module
+from adomnia.server.running.served import Served
+from kit.example import write_example
+
+PATIENCE = 60.0
+COUNT = "SELECT COUNT(*) FROM people"
+
+
+class Opened:
+    """A curator that only knows whether it was closed."""
+
+    def __init__(self, version):
+        self.catalog = type("Catalog", (), {"version": version, "name": "study"})
+        self.closed = 0
+
+    def close(self):
+        self.closed += 1
+
+
+class Opener:
+    def __init__(self):
+        self.opened, self.fault = [], None
+
+    def __call__(self, _folder):
+        if self.fault is not None:
+            raise self.fault
+        self.opened.append(Opened(len(self.opened) + 1))
+        return self.opened[-1]
+
+
+@pytest.fixture
+def opener():
+    return Opener()
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+@pytest.fixture
+def served(tmp_path, opener, told):
+    (tmp_path / FILE).write_text("version 1")
+    served = Served(tmp_path, opener, lambda level, why: told.append((level, why)))
+    yield served
+    served.close()
+
+
+def test_the_dataset_is_lent_and_closed_in_the_end(served, opener):
+    with served.curator() as curator:
+        assert curator is opener.opened[0]
+    served.close()
+    assert opener.opened[0].closed == 1
+
+
+def test_a_catalog_that_did_not_change_is_not_opened_again(served, opener):
+    served.look()
+    served.look()
+    assert len(opener.opened) == 1
+
+
+def test_a_changed_catalog_takes_the_place_of_the_old_one(served, opener, tmp_path, told):
+    with served.lease() as before:
+        (tmp_path / FILE).write_text("version 2")
+        served.look()
+        with served.lease() as after:
+            assert (before.curator.catalog.version, after.curator.catalog.version) == (1, 2)
+            assert before.identity != after.identity
+        assert opener.opened[0].closed == 0  # somebody still has it
+        with served.curator() as curator:
+            assert curator is opener.opened[1]
+    assert opener.opened[0].closed == 1
+    assert opener.opened[1].closed == 0
+    assert told == [("info", "Serving version 2.")]
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        (Refusal("The catalog", "is wrong", "mend it"), "The catalog is wrong. Fix: mend it."),
+        (Failure(), "The request failed."),
+        (ZeroDivisionError("row 4711"), "The catalog could not be opened: ZeroDivisionError."),
+    ],
+)
+def test_a_catalog_that_cannot_be_opened_leaves_the_old_one_and_says_why(served, opener, tmp_path, fault, says):
+    opener.fault = fault
+    (tmp_path / FILE).write_text("version 2")
+    served.look()
+    served.look()
+    with served.curator() as curator:
+        assert curator is opener.opened[0]
+    assert served.problem == says
+    opener.fault = None
+    (tmp_path / FILE).write_text("version 3")
+    served.look()
+    assert served.problem is None
+
+
+def test_what_is_wrong_with_a_catalog_is_told_once(served, opener, tmp_path, told):
+    opener.fault = Refusal("The catalog", "is wrong", "mend it")
+    (tmp_path / FILE).write_text("version 2")
+    served.look()
+    served.look()
+    assert told == [("error", "The catalog is wrong. Fix: mend it.")]
+
+
+def test_a_catalog_that_is_gone_leaves_the_old_one(served, opener, tmp_path):
+    opener.fault = Refusal("The catalog", "is gone", "put it back")
+    (tmp_path / FILE).unlink()
+    served.look()
+    assert served.problem is not None
+    with served.curator() as curator:
+        assert curator.closed == 0
+
+
+def test_closing_waits_for_nobody_but_closes_after_the_last(served, opener):
+    with served.curator() as curator:
+        served.close()
+        assert curator.closed == 0
+    assert opener.opened[0].closed == 1
+
+
+def test_the_catalog_is_watched(served, opener, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "WATCH_SECONDS", 0.01)
+    served.watch()
+    (tmp_path / FILE).write_text("version 2")
+    until = monotonic() + PATIENCE
+    while len(opener.opened) < 2 and monotonic() < until:
+        sleep(0.01)
+    assert len(opener.opened) == 2
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    folder = write_example(tmp_path_factory.mktemp("served") / "hospital", people=300)
+    open_folder(folder).close()
+    return folder
+
+
+@pytest.fixture
+def hospital(example, tmp_path):
+    return shutil.copytree(example, tmp_path / "hospital")
+
+
+def with_fewer_people(folder, version):
+    """New data under a new version: half of the people, and the catalog last."""
+    newer = write_example(folder.parent / f"version {version}", people=150)
+    for file in newer.glob("*.parquet"):
+        shutil.copy(file, folder)
+    declare(folder, f"version = {version}")
+
+
+def declare(folder, version):
+    catalog = folder / FILE
+    catalog.write_text(catalog.read_text().replace("version = 1", version))
+
+
+def test_a_new_version_is_served_while_questions_go_on_and_budgets_carry_over(hospital):
+    served = Served(hospital, open_folder)
+    asked, faults, end = [], [], Event()
+
+    def ask(name):
+        while not end.is_set():
+            try:
+                with served.curator() as curator:
+                    text = f"SELECT COUNT(*) FROM people WHERE age > {len(asked) % 100}"
+                    asked.append((curator.catalog.version, curator.session(name).sql(text, epsilon=0.0001)))
+            except Exception as fault:  # noqa: BLE001 - every fault is one too many
+                faults.append(fault)
+
+    threads = [Thread(target=ask, args=(name,), daemon=True) for name in ("alice", "bob")]
+    with served.curator() as curator:
+        first = curator.session("alice").sql(COUNT, epsilon=0.5, request_id="first")
+        spent = curator.ledger.spent().epsilon_units
+    for thread in threads:
+        thread.start()
+    with_fewer_people(hospital, 2)
+    served.look()
+    enough = len(asked) + 6
+    until = monotonic() + PATIENCE
+    while len(asked) < enough and monotonic() < until:
+        sleep(0.01)
+    end.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert faults == []
+    assert {version for version, _ in asked} == {1, 2}
+    with served.curator() as curator:
+        assert curator.catalog.version == 2
+        assert curator.ledger.spent().epsilon_units > spent
+        alice = curator.session("alice")
+        assert alice.answers()[0].request_id == "first"
+        assert alice.answer("first").to_arrow() == first.to_arrow()
+        assert not alice.sql(COUNT, epsilon=0.5).replayed  # other data, other noise
+    served.close()
+
+
+def test_a_change_of_analysts_and_budgets_needs_no_new_version(hospital):
+    served = Served(hospital, open_folder)
+    with served.curator() as before:
+        before.session("alice").sql(COUNT, epsilon=0.5)
+        catalog = hospital / FILE
+        catalog.write_text(
+            f"{catalog.read_text()}\n[analysts.dora]\nepsilon = 0.25\n".replace("epsilon = 10.0", "epsilon = 9.0")
+        )
+        served.look()
+        assert served.problem is None
+        assert before.session("alice").sql(COUNT, epsilon=0.5).replayed  # who has the old one goes on with it
+    with served.curator() as after:
+        assert after.session("dora").budget().personal.left().epsilon == Fraction(1, 4)
+        assert after.session("alice").sql(COUNT, epsilon=0.5).replayed
+        assert after.ledger.account().budget.epsilon == 9
+        assert after.ledger.left().epsilon == Fraction(17, 2)
+    served.close()
+
+
+def test_data_that_changed_under_an_old_version_is_not_served(hospital):
+    served = Served(hospital, open_folder)
+    with_fewer_people(hospital, 1)
+    catalog = hospital / FILE
+    catalog.write_text(f"{catalog.read_text()}\n# looked at again\n")
+    served.look()
+    assert "version 1 stands for what it was" in served.problem
+    with served.curator() as curator:
+        curator.session("alice").sql(COUNT, epsilon=0.1)
+    served.close()
+
+
+@pytest.mark.parametrize("wrong", ["version = 0", "version = 1\nversoin = 2", "version = "])
+def test_a_wrong_catalog_is_not_served(hospital, wrong):
+    served = Served(hospital, open_folder)
+    declare(hospital, wrong)
+    served.look()
+    assert "catalog.toml" in served.problem
+    with served.curator() as curator:
+        assert curator.catalog.version == 1
+    served.close()

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import socket
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+
+import pytest
+
+from adomnia.errors import Failure, Refusal
+from adomnia.server.running import supervisor as module
+from adomnia.server.running.logs import Logs
+from adomnia.server.running.supervisor import CUT_SHORT, ENDED, Heard, Supervisor
+from adomnia.server.settings import Settings
+
+PATIENCE = 30.0
+# What stands in for a worker: `say` writes to the line, and then it lives until it is told to end.
+START = """
+import json, os, signal, socket, sys, time
+place, line = sys.argv[3], socket.socket(fileno=int(sys.argv[5]))
+def say(**message): line.sendall(json.dumps(message).encode() + b"\\n")
+"""
+LIVE = START + 'say(step="people: rank", share=0.5)\nsay(ready="study")\ntime.sleep(60)'
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    def stand_in(source):
+        monkeypatch.setattr(module, "WORKER", ("-S", "-c", source))
+
+    stand_in(LIVE)
+    return stand_in
+
+
+@pytest.fixture
+def log():
+    return io.StringIO()
+
+
+@pytest.fixture
+def supervisor(tmp_path, log):
+    settings = Settings(tmp_path, workers=2, limit=1.0)
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield Supervisor(settings, listener, tmp_path, Logs(settings, log))
+    for each, handler in before.items():
+        signal.signal(each, handler)
+
+
+class Ears:
+    """Hears what is told, and sends signals to this process once it is ready, a little apart."""
+
+    def __init__(self, *signals):
+        self.steps, self.names, self._signals = [], [], signals
+
+    def heard(self):
+        return Heard(lambda step, share: self.steps.append((step, share)), self._ready)
+
+    def _ready(self, name):
+        self.names.append(name)
+        Thread(target=self._send, daemon=True).start()
+
+    def _send(self):
+        for each in self._signals:
+            sleep(0.2)
+            os.kill(os.getpid(), each)
+
+
+def events(log):
+    return [json.loads(line) for line in log.getvalue().splitlines()]
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+def test_it_tells_how_the_start_gets_on_and_ends_by_a_signal(supervisor, log, sig):
+    ears = Ears(sig)
+    assert supervisor.run(ears.heard()) == ENDED
+    assert ears.steps[0] == ("people: rank", 0.5)
+    assert ears.names == ["study"]
+    pids = [event["worker"] for event in events(log) if event["event"] == "worker started"]
+    assert len(pids) == 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_the_second_signal_does_not_wait(supervisor, worker):
+    worker(LIVE.replace("time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)"))
+    began = monotonic()
+    assert supervisor.run(Ears(signal.SIGTERM, signal.SIGTERM).heard()) == CUT_SHORT
+    assert monotonic() - began < 5
+
+
+def test_a_worker_that_takes_too_long_is_ended(supervisor, worker, monkeypatch):
+    monkeypatch.setattr(module, "_GRACE_SECONDS", 0.1)
+    worker(LIVE.replace("time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)"))
+    assert supervisor.run(Ears(signal.SIGTERM).heard()) == ENDED
+
+
+def test_a_worker_that_dies_is_started_again_at_its_place(supervisor, worker, log, tmp_path):
+    # The one at place 1 dies the first time.
+    mark = tmp_path / "died"
+    first = f'place == "1" and not os.path.exists({str(mark)!r})'
+    dying = f'if {first}:\n    open({str(mark)!r}, "w").close()\n    os._exit(7)\n'
+    worker(LIVE.replace("say(step", dying + "say(step"))
+    ears = Ears(signal.SIGTERM)
+    assert supervisor.run(ears.heard()) == ENDED
+    assert [event["status"] for event in events(log) if event["event"] == "worker died"] == [7]
+    assert ears.names == ["study"]
+
+
+def test_workers_that_die_all_the_time_stop_the_server(supervisor, worker, log):
+    worker("raise SystemExit(3)")
+    with pytest.raises(Refusal, match="died more than 10 times within a minute") as refused:
+        supervisor.run(Ears().heard())
+    assert refused.value.code == "workers"
+    died = [event for event in events(log) if event["event"] == "worker died"]
+    assert len(died) in {11, 12}
+
+
+@pytest.mark.parametrize(
+    ("record", "fault"),
+    [({"what": "The catalog", "why": "is wrong", "fix": "mend it", "code": "x"}, Refusal), (None, Failure)],
+)
+def test_what_the_first_workers_cannot_open_is_refused(supervisor, worker, record, fault):
+    worker(START + f"say(refused={record!r})\ntime.sleep(60)")
+    with pytest.raises(fault):
+        supervisor.run(Ears().heard())
+
+
+def test_what_a_later_worker_cannot_open_is_no_reason_to_stop(supervisor, worker, log):
+    worker(LIVE.replace("time.sleep(60)", 'time.sleep(0.5)\nsay(refused=None)\nsay(step="s", share=1)\ntime.sleep(60)'))
+    ears = Ears(signal.SIGCONT, signal.SIGCONT, signal.SIGCONT, signal.SIGCONT, signal.SIGTERM)
+    assert supervisor.run(ears.heard()) == ENDED
+    assert ("s", 1) not in ears.steps

@@ -1,0 +1,178 @@
+"""Bodies of every size, speed and shape."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from adomnia.server import bodies
+from kit import house
+
+QUERY = f"{house.DATASET}/query"
+JSON = {"Content-Type": "application/json"}
+FINE = {"sql": house.COUNT, "epsilon": 0.125}
+
+
+def sent(own: house.House, body: object, **headers: str):
+    return own.ask("alice", "POST", QUERY, content=body, headers={**JSON, **headers})
+
+
+def code(response):
+    return response.json()["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"nothing",
+        b'{"sql": NaN}',
+        b'{"sql": "SELECT 1", "epsilon": Infinity}',
+        b"\xff\xfe",
+        b'{"sql": "\xff"}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"epsilon": ' + b"9" * 5_000 + b"}",
+        b"{} {}",
+        b'\xef\xbb\xbf{"sql": "SELECT 1"}',
+    ],
+    ids=lambda body: repr(body[:20]),
+)
+def test_what_is_not_json_is_malformed(shared_house, body):
+    response = sent(shared_house, body)
+    assert (response.status_code, code(response)) == (422, "malformed")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        [],
+        "SELECT 1",
+        7,
+        {},
+        {"sql": None},
+        {"sql": 7},
+        {"sql": ["SELECT 1"]},
+        {"sql": {"a": 1}},
+        {**FINE, "epsilon": "much"},
+        {**FINE, "epsilon": True},
+        {**FINE, "epsilon": [1]},
+        {**FINE, "replay": "yes"},
+        {**FINE, "weights": [1]},
+        {**FINE, "request_id": 7},
+        {**FINE, "unknown": 1},
+        {**FINE, "sql": "\ud800"},
+        {**FINE, "request_id": "\udfff"},
+        {**FINE, "\ud800": 1},
+    ],
+    ids=repr,
+)
+def test_json_of_another_form_is_malformed(shared_house, body):
+    response = sent(shared_house, json.dumps(body).encode())
+    assert (response.status_code, code(response)) == (422, "malformed")
+    assert set(response.json()["error"]) == {"code", "what", "why", "fix", "position", "request_id"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {**FINE, "sql": "SELECT\x00 1"},
+        {**FINE, "sql": ""},
+        {**FINE, "sql": "x" * 500_000},
+        {**FINE, "request_id": "a\x00b"},
+        {**FINE, "request_id": "x" * 201},
+        {**FINE, "request_id": ""},
+        {**FINE, "request_id": "dataset:1"},
+        {**FINE, "epsilon": 10**4000},
+        {**FINE, "epsilon": "1e-9999"},
+        {**FINE, "epsilon": "1e9999"},
+        {**FINE, "epsilon": -1},
+        {**FINE, "epsilon": 0},
+        {**FINE, "epsilon": None},
+        {**FINE, "confidence": 1e300},
+        {**FINE, "confidence": 10**4000},
+        {**FINE, "rows": 0},
+        {**FINE, "effort": "none"},
+        {**FINE, "weights": {"other": 1}},
+    ],
+    ids=lambda body: repr(body)[:60],
+)
+def test_values_that_make_no_sense_are_refused_and_explained(shared_house, body):
+    response = sent(shared_house, json.dumps(body).encode())
+    assert response.status_code in {400, 422}
+    assert response.json()["error"]["fix"]
+
+
+def test_a_number_keeps_every_digit_that_was_written(shared_house):
+    exact = "0.12345678901234567890123"
+    text = f'{{"sql": "{house.COUNT}", "epsilon": {exact}}}'
+    assert sent(shared_house, text.encode()).json()["cost"]["epsilon"] == exact
+
+
+@pytest.mark.parametrize("said", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"])
+def test_a_body_that_does_not_say_it_is_json_is_refused(shared_house, said):
+    headers = {"Content-Type": said} if said else {}
+    response = shared_house.ask("alice", "POST", QUERY, content=json.dumps(FINE), headers=headers)
+    assert (response.status_code, code(response)) == (415, "media_type")
+
+
+def test_json_may_name_its_letters(shared_house):
+    headers = {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert shared_house.ask("alice", "POST", QUERY, content=json.dumps(FINE), headers=headers).is_success
+
+
+def test_a_body_that_announces_too_much_is_refused_unread(shared_house):
+    response = sent(shared_house, b"{}", **{"Content-Length": str(bodies.LARGEST + 1)})
+    assert (response.status_code, code(response)) == (413, "too_large")
+    assert response.headers["connection"] == "close"
+
+
+def test_a_body_without_a_length_is_read_up_to_the_limit(shared_house):
+    given = 0
+
+    async def endless():
+        nonlocal given
+        while True:
+            given += 1
+            yield b" " * 65_536
+
+    response = sent(shared_house, endless())
+    assert (response.status_code, code(response)) == (413, "too_large")
+    assert given <= 17 + 1  # one more may wait in the transport
+
+
+def test_a_body_just_within_the_limit_is_read(shared_house):
+    text = json.dumps(FINE).encode()
+    assert sent(shared_house, text + b" " * (bodies.LARGEST - len(text))).is_success
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "1e9", "9" * 30, "²"])
+def test_a_length_that_is_no_number_announces_nothing(shared_house, length):
+    headers = {"Content-Length": length.encode()}
+    response = shared_house.ask("alice", "POST", QUERY, content=json.dumps(FINE), headers={**JSON, **headers})
+    assert response.status_code == 200
+
+
+def test_a_body_that_comes_too_slowly_is_given_up(shared_house, monkeypatch):
+    monkeypatch.setattr(bodies, "SLOWEST_SECONDS", 0.05)
+
+    async def slow():
+        yield b"{"
+        await asyncio.sleep(30)
+
+    response = sent(shared_house, slow())
+    assert (response.status_code, code(response)) == (408, "slow_body")
+    assert response.headers["connection"] == "close"
+
+
+def test_strangers_are_refused_before_their_body_is_read(shared_house):
+    async def never():
+        raise AssertionError("The body was read.")
+        yield b""
+
+    response = shared_house.ask(None, "POST", QUERY, content=never(), headers=JSON)
+    assert response.status_code == 401

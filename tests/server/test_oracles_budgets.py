@@ -1,0 +1,216 @@
+"""Attacks on the clock: nobody may hear when a look at the data ended, but at the edge at which its own reply leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from hashlib import sha256
+from threading import Event, Thread
+from time import monotonic, sleep
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from adomnia.catalog.read import FILE
+from adomnia.errors import Failure
+from adomnia.server.running.served import Served
+from adomnia.sql.asked import Asked
+from adomnia.sql.payment import Question
+from kit import house
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+BUCKET = 2.0
+SOON = 0.4  # much less than a bucket, much more than a request takes
+SLACK = 0.02  # clocks count in steps
+AGES = "SELECT COUNT(*) AS n FROM people WHERE age > {}"
+
+
+class Sent:
+    """A request on its way, and when its reply was there, in seconds after `began`."""
+
+    def __init__(self, began: float, send: Callable[[], Any]) -> None:
+        self.at, self.reply = 0.0, None
+        self._began, self._send = began, send
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self.reply = self._send()
+        self.at = monotonic() - self._began
+
+    def wait(self) -> Sent:
+        self._thread.join(30)
+        assert self.reply is not None
+        return self
+
+    @property
+    def is_there(self) -> bool:
+        return self.reply is not None
+
+
+class Slow:
+    """A look at the data that takes as long as a test wants."""
+
+    def __init__(self, opened: house.House, monkeypatch: pytest.MonkeyPatch) -> None:
+        with opened.desk.served.curator() as curator:
+            self.ledger, engine = curator.ledger, curator.engine
+        self._run, self.begun, self.may_end = engine.run, Event(), Event()
+        monkeypatch.setattr(engine, "run", self._slowly)
+
+    def _slowly(self, *asked: Any) -> Any:
+        self.begun.set()
+        assert self.may_end.wait(30)
+        return self._run(*asked)
+
+    def end(self, analyst: str, request_id: str) -> None:
+        """Let it end, and wait until its answer is kept."""
+        self.may_end.set()
+        for _ in range(500):
+            try:
+                if self.ledger.answer(analyst, request_id) is not None:
+                    return
+            except Exception:  # noqa: BLE001 - not yet
+                sleep(0.01)
+        raise AssertionError("The question did not end.")
+
+
+@contextmanager
+def in_house(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Iterator[tuple[house.House, Slow]]:
+    with house.opened(tmp_path, bucket=BUCKET, **settings) as opened:
+        opened.query("carol", AGES.format(100))  # whatever is imported or compiled at the first question
+        slow = Slow(opened, monkeypatch)
+        yield opened, slow
+        slow.may_end.set()
+
+
+POLLS = {
+    "the answer by its id": lambda opened: opened.ask("alice", "GET", f"{house.DATASET}/answers/mine"),
+    "the list of answers": lambda opened: opened.ask("alice", "GET", f"{house.DATASET}/answers"),
+    "the same question": lambda opened: opened.query("alice", AGES.format(30), request_id="mine"),
+    "an equal question": lambda opened: opened.query("alice", AGES.format(30)),
+    "the equal question of another analyst": lambda opened: opened.query("bob", AGES.format(30)),
+}
+
+
+def hears(reply: Any) -> bool:
+    """Whether a reply tells that the question has ended."""
+    return reply.status_code == 200 and b'"mine"' in reply.content or b'"values"' in reply.content
+
+
+@pytest.mark.parametrize("poll", POLLS)
+def test_nobody_hears_of_an_answer_before_the_edge_at_which_it_leaves(tmp_path, monkeypatch, poll):
+    """Asked for after the look at the data and before the edge: who polls would know its end to the millisecond."""
+    with in_house(tmp_path, monkeypatch) as (opened, slow):
+        began = monotonic()
+        first = Sent(began, lambda: opened.query("alice", AGES.format(30), request_id="mine"))
+        assert slow.begun.wait(10)
+        slow.end("alice", "mine")
+        second = Sent(began, lambda: POLLS[poll](opened)).wait()
+        first.wait()
+        assert first.at >= BUCKET - SLACK
+        assert not hears(second.reply) or second.at >= BUCKET - SLACK
+
+
+def test_equal_questions_sent_one_after_the_other_do_not_take_the_time_of_the_first(tmp_path, monkeypatch):
+    """Each has edges of its own, and leaves at the first of them after the end: together they enclose it."""
+    with in_house(tmp_path, monkeypatch) as (opened, slow):
+        began = monotonic()
+        sent = []
+        for _ in range(3):
+            sent.append(Sent(began, lambda: opened.query("alice", AGES.format(30), request_id="mine")))
+            sleep(SOON)
+        sleep(BUCKET + 0.5 * SOON - (monotonic() - began))  # past the first edge of the first, before that of the second
+        slow.end("alice", "mine")
+        first, *others = [each.wait() for each in sent]
+        assert first.at >= 2 * BUCKET - SLACK
+        assert all(other.at >= 2 * BUCKET - SLACK for other in others)
+
+
+def test_a_price_does_not_leave_when_a_question_ends(tmp_path, monkeypatch):
+    """An analyst whose threads are all taken waits for the first that ends, and a price leaves at once."""
+    with in_house(tmp_path, monkeypatch) as (opened, slow):
+        began = monotonic()
+        asked = [Sent(began, lambda k=k: opened.query("alice", AGES.format(k), request_id=f"{k}")) for k in range(3)]
+        assert slow.begun.wait(10)
+        sleep(SOON)
+        body = {"sql": house.COUNT, "epsilon": 0.1}
+        price = Sent(began, lambda: opened.ask("alice", "POST", f"{house.DATASET}/price", json=body))
+        sleep(SOON)
+        before = price.is_there
+        slow.end("alice", "0")
+        price.wait()
+        assert [each.wait().reply.status_code for each in asked] == [200] * 3
+        assert before or price.at >= BUCKET - SLACK
+
+
+def stripe(catalog: Any, text: str, epsilon: float) -> str:
+    """Which lock a question takes: everything that decides it is public."""
+    asked = Asked((Question(text, epsilon=epsilon),), 0.95, catalog.version)
+    identity = asked.identity(asked.paid(asked.plans(catalog), catalog), "any")
+    return sha256(repr(("question", identity.hex())).encode()).hexdigest()[:2]
+
+
+def test_a_refusal_that_waited_for_a_question_leaves_at_an_edge(tmp_path, monkeypatch):
+    """Noise for such a price cannot be drawn, which is found once it is the question's turn; and it costs nothing."""
+    with in_house(tmp_path, monkeypatch) as (opened, slow):
+        with opened.desk.served.curator() as curator:
+            wanted = stripe(curator.catalog, AGES.format(30), 0.125)
+            prices = (k * 1e-40 for k in range(1, 10_000))
+            price = next(each for each in prices if stripe(curator.catalog, house.COUNT, each) == wanted)
+        began = monotonic()
+        first = Sent(began, lambda: opened.query("alice", AGES.format(30), request_id="mine"))
+        assert slow.begun.wait(10)
+        came = monotonic() - began
+        second = Sent(began, lambda: opened.query("bob", epsilon=price))
+        sleep(SOON)
+        before = second.is_there
+        slow.end("alice", "mine")
+        assert second.wait().reply.status_code == 400
+        assert first.wait().reply.status_code == 200
+        assert before or second.at >= came + BUCKET - SLACK
+
+
+def test_edges_are_counted_from_the_end_of_the_body(tmp_path, monkeypatch):
+    """Who sends the last byte shortly before an edge learns whether the question took longer than that."""
+    with in_house(tmp_path, monkeypatch) as (opened, slow):
+        slow.may_end.set()
+        text = b'{"sql":"SELECT COUNT(*) AS n FROM people","epsilon":0.125}'
+        ended = []
+
+        async def body():
+            yield text[:10]
+            await asyncio.sleep(BUCKET - SOON)
+            ended.append(monotonic())
+            yield text[10:]
+
+        headers = {"Content-Type": "application/json"}
+        reply = opened.ask("alice", "POST", f"{house.DATASET}/query", content=body(), headers=headers)
+        assert reply.status_code == 200
+        assert monotonic() - ended[0] >= BUCKET - SLACK
+
+
+def test_a_catalog_that_could_not_be_opened_is_tried_again(tmp_path):
+    """Its data may have been on its way; and another worker may have opened it."""
+    (tmp_path / FILE).write_text("version 1")
+    faults: list[Exception] = []
+
+    def opener(_folder: Any) -> Any:
+        if faults:
+            raise faults.pop()
+        return SimpleNamespace(catalog=SimpleNamespace(version=1), close=lambda: None)
+
+    served = Served(tmp_path, opener)
+    with served.lease() as before:
+        pass
+    faults.append(Failure())
+    (tmp_path / FILE).write_text("version 2")
+    served.look()
+    assert served.problem is not None
+    served.look()
+    with served.lease() as after:
+        assert after.identity != before.identity
+    assert served.problem is None
+    served.close()
