@@ -531,6 +531,21 @@ def test_the_answers_of_a_batch_have_places(bob):
                 bob.answer(name, place)
 
 
+def test_a_batch_has_a_hundred_questions_at_most(alice):
+    with pytest.raises(Refusal, match="has 101 questions, more than 100") as refused:
+        alice.price([COUNT] * 101, epsilon=1)
+    assert refused.value.code == "too_complex"
+    assert alice.price([COUNT] * 100, epsilon=1).event == Composed([Pure(1)])
+
+
+def test_a_batch_is_no_larger_than_a_question_may_be(alice):
+    large = "SELECT FLOOR(salary), COUNT(*), SUM(age) FROM people GROUP BY 1"
+    assert len(alice.price(large, epsilon=1).outputs) == 2
+    with pytest.raises(Refusal, match="asks for more than 4,000,000 numbers") as refused:
+        alice.price([large] * 5, epsilon=1)
+    assert refused.value.code == "too_many_cells"
+
+
 def test_nobody_gets_an_answer_that_is_not_theirs(alice, bob):
     alice.sql(COUNT, epsilon=0.5, request_id="mine")
     for request_id in ("mine", "alice\nmine", "", "nothing", "\ud800", "dataset:mine"):

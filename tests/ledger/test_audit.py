@@ -70,6 +70,7 @@ def test_a_relinked_ledger_without_changes_verifies(used):
         (3, {"analyst": "carol"}),
         (3, {"plan": "00"}),
         (3, {"request_id": "alice\nof somebody"}),
+        (3, {"request_id": "bob\nid of q"}),
         (3, {"shares": "nothing"}),
         (4, {"plan": "00"}),
         (4, {"analyst": "bob"}),

@@ -77,7 +77,7 @@ def test_a_request_id_of_another_question_is_refused(ledger, committed):
     with pytest.raises(Refusal) as refusal:
         ledger.reserve("alice", "mine", plan("other"), COST)
     assert refusal.value.code == "request_id_used"
-    assert str(refusal.value) == "Request id mine was used for another question. Fix: send a new request id."
+    assert str(refusal.value).startswith("Request id mine was used for another question. Fix: send a new one")
     assert ledger.spent().epsilon_units == units_of(1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 
 import pytest
 
@@ -21,6 +22,10 @@ def sent(own: house.House, body: object, **headers: str):
 
 def code(response):
     return response.json()["error"]["code"]
+
+
+def error_of(response) -> str:
+    return response.json()["error"]["why"]
 
 
 @pytest.mark.parametrize(
@@ -148,6 +153,31 @@ def test_a_body_without_a_length_is_read_up_to_the_limit(shared_house):
 def test_a_body_just_within_the_limit_is_read(shared_house):
     text = json.dumps(FINE).encode()
     assert sent(shared_house, text + b" " * (bodies.LARGEST - len(text))).is_success
+
+
+def test_a_body_of_very_many_small_parts_is_refused_quickly(shared_house):
+    for body in (
+        b"{" + b",".join(b'"%d":1' % number for number in range(60_000)) + b"}",
+        b"[" + b",".join([b"1.5"] * 200_000) + b"]",
+        b'{"weights":{' + b",".join(b'"\\"%d":"x"' % number for number in range(30_000)) + b"}}",
+    ):
+        start = time.process_time()
+        assert "parts" in error_of(sent(shared_house, body))
+        assert time.process_time() - start < 0.5
+
+
+def test_a_text_may_have_as_many_commas_as_it_likes(shared_house):
+    response = sent(shared_house, json.dumps({**FINE, "sql": "SELECT '\\\"" + "," * 50_000 + "'"}).encode())
+    assert response.status_code == 400
+
+
+def test_only_questions_may_be_long(shared_house):
+    for name, path in ((None, "sign-in"), (None, "sign-in/link"), ("olga", "users"), ("alice", "tokens")):
+        body = b" " * (bodies.SMALL + 1)
+        response = shared_house.ask(name, "POST", f"{house.API}/{path}", content=body, headers=JSON)
+        assert (response.status_code, code(response)) == (413, "too_large")
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert shared_house.ask(None, "POST", "/sign-in", content=b"a" * 20_000, headers=form).status_code == 413
 
 
 @pytest.mark.parametrize("length", ["-1", "x", "1e9", "9" * 30, "²"])

@@ -26,7 +26,8 @@ QUESTIONS = st.builds(
     delta=AMOUNTS,
     effort=st.sampled_from(["normal", "high"]),
 )
-PAYMENTS = st.none() | st.just(Payment()) | st.builds(lambda epsilon: Payment(epsilon=epsilon, effort="high", weights=None), AMOUNTS)
+HIGH = st.builds(lambda epsilon: Payment(epsilon=epsilon, effort="high", weights=None), AMOUNTS)
+PAYMENTS = st.none() | st.just(Payment()) | HIGH
 
 
 def exactly(question):

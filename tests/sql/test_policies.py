@@ -274,7 +274,9 @@ def test_a_question_at_the_ceiling_is_let_through(event):
         (BoundedRange(0.6), "costs epsilon 0.6, and the ceiling for one question is epsilon 0.5"),
         (Composed([Pure(0.3), Pure(0.3)]), "costs epsilon 0.6, and the ceiling for one question is epsilon 0.5"),
         (Concentrated(0.126), "costs rho 0.126, and the ceiling for one question is rho 0.125"),
-        (Approximate(0.6, 1e-9), "costs rho 0.18, and the ceiling for one question is rho 0.125"),
+        (Approximate(0.6, 1e-9), "costs epsilon 0.6, and the ceiling for one question is epsilon 0.5"),
+        (Composed([Approximate(0.3, 1e-9)] * 2), "costs epsilon 0.6, and the ceiling for one question is epsilon 0.5"),
+        (Composed([Pure(0.3), Concentrated(0.1)]), "costs rho 0.145, and the ceiling for one question is rho 0.125"),
     ],
 )
 def test_a_question_above_the_ceiling_is_refused(event, costs):

@@ -9,7 +9,6 @@ import typer
 
 from adomnia.errors import Refusal
 
-
 _MOST_ROWS = 10**15  # and no number whose digits alone would take for ever
 
 

@@ -32,10 +32,10 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         list[str] | None, typer.Option(metavar="HOST", help="A name callers use for this server; may be repeated.")
     ] = None,
     workers: Annotated[int, typer.Option(metavar="NUMBER", help="Processes that answer.")] = 2,
-    threads: Annotated[int, typer.Option(metavar="NUMBER", help="Questions at a time in a worker.")] = 4,
+    threads: Annotated[int, typer.Option(metavar="NUMBER", help="Questions at a time in a worker.")] = 16,
     queue: Annotated[int, typer.Option(metavar="NUMBER", help="Questions that may wait in a worker.")] = 64,
     bucket: Annotated[
-        str, typer.Option(metavar="SECONDS", help="Replies leave after 1, 2, 4, ... of it; 0: at once.")
+        str, typer.Option(metavar="SECONDS", help="Answers come after 1, 2, 4, ... of it; 0: at once.")
     ] = ("0.1"),
     limit: Annotated[str, typer.Option(metavar="SECONDS", help="The longest that a question may take.")] = "60",
     rate: Annotated[str, typer.Option(metavar="NUMBER", help="Requests a second of one user, in a worker.")] = "50",

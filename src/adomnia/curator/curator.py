@@ -18,7 +18,7 @@ from adomnia.privacy.filters import Budget
 from adomnia.sql.blocks import check_views
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine
@@ -50,7 +50,7 @@ class Curator:
         progress: Progress = silent,
     ) -> None:
         self.catalog, self.engine, self.ledger, self.bits = catalog, engine, ledger, bits
-        self.wait = at_once
+        self.wait: Callable[[float], None] = at_once
         self.catalog = profiled(self, progress)
 
     def session(self, analyst: str) -> Session:

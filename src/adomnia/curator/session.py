@@ -16,7 +16,7 @@ from adomnia.curator.public import public_columns
 from adomnia.curator.table import PrivateTable, private_table
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
-from adomnia.sql.asked import Asked, meaning, price_of
+from adomnia.sql.asked import MOST_QUESTIONS, Asked, meaning, price_of
 from adomnia.sql.effort import usual
 from adomnia.sql.explained import explained, is_explain, without_explain
 from adomnia.sql.finish import finished
@@ -166,6 +166,8 @@ class Session:
         except Refusal:
             why, fix = "was answered under a catalog that meant something else by it", "ask again"
             raise Refusal(f"Request {request_id}", why, fix, code="catalog_changed") from None
+        if asked.version != self._curator.catalog.version:  # what caps leave out is known of today's rows alone
+            priced = [replace(each, caps=()) for each in priced]
         paid = (kept.receipt, True, self._curator.ledger.left(self.analyst))
         return _answers(priced, Record.from_bytes(kept.payload), confidence or asked.confidence, paid)[place]
 
@@ -196,6 +198,9 @@ class Session:
         asked = tuple(Question(each) if isinstance(each, str) else each for each in questions)
         if not asked:
             raise Refusal("The batch", "is empty", "put at least one question into it", code="empty")
+        if len(asked) > MOST_QUESTIONS:
+            why = f"has {len(asked):,} questions, more than {MOST_QUESTIONS}"
+            raise Refusal("The batch", why, "take it apart", code="too_complex")
         return Asked(asked, confidence, self._curator.catalog.version, payment, replay)
 
     def _priced(self, asked: Asked) -> list[Priced]:

@@ -76,9 +76,10 @@ class _Audit:
         payers = {own} if self._is_shared(entry) else {DATASET, own}
         filters = {name: self._accounts[name].filter for name in payers}
         totals = {name: spent_record(may.after(event).spent) for name, may in filters.items() if may is not None}
-        first = entry["request_id"] not in self._debits
+        first, whose = entry["request_id"] not in self._debits, entry["request_id"].rpartition("\n")[0]
         self._debits[entry["request_id"]] = entry
-        return first and len(totals) == len(payers) and totals == entry["spent"]
+        named = whose in ("", entry["analyst"])  # the first ledgers had request ids without names
+        return first and named and len(totals) == len(payers) and totals == entry["spent"]
 
     def _is_shared(self, entry: Mapping[str, Any]) -> bool:
         """Whether the dataset was spared, which only an earlier answer to the same plan at the same cost allows."""

@@ -210,7 +210,7 @@ def _paid(page: Page, request: Request) -> Receipt | None:
     """What was paid for under this request id."""
     paid = _own(page, request)
     if paid is not None and paid.plan != request.plan:
-        asked, fix = f"Request id {request.request_id}", "send a new request id"
+        asked, fix = f"Request id {request.request_id}", "send a new one; what this one got, answer() gives"
         raise Refusal(asked, "was used for another question", fix, code="request_id_used")
     return paid
 

@@ -120,7 +120,7 @@ class Ledger:
 
     @contextmanager
     def turn(self, *about: str) -> Iterator[None]:
-        """To be held from reserve to commit: whoever asks the same, in any process, waits for the answer of the first."""
+        """To be held from reserve to commit: who asks the same, in any process, waits for the answer of the first."""
         name = digest(repr(about).encode())
         with self._turning:
             lock = self._turns.setdefault(name, Lock())

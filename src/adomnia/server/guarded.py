@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.routing import APIRoute
 
-from adomnia.server.bodies import BoundedRequest, check_media_type
+from adomnia.server.bodies import LARGEST, SMALL, BoundedRequest, check_media_type
 from adomnia.server.gate import admitted
 from adomnia.server.pages.problems import shown_page
 from adomnia.server.problems import shown, told
-from adomnia.server.roles import API, roles_of
+from adomnia.server.roles import API, DATASET, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -27,12 +27,14 @@ class Guarded(APIRoute):
         (method,) = self.methods or {""}
         roles, takes_body = roles_of(method, self.path_format), self.body_field is not None
         show = shown if self.path.startswith(API) else shown_page
+        largest = LARGEST if self.path.startswith(DATASET) else SMALL
 
         async def guarded(request: Request) -> Response:
             desk = request.app.state.desk
             try:
                 request.state.visitor = admitted(request, desk, roles)
                 bounded = BoundedRequest(request.scope, request.receive)
+                bounded.largest = largest
                 if takes_body:
                     check_media_type(bounded)
                     await bounded.json()

@@ -39,7 +39,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 2
-    threads: int = 4
+    threads: int = 16
     queue: int = 64
     bucket: float = 0.1
     limit: float = 60.0

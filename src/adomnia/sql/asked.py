@@ -8,15 +8,17 @@ from hashlib import sha256
 from typing import Any, cast
 
 from adomnia.catalog.model import Catalog
+from adomnia.errors import Refusal
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Pure
-from adomnia.sql.lower import priced, understood
+from adomnia.sql.lower import MOST_NUMBERS, numbers_of, priced, understood
 from adomnia.sql.parse import parsed
 from adomnia.sql.parts import identity, weighted
 from adomnia.sql.payment import Payment, Priced, Question, check_confidence, is_free, paid_batch
 from adomnia.sql.plan import Plan, canonical
 from adomnia.sql.public import PublicRows
 
+MOST_QUESTIONS = 100
 _AMOUNTS = ("epsilon", "rho", "delta")
 
 
@@ -38,8 +40,15 @@ class Asked:
         return named or not all(is_free(replace(question, delta=None)) for question in self.questions)
 
     def plans(self, catalog: Catalog) -> list[Plan]:
-        """What the questions mean."""
-        return [priced(meaning(each, catalog, self.confidence)) for each in self.questions]
+        """What the questions mean; a Refusal where they are too large together."""
+        plans, numbers = [], 0
+        for question in self.questions:
+            plans.append(priced(meaning(question, catalog, self.confidence)))
+            numbers += numbers_of(plans[-1])
+            if numbers > MOST_NUMBERS:
+                why = f"asks for more than {MOST_NUMBERS:,} numbers"
+                raise Refusal("The batch", why, "take it apart", code="too_many_cells")
+        return plans
 
     def paid(self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None) -> list[Priced]:
         """The plans at the price that was named, or that a policy sets."""
@@ -74,7 +83,7 @@ class Asked:
     def to_text(self) -> str:
         """As ASCII text."""
         record: dict[str, Any] = {"questions": [_written(each) for each in self.questions]}
-        record |= {"confidence": self.confidence, "version": self.version, "replay": self.replay}
+        record |= {"confidence": float(self.confidence), "version": self.version, "replay": self.replay}
         if self.payment is not None:
             record["payment"] = _said(self.payment)
         return json.dumps(record, separators=(",", ":"))

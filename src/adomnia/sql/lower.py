@@ -91,9 +91,14 @@ def understood(
     return plan
 
 
+def numbers_of(plan: Plan) -> int:
+    """How many numbers a plan asks for: what it measures, times groups."""
+    return len(plan.statistics) * prod(len(key_cells(key)) for key in plan.keys)
+
+
 def _refuse_large(select: exp.Select, plan: Plan) -> None:
     cells = prod(len(key_cells(key)) for key in plan.keys)
-    numbers = len(plan.statistics) * cells
+    numbers = numbers_of(plan)
     if numbers > MOST_NUMBERS:
         why = f"asks for {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise refusal("too_many_cells", select, why, "ask for fewer aggregates or groups", "The question")

@@ -20,6 +20,7 @@ from adomnia.sql.ways import with_ways
 
 _CURRENCIES = {"epsilon", "rho"}
 _DEAREST = Fraction(10**100)
+_LARGEST_GROUP = 10**15
 
 
 class Payment(TypedDict, total=False):
@@ -166,8 +167,9 @@ def check_confidence(confidence: float) -> None:
 
 
 def _check_rows(rows: int | None) -> None:
-    if rows is not None and (type(rows) is not int or rows < 1):
-        raise Refusal(f"rows={rows}", "is not a whole number of at least 1", "write rows=1000", code="bad_rows")
+    if rows is not None and (type(rows) is not int or not 1 <= rows <= _LARGEST_GROUP):
+        shown = f"rows={rows}" if type(rows) is not int or abs(rows) <= _LARGEST_GROUP else "rows="
+        raise Refusal(shown, "is not a whole number from 1 to 1e15", "write rows=1000", code="bad_rows")
 
 
 def _no_price() -> Refusal:

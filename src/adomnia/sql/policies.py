@@ -8,7 +8,7 @@ from adomnia.catalog.model import Policy
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import EPSILON_UNIT, round_down, round_up, shown_down, shown_up
 from adomnia.privacy.enclosures import sqrt_down
-from adomnia.privacy.events import Event, Pure
+from adomnia.privacy.events import Approximate, Composed, Event, Pure
 from adomnia.privacy.filters import Filter
 from adomnia.privacy.losses import loss
 
@@ -76,20 +76,31 @@ def check_named(policy: Policy, named: bool) -> None:
 def check_ceiling(policy: Policy, event: Event) -> None:
     """Refuse a question that costs more than the ceiling.
 
-    A ceiling is an epsilon, and pure events are compared by theirs. What is not pure has none to compare: its rho may
-    be ceiling**2 / 2, which is what a pure question at the ceiling is worth at most (Bun & Steinke 2016, prop. 1.4).
+    A ceiling is an epsilon, and what is paid in epsilon is compared by the sum of all parts, whatever their deltas.
+    What is paid in rho may be ceiling**2 / 2, which is what a pure question at the ceiling is worth at most (Bun &
+    Steinke 2016, prop. 1.4); of both, epsilon counts with the square of its sum.
     """
     if policy.ceiling is None:
         return
-    cost, most = loss(event), policy.ceiling**2 / 2
-    if cost.epsilon is None and cost.rho > most:
-        asked, limit = f"rho {shown_up(cost.rho)}", f"rho {shown_down(most)}"
-    elif cost.epsilon is not None and cost.epsilon > policy.ceiling:
-        asked, limit = f"epsilon {shown_up(cost.epsilon)}", f"epsilon {shown_down(policy.ceiling)}"
-    else:
+    epsilon, rho = _paid(event)
+    worth, most = epsilon**2 / 2 + rho, policy.ceiling**2 / 2
+    if worth <= most:
         return
+    if rho:
+        asked, limit = f"rho {shown_up(worth)}", f"rho {shown_down(most)}"
+    else:
+        asked, limit = f"epsilon {shown_up(epsilon)}", f"epsilon {shown_down(policy.ceiling)}"
     why, fix = f"costs {asked}, and the ceiling for one question is {limit}", "pay less, or split the question"
     raise Refusal("The question", why, fix, code="ceiling")
+
+
+def _paid(event: Event) -> tuple[Fraction, Fraction]:
+    """What the parts of an event cost in epsilon, and in rho where they were paid in that."""
+    if isinstance(event, Composed):
+        parts = [_paid(part) for part in event.events]
+        return sum((epsilon for epsilon, _ in parts), Fraction(0)), sum((rho for _, rho in parts), Fraction(0))
+    epsilon = event.epsilon if isinstance(event, Approximate) else loss(event).epsilon
+    return (Fraction(0), loss(event).rho) if epsilon is None else (epsilon, Fraction(0))
 
 
 def _equal(policy: Policy, account: Filter, number: int) -> tuple[Fraction, int]:

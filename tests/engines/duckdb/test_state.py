@@ -261,3 +261,21 @@ def test_the_record_holds_hashes_and_sizes_and_nothing_of_the_data(tmp_path):
     assert set(record["files"]["people"]) == {"size", "modified", "read", "sha256"}
     assert record["versions"] == {"1": {"people": record["files"]["people"]["sha256"]}}
     assert record["files"]["people"]["read"] <= time.time_ns()
+
+
+def test_an_index_can_be_opened_again_while_it_is_open(tmp_path):
+    write(tmp_path, 1, 2, 3)
+    first, second = (DuckDB.open(catalog(TABLE, folder=tmp_path), tmp_path / "state") for _ in range(2))
+    assert answer(first, COUNT)[0] == answer(second, COUNT)[0] == 3
+    first.close()
+    assert answer(second, COUNT)[0] == 3
+    second.close()
+    assert list((tmp_path / "state").glob("open-*")) == []
+
+
+def test_names_that_a_dead_process_left_are_taken_away(tmp_path):
+    write(tmp_path, 1)
+    opened(tmp_path)
+    (tmp_path / "state" / "open-1.duckdb").hardlink_to(tmp_path / "state" / indexes(tmp_path)[0])
+    assert opened(tmp_path) == 1
+    assert list((tmp_path / "state").glob("open-*")) == []

@@ -14,12 +14,12 @@ ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 async def app(scope, receive, send):
-    """Says how much of the body it got."""
+    """Says how much of the body it got, and the names of headers that begin with x."""
     size, more = 0, True
     while more:
         message = await receive()
         size, more = size + len(message.get("body", b"")), message.get("more_body", False)
-    text = str(size).encode()
+    text = b" ".join([str(size).encode(), *(name for name, _ in scope["headers"] if name.startswith(b"x"))])
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(text))]})
     await send({"type": "http.response.body", "body": text})
 
@@ -83,6 +83,31 @@ def test_a_body_is_not_part_of_the_head():
 def test_a_head_that_is_too_large_is_refused(head):
     pieces = [head[start : start + 20_000] for start in range(0, len(head), 20_000)]
     assert error_of(said(*pieces[:2], pause=0.05)) == (431, "head_too_large")
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nX-Before: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+
+
+def test_what_comes_after_a_body_is_no_header():
+    assert said(CHUNKED + b"X-After: 1\r\nAuthorization: Bearer t\r\n\r\n").endswith(b"2 x-before")
+
+
+@pytest.mark.parametrize("endless", [b"a:b\r\n" * 4000, b"a: " + b"b" * 20_000])
+def test_what_comes_after_a_body_has_an_end(endless):
+    assert error_of(said(CHUNKED, endless, endless, endless[3:], pause=0.05)) == (431, "head_too_large")
+
+
+def test_a_body_may_come_in_pieces_of_one_byte():
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    pieces = b"1\r\nx\r\n" * 20_000
+    assert said(head, pieces[:60_000], pieces[60_000:], b"0\r\n\r\n", pause=0.05).endswith(b"20000")
+
+
+def test_requests_that_follow_each_other_closely_are_counted_apart():
+    body = b"x" * guard.HEAD_BYTES
+    ask = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    reply = said(ask + ask + ask[:20], ask[20:], pause=0.1)
+    assert reply.count(b"HTTP/1.1 200 OK") == 3
 
 
 @pytest.mark.parametrize("noise", [b"\x16\x03\x01\x02\x00\x01\x00", b"HELO mail\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"])

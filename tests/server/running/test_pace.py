@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from dataclasses import dataclass
+from time import monotonic
 
 import pytest
 
 from adomnia.errors import Failure
 from adomnia.server.running.counter import Counter
-from adomnia.server.running.pace import Pace, edge
+from adomnia.server.running.pace import Pace, edge, told
 
 BUCKET, LIMIT = 0.1, 5.0
 TOLERANCE = 0.001 + 1e-9  # what an event loop that counts milliseconds may add
@@ -33,11 +33,6 @@ def loop():
     loop.close()
 
 
-@dataclass(frozen=True)
-class Reply:
-    at_once: bool = False
-
-
 class Timed:
     """A counter whose work takes as long as it says."""
 
@@ -59,16 +54,31 @@ class Timed:
         self.stopped = True
 
 
-def left_after(loop, seconds, *, at_once=False, bucket=BUCKET, queued=0.0):
-    """When the reply to work of that length leaves, counted from its arrival."""
-    arrived = loop.time() - queued
-    pace = Pace(Timed(loop, seconds), bucket, LIMIT, loop.time)
-    loop.run_until_complete(pace.run("alice", arrived, lambda: Reply(at_once)))
-    return loop.time() - arrived
+class Clock:
+    """Time that passes by sleeping alone; a sleep may end a little early."""
+
+    def __init__(self, early=0.0):
+        self.now, self._early, self.sleeps = 1000.0, early, 0
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.sleeps += 1
+        self.now += max(seconds - self._early, 1e-4)
+
+
+def kept_after(seconds, bucket=BUCKET, clock=None):
+    """When an answer is kept, counted from the start of a look at the data that takes so long."""
+    clock = clock or Clock()
+    started = clock.now
+    clock.now += seconds
+    Pace(None, bucket, LIMIT, clock, clock.sleep).wait(started)
+    return clock.now - started
 
 
 @pytest.mark.parametrize(
-    ("seconds", "leaves"),
+    ("seconds", "kept"),
     [
         (0.0, 0.1),
         (0.001, 0.1),
@@ -81,36 +91,53 @@ def left_after(loop, seconds, *, at_once=False, bucket=BUCKET, queued=0.0):
         (3.0, 3.2),
         (3.3, 5.0),
         (4.9, 5.0),
+        (5.1, 6.4),
+        (7.0, 12.8),
     ],
 )
-def test_replies_leave_on_an_edge_whatever_the_work_took(loop, seconds, leaves):
-    assert left_after(loop, seconds) == pytest.approx(leaves, abs=TOLERANCE)
+def test_answers_are_kept_on_an_edge_whatever_the_look_at_the_data_took(seconds, kept):
+    assert kept_after(seconds) == pytest.approx(kept, abs=TOLERANCE)
 
 
-def test_times_that_differ_by_what_the_data_did_are_told_apart_by_their_bucket_alone(loop):
-    first = {round(left_after(loop, 0.11 + 0.008 * k), 3) for k in range(10)}
-    assert first == {0.2}
+def test_times_that_differ_by_what_the_data_did_are_told_apart_by_their_bucket_alone():
+    assert {round(kept_after(0.11 + 0.008 * k), 3) for k in range(10)} == {0.2}
 
 
-def test_time_before_the_work_counts_too(loop):
-    assert left_after(loop, 0.05, queued=0.07) == pytest.approx(0.2, abs=TOLERANCE)
+def test_a_sleep_that_ends_early_is_gone_on_with():
+    clock = Clock(early=0.01)
+    assert kept_after(0.05, clock=clock) == pytest.approx(0.1, abs=TOLERANCE)
+    assert clock.sleeps > 1
 
 
-def test_what_read_no_data_leaves_at_once(loop):
-    assert left_after(loop, 0.03, at_once=True) == pytest.approx(0.03, abs=TOLERANCE)
+def test_without_buckets_answers_are_kept_when_they_are_there():
+    clock = Clock()
+    assert kept_after(0.03, bucket=0.0, clock=clock) == pytest.approx(0.03)
+    assert clock.sleeps == 0
 
 
-def test_without_buckets_replies_leave_when_they_are_there(loop):
-    assert left_after(loop, 0.03, bucket=0.0) == pytest.approx(0.03, abs=TOLERANCE)
+def test_a_clock_that_stands_behind_the_start_raises_nothing():
+    clock = Clock()
+    Pace(None, BUCKET, LIMIT, clock, clock.sleep).wait(clock.now + 3)
+
+
+def test_what_the_work_gives_leaves_at_once(loop):
+    pace = Pace(Timed(loop, 0.03), BUCKET, LIMIT, loop.time)
+    assert loop.run_until_complete(pace.run("alice", 0.0, lambda: "answer")) == "answer"
+    assert loop.time() == pytest.approx(0.03, abs=TOLERANCE)
+
+
+def test_what_is_kept_at_the_last_edge_still_leaves(loop):
+    pace = Pace(Timed(loop, LIMIT + 0.05), BUCKET, LIMIT, loop.time)
+    assert loop.run_until_complete(pace.run("alice", 0.0, lambda: "answer")) == "answer"
 
 
 def test_after_the_limit_a_failure_leaves_and_the_work_goes_on(loop):
     counter = Timed(loop, 8.0)
     pace = Pace(counter, BUCKET, LIMIT, loop.time)
     with pytest.raises(Failure) as failed:
-        loop.run_until_complete(pace.run("alice", 0.0, Reply))
+        loop.run_until_complete(pace.run("alice", 0.0, lambda: "answer"))
     assert str(failed.value) == "The request failed."
-    assert loop.time() == pytest.approx(LIMIT, abs=TOLERANCE)
+    assert loop.time() == pytest.approx(LIMIT + 1, abs=TOLERANCE)
     assert counter.ended == []
     loop.run_until_complete(asyncio.sleep(4))
     assert counter.ended == [pytest.approx(8.0)]
@@ -119,7 +146,7 @@ def test_after_the_limit_a_failure_leaves_and_the_work_goes_on(loop):
 def test_what_arrived_too_long_ago_fails(loop):
     pace = Pace(Timed(loop, 1.0), BUCKET, LIMIT, loop.time)
     with pytest.raises(Failure):
-        loop.run_until_complete(pace.run("alice", -LIMIT, Reply))
+        loop.run_until_complete(pace.run("alice", -2 * LIMIT, lambda: "answer"))
 
 
 def test_a_caller_who_goes_away_stops_nothing(loop):
@@ -127,7 +154,7 @@ def test_a_caller_who_goes_away_stops_nothing(loop):
     pace = Pace(counter, BUCKET, LIMIT, loop.time)
 
     async def ask():
-        task = asyncio.create_task(pace.run("alice", 0.0, Reply))
+        task = asyncio.create_task(pace.run("alice", 0.0, lambda: "answer"))
         await asyncio.sleep(0.5)
         task.cancel()
         await asyncio.sleep(1)
@@ -136,20 +163,22 @@ def test_a_caller_who_goes_away_stops_nothing(loop):
     assert counter.ended == [pytest.approx(1.0)]
 
 
-def test_on_a_real_clock_and_real_threads_replies_leave_on_edges_too():
+def test_in_a_thread_and_by_a_real_clock_work_waits_for_its_edge():
     async def ask():
         counter = Counter(2, 8)
         pace = Pace(counter, 0.05, 2.0)
-        loop = asyncio.get_running_loop()
-        arrived = loop.time()
-        reply = await pace.run("alice", arrived, Reply)
-        took = loop.time() - arrived
-        counter.close()
-        return reply, took
 
-    reply, took = asyncio.run(ask())
-    assert reply == Reply()
-    assert any(edge <= took < edge + 0.045 for edge in (0.05, 0.1, 0.2, 0.4, 0.8))
+        def work():
+            started = monotonic()
+            pace.wait(started)
+            return monotonic() - started
+
+        took = await pace.run("alice", monotonic(), work)
+        counter.close()
+        return took
+
+    took = asyncio.run(ask())
+    assert any(end <= took < end + 0.045 for end in (0.05, 0.1, 0.2, 0.4, 0.8))
 
 
 def test_stopping_stops_the_counter(loop):
@@ -160,3 +189,4 @@ def test_stopping_stops_the_counter(loop):
 
 def test_without_buckets_an_edge_is_where_one_stands():
     assert edge(0.123, 0.0, 1.0) == 0.123
+    assert told(0.123, 0.0, 1.0) == 0.123

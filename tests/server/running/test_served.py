@@ -31,9 +31,10 @@ class Opened:
 
 class Opener:
     def __init__(self):
-        self.opened, self.fault = [], None
+        self.opened, self.fault, self.tries = [], None, 0
 
     def __call__(self, _folder):
+        self.tries += 1
         if self.fault is not None:
             raise self.fault
         self.opened.append(Opened(len(self.opened) + 1))
@@ -114,6 +115,36 @@ def test_what_is_wrong_with_a_catalog_is_told_once(served, opener, tmp_path, tol
     served.look()
     served.look()
     assert told == [("error", "The catalog is wrong. Fix: mend it.")]
+
+
+def test_a_catalog_that_could_not_be_opened_is_tried_again_less_and_less_often(served, opener, tmp_path, told):
+    opener.fault = Refusal("Source people.csv", "is not a file that can be read", "correct its name")
+    (tmp_path / FILE).write_text("version 2")
+    tries = []
+    for look in range(300):
+        before = opener.tries
+        served.look()
+        if opener.tries > before:
+            tries.append(look)
+    assert tries == [0, 1, 3, 7, 15, 31, 63, 127, 191, 255]
+    assert len(told) == 1
+    opener.fault = None  # the file is there now, and the catalog is as it was
+    for _ in range(64):
+        served.look()
+    assert served.problem is None
+    with served.curator() as curator:
+        assert curator is opener.opened[1]
+
+
+def test_a_catalog_that_is_put_back_is_no_problem_any_more(served, opener, tmp_path):
+    opener.fault = Refusal("The catalog", "is wrong", "mend it")
+    (tmp_path / FILE).write_text("version 2")
+    served.look()
+    assert served.problem is not None
+    (tmp_path / FILE).write_text("version 1")
+    served.look()
+    assert served.problem is None
+    assert len(opener.opened) == 1
 
 
 def test_a_catalog_that_is_gone_leaves_the_old_one(served, opener, tmp_path):

@@ -64,8 +64,8 @@ class DuckDB:
         """The engine over a catalog's files; its index lies in `folder` and is built if it is not there."""
         state = State(folder)
         path = state.index(catalog, lambda unfinished: _build_file(catalog, unfinished, state.key(), progress, limits))
-        with suppress(duckdb.Error):
-            return cls(duckdb.connect(str(path), read_only=True, config=_settings(str(state.spill), limits)), limits)
+        with suppress(duckdb.Error, OSError), state.opening(path) as own:
+            return cls(duckdb.connect(str(own), read_only=True, config=_settings(str(state.spill), limits)), limits)
         raise Refusal(f"The index {path.name}", "cannot be opened", "remove it, and it will be built anew")
 
     @classmethod

@@ -59,6 +59,22 @@ class State:
             _write_private(self.folder / "index.json", json.dumps(record, indent=1).encode())
         return path
 
+    @contextmanager
+    def opening(self, index: Path) -> Iterator[Path]:
+        """A name of its own for one opening: DuckDB opens a name once in a process, and a new catalog may want it too.
+
+        The name is gone as soon as the file is open; one that is found here was left by a process that died.
+        """
+        with self._alone():
+            for left in self.folder.glob("open-*.duckdb"):
+                left.unlink()
+            own = self.folder / f"open-{time_ns()}.duckdb"
+            own.hardlink_to(index)
+            try:
+                yield own
+            finally:
+                own.unlink()
+
     def _build(self, path: Path, build: Callable[[Path], None]) -> None:
         """In a room of its own, so that what is interrupted is never taken for an index."""
         room = self.folder / "building"

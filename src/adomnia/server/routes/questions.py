@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
@@ -24,6 +24,7 @@ from adomnia.client.wire.quotes import quote_record
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
 from adomnia.server.problems import encoded, route_of
+from adomnia.server.rendering import encoded_answer, encoded_batch
 from adomnia.server.replies import Asked, Kept, Replies
 from adomnia.server.routes.requests import at_counter, check_dataset, desk_of, visitor_of, with_dataset
 
@@ -95,8 +96,8 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         record = answer_record(answer)
         if answer.receipt is not None and asked.replay:
             lasting = {name: part for name, part in record.items() if name not in _CHANGING}
-            replies.keep(_key(visitor, edition, asked), Kept(answer.receipt.request_id, encoded(lasting)))
-        return encoded(record)
+            replies.keep(_key(visitor, edition, asked), Kept(answer.receipt.request_id, encoded_answer(lasting)))
+        return encoded_answer(record)
 
     return await Errand(desk, visitor, dataset, request_id).run(request, ask)
 
@@ -109,24 +110,24 @@ async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
     def ask(session: Session, _edition: Edition) -> bytes:
         answers: list[Answer] = named.put_to(session)
         desk.metrics.question("replayed" if answers[0].replayed else "answered")
-        return encoded(batch_record(answers))
+        return encoded_batch(batch_record(answers))
 
     return await Errand(desk, visitor, dataset, request_id).run(request, ask)
 
 
 async def price(dataset: str, asked: AskPrice | AskBatchPrice, request: Request) -> Response:
     """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent."""
-    return await _free(request, dataset, lambda session: quote_record(asked.put_to(session)))
+    return await _free(request, dataset, lambda session: encoded(quote_record(asked.put_to(session))))
 
 
 async def explain(dataset: str, asked: AskExplanation, request: Request) -> Response:
     """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
-    return await _free(request, dataset, lambda session: explanation_record(asked.put_to(session)))
+    return await _free(request, dataset, lambda session: encoded(explanation_record(asked.put_to(session))))
 
 
 async def answers(dataset: str, request: Request) -> Response:
     """Everything this analyst has paid for and got, oldest first."""
-    return await _free(request, dataset, lambda session: pasts_record(session.answers()))
+    return await _free(request, dataset, lambda session: encoded(pasts_record(session.answers())))
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
@@ -141,8 +142,9 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
 ) -> Response:
     """One of one's own answers once more, free."""
 
-    def ask(session: Session) -> dict[str, Any]:
-        return answer_record(session.answer(request_id, place, confidence=confidence), together=together)
+    def ask(session: Session) -> bytes:
+        again = session.answer(request_id, place, confidence=confidence)
+        return encoded_answer(answer_record(again, together=together))
 
     return await _free(request, dataset, ask)
 
@@ -153,10 +155,10 @@ def replies_of(request: Request) -> Replies:
     return kept
 
 
-async def _free(request: Request, dataset: str, ask: Callable[[Session], dict[str, Any]]) -> Response:
+async def _free(request: Request, dataset: str, ask: Callable[[Session], bytes]) -> Response:
     """What a session says without paying or reading; it never waits for questions that do."""
     name = visitor_of(request).name
-    body = await with_dataset(request, dataset, lambda curator: encoded(ask(curator.session(name))))
+    body = await with_dataset(request, dataset, lambda curator: ask(curator.session(name)))
     return Response(body, media_type=JSON)
 
 

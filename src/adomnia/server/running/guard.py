@@ -17,14 +17,18 @@ __all__ = ["Guard"]
 
 HEAD_BYTES = 32 * 1024
 HEAD_SECONDS = 10.0
+FRAMING = 8  # bytes that may go with each byte of a body: whoever sends it in pieces of one byte needs six
 CONNECTIONS = 1000
 
 
 class Guard(HttpToolsProtocol):
     """One connection. What it says before a request is understood has the shape of every other error."""
 
-    _head_bytes = 0
     _in_head = False
+    _is_complete = True
+    _body_bytes = 0  # of the request that is being read
+    _body_total = 0  # of all requests on this connection
+    _other_bytes = 0  # that were read of this request and are not body: head, sizes of pieces, what comes after
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -43,20 +47,37 @@ class Guard(HttpToolsProtocol):
             return
         if self.cycle is None or self.cycle.response_complete:
             self._await_head()
+        before = self._body_total
         super().data_received(data)
-        if self._in_head and not self.transport.is_closing():
-            self._head_bytes += len(data)
-            if self._head_bytes > HEAD_BYTES:
-                fix = f"send at most {HEAD_BYTES} bytes of it"
-                self._turn_away(431, "head_too_large", "has a head that is too large", fix)
+        if self._is_complete or self.transport.is_closing():
+            self._other_bytes = 0
+            return
+        self._other_bytes += len(data) - (self._body_total - before)
+        if self._other_bytes > HEAD_BYTES + FRAMING * self._body_bytes:
+            fix = f"send at most {HEAD_BYTES} bytes of it"
+            self._turn_away(431, "head_too_large", "has a head that is too large", fix)
 
     def on_message_begin(self) -> None:
-        self._in_head = True
+        self._in_head, self._is_complete, self._body_bytes = True, False, 0
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # What comes after a body in pieces is no header, whatever it calls itself: nobody before us has looked at it.
+        if self._in_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._head_came()
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        self._body_total += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._is_complete = True
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - its own words are not of our shape
         self._turn_away(400, "malformed", "is not HTTP", "send HTTP/1.1")
@@ -66,7 +87,7 @@ class Guard(HttpToolsProtocol):
             self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
     def _head_came(self) -> None:
-        self._in_head, self._head_bytes = False, 0
+        self._in_head = False
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

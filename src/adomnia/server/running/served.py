@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Edition", "Served"]
 
 WATCH_SECONDS = 1.0
+_LONGEST_PAUSE = 63  # looks that are skipped between two tries of the same text
 
 
 @dataclass(eq=False)
@@ -36,7 +37,8 @@ class Served:
     """One folder, opened. Its catalog is looked at every second.
 
     A catalog that changed is opened beside the old one, whose questions go on, and then takes its place; the old one
-    closes when the last of them ends. If it cannot be opened the old one stays, and `problem` says why.
+    closes when the last of them ends. If it cannot be opened the old one stays, `problem` says why, and it is tried
+    again, less and less often.
     """
 
     def __init__(
@@ -48,8 +50,9 @@ class Served:
         self._folder, self._opener, self._told = folder, opener, told
         self._lock = Lock()
         self._ended = Event()
-        self._tried = self._text()
-        self._edition = self._opened(self._tried)
+        self._served = self._tried = self._text()
+        self._edition = self._opened(self._served)
+        self._pause = self._skipped = 0
         self.problem: str | None = None
         self._watcher = Thread(target=self._watch, name="adomnia-catalog", daemon=True)
 
@@ -74,19 +77,14 @@ class Served:
             yield edition.curator
 
     def look(self) -> None:
-        """Exchange the edition if the catalog changed since it was last looked at."""
+        """Exchange the edition if the catalog is not the one that is served."""
         text = self._text()
-        if text == self._tried:
-            return
-        self._tried = text
-        try:
-            fresh = self._opened(text)
-        except (Refusal, Failure) as fault:
-            self._keep(str(fault))
-        except Exception as fault:  # noqa: BLE001 - whatever is wrong with the new version, the old one answers
-            self._keep(f"The catalog could not be opened: {type(fault).__name__}.")
+        if text == self._served:
+            self.problem = None
+        elif text != self._tried or self._skipped >= self._pause:
+            self._try(text)
         else:
-            self._exchange(fresh)
+            self._skipped += 1
 
     def close(self) -> None:
         """Stop watching, and let go of the dataset once nobody has it."""
@@ -109,9 +107,23 @@ class Served:
         """What was opened is named after the text before: one that changed meanwhile is read again at the next look."""
         return Edition(self._opener(self._folder), sha256(text).hexdigest())
 
+    def _try(self, text: bytes) -> None:
+        again, self._tried, self._skipped = text == self._tried, text, 0
+        self._pause = min(2 * self._pause + 1, _LONGEST_PAUSE) if again else 0
+        try:
+            fresh = self._opened(text)
+        except (Refusal, Failure) as fault:
+            self._keep(str(fault))
+        except Exception as fault:  # noqa: BLE001 - whatever is wrong with the new version, the old one answers
+            self._keep(f"The catalog could not be opened: {type(fault).__name__}.")
+        else:
+            self._served = text
+            self._exchange(fresh)
+
     def _keep(self, why: str) -> None:
+        if why != self.problem:
+            self._told("error", why)
         self.problem = why
-        self._told("error", why)
 
     def _exchange(self, fresh: Edition) -> None:
         with self._lock:

@@ -43,33 +43,36 @@ if TYPE_CHECKING:
 __all__ = ["desk_of", "main"]
 
 _SPARE_FILES = 200  # beside connections: ledger, index, users, libraries
+_COUNTER_THREADS = 4  # for what reads no data, which so never waits for what does
 _DOORS_THREADS, _DOORS_QUEUE = 2, 16  # passwords take much memory to hash
 _KEEP_ALIVE_SECONDS = 20
 _WARM_UP_EPSILON = 1e-6
 
 
-def desk_of(settings: Settings, room: Path, served: Served, logs: Logs) -> Desk:
+def desk_of(settings: Settings, room: Path, logs: Logs, line: Line) -> Desk:
     """Everything the routes need, opened."""
     metrics = Metrics(settings, Board.open(room, os.getpid()), room)
-    counter = Counter(settings.threads, settings.queue, metrics.load)
+    pace = Pace(Counter(settings.threads, settings.queue, metrics.load), settings.bucket, settings.limit)
     return Desk(
         settings=settings,
+        served=_served(settings, pace, logs, line),
         access=Access.open(settings.folder / STATE),
-        served=served,
-        counter=counter,
+        counter=Counter(_COUNTER_THREADS, settings.queue),
         doors=Counter(_DOORS_THREADS, _DOORS_QUEUE),
-        pace=Pace(counter, settings.bucket, settings.limit),
+        pace=pace,
         rates=Rates(settings.rate, settings.burst),
         metrics=metrics,
         logs=logs,
     )
 
 
-def _served(settings: Settings, logs: Logs, line: Line) -> Served:
+def _served(settings: Settings, pace: Pace, logs: Logs, line: Line) -> Served:
     """The dataset, once it can be opened: while it cannot, other workers may still serve the one before it."""
 
     def opened(folder: Path) -> Curator:
-        return open_folder(folder, lambda step, share: line.say(step=step, share=share), settings.limits())
+        curator = open_folder(folder, lambda step, share: line.say(step=step, share=share), settings.limits())
+        curator.wait = pace.wait
+        return curator
 
     while True:
         try:
@@ -111,6 +114,7 @@ class _Server(uvicorn.Server):
 
     def finish(self) -> None:
         """Take nothing more, finish what runs."""
+        self._desk.pace.stop()
         self._desk.counter.stop()
         self._desk.doors.stop()
         self.should_exit = True
@@ -139,7 +143,7 @@ def main() -> None:
     Thread(target=ending.follow, args=(line,), name="adomnia-parent", daemon=True).start()
     code = 1
     try:
-        desk = desk_of(settings, room, _served(settings, logs, line), logs)
+        desk = desk_of(settings, room, logs, line)
         _allow_files()
         ending.server = _Server(_config(desk), desk, Shares.open(room, settings.workers, place), listener)
         _work(desk, ending.server, line)

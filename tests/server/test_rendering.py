@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from adomnia.server import rendering
+from adomnia.server.rendering import encoded_answer, encoded_batch
+
+
+def answer(rows: int) -> dict:
+    key = {"name": 'c"ity', "kind": "key", "values": [f"é{row}" for row in range(rows)]}
+    value = {"name": "n", "values": list(range(rows)), "lower": [None] * rows, "cells": rows, "method": None}
+    return {"columns": [key, value], "rows": rows, "caps": [], "left": {"epsilon": "1/3"}, "replayed": False}
+
+
+@pytest.mark.parametrize("rows", [0, 1, 10_000, 10_001, 25_000])
+def test_however_many_pieces_it_is_the_same_json(rows):
+    assert json.loads(encoded_answer(answer(rows))) == answer(rows)
+
+
+def test_answers_of_a_batch_are_written_likewise():
+    record = {"answers": [answer(2), answer(10_001)]}
+    assert json.loads(encoded_batch(record)) == record
+
+
+def test_no_piece_of_a_large_answer_is_large(monkeypatch):
+    sizes = []
+
+    def watched(part: object) -> bytes:
+        sizes.append(len(part) if isinstance(part, list) else 1)
+        return json.dumps(part).encode()
+
+    monkeypatch.setattr(rendering, "encoded", watched)
+    encoded_answer(answer(25_000))
+    assert max(sizes) == rendering.SLICE
