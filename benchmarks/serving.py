@@ -198,6 +198,7 @@ def compare_with_cores(report: Report, alone: float, full: Stretch) -> None:
     report.fact("an answer without a server, time on a core", f"{alone:.2f} ms")
     report.fact("the same with one", f"{full.cpu_milliseconds:.2f} ms")
     report.fact("cores that the callers use", f"{callers:.2f}")
+    report.fact("cores that the server gets", f"{full.server_cpu / full.seconds:.2f}")
     report.line("durable paid answers a second", f"{full.rate:.0f}", f">= {bar:.0f}", full.rate >= bar)
 
 

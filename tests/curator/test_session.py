@@ -11,10 +11,12 @@ from fractions import Fraction
 from threading import Thread
 from time import monotonic
 
+import numpy as np
 import pytest
 
 from adomnia import Question
 from adomnia.curator import executor
+from adomnia.curator.measurements import Record
 from adomnia.errors import Failure, Refusal
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Composed, Concentrated, Pure
@@ -529,6 +531,17 @@ def test_the_answers_of_a_batch_have_places(bob):
         for place in (-1, 2):
             with pytest.raises(Refusal, match="has no answer of yours there"):
                 bob.answer(name, place)
+
+
+@pytest.mark.parametrize("record", [Record(), Record([np.array([1, 2])])])
+def test_what_is_stored_and_does_not_fit_is_a_failure(alice, monkeypatch, record):
+    alice.sql(COUNT, epsilon=0.5, request_id="mine")
+    ledger = alice._curator.ledger
+    kept = replace(ledger.answer("alice", "mine"), payload=record.to_bytes())
+    monkeypatch.setattr(ledger, "answer", lambda *_: kept)
+    with pytest.raises(Failure, match="Request id: mine") as failed:
+        alice.answer("mine")
+    assert failed.value.__cause__ is None
 
 
 def test_a_batch_has_a_hundred_questions_at_most(alice):

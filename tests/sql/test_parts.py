@@ -115,7 +115,7 @@ def test_what_only_having_or_order_by_needs_weighs_one():
     assert prices(asked, Pure(5)) == {"Rows": 4, "Total": 1}
 
 
-@given(st.fractions(min_value=Fraction(1, 100), max_value=100), st.integers(1, 20))
+@given(st.fractions(min_value=Fraction(1, 100), max_value=100, max_denominator=10**5), st.integers(1, 20))
 def test_only_the_proportions_of_weights_matter(weight, factor):
     text = "SELECT COUNT(*) AS n, COUNT(age) AS m, AVG(age) AS mean FROM people"
     weights = {"n": weight, "m": 2, "mean": Fraction(5, 3)}
@@ -173,3 +173,11 @@ def test_one_price_for_several_plans_is_split_over_all_they_measure(price, weigh
 
 def test_one_price_for_one_plan_is_its_price():
     assert together([plan(QUESTIONS[2], {"a": 5})], Pure(3)) == [Pure(3)]
+
+
+def test_weights_of_endless_digits_are_rounded():
+    digits = {f"n{k}": Fraction(10**30 + 7 * k + 1, 10**30 + 11 * k + 3) for k in range(30)}
+    outputs = ", ".join(f"COUNT(age + {k}) AS n{k}" for k in range(30))
+    parts = paid(plan(f"SELECT {outputs} FROM people", digits), Pure(1))
+    assert max(each.price.epsilon.denominator for each in parts) < 10**12
+    assert sum(each.price.epsilon for each in parts) == 1

@@ -63,6 +63,8 @@ def test_exactly_one_price_is_named(payment):
         ({"error": 5, "weights": {"n": 2}}, "bad_weight"),
         ({"epsilon": 1, "weights": {"m": 2}}, "bad_weight"),
         ({"error": 0}, "bad_price"),
+        ({"epsilon": Fraction(10**150, 10**150 + 1)}, "price"),
+        ({"error": 5, "rows": 10**16}, "bad_rows"),
     ],
 )
 def test_what_makes_no_price_is_refused(payment, code):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
+from dataclasses import dataclass
 from math import inf
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,21 @@ if TYPE_CHECKING:
 API = "/api/v1"
 TRIES = 4
 PATIENCE = 60.0  # seconds after which nothing is tried again
+LARGEST = 2**30  # bytes of a reply: several times as many as an answer may have
 _CONNECT_SECONDS = 5.0
 _FIRST_PAUSE = 0.3  # seconds; each next one is four times as long: a server that starts again is waited for
 _LATER = {429, 503}  # the server is busy or stopping, and has done nothing
 _NEVER = inf
 _SAME_VERSION = "install the version of adomnia that the server runs"
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A reply, all of it."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
 
 
 class Connection:
@@ -39,10 +50,14 @@ class Connection:
             raise Refusal("The token", why, fix, code="bad_token")
         if not 0 < timeout < inf:
             raise ValueError(f"connect timeout must be a number of seconds > 0, got {timeout}.")
-        self.address = address
+        self.address, self._timeout = address, timeout
         self._client = httpx.Client(
             base_url=address.url + API,
-            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            headers={
+                "Authorization": f"Bearer {token}",
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",  # what is packed may be any size unpacked
+            },
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
             verify=httpx.create_ssl_context(),
             follow_redirects=False,  # the token would go along
@@ -75,31 +90,48 @@ class Connection:
         while True:
             tries += 1
             outcome, pause = self._tried(request, request_id)
-            if isinstance(outcome, httpx.Response):
+            if isinstance(outcome, _Told):
                 return _json(outcome, self)
             pause = _FIRST_PAUSE * 4 ** (tries - 1) if pause is None else pause
             if tries == TRIES or monotonic() - begin + pause > PATIENCE:
                 raise outcome
             sleep(pause)
 
-    def _tried(self, request: httpx.Request, request_id: str | None) -> tuple[httpx.Response | Refusal, float | None]:
-        """The response, or what to say without one, and after how many seconds to send again, if that is known."""
+    def _tried(self, request: httpx.Request, request_id: str | None) -> tuple[_Told | Refusal, float | None]:
+        """The reply, or what to say without one, and after how many seconds to send again, if that is known."""
         fault = None
         try:
-            response = self._client.send(request)
-        except (httpx.TransportError, httpx.DecodingError) as caught:
+            told = self._told(request)
+        except httpx.TransportError as caught:
             fault = caught
         if fault is not None:  # out here: what is raised carries no cause, which would hold the token
-            return self._without_response(fault, request_id)
-        if response.status_code not in _LATER:
-            return response, None
-        problem = _problem(response)
-        return problem if isinstance(problem, Refusal) else self._busy(), _retry_after(response)
-
-    def _without_response(self, fault: Exception, request_id: str | None) -> tuple[Refusal, float | None]:
-        place = f"The server at {self.address.url}"
-        if isinstance(fault, httpx.DecodingError):
+            return self._without_reply(fault, request_id)
+        if told is None:
             return _stranger(self), _NEVER
+        if told.status not in _LATER:
+            return told, None
+        problem = _problem(told)
+        return problem if isinstance(problem, Refusal) else self._busy(), _retry_after(told)
+
+    def _told(self, request: httpx.Request) -> _Told | None:
+        """The reply, if it is all there in time; None for one that is packed or too large to be ours."""
+        deadline, content = monotonic() + self._timeout, bytearray()
+        response = self._client.send(request, stream=True)
+        try:
+            if response.headers.get("Content-Encoding", "identity") != "identity":
+                return None
+            for piece in response.iter_bytes():
+                content += piece
+                if len(content) > LARGEST:
+                    return None
+                if monotonic() > deadline:
+                    raise httpx.ReadTimeout("The reply has no end.", request=request)
+        finally:
+            response.close()
+        return _Told(response.status_code, response.headers, bytes(content))
+
+    def _without_reply(self, fault: Exception, request_id: str | None) -> tuple[Refusal, float | None]:
+        place = f"The server at {self.address.url}"
         encryption = _about_encryption(fault)
         if encryption is not None:
             return Refusal(place, *_untrusted(encryption), code="not_trusted"), _NEVER
@@ -129,27 +161,27 @@ def _untrusted(fault: ssl.SSLError) -> tuple[str, str]:
     return "does not speak TLS as this machine does", "check the address and its port, and whether it has TLS at all"
 
 
-def _retry_after(response: httpx.Response) -> float | None:
-    written = response.headers.get("Retry-After", "")
+def _retry_after(told: _Told) -> float | None:
+    written = told.headers.get("Retry-After", "")
     return float(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
 
 
-def _json(response: httpx.Response, connection: Connection) -> Any:  # noqa: ANN401 - JSON
-    if response.is_success:
+def _json(told: _Told, connection: Connection) -> Any:  # noqa: ANN401 - JSON
+    if httpx.codes.is_success(told.status):
         try:
-            return json.loads(response.content)
+            return json.loads(told.content)
         except (ValueError, RecursionError):
             raise _stranger(connection) from None
-    problem = _problem(response)
+    problem = _problem(told)
     if getattr(problem, "code", None) == "unknown_route":
         raise connection.other_version()
     raise problem or _stranger(connection)
 
 
-def _problem(response: httpx.Response) -> AdomniaError | None:
+def _problem(told: _Told) -> AdomniaError | None:
     try:
-        return error_of(json.loads(response.content))
-    except (ValueError, TypeError, LookupError, RecursionError):
+        return error_of(json.loads(told.content))
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
         return None
 
 

@@ -8,13 +8,14 @@ from urllib.parse import quote as percent_encoded
 from adomnia.client.addresses import address_of
 from adomnia.client.connection import Connection
 from adomnia.client.rehearsal import rehearsal
-from adomnia.client.wire.answers import answer_of
+from adomnia.client.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.client.wire.asking import payment_body, question_body
-from adomnia.client.wire.budgets import budgets_of
-from adomnia.client.wire.catalogs import catalog_of
-from adomnia.client.wire.explanations import explanation_of
-from adomnia.client.wire.pasts import past_of
-from adomnia.client.wire.quotes import quote_of
+from adomnia.client.wire.budgets import BudgetReply, budgets_of
+from adomnia.client.wire.catalogs import CatalogReply, catalog_of
+from adomnia.client.wire.explanations import ExplanationReply, explanation_of
+from adomnia.client.wire.models import Reply
+from adomnia.client.wire.pasts import PastsReply, past_of
+from adomnia.client.wire.quotes import QuoteReply, quote_of
 from adomnia.curator.session import CONFIDENCE
 from adomnia.curator.table import PrivateTable, private_table
 from adomnia.errors import Refusal
@@ -30,10 +31,19 @@ if TYPE_CHECKING:
     from adomnia.curator.explanation import Explanation
     from adomnia.curator.session import Budgets, Past, Session
     from adomnia.sql.price import Quote
+    from adomnia.statistics.contract import Bounds
 
 TIMEOUT = 70.0  # seconds: longer than a server lets a question run
 
 _Read = TypeVar("_Read")
+
+
+class _Named(Reply):
+    name: str
+
+
+class _Datasets(Reply):
+    datasets: list[_Named]
 
 
 class RemoteSession:
@@ -62,7 +72,7 @@ class RemoteSession:
             return self.explain(text, confidence=confidence, **payment)
         body = {**_asked(Question(text, **payment), confidence), "replay": replay}
         record = self._post("query", body | {"request_id": _named(request_id)})
-        return self._understood(lambda told: self._answer(told, 0), record)
+        return self._understood(AnswerReply, lambda told: self._answer(told, 0), record)
 
     def batch(
         self,
@@ -79,7 +89,9 @@ class RemoteSession:
         body = {**_several(questions, confidence, payment), "request_id": _named(request_id)}
         record = self._post("batch", body)
         return self._understood(
-            lambda told: [self._answer(each, place) for place, each in enumerate(told["answers"])], record
+            BatchReply,
+            lambda told: [self._answer(each, place) for place, each in enumerate(told["answers"])],
+            record,
         )
 
     def price(
@@ -98,11 +110,12 @@ class RemoteSession:
             body = _asked(Question(text, **payment), confidence)
         else:
             body = _several(text, confidence, payment)
-        return self._understood(quote_of, self._post("price", body | {"together": together}))
+        return self._understood(QuoteReply, quote_of, self._post("price", body | {"together": together}))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
-        return self._understood(explanation_of, self._post("explain", _asked(Question(text, **payment), confidence)))
+        record = self._post("explain", _asked(Question(text, **payment), confidence))
+        return self._understood(ExplanationReply, explanation_of, record)
 
     def table(self, name: str) -> PrivateTable:
         """The rows of a table or view, to filter, join and ask about in Python."""
@@ -110,21 +123,21 @@ class RemoteSession:
 
     def budget(self) -> Budgets:
         """What is left, and what the next question costs if a policy sets its price."""
-        return self._understood(budgets_of, self._get("budget"))
+        return self._understood(BudgetReply, budgets_of, self._get("budget"))
 
     def catalog(self) -> Catalog:
         """What may be asked about: all of it is public."""
-        return self._understood(catalog_of, self._get("catalog"))
+        return self._understood(CatalogReply, catalog_of, self._get("catalog"))
 
     def answers(self) -> list[Past]:
         """Everything this analyst has paid for and got, oldest first."""
-        return self._understood(lambda told: list(map(past_of, told["answers"])), self._get("answers"))
+        return self._understood(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers"))
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
         """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
         check_confidence(CONFIDENCE if confidence is None else confidence)
         record = self._again(request_id, {"place": place} | ({} if confidence is None else {"confidence": confidence}))
-        return self._understood(lambda told: self._answer(told, place), record)
+        return self._understood(AnswerReply, lambda told: self._answer(told, place), record)
 
     def mock(self) -> Session:
         """The same session on made-up rows, to try questions out: they are made up here, and nothing is spent."""
@@ -144,30 +157,30 @@ class RemoteSession:
         return f"RemoteSession({self.analyst} asks {self.dataset} at {self._connection.address.url})"
 
     def _get(self, path: str, parameters: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
-        return self._connection.get(f"/datasets/{percent_encoded(self.dataset, safe='')}/{path}", parameters)
+        return self._connection.get(f"/datasets/{_part(self.dataset)}/{path}", parameters)
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        return self._connection.post(f"/datasets/{percent_encoded(self.dataset, safe='')}/{path}", body)
+        return self._connection.post(f"/datasets/{_part(self.dataset)}/{path}", body)
 
     def _again(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        return self._get(f"answers/{percent_encoded(request_id, safe='')}", parameters)
+        return self._get(f"answers/{_part(request_id)}", parameters)
 
     def _answer(self, record: dict[str, Any], place: int) -> Answer:
         """The answer, which asks again by its request id where other intervals are wanted than those that came."""
         known: dict[tuple[float, bool], Any] = {}
 
-        def intervals(name: str, confidence: float, together: bool) -> tuple[list[Any], list[Any]]:
+        def intervals(name: str, confidence: float, together: bool) -> Bounds:
             if (confidence, together) not in known:
                 check_confidence(confidence)
                 wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
                 known[confidence, together] = self._again(record["receipt"]["request_id"], wanted)
-            ends = {each["name"]: each for each in known[confidence, together]["columns"]}[name]
-            return ends["lower"], ends["upper"]
+            again = known[confidence, together]
+            return self._understood(AnswerReply, lambda told: ends_of(told, name, record["rows"]), again)
 
         return answer_of(record, intervals)
 
-    def _understood(self, read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
-        return understood(self._connection, read, record)
+    def _understood(self, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
+        return understood(self._connection, model, read, record)
 
 
 def connect(
@@ -187,9 +200,9 @@ def connect(
 
 
 def _begun(connection: Connection, dataset: str | None) -> RemoteSession:
-    analyst = understood(connection, lambda told: str(told["name"]), connection.get("/me"))
+    analyst = understood(connection, _Named, _name, connection.get("/me"))
     names = understood(
-        connection, lambda told: [each["name"] for each in told["datasets"]], connection.get("/datasets")
+        connection, _Datasets, lambda told: list(map(_name, told["datasets"])), connection.get("/datasets")
     )
     chosen = names[0] if dataset is None and len(names) == 1 else dataset
     if chosen is None or chosen not in names:
@@ -199,12 +212,26 @@ def _begun(connection: Connection, dataset: str | None) -> RemoteSession:
     return RemoteSession(connection, chosen, analyst)
 
 
-def understood(connection: Connection, read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
+def understood(connection: Connection, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
     """What a reply means; a Refusal where it is not what this version reads."""
     try:
+        model.model_validate(record, strict=True)
         return read(record)
-    except (ValueError, TypeError, LookupError, AttributeError):
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
         raise connection.other_version() from None
+
+
+def _name(record: dict[str, str]) -> str:
+    """A name that can be shown."""
+    if not record["name"].isprintable():
+        raise ValueError("Name must be printable.")
+    return record["name"]
+
+
+def _part(text: str) -> str:
+    """A part of a path; dots alone would be taken for a step up."""
+    encoded = percent_encoded(text, safe="")
+    return encoded.replace(".", "%2E") if encoded in {".", ".."} else encoded
 
 
 def _named(request_id: str | None) -> str:

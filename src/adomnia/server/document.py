@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from adomnia import __version__
 from adomnia.client.wire.problems import ProblemReply
-from adomnia.server.gate import COOKIE, CSRF
+from adomnia.server.gate import CSRF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +26,9 @@ _SCHEMES = {
         "scheme": "bearer",
         "description": "A token of adomnia token create, or of POST /tokens.",
     },
-    "visit": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Set by signing in."},
     "csrf": {"type": "apiKey", "in": "header", "name": CSRF, "description": "Beside the cookie: what /me says."},
 }
+_VISIT = {"type": "apiKey", "in": "cookie", "description": "Set by signing in."}
 MEANINGS = {
     400: "The question or change is refused.",
     401: "Nobody is signed in, or name and password are wrong.",
@@ -77,7 +77,8 @@ def described(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document; made when it is first asked for."""
     if app.openapi_schema is None:
         document = get_openapi(title="Ad Omnia", version=__version__, description=_ABOUT, routes=app.routes)
-        document["components"]["securitySchemes"] = _SCHEMES
+        visit = _VISIT | {"name": app.state.desk.settings.cookie}
+        document["components"]["securitySchemes"] = _SCHEMES | {"visit": visit}
         app.openapi_schema = document
     return app.openapi_schema
 

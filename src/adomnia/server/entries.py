@@ -19,6 +19,7 @@ from adomnia.ledger.journal import walked
 from adomnia.ledger.schema import explained, reading
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import from_record
+from adomnia.privacy.filters import Spent
 from adomnia.privacy.losses import loss
 
 if TYPE_CHECKING:
@@ -105,13 +106,18 @@ def _entry(head: Head, entry: Mapping[str, Any]) -> Entry:
 
 
 def _cost(event: Mapping[str, Any]) -> Amounts:
-    cost = loss(from_record(event))
-    return Amounts(None if cost.epsilon is None else str(cost.epsilon), str(cost.rho), str(cost.delta))
+    """As the accounts count it, in whole units: exact sums of many parts can have thousands of digits."""
+    paid = Spent().plus(loss(from_record(event)))
+    return _counted(paid.pure, paid.epsilon_units, paid.rho_units, paid.delta_units)
 
 
 def _spent(total: Mapping[str, Any]) -> Amounts:
-    epsilon = str(int(total["epsilon"]) * EPSILON_UNIT) if total["pure"] else None
-    return Amounts(epsilon, str(int(total["rho"]) * EPSILON_UNIT), str(int(total["delta"]) * DELTA_UNIT))
+    return _counted(total["pure"], int(total["epsilon"]), int(total["rho"]), int(total["delta"]))
+
+
+def _counted(pure: bool, epsilon: int, rho: int, delta: int) -> Amounts:
+    spent = str(epsilon * EPSILON_UNIT) if pure else None
+    return Amounts(spent, str(rho * EPSILON_UNIT), str(delta * DELTA_UNIT))
 
 
 def _budgets(entry: Mapping[str, Any]) -> dict[str, Amounts | None]:

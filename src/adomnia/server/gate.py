@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from adomnia.server.desk import Desk
     from adomnia.server.roles import Roles
 
-COOKIE = "adomnia"
 CSRF = "x-csrf-token"
 _SAFE = frozenset({"GET", "HEAD"})
 
@@ -25,7 +24,7 @@ _SAFE = frozenset({"GET", "HEAD"})
 def admitted(request: Request, desk: Desk, roles: Roles) -> Visitor | None:
     """The visitor, if they may use the route; None where anybody may. Everybody else is refused."""
     address = caller(request.scope, desk.settings)
-    _check_origin(request)
+    _check_origin(request, desk.settings.secure)
     if roles is None:
         if request.method not in _SAFE:
             desk.rates.take(f"address:{address}")
@@ -64,17 +63,21 @@ def _identified(request: Request, desk: Desk) -> Visitor | None:
     if header is not None:
         scheme, _, token = header.partition(" ")
         return desk.access.identify_token(token.strip()) if scheme.lower() == "bearer" else None
-    secret = request.cookies.get(COOKIE)
+    secret = request.cookies.get(desk.settings.cookie)
     return None if secret is None else desk.access.identify_visit(secret)
 
 
-def _check_origin(request: Request) -> None:
-    """Refuse what the page of another site made a browser send, if it may change anything."""
+def _check_origin(request: Request, secure: bool) -> None:
+    """Refuse what the page of another site made a browser send, if it may change anything.
+
+    Under TLS a page that came without it is another site's too: anybody on its way could have written it.
+    """
     origin = request.headers.get("origin")
     if origin is None or request.method in _SAFE:
         return
     try:
-        own = urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
+        page = urlsplit(origin)
+        own = page.netloc.lower() == request.headers.get("host", "").lower() and (page.scheme == "https" or not secure)
     except ValueError:
         own = False
     if not own:

@@ -16,7 +16,7 @@ _one_at_a_time = Lock()  # large answers take much memory while they are written
 
 def encoded_answer(record: Mapping[str, Any]) -> bytes:
     """An answer as the bytes of a JSON text."""
-    if record["rows"] <= SLICE:
+    if record["rows"] * len(record["columns"]) <= SLICE:
         return encoded(record)
     with _one_at_a_time:
         return _object((name, _columns(part) if name == "columns" else encoded(part)) for name, part in record.items())

@@ -72,6 +72,11 @@ class Settings:
         return self.certificate is not None or self.behind_proxy
 
     @property
+    def cookie(self) -> str:
+        """What the cookie of a visit is called; browsers let nobody but this very host set one of the first name."""
+        return "__Host-adomnia" if self.secure else "adomnia"
+
+    @property
     def hosts(self) -> tuple[str, ...]:
         """The names that requests may call this server by; others come from pages that were made to look like it."""
         own = () if self.host in EVERYWHERE else (_bracketed(self.host.lower()),)
@@ -79,10 +84,11 @@ class Settings:
 
     @property
     def address(self) -> str:
-        """Where people find it."""
+        """Where people find it; the port behind a proxy is the proxy's own affair."""
         usual = "127.0.0.1" if self.host in EVERYWHERE else self.host
         name = self.names[0] if self.names else _bracketed(usual)
-        return f"{'http' if self.certificate is None else 'https'}://{name}:{self.port}"
+        port = "" if self.behind_proxy and self.names else f":{self.port}"
+        return f"{'https' if self.secure else 'http'}://{name}{port}"
 
     def limits(self) -> Limits:
         """What the engine of one worker may take: workers share the cores."""

@@ -61,7 +61,8 @@ class Shell:
             await send(message)
 
         try:
-            if is_known_host(Headers(scope=scope).get("host", ""), self._desk.settings.hosts):
+            hosts = Headers(scope=scope).getlist("host")
+            if len(hosts) == 1 and is_known_host(hosts[0], self._desk.settings.hosts):
                 await self._app(scope, receive, sending)
             else:
                 await shown(_foreign_host())(scope, receive, sending)

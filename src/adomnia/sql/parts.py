@@ -21,6 +21,7 @@ from adomnia.statistics.contract import Estimate, Measure, Round, Statistic, Ste
 from adomnia.statistics.located import Located
 
 _HEAVIEST = Fraction(10**9)
+_FINEST = 10**6
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ def _weight(name: str, weight: Number) -> Fraction:
     if not 1 / _HEAVIEST <= exact <= _HEAVIEST:
         why = f"is {weight}, which is not a positive number from 1e-9 to 1e9"
         raise Refusal(f"The weight of {name}", why, f'write weights={{"{name}": 2}}', code="bad_weight")
-    return exact
+    # Proportions need no more digits, and parts of a price with thousands of them would fill ledgers.
+    return exact if exact.denominator <= _FINEST else Fraction(round(exact * _HEAVIEST)) / _HEAVIEST
 
 
 def _share(statistic: Statistic, parts: list[Fraction], price: Price) -> tuple[Statistic, Price]:

@@ -20,6 +20,7 @@ from adomnia.sql.ways import with_ways
 
 _CURRENCIES = {"epsilon", "rho"}
 _DEAREST = Fraction(10**100)
+_ENOUGH_BITS = 440  # what the digits of any double within these bounds need
 _LARGEST_GROUP = 10**15
 
 
@@ -125,8 +126,11 @@ def named_price(epsilon: Number | None, rho: Number | None) -> Price:
         price = Pure(epsilon) if rho is None else Concentrated(rho)  # type: ignore[arg-type]  # one is not None
     except ValueError as error:
         raise Refusal("The price", str(error).rstrip("."), fix, code="price") from None
-    if not 1 / _DEAREST <= amount(price) <= _DEAREST:
+    named = amount(price)
+    if not 1 / _DEAREST <= named <= _DEAREST:
         raise Refusal("The price", "is not between 1e-100 and 1e100", fix, code="price")
+    if max(named.numerator, named.denominator).bit_length() > _ENOUGH_BITS:
+        raise Refusal("The price", "has more digits than any price needs", fix, code="price")
     return price
 
 

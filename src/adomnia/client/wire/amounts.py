@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from adomnia.errors import Refusal
-from adomnia.privacy.amounts import exact
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, exact
 from adomnia.privacy.events import from_record, to_record
+from adomnia.privacy.filters import Spent
 from adomnia.privacy.losses import loss
 from adomnia.sql.payment import named_price
 
@@ -129,12 +130,15 @@ def _is_endless(value: float | Decimal) -> bool:
 
 
 def event_record(event: Event) -> dict[str, Any]:
-    """What was paid: in the currencies that budgets count, and exactly as the ledger has it."""
-    spent = loss(event)
+    """What was paid: in the currencies and whole units that budgets count, and exactly as the ledger has it.
+
+    The exact sums of many parts can have thousands of digits.
+    """
+    spent = Spent().plus(loss(event))
     return {
-        "epsilon": None if spent.epsilon is None else text_of(spent.epsilon),
-        "rho": text_of(spent.rho),
-        "delta": text_of(spent.delta),
+        "epsilon": text_of(spent.epsilon_units * EPSILON_UNIT) if spent.pure else None,
+        "rho": text_of(spent.rho_units * EPSILON_UNIT),
+        "delta": text_of(spent.delta_units * DELTA_UNIT),
         "event": to_record(event),
     }
 

@@ -18,7 +18,7 @@ from adomnia.privacy.filters import Left
 from adomnia.sql.caps import Cap, LeftOut
 from adomnia.statistics.contract import Bounds, Estimate, Floats
 
-Intervals: TypeAlias = Callable[[str, float, bool], tuple[list[Any], list[Any]]]
+Intervals: TypeAlias = Callable[[str, float, bool], Bounds]
 """Asked for other intervals of a column than those that came: its name, a confidence, whether all cells together."""
 
 # What is not shown has a type all the same.
@@ -30,6 +30,7 @@ _MADE_UP: dict[str, list[Cell | None]] = {
     "text": [""],
     "null": [],
 }
+_PLAIN = {"text": str, "boolean": bool, "null": type(None)}  # what arrives as it left
 
 
 class ColumnReply(Reply):
@@ -134,6 +135,7 @@ def batch_record(answers: list[Answer]) -> dict[str, Any]:
 
 def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
     """The answer that `answer_record` wrote; for other intervals than it holds, `intervals` is asked."""
+    _check_lengths(record)
     told, confidence = record["columns"], float(record["confidence"])
     receipt = None if record["receipt"] is None else receipt_of(record["receipt"], record["cost"])
     return ReceivedAnswer(
@@ -146,6 +148,14 @@ def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
         caps=tuple(map(cap_of, record["caps"])),
         cells=max((int(each["cells"]) for each in told if each["kind"] == "value"), default=1),
     )
+
+
+def ends_of(record: dict[str, Any], name: str, rows: int) -> Bounds:
+    """The intervals of one column of an answer that has so many rows."""
+    _check_lengths(record)
+    if record["rows"] != rows:
+        raise ValueError(f"Answer must have {rows} rows, got {record['rows']}.")
+    return _bounds({column["name"]: column for column in record["columns"]}[name])
 
 
 def receipt_record(receipt: Receipt) -> dict[str, Any]:
@@ -252,16 +262,28 @@ def _read(values: list[Any], kind: str) -> list[Cell | None]:
             return [None if value is None else int(value) for value in values]
         case "number":
             return [None if value is None else float(value) for value in values]
+    if not all(value is None or isinstance(value, _PLAIN[kind]) for value in values):
+        raise TypeError(f"Column of type {kind} must hold nothing else.")
     return values
 
 
 def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> Estimate:
+    came = _bounds(told)
+
     def interval(wanted: float, cells: int) -> Bounds:
-        came = (wanted, cells) == (confidence, 1)
-        ends = (told["lower"], told["upper"]) if came else intervals(told["name"], wanted, cells > 1)
-        return _floats(ends[0], -inf), _floats(ends[1], inf)
+        return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
 
     return Estimate(_floats(told["values"], nan), interval, told["method"], told["type"] == "integer")
+
+
+def _bounds(told: dict[str, Any]) -> Bounds:
+    return _floats(told["lower"], -inf), _floats(told["upper"], inf)
+
+
+def _check_lengths(record: dict[str, Any]) -> None:
+    lists = [column.get(name) for column in record["columns"] for name in ("values", "lower", "upper")]
+    if {len(each) for each in lists if each is not None} != {record["rows"]}:
+        raise ValueError("Answer must have columns of equal length.")
 
 
 def _floats(values: list[Any], unknown: float) -> Floats:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias, cast
 
-from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema
 
 from adomnia.client.wire.amounts import Amount, read_float, read_json_number, sent
 from adomnia.client.wire.models import Sent
@@ -40,15 +40,23 @@ Effort: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_e
 OutputName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
 
 
+def _few(weights: object) -> object:
+    """Before any is looked at: each that is wrong is an error, and very many would keep everybody waiting."""
+    if isinstance(weights, dict) and len(weights) > _MOST_WEIGHTS:
+        raise ValueError(f"must be at most {_MOST_WEIGHTS} weights")
+    return weights
+
+
+Weights: TypeAlias = Annotated[dict[OutputName, Amount], Field(max_length=_MOST_WEIGHTS), BeforeValidator(_few)]
+
+
 class Paid(Sent):
     """What is named beside the text of a question."""
 
     epsilon: Amount | None = Field(None, description="Pays for Laplace noise. Exactly one of epsilon, rho and error.")
     rho: Amount | None = Field(None, description="Pays for Gaussian noise.")
     error: Amount | None = Field(None, description="Pays the least epsilon that keeps every output within this error.")
-    weights: Annotated[dict[OutputName, Amount], Field(max_length=_MOST_WEIGHTS)] | None = Field(
-        None, description="How the price is split over the outputs, by their names."
-    )
+    weights: Weights | None = Field(None, description="How the price is split over the outputs, by their names.")
     rows: GroupSize | None = Field(None, description="How many rows a group is supposed to have.")
     delta: Amount | None = Field(None, description="Pays for finding the values of keys that nobody declared.")
     effort: Effort | None = Field(None, description="high takes longer, and needs less noise.")
@@ -69,7 +77,7 @@ class AskedQuestion(Paid):
         return Question(self.sql, **self.payment())
 
 
-Questions: TypeAlias = Annotated[list[Text | AskedQuestion], Field(max_length=MOST_QUESTIONS)]
+Questions: TypeAlias = Annotated[list[Text | AskedQuestion], Field(max_length=MOST_QUESTIONS), FailFast()]
 
 
 class Ask(AskedQuestion):

@@ -47,7 +47,16 @@ def error_of(record: Any) -> Refusal | Failure:  # noqa: ANN401 - whatever the s
     ):
         raise ValueError("Problem must have code, what, why and fix.")
     if told["code"] == FAILURE:
-        return Failure(told.get("request_id"))
+        request_id = told.get("request_id")
+        return Failure(_printable(request_id) if isinstance(request_id, str) else None)
     position = told.get("position")
     place = None if position is None else (int(position[0]), int(position[1]))
-    return Refusal(told["what"], told["why"], told["fix"], place, code=told["code"])
+    what, why, fix = (_printable(told[name]) for name in ("what", "why", "fix"))
+    return Refusal(what, why, fix, place, code=told["code"])
+
+
+def _printable(text: str) -> str:
+    """Without what could tell a terminal to do something."""
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic, sleep
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from adomnia.server.access.clock import Clock
 
-__all__ = ["Database", "Page"]
+__all__ = ["Database", "Page", "at_once"]
 
 _BUSY_SECONDS = 10.0
 _POLL_SECONDS = 0.001
@@ -82,11 +82,19 @@ class Page:
         return found
 
 
-class Database:
-    """Two connections: reading never waits for those who write, here or in another process."""
+def at_once(work: Callable[[], None]) -> None:
+    work()
 
-    def __init__(self, path: Path, clock: Clock) -> None:
-        self._clock = clock
+
+class Database:
+    """Two connections: reading never waits for those who write, here or in another process.
+
+    `later` is given what need not be written before anything else happens.
+    """
+
+    def __init__(self, path: Path, clock: Clock, later: Callable[[Callable[[], None]], object] = at_once) -> None:
+        self._clock, self._later = clock, later
+        self._noted: set[str] = set()
         self._reading, self._writing = Lock(), Lock()
         with _explained():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -132,9 +140,21 @@ class Database:
         return now
 
     def keep_time(self) -> None:
-        """Write down the time, so that what has expired by now stays so."""
-        with self.change():
-            pass
+        """Have the time written down, so that what has expired by now stays so."""
+        self.note("time", lambda _page: None)
+
+    def note(self, name: str, write: Callable[[Page], None]) -> None:
+        """Have something written down that nobody waits for, not twice at a time."""
+        if name not in self._noted:
+            self._noted.add(name)
+            self._later(lambda: self._write(name, write))
+
+    def _write(self, name: str, write: Callable[[Page], None]) -> None:
+        try:
+            with suppress(Refusal), self.change() as page:  # the log has it, and the next request notes it again
+                write(page)
+        finally:
+            self._noted.discard(name)
 
     def close(self) -> None:
         """Let go of the file."""

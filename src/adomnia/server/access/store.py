@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from adomnia.errors import Refusal
 from adomnia.server.access import attempts, keys, passwords, tokens, users, visits
 from adomnia.server.access.clock import Clock
-from adomnia.server.access.database import Database
+from adomnia.server.access.database import Database, at_once
 from adomnia.server.access.model import Role, Token, User, Visitor
 
 if TYPE_CHECKING:
@@ -33,10 +33,17 @@ class Access:
 
     @classmethod
     def open(
-        cls, folder: Path, clock: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
+        cls,
+        folder: Path,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+        later: Callable[[Callable[[], None]], object] = at_once,
     ) -> Self:
-        """Open or create the file of users in a folder, or refuse."""
-        return cls(Database(folder / ACCESS, Clock(clock, steady)))
+        """Open or create the file of users in a folder, or refuse.
+
+        With a `later` that puts work off, nobody who is identified waits for the file to be written.
+        """
+        return cls(Database(folder / ACCESS, Clock(clock, steady), later))
 
     def add_user(self, name: str, role: Role, password: str | None = None) -> None:
         """Somebody new; without a password they need a link to choose one."""
@@ -159,12 +166,10 @@ class Access:
             return None
         now = self._database.now(latest)
         if visits.is_over(now, expires, used):
-            with self._database.change() as page:
-                visits.end(page, key.id)
+            self._database.note(key.id, lambda page: visits.end(page, key.id))
             return None
         if now - used >= visits.TOUCH_SECONDS:
-            with self._database.change() as page:
-                visits.touch(page, key.id)
+            self._database.note(key.id, lambda page: visits.touch(page, key.id))
         return Visitor(name, Role(role), csrf=keys.csrf_of(secret))
 
     def close(self) -> None:

@@ -78,10 +78,11 @@ def remove(page: Page, name: str) -> None:
 
 
 def keep_password(page: Page, name: str, password: str, visit: str) -> None:
-    """A new password, hashed; it ends the user's visits but the one with this id."""
+    """A new password, hashed; it ends the user's open link, and their visits but the one with this id."""
     if not page.run("UPDATE users SET password = ? WHERE name = ?", password, name):
         raise unknown(name)
     page.run("DELETE FROM visits WHERE user = ? AND id <> ?", name, visit)
+    page.run("DELETE FROM links WHERE user = ?", name)
     attempts.forget(page, name)
 
 

@@ -11,11 +11,11 @@ from starlette.responses import RedirectResponse, Response
 from adomnia.errors import Refusal
 from adomnia.server.access import Role
 from adomnia.server.bodies import check_media_type, malformed
-from adomnia.server.gate import COOKIE, check_csrf
+from adomnia.server.gate import check_csrf
 from adomnia.server.pages.rendering import page, style
 from adomnia.server.problems import headers_of, status_of
 from adomnia.server.routes.requests import address_of, at_counter, desk_of, visitor_of
-from adomnia.server.routes.signing import give_cookie, take_cookie
+from adomnia.server.routes.signing import cookie_of, give_cookie, take_cookie
 
 if TYPE_CHECKING:
     from adomnia.server.access import Access, Visitor
@@ -77,7 +77,8 @@ async def make_token(request: Request) -> Response:
 async def sign_out_form(request: Request) -> Response:
     """End the visit."""
     _visiting(request, await _fields(request))
-    desk_of(request).access.end_visit(request.cookies.get(COOKIE, ""))
+    access, secret = desk_of(request).access, cookie_of(request) or ""
+    await at_counter(request, lambda: access.end_visit(secret))
     response = RedirectResponse("/sign-in", 303)
     take_cookie(request, response)
     return response

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.server.gate import COOKIE
 from adomnia.server.models import ChangePassword, FirstSignIn, SignIn  # noqa: TC001 - likewise
 from adomnia.server.problems import written
-from adomnia.server.routes.requests import address_of, desk_of, visitor_of
+from adomnia.server.routes.requests import address_of, at_counter, desk_of, visitor_of
 
 if TYPE_CHECKING:
     from adomnia.server.access import Visitor
@@ -32,9 +31,10 @@ async def first_sign_in(asked: FirstSignIn, request: Request) -> Response:
 
 async def sign_out(request: Request) -> Response:
     """End the visit of this cookie."""
-    secret = request.cookies.get(COOKIE)
+    secret = cookie_of(request)
     if secret is not None:
-        desk_of(request).access.end_visit(secret)
+        access = desk_of(request).access
+        await at_counter(request, lambda: access.end_visit(secret))
     response = Response(status_code=204)
     take_cookie(request, response)
     return response
@@ -48,7 +48,7 @@ async def me(request: Request) -> Response:
 async def password(asked: ChangePassword, request: Request) -> Response:
     """Choose another password; all other visits of the same user end."""
     access, address, name = desk_of(request).access, address_of(request), visitor_of(request).name
-    keep = request.cookies.get(COOKIE)
+    keep = cookie_of(request)
     await desk_of(request).doors.run(
         address, lambda: access.change_password(name, asked.old, asked.new, address, keep=keep)
     )
@@ -60,16 +60,21 @@ def me_record(visitor: Visitor) -> dict[str, object]:
     return {"name": visitor.name, "role": visitor.role, "csrf": visitor.csrf}
 
 
+def cookie_of(request: Request) -> str | None:
+    """The secret of a visit, if the browser sent one."""
+    return request.cookies.get(desk_of(request).settings.cookie)
+
+
 def give_cookie(request: Request, response: Response, secret: str) -> None:
     """Scripts never see it, other sites never make a browser send it, and it ends with the browser."""
-    secure = desk_of(request).settings.secure
-    response.set_cookie(COOKIE, secret, path="/", secure=secure, httponly=True, samesite="strict")
+    settings = desk_of(request).settings
+    response.set_cookie(settings.cookie, secret, path="/", secure=settings.secure, httponly=True, samesite="strict")
 
 
 def take_cookie(request: Request, response: Response) -> None:
     """Have the browser forget it."""
-    secure = desk_of(request).settings.secure
-    response.delete_cookie(COOKIE, path="/", secure=secure, httponly=True, samesite="strict")
+    settings = desk_of(request).settings
+    response.delete_cookie(settings.cookie, path="/", secure=settings.secure, httponly=True, samesite="strict")
 
 
 def _welcomed(request: Request, secret: str, visitor: Visitor) -> Response:

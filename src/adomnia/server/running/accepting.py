@@ -12,6 +12,9 @@ import struct
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
+from adomnia.server.running.addresses import network_of
+from adomnia.server.running.guard import CONNECTIONS, OF_ONE_CALLER
+
 if TYPE_CHECKING:
     import socket
     import ssl
@@ -24,6 +27,8 @@ _COUNT = struct.Struct("<I")
 _FILE = "connections"
 _WAIT_SECONDS = 0.003  # for a worker that has fewer; if it is too busy to come, the connection is taken after all
 _HANDSHAKE_SECONDS = 10.0
+_MOST = CONNECTIONS + 20  # a few more than are served, so that they can be told so
+_SCARCE_SECONDS = 0.1  # after which files may be free again
 
 
 class Shares:
@@ -72,7 +77,7 @@ class Acceptor:
             tls,
         )
         self._loop = asyncio.get_running_loop()
-        self._handshakes: set[asyncio.Task[None]] = set()
+        self._handshakes: dict[asyncio.Task[None], str] = {}  # and from where
         self._pause: asyncio.TimerHandle | None = None
         listener.setblocking(False)
         self._loop.add_reader(listener, self._look)
@@ -95,8 +100,11 @@ class Acceptor:
         if self._shares.is_ours():
             self._accept()
         else:
-            self._loop.remove_reader(self._listener)
-            self._pause = self._loop.call_later(_WAIT_SECONDS, self._return)
+            self._rest(_WAIT_SECONDS)
+
+    def _rest(self, seconds: float) -> None:
+        self._loop.remove_reader(self._listener)
+        self._pause = self._loop.call_later(seconds, self._return)
 
     def _return(self) -> None:
         self._pause = None
@@ -104,13 +112,26 @@ class Acceptor:
         self._accept()
 
     def _accept(self) -> None:
-        # Another worker may have been quicker, or the caller gone; out of files, the rest waits in the socket's queue.
-        with suppress(OSError):
-            connection, _ = self._listener.accept()
-            task = self._loop.create_task(self._begin(connection))
-            self._handshakes.add(task)
-            task.add_done_callback(self._handshakes.discard)
-            self.tell()
+        try:
+            connection, peer = self._listener.accept()
+        except (BlockingIOError, ConnectionError):
+            return  # another worker was quicker, or the caller is gone
+        except OSError:
+            self._rest(_SCARCE_SECONDS)  # out of files: whoever calls waits in the socket's queue
+            return
+        network = network_of(peer[0])
+        if self._is_full(network):
+            connection.close()
+            return
+        task = self._loop.create_task(self._begin(connection))
+        self._handshakes[task] = network
+        task.add_done_callback(self._handshakes.pop)
+        self.tell()
+
+    def _is_full(self, network: str) -> bool:
+        """Whoever never begins a handshake has a connection all the same."""
+        of_one = list(self._handshakes.values()).count(network)
+        return of_one >= OF_ONE_CALLER or self._connected() + len(self._handshakes) >= _MOST
 
     async def _begin(self, connection: socket.socket) -> None:
         connection.setblocking(False)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from adomnia.server.settings import Settings
 
-__all__ = ["caller"]
+__all__ = ["caller", "network_of"]
 
 UNKNOWN = "unknown"
 _FORWARDED = b"x-forwarded-for"
@@ -21,12 +21,13 @@ def caller(scope: Mapping[str, Any], settings: Settings) -> str:
     """The address of a request; behind a proxy the one that the proxy itself has seen, which it writes last."""
     if settings.behind_proxy:
         seen = [value for name, value in scope["headers"] if name == _FORWARDED]
-        return _normal(seen[-1].decode("latin-1").rpartition(",")[2].strip()) if seen else UNKNOWN
+        return network_of(_without_port(seen[-1].decode("latin-1").rpartition(",")[2].strip())) if seen else UNKNOWN
     client = scope.get("client")
-    return _normal(client[0]) if client else UNKNOWN
+    return network_of(client[0]) if client else UNKNOWN
 
 
-def _normal(written: str) -> str:
+def network_of(written: str) -> str:
+    """An address, or the network that its holder has all of."""
     try:
         address = ip_address(written)
     except ValueError:
@@ -34,3 +35,10 @@ def _normal(written: str) -> str:
     if not isinstance(address, IPv6Address):
         return str(address)
     return str(address.ipv4_mapped or IPv6Network((int(address) >> _PREFIX << _PREFIX, _PREFIX)))
+
+
+def _without_port(written: str) -> str:
+    """Some proxies write one behind the address."""
+    if written.startswith("["):
+        return written[1:].partition("]")[0]
+    return written.partition(":")[0] if written.count(":") == 1 else written

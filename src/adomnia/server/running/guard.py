@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from adomnia.server.running.addresses import network_of
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -19,21 +21,25 @@ HEAD_BYTES = 32 * 1024
 HEAD_SECONDS = 10.0
 FRAMING = 8  # bytes that may go with each byte of a body: whoever sends it in pieces of one byte needs six
 CONNECTIONS = 1000
+OF_ONE_CALLER = CONNECTIONS // 4
 
 
 class Guard(HttpToolsProtocol):
     """One connection. What it says before a request is understood has the shape of every other error."""
 
+    behind_proxy = False  # then all connections come from the proxy
     _in_head = False
     _is_complete = True
     _body_bytes = 0  # of the request that is being read
     _body_total = 0  # of all requests on this connection
     _other_bytes = 0  # that were read of this request and are not body: head, sizes of pieces, what comes after
+    _network = ""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > CONNECTIONS:
+        self._network = network_of(self.client[0]) if self.client else ""
+        if len(self.connections) > CONNECTIONS or self._has_too_many():
             self._turn_away(503, "overload", "has too many connections", "try again in 1 s")
         else:
             self._await_head()
@@ -81,6 +87,11 @@ class Guard(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - its own words are not of our shape
         self._turn_away(400, "malformed", "is not HTTP", "send HTTP/1.1")
+
+    def _has_too_many(self) -> bool:
+        """Whether whoever has this connection has more than their part of all."""
+        of_one = sum(getattr(other, "_network", None) == self._network for other in self.connections)
+        return not self.behind_proxy and of_one > OF_ONE_CALLER
 
     def _await_head(self) -> None:
         if self._timer is None:

@@ -6,8 +6,8 @@ import json
 import logging
 import math
 import sys
+import threading
 from datetime import UTC, datetime
-from threading import Lock
 from typing import TYPE_CHECKING, TextIO
 
 from adomnia.server.running.pace import told
@@ -39,7 +39,7 @@ class Logs:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._bucket, self._limit = settings.bucket, settings.limit
-        self._out, self._clock, self._lock = out or sys.stderr, clock, Lock()
+        self._out, self._clock, self._lock = out or sys.stderr, clock, threading.Lock()
 
     def request(self, seen: Seen) -> None:
         """A request that was answered; of one that reads data the time is told in whole buckets."""
@@ -68,12 +68,20 @@ class Logs:
             self._out.flush()
 
     def take_over(self) -> None:
-        """Write what libraries log in the same form, and nowhere else."""
+        """Write what libraries log, and what ends a thread, in the same form and nowhere else."""
+        threading.excepthook = lambda thrown: self._thrown("thread", thrown.exc_type)
+        sys.unraisablehook = lambda thrown: self._thrown("unraisable", thrown.exc_type)
+        sys.excepthook = lambda kind, _fault, _trace: self._thrown("process", kind)
         logging.root.handlers[:] = [_Handler(self)]
         logging.root.setLevel(logging.WARNING)
         for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio"):
             logging.getLogger(name).handlers.clear()
             logging.getLogger(name).propagate = True
+        # What it warns of are callers who do not speak HTTP: anybody could fill the log.
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+
+    def _thrown(self, place: str, kind: type[BaseException]) -> None:
+        self.write("error", event="fault", route=place, fault=kind.__name__)
 
 
 class _Handler(logging.Handler):

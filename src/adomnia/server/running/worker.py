@@ -8,6 +8,7 @@ import resource
 import signal
 import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from math import ceil
 from pathlib import Path
 from threading import Thread
@@ -56,7 +57,7 @@ def desk_of(settings: Settings, room: Path, logs: Logs, line: Line) -> Desk:
     return Desk(
         settings=settings,
         served=_served(settings, pace, logs, line),
-        access=Access.open(settings.folder / STATE),
+        access=Access.open(settings.folder / STATE, later=ThreadPoolExecutor(1, "adomnia-access").submit),
         counter=Counter(_COUNTER_THREADS, settings.queue),
         doors=Counter(_DOORS_THREADS, _DOORS_QUEUE),
         pace=pace,
@@ -94,7 +95,9 @@ class _Server(uvicorn.Server):
         state, loop = self.server_state, asyncio.get_running_loop()
 
         def protocol() -> Guard:
-            return Guard(config=self.config, server_state=state, app_state={}, _loop=loop)
+            guard = Guard(config=self.config, server_state=state, app_state={}, _loop=loop)
+            guard.behind_proxy = self._desk.settings.behind_proxy
+            return guard
 
         tls = self.config.ssl
         self._acceptor = Acceptor(self._listener, self._shares, protocol, lambda: len(state.connections), tls)
