@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import ssl
 import traceback
@@ -175,7 +176,10 @@ def test_a_failure_of_the_server_is_a_failure_here():
         httpx.Response(400, content=b'{"error": "text"}'),
         httpx.Response(400, content=b'{"error": {"code": "x", "what": "", "why": "", "fix": "", "position": 5}}'),
         httpx.Response(302, headers={"Location": "http://127.0.0.1:9/evil"}),
-        httpx.DecodingError("not gzip"),
+        httpx.Response(200, content=gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"}),
+        httpx.Response(
+            400, content=b'{"error": {"code": "x", "what": "", "why": "", "fix": "", "position": [1e999, 1]}}'
+        ),
     ],
     ids=repr,
 )
@@ -183,6 +187,23 @@ def test_who_does_not_speak_like_ad_omnia_is_a_stranger(clock, reply):
     server = Server(reply)
     assert refused(server).code == "not_adomnia"
     assert len(server.seen) == 1
+
+
+def test_a_reply_that_is_too_large_to_be_ours_is_a_stranger_s(clock, monkeypatch):
+    monkeypatch.setattr("adomnia.client.connection.LARGEST", 10)
+    assert connected(Server(httpx.Response(200, content=b'"12345678"'))).get("/x") == "12345678"
+    assert refused(Server(httpx.Response(200, content=b'"123456789"'))).code == "not_adomnia"
+
+
+def test_a_reply_that_drips_is_not_waited_for(clock):
+    def drops():
+        for _ in range(1000):
+            clock.now += 1
+            yield b" "
+
+    server = Server(httpx.Response(200, content=drops()))
+    assert "did not answer in time" in refused(server).why
+    assert clock.now < 200
 
 
 def test_an_unknown_route_is_another_version():

@@ -93,3 +93,31 @@ def test_every_question_has_a_request_id_of_its_own_before_it_is_sent(replies, s
 
 def test_a_name_that_is_not_public_is_not_loaded_before_it_is_used():
     assert adomnia.connect is sessions.connect
+
+
+@pytest.mark.parametrize("name", [5, None, "a\x1b[2J"])
+def test_a_name_that_cannot_be_shown_is_of_another_version(replies, name):
+    replies["/me"] = {"name": name}
+    with pytest.raises(Refusal) as raised:
+        adomnia.connect(URL, "ao_secret")
+    assert raised.value.code == "other_version"
+
+
+def test_a_tree_that_has_no_end_is_of_another_version(replies):
+    tree = {"text": "x", "parts": []}
+    for _ in range(400):
+        tree = {"text": "x", "parts": [tree]}
+    replies["/datasets/a%2Fb/explain"] = {"tree": tree, "lines": [], "confidence": 0.5, "left": {}}
+    with pytest.raises(Refusal) as raised:
+        adomnia.connect(URL, "ao_secret").explain("SELECT 1")
+    assert raised.value.code == "other_version"
+
+
+@pytest.mark.parametrize(
+    ("request_id", "part"), [(".", "%2E"), ("..", "%2E%2E"), ("...", "..."), ("a/../b", "a%2F..%2Fb")]
+)
+def test_dots_in_a_request_id_are_no_steps(replies, seen, request_id, part):
+    alice = adomnia.connect(URL, "ao_secret")
+    replies[f"/datasets/a%2Fb/answers/{part}?place=0"] = {}
+    with pytest.raises(Refusal, match="does not speak the API"):
+        alice.answer(request_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -105,7 +106,7 @@ class House:
     def visit(self, name: str) -> tuple[dict[str, str], str]:
         """The cookie header of somebody who signed in, and the CSRF token that goes with it."""
         secret, visitor = self.desk.access.sign_in(name, PASSWORD, "127.0.0.1")
-        return {"Cookie": f"adomnia={secret}"}, visitor.csrf or ""
+        return {"Cookie": f"{self.desk.settings.cookie}={secret}"}, visitor.csrf or ""
 
 
 @contextmanager
@@ -129,7 +130,8 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
         return curator
 
     served = Served(folder, curator_of)
-    access = Access.open(folder / STATE, lambda: clock.time, lambda: clock.steady)
+    notes = ThreadPoolExecutor(1)
+    access = Access.open(folder / STATE, lambda: clock.time, lambda: clock.steady, notes.submit)
     desk = Desk(made, access, served, counter, doors, pace, rates, metrics, Logs(made, log))
     tokens = {}
     for name, role in PEOPLE.items():
@@ -144,5 +146,6 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
         for each in (questions, counter, doors):
             each.close()
         served.close()
+        notes.shutdown()
         access.close()
         board.close()

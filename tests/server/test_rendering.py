@@ -5,7 +5,7 @@ import json
 import pytest
 
 from adomnia.server import rendering
-from adomnia.server.rendering import encoded_answer, encoded_batch
+from adomnia.server.rendering import encoded_answer, encoded_batch, encoded_pasts
 
 
 def answer(rows: int) -> dict:
@@ -22,6 +22,11 @@ def test_however_many_pieces_it_is_the_same_json(rows):
 def test_answers_of_a_batch_are_written_likewise():
     record = {"answers": [answer(2), answer(10_001)]}
     assert json.loads(encoded_batch(record)) == record
+
+
+def test_the_list_of_what_was_asked_is_the_same_json():
+    for record in ({"answers": []}, {"answers": [{"request_id": "é"}, {"questions": ["a", "b"]}]}):
+        assert json.loads(encoded_pasts(record)) == record
 
 
 def test_no_piece_of_a_large_answer_is_large(monkeypatch):

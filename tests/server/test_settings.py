@@ -62,7 +62,8 @@ def test_what_makes_no_sense_is_refused(wrong, says):
         ({"host": "::1"}, "http://[::1]:8000", "[::1]"),
         ({"host": "192.0.2.1", **TLS}, "https://192.0.2.1:8000", "192.0.2.1"),
         ({"host": "0.0.0.0", "names": ("a.example",), **TLS}, "https://a.example:8000", "a.example"),
-        ({"host": "192.0.2.1", "behind_proxy": True}, "http://192.0.2.1:8000", "192.0.2.1"),
+        ({"host": "192.0.2.1", "behind_proxy": True}, "https://192.0.2.1:8000", "192.0.2.1"),
+        ({"host": "0.0.0.0", "names": ("a.example",), "behind_proxy": True}, "https://a.example", "a.example"),
     ],
 )
 def test_the_address_and_the_names_follow_from_where_it_listens(chosen, address, host):
@@ -76,6 +77,7 @@ def test_cookies_are_for_tls_alone_where_somebody_speaks_it():
     assert not Settings(FOLDER).secure
     assert Settings(FOLDER, behind_proxy=True).secure
     assert Settings(FOLDER, **TLS).secure
+    assert (Settings(FOLDER).cookie, Settings(FOLDER, **TLS).cookie) == ("adomnia", "__Host-adomnia")
 
 
 def test_workers_share_the_cores(monkeypatch):

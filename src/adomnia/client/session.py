@@ -212,7 +212,12 @@ def _begun(connection: Connection, dataset: str | None) -> RemoteSession:
     return RemoteSession(connection, chosen, analyst)
 
 
-def understood(connection: Connection, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
+def understood(
+    connection: Connection,
+    model: type[Reply],
+    read: Callable[[Any], _Read],
+    record: Any,  # noqa: ANN401 - JSON
+) -> _Read:
     """What a reply means; a Refusal where it is not what this version reads."""
     try:
         model.model_validate(record, strict=True)

@@ -8,7 +8,9 @@ from datetime import date
 import numpy as np
 
 from adomnia.noise import Integers
+from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.keys import Label
+from adomnia.privacy.queries import Query
 from adomnia.sql.undeclared import Finding, Values
 from adomnia.statistics.contract import Measure, Measured
 
@@ -42,14 +44,15 @@ class Replay:
         self._values, self._names = deque(record.values), deque(record.names)
 
     def measure(self, measures: tuple[Measure, ...]) -> tuple[Measured, ...]:
-        return tuple(Measured(self._next(each.query.shape), each.noise()) for each in measures)
+        return tuple(Measured(self._next(each.query), each.noise()) for each in measures)
 
     def find(self, _: Finding) -> tuple[Values, ...]:
         return self._names.popleft()
 
-    def _next(self, shape: tuple[int, ...]) -> Integers:
-        values = self._values.popleft()
-        if values.shape[: len(shape)] != shape:
+    def _next(self, query: Query) -> Integers:
+        values, shape = self._values.popleft(), query.shape
+        more = 1 if isinstance(query.aggregate, Histogram) else 0  # several values of one histogram are chosen at once
+        if values.shape[: len(shape)] != shape or values.ndim != len(shape) + more:
             raise ValueError(f"Replay values must have the shape {shape}, got {values.shape}.")
         return values
 

@@ -27,6 +27,11 @@ def encoded_batch(record: Mapping[str, Any]) -> bytes:
     return _object([("answers", _list(encoded_answer(answer) for answer in record["answers"]))])
 
 
+def encoded_pasts(record: Mapping[str, Any]) -> bytes:
+    """The list of what somebody asked before, of whatever length."""
+    return _object([("answers", _list(map(encoded, record["answers"])))])
+
+
 def _columns(columns: Iterable[Mapping[str, Any]]) -> bytes:
     return _list(_object((name, _values(part)) for name, part in column.items()) for column in columns)
 

@@ -18,6 +18,7 @@ from adomnia.client.wire.answers import (
     cap_of,
     cap_record,
     end_list,
+    ends_of,
 )
 from adomnia.curator.columns import KeyColumn, ValueColumn
 from adomnia.sql.caps import Cap, LeftOut
@@ -63,14 +64,41 @@ def test_other_intervals_are_asked_for(bob):
 
     def intervals(name, confidence, together):
         asked.append((name, confidence, together))
-        column = answer_record(replace(answer, confidence=confidence), together=together)["columns"][1]
-        return column["lower"], column["upper"]
+        return ends_of(answer_record(replace(answer, confidence=confidence), together=together), name, 1)
 
     found = sent(answer, intervals)
     for confidence, together in ((None, False), (0.5, False), (None, True), (0.5, True)):
         assert found.interval("n", confidence, together) == answer.interval("n", confidence, together)
     assert asked == [("n", 0.5, False), ("n", 0.95, True), ("n", 0.5, True)]
     assert found.interval("n", together=True) != found.interval("n")
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"rows": 2},
+        {"columns": []},
+        {"columns": [{"name": "k", "kind": "key", "type": "text", "values": [5]}]},
+        {"columns": [{"name": "k", "kind": "key", "type": "boolean", "values": ["x"]}]},
+        {"columns": [{"name": "k", "kind": "key", "type": "null", "values": [0]}]},
+        {"columns": [{"name": "k", "kind": "key", "type": "text", "values": ["x"]}], "rows": 10**15},
+    ],
+)
+def test_an_answer_that_could_not_be_shown_is_not_read(bob, lie):
+    record = answer_record(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2)) | lie
+    with pytest.raises((ValueError, TypeError)):
+        answer_of(record, nobody)
+
+
+@pytest.mark.parametrize("name", ["lower", "upper", "values"])
+def test_a_number_has_both_ends(bob, name):
+    record = answer_record(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2))
+    for lie in ([], [1, 2], None):
+        column = record["columns"][0] | {name: lie}
+        with pytest.raises((ValueError, TypeError)):
+            answer_of(record | {"columns": [column]}, nobody)
+    with pytest.raises(ValueError, match="must have 2 rows"):
+        ends_of(record, "n", 2)
 
 
 def test_of_one_group_together_is_alone(bob):

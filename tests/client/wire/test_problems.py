@@ -10,7 +10,7 @@ from adomnia.errors import Failure, Refusal
 
 @pytest.mark.parametrize("position", [None, (3, 14)])
 def test_a_refusal_arrives_as_it_left(position):
-    refusal = Refusal("AVG(<b>)", 'has "quotes"', "mend \ud800 it", position, code="odd")
+    refusal = Refusal("AVG(<b>)", 'has "quotes"', "mend\nit, \u00e4", position, code="odd")
     record = json.loads(json.dumps(problem_record(refusal)))
     found = error_of(record)
     assert isinstance(found, Refusal)
@@ -31,6 +31,13 @@ def test_a_failure_says_nothing_but_its_request():
         "request_id": ""
     }
     assert problem_record(Failure(), "given")["error"]["request_id"] == "given"
+
+
+def test_nothing_that_a_server_says_moves_the_cursor():
+    said = Refusal("a\x1b[2J", "b\r", "c\u202ed")
+    assert str(error_of(problem_record(said))) == "a\\x1b[2J b\\r. Fix: c\\u202ed."
+    assert error_of(problem_record(Failure("\x07"))).request_id == "\\x07"
+    assert error_of(problem_record(Failure({}))).request_id is None
 
 
 @pytest.mark.parametrize("record", [None, [], {}, {"error": None}, {"error": {}}, {"error": {"code": 5}}, "text"])

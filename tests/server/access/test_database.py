@@ -13,6 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.privacy.filters import Budget
 from adomnia.server.access import ACCESS, Access, Role, database
+from server.access.trials import HERE, PASSWORD
 
 
 def refusal_of(folder) -> Refusal:
@@ -137,6 +138,41 @@ def test_who_cannot_write_in_time_is_told_to_try_again(tmp_path, monkeypatch):
             Access.open(tmp_path)
         other.execute("ROLLBACK")
         access.add_user("alice", Role.ANALYST)
+
+
+def test_who_is_known_enters_also_while_nothing_can_be_written(tmp_path, monkeypatch, time):
+    monkeypatch.setattr(database, "_BUSY_SECONDS", 0.05)
+    with time.opened(tmp_path) as access:
+        access.add_user("alice", Role.ANALYST, PASSWORD)
+        token, visit = access.create_token("alice", "x", 1)[0], access.sign_in("alice", PASSWORD, HERE)[0]
+        with closing(sqlite3.connect(tmp_path / ACCESS, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            time.go_on(120)
+            assert access.identify_token(token)
+            assert access.identify_visit(visit)
+            time.go_on(100_000)
+            assert access.identify_token(token) is None
+            assert access.identify_visit(visit) is None
+            other.execute("ROLLBACK")
+        assert access.identify_token(token) is None
+
+
+def test_what_nobody_waits_for_is_put_off_and_noted_once(tmp_path, time):
+    noted = []
+    with Access.open(tmp_path, lambda: time.wall, lambda: time.steady, noted.append) as access:
+        access.add_user("alice", Role.ANALYST, PASSWORD)
+        visit, _ = access.sign_in("alice", PASSWORD, HERE)
+        time.go_on(120)
+        for _ in range(3):
+            assert access.identify_visit(visit)
+        assert len(noted) == 2  # the time, and the visit's last use
+        for note in noted:
+            note()
+        noted.clear()
+        assert access.identify_visit(visit)
+        assert noted == []
+        time.go_on(3500)
+        assert access.identify_visit(visit)
 
 
 def test_a_full_disk_changes_nothing(access):

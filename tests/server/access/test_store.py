@@ -29,6 +29,17 @@ def test_a_new_password_ends_all_visits_but_the_one_that_is_kept(access):
     assert code_of(access.sign_in, "alice", NEW, HERE) == ""
 
 
+@pytest.mark.parametrize("knows_the_old_one", [True, False])
+def test_a_new_password_ends_the_link_that_was_open(access, knows_the_old_one):
+    code, of_another = access.create_link("alice"), access.create_link("olga")
+    if knows_the_old_one:
+        access.change_password("alice", PASSWORD, NEW, HERE)
+    else:
+        access.set_password("alice", NEW)
+    assert code_of(access.redeem, code, "the password of a thief", HERE) == "sign_in"
+    assert code_of(access.redeem, of_another, NEW, HERE) == ""
+
+
 def test_a_password_that_is_set_ends_all_visits_of_that_user_alone(access):
     access.set_password("olga", PASSWORD)
     (hers, _), (his, _) = access.sign_in("alice", PASSWORD, HERE), access.sign_in("olga", PASSWORD, HERE)

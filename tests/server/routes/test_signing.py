@@ -39,6 +39,8 @@ def test_under_tls_the_cookie_never_travels_in_the_open(tmp_path):
         own.desk.access.set_password("alice", house.PASSWORD)
         response = sign_in(own)
         assert "Secure" in response.headers["set-cookie"]
+        assert response.headers["set-cookie"].startswith("__Host-adomnia=visit_")
+        assert own.ask(None, "GET", f"{API}/me", headers=cookie_of(response)).is_success
         assert "strict-transport-security" in response.headers
 
 

@@ -126,3 +126,62 @@ def test_a_handshake_that_fails_costs_one_connection(room):
         return said
 
     assert b"hello" not in run(speak_plainly())
+
+
+async def handshakes(room, callers):
+    """How many of so many callers who say nothing are waited for."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
+        acceptor = Acceptor(listener, Shares.open(room, 1, 0), lambda: Kept([]), lambda: 0, tls)
+        lines = [socket.create_connection(listener.getsockname()) for _ in range(callers)]
+        await asyncio.sleep(0.3)
+        waiting = tuple(acceptor._handshakes)
+        acceptor.close()
+        for line in lines:
+            line.close()
+        for task in waiting:
+            task.cancel()
+        await asyncio.sleep(0.05)
+    return len(waiting)
+
+
+@pytest.mark.parametrize("limit", ["CONNECTIONS", "OF_ONE_CALLER"])
+def test_whoever_never_begins_a_handshake_is_counted(room, monkeypatch, limit):
+    assert run(handshakes(room, 5)) == 5
+    monkeypatch.setattr(accepting, limit, 3)
+    assert run(handshakes(room, 5)) == 3
+
+
+class Scarce:
+    """A listening socket that for some time has no file for a connection."""
+
+    def __init__(self, listener, failures):
+        self._listener, self.failures, self.tries = listener, failures, 0
+
+    def __getattr__(self, name):
+        return getattr(self._listener, name)
+
+    def accept(self):
+        self.tries += 1
+        if self.failures:
+            raise self.failures.pop()
+        return self._listener.accept()
+
+
+def test_out_of_files_it_rests_and_goes_on(room, monkeypatch):
+    monkeypatch.setattr(accepting, "_SCARCE_SECONDS", 0.2)
+
+    async def call():
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            scarce = Scarce(listener, [OSError(24, "Too many open files"), ConnectionAbortedError()])
+            acceptor = Acceptor(scarce, Shares.open(room, 1, 0), lambda: Kept([]), lambda: 0, None)
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            await asyncio.sleep(0.1)
+            while_it_rests = scarce.tries
+            said = await reader.readexactly(5)
+            acceptor.close()
+            writer.close()
+            await asyncio.sleep(0)
+        return while_it_rests, said
+
+    assert run(call()) == (2, b"hello")

@@ -131,3 +131,10 @@ def test_too_many_connections_are_turned_away(monkeypatch):
     reply = said()
     assert error_of(reply) == (503, "overload")
     assert b"retry-after: 1" in reply
+
+
+def test_one_caller_does_not_have_all_connections(monkeypatch):
+    monkeypatch.setattr(guard, "OF_ONE_CALLER", 0)
+    assert error_of(said()) == (503, "overload")
+    monkeypatch.setattr(Guard, "behind_proxy", True)
+    assert b"HTTP/1.1 200 OK" in said(ASK)

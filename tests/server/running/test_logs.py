@@ -3,8 +3,11 @@ from __future__ import annotations
 import io
 import json
 import logging
+import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,13 +29,16 @@ def logs(out):
 
 
 @pytest.fixture
-def taken_over(logs):
+def taken_over(logs, monkeypatch):
     """The logging of libraries, put back afterwards."""
     root, level = list(logging.root.handlers), logging.root.level
+    for module, hook in ((threading, "excepthook"), (sys, "excepthook"), (sys, "unraisablehook")):
+        monkeypatch.setattr(module, hook, None)
     logs.take_over()
     yield logs
     logging.root.handlers[:] = root
     logging.root.setLevel(level)
+    logging.getLogger("uvicorn.error").setLevel(logging.NOTSET)
 
 
 def lines(out):
@@ -114,3 +120,27 @@ def test_what_is_merely_told_by_libraries_is_not_written(out):
 def test_lines_go_to_standard_error_unless_told(capsys):
     Logs(Settings(Path("study"))).write("info", event="x")
     assert json.loads(capsys.readouterr().err)["event"] == "x"
+
+
+@pytest.mark.usefixtures("taken_over")
+def test_what_ends_a_thread_is_told_by_its_class_alone(out):
+    def fail():
+        raise ValueError("canary-4711")
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    sys.excepthook(KeyError, KeyError("canary-4711"), None)
+    sys.unraisablehook(SimpleNamespace(exc_type=OSError, exc_value=OSError("canary-4711")))
+    assert [(line["route"], line["fault"]) for line in lines(out)] == [
+        ("thread", "ValueError"),
+        ("process", "KeyError"),
+        ("unraisable", "OSError"),
+    ]
+    assert "canary" not in out.getvalue()
+
+
+@pytest.mark.usefixtures("taken_over")
+def test_nobody_fills_the_log_with_what_is_not_http(out):
+    logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+    assert out.getvalue() == ""

@@ -173,6 +173,17 @@ def test_the_catalog_is_watched(served, opener, tmp_path, monkeypatch):
     assert len(opener.opened) == 2
 
 
+def test_a_catalog_that_is_being_written_is_not_opened(served, opener, monkeypatch):
+    monkeypatch.setattr(module, "WATCH_SECONDS", 0.001)
+    texts = [b"ver", b"version", b"version 2", b"version 2"]
+    monkeypatch.setattr(served, "_text", lambda: texts.pop(0) if len(texts) > 1 else texts[0])
+    served.watch()
+    until = monotonic() + PATIENCE
+    while served._served != b"version 2" and monotonic() < until:
+        sleep(0.01)
+    assert (served._served, opener.tries) == (b"version 2", 2)
+
+
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
     folder = write_example(tmp_path_factory.mktemp("served") / "hospital", people=300)

@@ -57,6 +57,4 @@ def error_of(record: Any) -> Refusal | Failure:  # noqa: ANN401 - whatever the s
 
 def _printable(text: str) -> str:
     """Without what could tell a terminal to do something."""
-    return "".join(
-        sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text
-    )
+    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)

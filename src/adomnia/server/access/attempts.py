@@ -15,7 +15,9 @@ __all__ = ["WINDOW_SECONDS", "WRONG", "begin", "forget", "forgive", "wrong"]
 
 WINDOW_SECONDS = 15 * 60
 WRONG = "sign_in"
-_MOST_OF_A_NAME, _MOST_OF_AN_ADDRESS = 5, 20
+# Of a name from one address, and from all: few from one, so that nobody guesses; more from all, so that whoever fails
+# on purpose under somebody's name keeps only themselves out.
+_MOST_OF_BOTH, _MOST_OF_A_NAME, _MOST_OF_AN_ADDRESS = 5, 50, 20
 _HOUSEHOLD = 64  # the bits of an IPv6 address that its holder did not choose
 
 
@@ -29,9 +31,10 @@ def begin(page: Page, name: str | None, address: str) -> int:
     """Count an attempt as failed until it is forgiven, or refuse it; None: for a link, which names nobody."""
     page.run("DELETE FROM attempts WHERE at <= ?", page.now - WINDOW_SECONDS)
     who, where = None if name is None else _digest(name), _digest(_household(address))
-    (of_name,) = page.one("SELECT COUNT(*) FROM attempts WHERE name = ?", who) or (0,)
+    sql = "SELECT COUNT(*), TOTAL(address = ?) FROM attempts WHERE name = ?"
+    of_name, of_both = page.one(sql, where, who) or (0, 0)
     (of_address,) = page.one("SELECT COUNT(*) FROM attempts WHERE address = ?", where) or (0,)
-    if of_name >= _MOST_OF_A_NAME or of_address >= _MOST_OF_AN_ADDRESS:
+    if of_both >= _MOST_OF_BOTH or of_name >= _MOST_OF_A_NAME or of_address >= _MOST_OF_AN_ADDRESS:
         why = "came after too many others that failed"
         raise Refusal("The sign-in", why, f"wait {WINDOW_SECONDS // 60} minutes", code="too_many_attempts")
     sql = "INSERT INTO attempts (at, name, address) VALUES (?, ?, ?)"

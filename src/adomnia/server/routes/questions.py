@@ -24,7 +24,7 @@ from adomnia.client.wire.quotes import quote_record
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
 from adomnia.server.problems import encoded, route_of
-from adomnia.server.rendering import encoded_answer, encoded_batch
+from adomnia.server.rendering import encoded_answer, encoded_batch, encoded_pasts
 from adomnia.server.replies import Asked, Kept, Replies
 from adomnia.server.routes.requests import at_counter, check_dataset, desk_of, visitor_of, with_dataset
 
@@ -127,7 +127,7 @@ async def explain(dataset: str, asked: AskExplanation, request: Request) -> Resp
 
 async def answers(dataset: str, request: Request) -> Response:
     """Everything this analyst has paid for and got, oldest first."""
-    return await _free(request, dataset, lambda session: encoded(pasts_record(session.answers())))
+    return await _free(request, dataset, lambda session: encoded_pasts(pasts_record(session.answers())))
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address

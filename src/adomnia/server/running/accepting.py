@@ -27,7 +27,6 @@ _COUNT = struct.Struct("<I")
 _FILE = "connections"
 _WAIT_SECONDS = 0.003  # for a worker that has fewer; if it is too busy to come, the connection is taken after all
 _HANDSHAKE_SECONDS = 10.0
-_MOST = CONNECTIONS + 20  # a few more than are served, so that they can be told so
 _SCARCE_SECONDS = 0.1  # after which files may be free again
 
 
@@ -129,9 +128,11 @@ class Acceptor:
         self.tell()
 
     def _is_full(self, network: str) -> bool:
-        """Whoever never begins a handshake has a connection all the same."""
+        """Whoever never begins a handshake has a connection all the same; without TLS, its protocol counts it."""
+        if self._tls is None:
+            return False
         of_one = list(self._handshakes.values()).count(network)
-        return of_one >= OF_ONE_CALLER or self._connected() + len(self._handshakes) >= _MOST
+        return of_one >= OF_ONE_CALLER or self._connected() + len(self._handshakes) >= CONNECTIONS
 
     async def _begin(self, connection: socket.socket) -> None:
         connection.setblocking(False)

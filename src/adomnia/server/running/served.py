@@ -78,7 +78,9 @@ class Served:
 
     def look(self) -> None:
         """Exchange the edition if the catalog is not the one that is served."""
-        text = self._text()
+        self._compare(self._text())
+
+    def _compare(self, text: bytes) -> None:
         if text == self._served:
             self.problem = None
         elif text != self._tried or self._skipped >= self._pause:
@@ -94,8 +96,12 @@ class Served:
         self._retire(self._edition)
 
     def _watch(self) -> None:
+        before = self._served
         while not self._ended.wait(WATCH_SECONDS):
-            self.look()
+            text = self._text()
+            if text == before:  # else somebody may be in the middle of writing it
+                self._compare(text)
+            before = text
 
     def _text(self) -> bytes:
         try:

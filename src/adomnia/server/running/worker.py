@@ -138,6 +138,7 @@ class _Ending:
 def main() -> None:
     """Arguments: the settings, the server's room, this worker's place, the files of listener and line to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.umask(0o077)  # whatever it writes is its owner's alone
     settings, room, place = Settings.from_json(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     listener, end = (socket.socket(fileno=int(number)) for number in sys.argv[4:])
     logs, line = Logs(settings), Line(end)
