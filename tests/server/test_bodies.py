@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from fractions import Fraction
 
 import pytest
 
@@ -115,7 +116,9 @@ def test_values_that_make_no_sense_are_refused_and_explained(shared_house, body)
 def test_a_number_keeps_every_digit_that_was_written(shared_house):
     exact = "0.12345678901234567890123"
     text = f'{{"sql": "{house.COUNT}", "epsilon": {exact}}}'
-    assert sent(shared_house, text.encode()).json()["cost"]["epsilon"] == exact
+    told = sent(shared_house, text.encode()).json()["cost"]
+    assert str(Fraction(exact)) in json.dumps(told["event"])
+    assert told["epsilon"] == "0.123456789013"  # in the units of budgets, rounded up
 
 
 @pytest.mark.parametrize("said", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"])
