@@ -164,3 +164,16 @@ def test_an_analyst_may_have_any_printable_name(path):
         ledger.verify()
     with pytest.raises(ValueError, match="Ledger analysts must have printable names"):
         opened(path, analysts={"a\nb": Budget(1)})
+
+
+def test_a_committed_hold_says_what_its_payer_has_left_and_nothing_to_who_is_gone(tmp_path):
+    path = tmp_path / "ledger.db"
+    with opened(path, Budget(10), {"alice": Budget(2)}) as ledger:
+        hold = ledger.reserve("alice", "1", b"one", Pure(0.5))
+        late = ledger.reserve("alice", "2", b"two", Pure(0.5))
+        assert hold.left is None
+        hold.commit(b"answer")
+        assert hold.left == ledger.left("alice")
+        opened(path, Budget(10), {}).close()
+        late.commit(b"answer")
+        assert set(late.left) == {0}

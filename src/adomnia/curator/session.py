@@ -233,26 +233,27 @@ class Session:
             with self._curator.ledger.turn("question", identity.hex()):
                 paid = pay(self._curator, Request(self.analyst, request, identity, asked.to_text()), priced)
                 outcome = (priced, *self._outcome(paid))
-        priced, record, receipt, replayed = outcome
-        left = self._curator.ledger.left(self.analyst)
+        priced, record, receipt, replayed, left = outcome
+        left = left or self._curator.ledger.left(self.analyst)
         return _answers(priced, record, asked.confidence, (receipt, replayed, left))
 
     def _by_policy(
         self, asked: Asked, plans: Sequence[Plan], request: Request
-    ) -> tuple[list[Priced], Record, Receipt, bool]:
+    ) -> tuple[list[Priced], Record, Receipt, bool, Left | None]:
         """At the price that the policy sets; what was answered before at whatever price it had then."""
         paid: Paid | Kept | None
         paid = self._curator.ledger.answered(self.analyst, request.request_id, request.identity)
         if paid is None:
             with self._curator.ledger.turn("price", self.analyst):  # nobody else may spend what this price is a part of
                 paid = pay(self._curator, request, self._paid(asked, plans, self._next_price()))
-        record, receipt, replayed = self._outcome(paid)
-        return asked.paid(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed
+        record, receipt, replayed, left = self._outcome(paid)
+        return asked.paid(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed, left
 
-    def _outcome(self, paid: Paid | Kept) -> tuple[Record, Receipt, bool]:
+    def _outcome(self, paid: Paid | Kept) -> tuple[Record, Receipt, bool, Left | None]:
+        """What was measured, its receipt, whether that was before, and if not what is left since."""
         if isinstance(paid, Paid):
-            return *measured(self._curator, paid), False
-        return Record.from_bytes(paid.payload), paid.receipt, True
+            return *measured(self._curator, paid), False, paid.hold.left
+        return Record.from_bytes(paid.payload), paid.receipt, True, None
 
     def _own(self, request_id: str) -> str:
         """A request id with whose it is: two analysts may use the same."""

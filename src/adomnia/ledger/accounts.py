@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from adomnia.ledger.chain import broken
-from adomnia.privacy.filters import Budget, Filter, Spent
+from adomnia.privacy.filters import Budget, Filter, Left, Spent
 
 __all__ = ["DATASET", "Account", "Accounts", "budget_record", "fold", "personal", "spent_record"]
 
@@ -35,6 +35,10 @@ class Account:
         if self.declared is None:
             return None
         return Filter(_topped_up(self.declared, self.added_epsilon, self.added_delta), self.spent)
+
+    def left(self) -> Left:
+        """What remains, for display."""
+        return Left(Fraction(0), Fraction(0), Fraction(0)) if self.filter is None else self.filter.left()
 
 
 Accounts = dict[str, Account]

@@ -14,7 +14,7 @@ from adomnia.ledger.chain import digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Page
 from adomnia.privacy.events import Event, from_record, to_record
-from adomnia.privacy.filters import Filter, Spent
+from adomnia.privacy.filters import Filter, Left, Spent
 from adomnia.privacy.losses import covers, loss
 
 __all__ = ["Receipt", "Replay", "Request", "answer", "answered", "answers", "commit", "filter_of", "now", "reserve"]
@@ -111,13 +111,14 @@ def reserve(page: Page, request: Request) -> Receipt | Replay:
     return _debited(page, request, request.event, analysts=dict.fromkeys((None, request.analyst)))
 
 
-def commit(page: Page, receipt: Receipt, payload: bytes) -> None:
-    """Keep the answer to a question that was paid for."""
+def commit(page: Page, receipt: Receipt, payload: bytes) -> Left:
+    """Keep the answer to a question that was paid for; what its payer has left."""
     name = digest(payload)
     page.connection.execute("INSERT OR IGNORE INTO payloads VALUES (?, ?)", (name, payload))
     # No time of day: together with the debit's it would tell how long the question ran.
     page.append("commit", analyst=receipt.analyst, request_id=receipt.key, plan=receipt.plan.hex(), payload=name)
     reach("answer-written")
+    return page.accounts[personal(receipt.analyst)].left()
 
 
 def answers(connection: sqlite3.Connection, analyst: str) -> list[Receipt]:

@@ -35,12 +35,16 @@ _log = logging.getLogger("adomnia.ledger")
 
 
 class Hold:
-    """A question that is paid for: its answer can be committed once; without one its request id fails for ever."""
+    """A question that is paid for: its answer can be committed once; without one its request id fails for ever.
 
-    __slots__ = ("_ledgers", "receipt")
+    Once it is committed, `left` is what its payer has left.
+    """
+
+    __slots__ = ("_ledgers", "left", "receipt")
 
     def __init__(self, ledger: "Ledger", receipt: Receipt) -> None:
         self.receipt = receipt
+        self.left: Left | None = None
         self._ledgers = [ledger]
 
     @property
@@ -56,7 +60,8 @@ class Hold:
             ledger = self._ledgers.pop()  # one atomic step: two threads cannot both have it
         except IndexError:
             raise ValueError(f"Hold {self.receipt.request_id} commits once, and it was committed before.") from None
-        return ledger._keep(self.receipt, payload)
+        self.left = ledger._keep(self.receipt, payload)
+        return self.receipt
 
 
 class Ledger:
@@ -197,13 +202,13 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _keep(self, receipt: Receipt, payload: bytes) -> Receipt:
+    def _keep(self, receipt: Receipt, payload: bytes) -> Left:
         try:
-            self._writer.submit(partial(commit, receipt=receipt, payload=payload), urgent=True)
+            left: Left = self._writer.submit(partial(commit, receipt=receipt, payload=payload), urgent=True)
         except Refusal as refusal:
             raise Failure(receipt.request_id) from refusal
         reach("answer-durable")
-        return receipt
+        return left
 
     def _inspect(self, look: Callable[[sqlite3.Connection], _Seen]) -> _Seen:
         """Look at the ledger without keeping its writer from writing, where it is in a file."""
