@@ -108,7 +108,7 @@ def reserve(page: Page, request: Request) -> Receipt | Replay:
     if request.personal_only:
         why = "has no answer yet that could be shared, so the personal budget alone does not pay for it"
         raise Refusal("This question", why, "ask it without personal_only")
-    return _debited(page, request, request.event, analysts=dict.fromkeys((None, request.analyst)))
+    return _debited(page, request, request.event, analysts=dict.fromkeys((request.analyst, None)))
 
 
 def commit(page: Page, receipt: Receipt, payload: bytes) -> Left:
