@@ -94,10 +94,11 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         answer = named.put_to(session)
         desk.metrics.question("replayed" if answer.replayed else "answered")
         record = answer_record(answer)
+        left = encoded(record["left"])
+        lasting = encoded_answer({name: part for name, part in record.items() if name not in _CHANGING})
         if answer.receipt is not None and asked.replay:
-            lasting = {name: part for name, part in record.items() if name not in _CHANGING}
-            replies.keep(_key(visitor, edition, asked), Kept(answer.receipt.request_id, encoded_answer(lasting)))
-        return encoded_answer(record)
+            replies.keep(_key(visitor, edition, asked), Kept(answer.receipt.request_id, lasting))
+        return _whole(lasting, left, answer.replayed)
 
     return await Errand(desk, visitor, dataset, request_id).run(request, ask)
 
@@ -173,8 +174,12 @@ def _replayed(desk: Desk, visitor: Visitor, kept: Kept, request_id: str | None) 
         if request_id not in (None, kept.request_id) and not _is_unused(curator.ledger, visitor.name, request_id):
             return None
         left = encoded(left_record(curator.ledger.left(visitor.name)))
-    # Both are JSON objects: the first without its closing brace.
-    return kept.body[:-1] + b',"replayed":true,"left":' + left + b"}"
+    return _whole(kept.body, left, replayed=True)
+
+
+def _whole(lasting: bytes, left: bytes, replayed: bool) -> bytes:
+    """A reply with what is not the same when it is given again; both parts are JSON objects."""
+    return lasting[:-1] + b',"replayed":' + encoded(replayed) + b',"left":' + left + b"}"
 
 
 def _is_unused(ledger: Ledger, analyst: str, request_id: str) -> bool:
