@@ -15,6 +15,7 @@ from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Replay
 from adomnia.ledger.chain import Anchor
 from adomnia.ledger.schema import explained, passes
+from kit.creating import created_meanwhile
 from ledger.references import COST, answered, child, entries, opened, plan, tamper, units_of
 
 
@@ -226,3 +227,10 @@ def test_an_error_of_the_system_is_explained_and_never_taken_lightly(error, text
     assert text in str(explained(error))
     assert "secret" not in str(explained(error))
     assert not passes(error)
+
+
+def test_it_may_be_created_while_it_is_looked_at(path, monkeypatch):
+    with created_meanwhile(monkeypatch, lambda: opened(path).close()):
+        opened(path).close()
+    with opened(path) as ledger:
+        ledger.verify()

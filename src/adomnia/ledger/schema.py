@@ -100,7 +100,9 @@ def connect(path: Path | None) -> sqlite3.Connection:
 
 
 def _make_durable(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN")  # one view of the file: another process may be creating it
     _is_new(connection)  # before the first change: what is not a ledger stays as it was
+    connection.execute("COMMIT")
     if _patiently(connection, "PRAGMA journal_mode = WAL") != "wal":
         # In the other modes a power cut can undo a transaction that was reported as done.
         raise Refusal("The ledger", "is on a disk that cannot keep a write-ahead log", "put it on a local disk")

@@ -13,6 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.privacy.filters import Budget
 from adomnia.server.access import ACCESS, Access, Role, database
+from kit.creating import created_meanwhile
 from server.access.trials import HERE, PASSWORD
 
 
@@ -206,6 +207,13 @@ def test_many_may_create_it_at_once(tmp_path):
         list(threads.map(add, range(24)))
     with Access.open(tmp_path) as access:
         assert len(access.users()) == 24
+
+
+def test_it_may_be_created_while_it_is_looked_at(tmp_path, monkeypatch):
+    with created_meanwhile(monkeypatch, lambda: Access.open(tmp_path).close()):
+        Access.open(tmp_path).close()
+    with Access.open(tmp_path) as access:
+        assert access.users() == []
 
 
 def test_an_open_that_fails_leaves_no_file_open(tmp_path, monkeypatch):

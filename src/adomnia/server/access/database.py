@@ -186,7 +186,9 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _prepare(connection: sqlite3.Connection) -> None:
     """Create the tables where there are none; leave what is not ours as it was."""
+    connection.execute("BEGIN")  # one view of the file: another process may be creating it
     _is_new(connection)
+    connection.execute("COMMIT")
     _patiently(connection, "PRAGMA journal_mode = WAL")
     _patiently(connection, "BEGIN IMMEDIATE")
     try:
