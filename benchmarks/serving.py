@@ -47,7 +47,7 @@ ANALYSTS = [f"analyst_{number:03d}" for number in range(100)]
 CORES, WORKERS = 2, 2
 SHARE_OF_CORES, SHARE_OF_CAPACITY, LATEST_MILLISECONDS, FASTER, OVERLOAD = 0.6, 0.6, 400, 5, 5
 AT_ONCE = 24
-PRESSED, STEP_DOWN, STEPS, ENDURED_MILLISECONDS = 400, 0.95, 12, 1000
+PRESSED, ABOVE, STEP_DOWN, STEPS, ENDURED_MILLISECONDS = 400, 1.25, 0.95, 16, 1000
 WARM, IN_PROCESS, ONE_BY_ONE, REPEATS = 40, 300, 200, 5
 RESTART_SECONDS = 5
 OPTIONS = ("--workers", WORKERS, "--threads", 4, "--bucket", 0, "--rate", 100_000)
@@ -162,11 +162,11 @@ def measured(serving: Serving, work: Callable[[Callers], Awaitable[list[Reply]]]
 
 
 def capacity(serving: Serving, desk: Desk, seconds: float) -> Stretch:
-    """The highest rate of arrivals that is served, looked for downwards from as fast as replies come."""
+    """The highest rate of arrivals that is served, looked for downwards from well above as fast as replies come."""
     asked = desk.requests(PRESSED)
     found = measured(serving, lambda callers: callers.press(asked, AT_ONCE))
     desk.paid(found.replies)
-    for rate in (found.rate * STEP_DOWN**step for step in range(STEPS)):
+    for rate in (found.rate * ABOVE * STEP_DOWN**step for step in range(STEPS)):
         found = arrived(serving, desk, rate, seconds)
         if is_served(found):
             break
@@ -269,15 +269,17 @@ def main() -> int:
         folder = Path(name) / "hospital"
         prepare(folder)
         desk = Desk(tokens(folder, ANALYSTS))
-        alone = in_process_milliseconds(folder, desk.numbers)
+        before = in_process_milliseconds(folder, desk.numbers)
         with served(folder, *OPTIONS) as serving:
             full = capacity(serving, desk, seconds)
+            # A core is not as fast all the time: what is compared is measured on both sides of it.
+            alone = (before + in_process_milliseconds(folder, desk.numbers)) / 2
             compare_with_cores(report, alone, full)
             look_at_lateness(report, serving, desk, SHARE_OF_CAPACITY * full.rate, seconds)
             look_at_replays(report, serving, desk)
             overload(report, serving, desk, OVERLOAD * full.rate, seconds)
         again(report, folder)
-        audit(report, folder, WARM + IN_PROCESS + desk.answered)
+        audit(report, folder, 2 * (WARM + IN_PROCESS) + desk.answered)
     return 0 if report.kept else 1
 
 
