@@ -270,8 +270,9 @@ def crowd(people=3000):
 
 
 def protected(table, **facts):
-    facts = {"rows_per_person": {"max": 1000, "epsilon": 0.2}, **facts}
-    return adomnia.protect(table, unit="who", epsilon=2, bounds={"x": (0, 100)}, **facts)
+    """With a profile that has no noise, but for a chance below 1e-20."""
+    facts = {"rows_per_person": {"max": 1000, "epsilon": 100}, **facts}
+    return adomnia.protect(table, unit="who", epsilon=300, bounds={"x": (0, 100)}, **facts)
 
 
 def test_answers_and_prices_say_which_rows_count():
@@ -314,3 +315,10 @@ def test_the_profile_of_a_table_of_ones_own_lives_with_its_ledger(tmp_path):
 def test_a_cap_that_is_not_said_in_full_is_refused(wrong):
     with pytest.raises(ValueError, match="protect"):
         protected(crowd(), rows_per_person=wrong)
+
+
+def test_a_profile_whose_noise_cannot_be_drawn_is_not_paid_for(caplog):
+    session = protected(crowd(), rows_per_person={"max": 1000, "epsilon": 200})
+    assert session.catalog().tables[0].profile is None
+    assert "too small or too large to draw. Fix: name a price" in caplog.text
+    assert session.budget().dataset.left().epsilon == 300

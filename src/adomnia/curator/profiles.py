@@ -14,6 +14,7 @@ from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
 from adomnia.privacy.events import Pure
 from adomnia.sql.plan import canonical
+from adomnia.sql.price import check_drawable
 from adomnia.statistics.contract import Measure
 from adomnia.statistics.profile import profile_edges, profile_query
 
@@ -52,6 +53,7 @@ def _with_profile(curator: Curator, table: Table, progress: Callable[[str, float
 
 def _released(curator: Curator, measure: Measure, plan: bytes, begin: Callable[[], None]) -> Record:
     """The noisy histogram: the stored one, or one that is paid for now."""
+    check_drawable(measure, measure.price)
     statements = Statements(curator.engine, curator.catalog)
     statements.of([measure.query])
     for attempt in range(_ATTEMPTS):

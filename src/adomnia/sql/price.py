@@ -104,7 +104,7 @@ def measures(plan: Plan, price: Price) -> tuple[Measure, ...]:
     """What a plan measures, as far as it is known before, each once; a Refusal where no noise can be drawn for it."""
     distinct = tuple(dict.fromkeys(asked(plan, price)))
     for measure in distinct:
-        _check_drawable(measure, price)
+        check_drawable(measure, price)
     return distinct
 
 
@@ -252,7 +252,8 @@ def _why(query: Query) -> str:
     return f"{has}, each of at most {query.aggregate.magnitude:,} steps" if isinstance(query.aggregate, Total) else has
 
 
-def _check_drawable(measure: Measure, price: Price) -> None:
+def check_drawable(measure: Measure, price: Price) -> None:
+    """Refuse a price at which no noise can be drawn, before it is paid."""
     try:
         measure.noise()
     except ValueError:
