@@ -18,7 +18,7 @@ class Store:
     """A stand-in for the journal: runs works, remembers the groups, can be held up and can break."""
 
     def __init__(self) -> None:
-        self.groups, self.closed, self.error = [], threading.Event(), None
+        self.groups, self.sent, self.closed, self.error = [], 0, threading.Event(), None
         self.gate = threading.Event()
         self.gate.set()
 
@@ -42,7 +42,8 @@ class Store:
         """Hold the writer up with one work, and have others wait behind it."""
         self.gate.clear()
         waiting = [threads.submit(self.writer.submit, lambda _, n=n: n, urgent) for n in range(count)]
-        while len(self.writer._waiting) + sum(self.groups) < count:
+        self.sent += count
+        while len(self.writer._waiting) + sum(self.groups) < self.sent:
             time.sleep(0.001)
         return waiting
 

@@ -144,7 +144,7 @@ def killed_one(serving, books, moments) -> None:
 
 def live_and_die(folder, books, moments) -> None:
     """One server from its start, when what was cut off before is asked again, to its sudden end."""
-    serving = start(folder, "--workers", WORKERS, "--bucket", 0)
+    serving = start(folder, "--workers", WORKERS, "--bucket", 0, "--rate", 10_000)
     # On a machine that is busy with other things the clock tells about those, and the time on the cores about a start.
     books.restarts.append(min(serving.ready_seconds, serving.cpu_seconds()))
     try:
@@ -165,7 +165,7 @@ def killed_again_and_again(folder, kills, seed) -> None:
     books, moments = Books(tokens(folder, ANALYSTS)), random.Random(seed)
     for _ in range(kills // KILLS_EACH_LIFE):
         live_and_die(folder, books, moments)
-    with_peace = start(folder, "--workers", WORKERS, "--bucket", 0)
+    with_peace = start(folder, "--workers", WORKERS, "--bucket", 0, "--rate", 10_000)
     try:
         calling(with_peace.port, partial(retry, books=books))
         assert with_peace.stop() == 0

@@ -56,7 +56,7 @@ def verified(folder) -> Counter[str]:
 
 
 def test_what_is_too_much_is_refused_at_once_and_the_ledger_is_exact(folder, keys):
-    with served(folder, "--workers", 2, "--bucket", 0, "--threads", 1, "--queue", 2) as serving:
+    with served(folder, "--workers", 2, "--bucket", 0, "--rate", 10_000, "--threads", 1, "--queue", 2) as serving:
         replies = calling(serving.port, pressing(different(keys, 600), 60))
     statuses = Counter(reply.status for reply in replies)
     assert set(statuses) == {ANSWERED, OVERLOAD}
@@ -95,7 +95,7 @@ async def stopped_under_load(callers, serving, requests):
 
 
 def test_a_server_that_is_told_to_stop_finishes_what_it_began(folder, keys):
-    with served(folder, "--workers", 2, "--bucket", 0) as serving:
+    with served(folder, "--workers", 2, "--bucket", 0, "--rate", 10_000) as serving:
         requests = different(keys, 2_000)
         replies = calling(serving.port, partial(stopped_under_load, serving=serving, requests=requests))
         assert serving.process.wait(timeout=30) == 0
