@@ -26,7 +26,7 @@ test: $(VENV)/installed-dev  ## lint, types, all tests, full coverage of the tru
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -n 2 --cov --cov-report= --ignore=tests/mutants
+	$(PYTEST) -n 2 --dist worksteal --cov --cov-report= --ignore=tests/mutants
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 	$(PYTEST) -n 2 tests/mutants
 
