@@ -15,7 +15,7 @@ from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Replay
 from adomnia.ledger.chain import Anchor
 from adomnia.ledger.schema import explained, passes
-from kit.creating import created_meanwhile
+from kit.sharing import counted_elsewhere, created_meanwhile
 from ledger.references import COST, answered, child, entries, opened, plan, tamper, units_of
 
 
@@ -234,3 +234,11 @@ def test_it_may_be_created_while_it_is_looked_at(path, monkeypatch):
         opened(path).close()
     with opened(path) as ledger:
         ledger.verify()
+
+
+def test_opening_it_again_leaves_this_process_its_locks(path):
+    """Without them the next process to leave took the log away: what was paid into it later was never paid."""
+    with opened(path) as ledger, opened(path):
+        before = counted_elsewhere(path, "entries")
+        answered(ledger)
+        assert counted_elsewhere(path, "entries") == before + 2

@@ -40,9 +40,14 @@ def run(folder: Path, *nodes: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def copy(folder: Path) -> None:
+    """The source, and what Python compiled of it; not what another process is just writing."""
+    shutil.copytree(PROJECT / "src", folder / "src", ignore=shutil.ignore_patterns("*.pyc.*"))
+
+
 def plant(folder: Path, mutant: dict[str, str]) -> None:
-    """Copy the source into the folder, what Python compiled of it included, and change its one place."""
-    shutil.copytree(PROJECT / "src", folder / "src")
+    """Copy the source into the folder and change its one place."""
+    copy(folder)
     target = folder / mutant["file"]
     target.write_text(target.read_text().replace(mutant["before"], mutant["after"]))
     Path(cache_from_source(str(target))).unlink(missing_ok=True)
@@ -50,7 +55,7 @@ def plant(folder: Path, mutant: dict[str, str]) -> None:
 
 def test_the_named_tests_are_green_without_a_mutant(tmp_path):
     """A red test kills nothing."""
-    shutil.copytree(PROJECT / "src", tmp_path / "src")
+    copy(tmp_path)
     killers = run(tmp_path, *sorted({mutant["killed_by"] for mutant in MUTANTS.values()}))
     assert killers.returncode == 0, killers.stdout
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -11,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger.chain import GENESIS, Anchor, broken
 from adomnia.ledger.failpoints import reach
 
-__all__ = ["begin", "connect", "explained", "passes", "prepare", "reading"]
+__all__ = ["begin", "connect", "explained", "passes", "prepare", "reading", "touch"]
 
 BUSY_SECONDS = 30.0
 _POLL_SECONDS = 0.0005  # SQLite's own waiting sleeps up to 100 ms, a hundred times as long as a transaction takes
@@ -89,7 +90,7 @@ def connect(path: Path | None) -> sqlite3.Connection:
     """A connection that commits durably; None is a ledger in memory. Whoever uses it sees to one thread at a time."""
     if path is None:
         return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives its other files the same mode
+    touch(path)
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     try:
         _make_durable(connection)
@@ -97,6 +98,18 @@ def connect(path: Path | None) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def touch(path: Path) -> None:
+    """See to a file for its owner alone; SQLite gives its other files the same mode.
+
+    Never through a descriptor: closing one would end every lock that SQLite holds on the file for this process, and the
+    next process to leave would take the log away under it.
+    """
+    with suppress(FileExistsError):
+        os.mknod(path)
+    if not os.access(path, os.R_OK | os.W_OK, effective_ids=True):
+        raise PermissionError(errno.EACCES, "may not be written")
 
 
 def _make_durable(connection: sqlite3.Connection) -> None:

@@ -13,7 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.privacy.filters import Budget
 from adomnia.server.access import ACCESS, Access, Role, database
-from kit.creating import created_meanwhile
+from kit.sharing import counted_elsewhere, created_meanwhile
 from server.access.trials import HERE, PASSWORD
 
 
@@ -214,6 +214,14 @@ def test_it_may_be_created_while_it_is_looked_at(tmp_path, monkeypatch):
         Access.open(tmp_path).close()
     with Access.open(tmp_path) as access:
         assert access.users() == []
+
+
+def test_opening_it_again_leaves_this_process_its_locks(access, tmp_path):
+    """Without them the next process to leave takes the log away, and with it whatever is written into it later."""
+    with Access.open(tmp_path):
+        before = counted_elsewhere(tmp_path / ACCESS, "users")
+        access.add_user("new", Role.AUDITOR)
+        assert counted_elsewhere(tmp_path / ACCESS, "users") == before + 1
 
 
 def test_an_open_that_fails_leaves_no_file_open(tmp_path, monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
+from adomnia.ledger.schema import touch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,7 +98,7 @@ class Database:
         self._reading, self._writing = Lock(), Lock()
         with _explained():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite gives its other files the same mode
+            touch(path)
             self._writer = _connect(path)
             try:
                 _prepare(self._writer)
@@ -180,7 +180,11 @@ def _explained() -> Iterator[None]:
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = FULL")  # a token that was revoked stays so after a power cut
+    try:
+        connection.execute("PRAGMA synchronous = FULL")  # a token that was revoked stays so after a power cut
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -1,17 +1,26 @@
-"""A file of SQLite that somebody else creates just while it is being looked at."""
+"""A file of SQLite that others use: one creates it just while it is being looked at, one looks at it and leaves."""
 
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import pytest
 
+_LOOK = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+print(connection.execute(f"SELECT COUNT(*) FROM {sys.argv[2]}").fetchone()[0])
+connection.close()
+"""
 _SECONDS = 0.5  # more than enough for whoever need not wait
 
 
@@ -37,3 +46,8 @@ def created_meanwhile(patch: pytest.MonkeyPatch, create: Callable[[], object]) -
         patch.setattr(sqlite3, "connect", connect)
         yield
     begun[0].result()
+
+
+def counted_elsewhere(path: Path, table: str) -> int:
+    """How many rows another process sees, which then closes the file; as the last one, it would tidy it up."""
+    return int(subprocess.check_output([sys.executable, "-c", _LOOK, str(path), table], timeout=60))
