@@ -50,6 +50,15 @@ class Serving:
         """The processes that answer, once they have opened the ledger."""
         return [pid for pid in self.family[1:] if has_open(pid, LEDGER)]
 
+    def all_workers(self, number: int = 2) -> list[int]:
+        """The same, once there are so many: the first one that is ready answers already."""
+        until = time.monotonic() + _READY_SECONDS
+        while len(found := self.workers) < number:
+            if self.process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"There are {len(found)} workers, not {number}: {self.log.read_text()[-2000:]}")
+            time.sleep(0.02)
+        return found
+
     def cpu_seconds(self) -> float:
         """What all of them have used so far, those that ended among them."""
         return sum(cpu_seconds(pid) for pid in self.family)

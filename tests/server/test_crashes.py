@@ -125,21 +125,13 @@ def compare(folder, books) -> None:
     books.spent = spent
 
 
-def wait_for_workers(serving) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while len(serving.workers) < WORKERS:
-        assert time.monotonic() < deadline
-        assert serving.process.poll() is None
-        time.sleep(0.02)
-
-
 def killed_one(serving, books, moments) -> None:
     """Kill one process that answers; the others go on, and soon there is another in its place."""
     victim = moments.choice(serving.workers)
     kill = partial(os.kill, victim, signal.SIGKILL)
     calling(serving.port, partial(under_load, books=books, kill=kill, seconds=moments.uniform(0.0, 0.3)))
     calling(serving.port, partial(retry, books=books))
-    wait_for_workers(serving)
+    serving.all_workers(WORKERS)
 
 
 def live_and_die(folder, books, moments) -> None:
@@ -149,7 +141,7 @@ def live_and_die(folder, books, moments) -> None:
     books.restarts.append(min(serving.ready_seconds, serving.cpu_seconds()))
     try:
         calling(serving.port, partial(retry, books=books))
-        wait_for_workers(serving)
+        serving.all_workers(WORKERS)
         for _ in range(KILLS_EACH_LIFE - 1):
             killed_one(serving, books, moments)
         seconds = moments.uniform(0.0, 0.3)

@@ -35,7 +35,7 @@ def spend_it_all(folder):
     with_analysts(folder, ANALYSTS, epsilon=1, each=1)
     asked = list(questions(tokens(folder, ANALYSTS)))
     with served(folder, "--workers", 2, "--bucket", 0) as serving:
-        assert len(serving.workers) == 2
+        serving.all_workers(2)
         return calling(serving.port, lambda callers: callers.press(asked, AT_ONCE))
 
 

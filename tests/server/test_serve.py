@@ -92,7 +92,7 @@ def test_from_the_first_start_to_a_graceful_end(hospital):
         assert "server" not in headers
         assert sent(server.port, "POST", "/sign-in/link", link)[0] == 401
         # A worker that dies is started again, and the other one answers meanwhile.
-        first, second = server.workers
+        first, second = server.all_workers()
         os.kill(first, signal.SIGKILL)
         assert sent(server.port, "GET", "/health")[0] == 200
         eventually(lambda: len(server.workers) == 2 and first not in server.workers)
@@ -117,7 +117,7 @@ def test_from_the_first_start_to_a_graceful_end(hospital):
 def test_a_server_whose_parent_is_killed_gives_its_port_free(hospital):
     server = serving.start(hospital)
     try:
-        workers = server.workers
+        workers = server.all_workers()
         os.kill(server.process.pid, signal.SIGKILL)
         server.process.wait(PATIENCE)
         eventually(lambda: not any(Path(f"/proc/{pid}").exists() and is_running(pid) for pid in workers))
@@ -136,7 +136,7 @@ def is_running(pid):
 
 def test_the_second_signal_ends_it_at_once(hospital):
     with serving.served(hospital, "--workers", 1) as server:
-        (worker,) = server.workers
+        (worker,) = server.all_workers(1)
         os.kill(worker, signal.SIGSTOP)  # it will not finish by itself
         server.process.send_signal(signal.SIGINT)
         time.sleep(0.3)
