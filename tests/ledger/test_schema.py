@@ -93,6 +93,14 @@ def test_a_file_that_this_user_may_not_write_is_refused_at_open(path, tmp_path):
     assert said == f"The ledger may not be written. Fix: {fix}.\n"
 
 
+def test_a_file_that_is_another_users_is_not_opened_at_all(path, monkeypatch):
+    opened(path).close()
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # for root there is no such file
+    monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: pytest.fail("It was opened."))
+    with pytest.raises(Refusal, match="The ledger may not be written"):
+        opened(path)
+
+
 def test_a_locked_database_is_waited_for_and_then_refused(path, monkeypatch):
     monkeypatch.setattr(adomnia.ledger.schema, "BUSY_SECONDS", 0.05)
     with opened(path) as ledger, closing(sqlite3.connect(path, isolation_level=None)) as other:
