@@ -224,8 +224,11 @@ def test_opening_it_again_leaves_this_process_its_locks(access, tmp_path):
         assert counted_elsewhere(tmp_path / ACCESS, "users") == before + 1
 
 
-def test_an_open_that_fails_leaves_no_file_open(tmp_path, monkeypatch):
+@pytest.mark.parametrize("content", [None, b"canary" * 1000], ids=["of another format", "no database"])
+def test_an_open_that_fails_leaves_no_file_open(tmp_path, monkeypatch, content):
     changed(tmp_path, "PRAGMA user_version = 2")
+    if content is not None:
+        (tmp_path / ACCESS).write_bytes(content)
     made = []
 
     def connect(*arguments, **options):
