@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.sql.asked import Asked
-from adomnia.sql.payment import Question
+from adomnia.pricing.payment import Question
+from adomnia.session.asked import Asked
 from sql.hospital import HOSPITAL
 
 IDENTITIES = json.loads((Path(__file__).parents[1] / "fixtures" / "identities.json").read_text())

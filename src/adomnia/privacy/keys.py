@@ -14,6 +14,7 @@ from adomnia.privacy.relations import MOST_ROWS
 
 Label: TypeAlias = str | bool | int | float | date
 
+MOST_CELLS = 10**6  # groups that one question may have
 _MONTHS, _QUARTERS, _WEEK = 12, 4, 7
 
 # What a whole number stands for, by how a key is shown: days are counted from the first of year 1, which is a Monday.
