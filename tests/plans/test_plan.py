@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -104,6 +105,7 @@ def test_statistics_are_measured_once_and_in_one_order():
 
 @dataclass(frozen=True)
 class Pair:
+    tag: ClassVar[str] = "Pair"
     left: object
     right: object
 

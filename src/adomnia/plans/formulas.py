@@ -10,7 +10,7 @@ they share noise.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias, Union
+from typing import ClassVar, TypeAlias, Union
 
 import numpy as np
 
@@ -32,6 +32,7 @@ Interval: TypeAlias = Callable[[float, int], Bounds]
 class Formula:
     """A function of statistics, formulas and constants; at least one statistic is among them."""
 
+    tag: ClassVar[str] = "Formula"
     function: str
     terms: tuple[Term, ...]
 

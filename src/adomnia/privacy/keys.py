@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import TypeAlias, TypeGuard
+from typing import ClassVar, TypeAlias, TypeGuard
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Approximate, Concentrated
@@ -35,6 +35,7 @@ class Names:
     many people a value must have: where these differ, so may what is found.
     """
 
+    tag: ClassVar[str] = "Names"
     found: tuple[Label, ...]
     most: int = 0
     price: Approximate | Concentrated | None = None
@@ -49,6 +50,7 @@ class Bucket:
     where `value` is its number, `shown` as that day.
     """
 
+    tag: ClassVar[str] = "Bucket"
     value: Expression
     among: tuple[str, ...] | Numbers | Names | None
     written: Expression
