@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.engines.check import checked
 from adomnia.engines.render import render
-from adomnia.pricing.quotes import measures, quote
+from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.events import Pure
 from adomnia.session.curator import read_catalog
 from adomnia.sql.lower import lower
@@ -91,9 +91,9 @@ def main() -> int:
     catalog = read_catalog(HOSPITAL)
     price = Pure(1)
     plan = lower(QUESTION, catalog)
-    queries = [measure.query for measure in measures(plan, price)]
+    queries = [measure.query for measure in list_measures(plan, price)]
     reading = milliseconds(lambda: parsed(QUESTION))
-    planning = milliseconds(lambda: quote(lower(QUESTION, catalog), price))
+    planning = milliseconds(lambda: quote_plan(lower(QUESTION, catalog), price))
     looking = milliseconds(lambda: [checked(render((query,)), catalog) for query in queries])
     print(f"{len(QUESTION.strip().splitlines())} lines, {len(queries)} measurements")
     print(f"reading {reading:.1f} ms; second look {looking:.1f} ms")

@@ -21,7 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 import adomnia
-from adomnia.mechanisms.quantiles import Quantiles, SecretHistogram, Target
+from adomnia.mechanisms.quantiles import Quantiles, SecretHistogram
+from adomnia.mechanisms.ranks import Target
 from adomnia.noise import SystemBits
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.sensitivity import Sensitivity

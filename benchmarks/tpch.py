@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from adomnia.pricing.payment import Payment
+    from adomnia.pricing.questions import Payment
     from adomnia.session.session import Session
 
 ROOT = Path(__file__).parents[1]

@@ -17,7 +17,7 @@ import typer
 import adomnia
 from adomnia.cli.app import app
 from adomnia.errors import Refusal
-from adomnia.mechanisms.registry import NOISES, SELECTIONS
+from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.session.curator import read_catalog
 from adomnia.sql.lower import lower, understood
@@ -189,9 +189,7 @@ def test_every_make_target_is_in_the_readme_or_the_contributing_page():
     assert [target for target in targets if f"`make {target}`" not in text and f"$ make {target}" not in text] == []
 
 
-@pytest.mark.parametrize(
-    "mechanism", [*NOISES.values(), *SELECTIONS.values()], ids=lambda mechanism: mechanism.__name__
-)
+@pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=lambda mechanism: mechanism.__name__)
 def test_every_registered_mechanism_is_in_the_glossary_and_names_its_proof(mechanism):
     proof = f"docs/proofs/{mechanism.__module__.split('.')[-1]}.md"
     assert mechanism.__name__ in glossary_words()

@@ -8,7 +8,7 @@ from adomnia.errors import AdomniaError, Failure, Refusal
 
 if TYPE_CHECKING:
     from adomnia.client.session import connect
-    from adomnia.pricing.payment import Question
+    from adomnia.pricing.questions import Question
     from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
     from adomnia.session.curator import protect
 
@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     # Loaded when first used, so that `import adomnia` and `adomnia --help` do not wait for the engine.
     if name == "Question":
-        from adomnia.pricing.payment import Question
+        from adomnia.pricing.questions import Question
 
         return Question
     if name == "connect":

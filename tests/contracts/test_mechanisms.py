@@ -14,22 +14,23 @@ import numpy as np
 import pytest
 
 from adomnia.errors import Failure
-from adomnia.mechanisms.registry import NOISES, SELECTIONS
-from adomnia.mechanisms.secret import Secret
+from adomnia.mechanisms.registry import MECHANISMS, NOISES, NUMERIC
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import BrokenBits, SeededBits
 from kit.laws import exponential_law, fits_the_law, p_value_of_counts, tabulated_probability
-from kit.mechanisms import EXACT_LAWS, MOVES, PRICES, reach_of
+from kit.mechanisms import EXACT_LAWS, MOVES, PRICES, calibrate, reach_of, seal, suits
 
 PROJECT = Path(__file__).parents[2]
-MECHANISMS = {**NOISES, **SELECTIONS}
+SELECTIONS = {name: kind for name, kind in MECHANISMS.items() if hasattr(kind, "probabilities")}
+SIMPLE = {**NOISES, **SELECTIONS}  # of one parameter
 ONE = Sensitivity(l1=1)
-NOISE_AT_A_PRICE = [(name, price) for name, kind in NOISES.items() for price in PRICES[kind.price]]
-PURE = [name for name, kind in NOISES.items() if kind.price is Pure]
-CONCENTRATED = [name for name, kind in NOISES.items() if kind.price is Concentrated]
+NOISE_AT_A_PRICE = [(name, price) for name, kind in NOISES.items() for price in PRICES[kind.prices[0]]]
+PURE = [name for name, kind in NOISES.items() if kind.prices == (Pure,)]
+CONCENTRATED = [name for name, kind in NOISES.items() if kind.prices == (Concentrated,)]
 every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
+every_simple_mechanism = pytest.mark.parametrize("name", SIMPLE)
 every_noise = pytest.mark.parametrize("name", NOISES)
 every_selection = pytest.mark.parametrize("name", SELECTIONS)
 every_noise_at_a_price = pytest.mark.parametrize(("name", "price"), NOISE_AT_A_PRICE, ids=str)
@@ -42,13 +43,17 @@ def amount_of(price):
 
 def bought(name, sensitivity=ONE, price=None):
     """The mechanism of that name for that price."""
-    kind = MECHANISMS[name]
-    return kind.calibrated(sensitivity, price or PRICES[kind.price][1])
+    return calibrate(name, sensitivity, price or prices_of(name)[1])
+
+
+def prices_of(name):
+    return PRICES[MECHANISMS[name].prices[0]]
 
 
 def sealed(values, mechanism, sensitivity=ONE):
     """A secret with exactly the reserve the mechanism needs."""
-    return Secret(np.asarray(values), sensitivity, mechanism.event(sensitivity))
+    (name,) = (name for name, kind in MECHANISMS.items() if kind is type(mechanism))
+    return seal(name, values, sensitivity, mechanism.event(sensitivity))
 
 
 @every_mechanism
@@ -69,7 +74,8 @@ def test_the_proof_it_names_exists(name):
 
 @every_mechanism
 def test_it_costs_at_most_its_price_and_nearly_all_of_it(name):
-    for (sensitivity, _), price in product(MOVES, PRICES[MECHANISMS[name].price]):
+    moves = [sensitivity for sensitivity, _ in MOVES if suits(name, sensitivity)]
+    for sensitivity, price in product(moves, prices_of(name)):
         event = bought(name, sensitivity, price).event(sensitivity)
         assert covers(price, event)
         spent, offered = loss(event), loss(price)
@@ -81,7 +87,8 @@ def test_it_costs_at_most_its_price_and_nearly_all_of_it(name):
 @every_mechanism
 def test_a_larger_move_costs_more(name):
     mechanism = bought(name)
-    single, double = loss(mechanism.event(ONE)), loss(mechanism.event(Sensitivity(l1=2)))
+    twice = Sensitivity(l1=2, l2_squared=2, linf=1) if name == "threshold" else Sensitivity(l1=2)
+    single, double = loss(mechanism.event(ONE)), loss(mechanism.event(twice))
     assert single <= double
     assert not double <= single
 
@@ -90,19 +97,19 @@ def test_a_larger_move_costs_more(name):
 @pytest.mark.parametrize("price", [Pure(1), Concentrated(1), Approximate(1, 0.1), 1, None, "1"], ids=repr)
 def test_a_price_of_another_kind_is_refused_by_name(name, price):
     kind = MECHANISMS[name]
-    if isinstance(price, kind.price):
+    if isinstance(price, kind.prices):
         return
     with pytest.raises(TypeError, match=f"^{kind.__name__} "):
-        kind.calibrated(ONE, price)
+        calibrate(name, ONE, price)
 
 
-@every_mechanism
+@every_simple_mechanism
 @pytest.mark.parametrize("amount", [0, -1, float("nan"), float("inf"), "1", None, True, Fraction(1, 10**400)], ids=repr)
 def test_a_price_or_parameter_that_is_no_positive_number_is_refused_by_name_field_rule_and_value(name, amount):
     kind = MECHANISMS[name]
     shown = re.escape(repr(amount) if isinstance(amount, str) else str(amount))
-    with pytest.raises(ValueError, match=rf"^{kind.price.__name__} \w+ must be .*, got {shown}\.$"):
-        kind.price(amount)
+    with pytest.raises(ValueError, match=rf"^{kind.prices[0].__name__} \w+ must be .*, got {shown}\.$"):
+        kind.prices[0](amount)
     with pytest.raises(ValueError, match=rf"^{kind.__name__} \w+ must be .*, got {shown}\.$"):
         kind(amount)
 
@@ -126,9 +133,8 @@ def test_a_secret_opens_for_it_once(name):
 
 @every_mechanism
 def test_a_secret_stays_shut_for_less_noise_than_was_paid_for(name):
-    kind = MECHANISMS[name]
-    paid, wanted = PRICES[kind.price][1], PRICES[kind.price][2]
-    secret = Secret(np.array([1, 2, 3]), ONE, paid)
+    _, paid, wanted, _ = prices_of(name)
+    secret = seal(name, [1, 2, 3], ONE, paid)
     with pytest.raises(ValueError, match=r"^Secret was reserved for"):
         bought(name, price=wanted).release(secret, SeededBits(name))
     bought(name, price=paid).release(secret, SeededBits(name))  # the attempt did not open it
@@ -136,8 +142,9 @@ def test_a_secret_stays_shut_for_less_noise_than_was_paid_for(name):
 
 @every_mechanism
 def test_a_calibration_for_a_smaller_move_does_not_open_the_secret(name):
-    price = PRICES[MECHANISMS[name].price][1]
-    secret = Secret(np.array([1, 2, 3]), Sensitivity(l1=3), price)
+    price = prices_of(name)[1]
+    threefold = Sensitivity(l1=3, l2_squared=3, linf=1) if name == "threshold" else Sensitivity(l1=3)
+    secret = seal(name, [1, 2, 3], threefold, price)
     with pytest.raises(ValueError, match=r"^Secret was reserved for"):
         bought(name, ONE, price).release(secret, SeededBits(name))
 
@@ -155,7 +162,15 @@ def test_it_is_a_plain_frozen_value(name):
     assert mechanism == bought(name)
     assert hash(mechanism) == hash(bought(name))
     with pytest.raises(AttributeError):
-        mechanism.price = Concentrated(1)
+        mechanism.prices = (Concentrated,)
+
+
+@every_mechanism
+def test_it_says_what_it_reads_and_what_buys_it(name):
+    kind = MECHANISMS[name]
+    assert kind.reads in {"cells", "histogram", "keys"}
+    assert set(kind.prices) <= set(PRICES)
+    assert (name in NUMERIC) == hasattr(kind, "shape")
 
 
 def test_every_noise_has_an_exact_law_to_be_held_to():
@@ -223,12 +238,12 @@ def divergence(name, noise, step, order):
 def test_released_noise_fits_the_stated_probability_and_none_three_percent_off(name, number, seeded_bits):
     """False alarms: 1e-6."""
     kind = NOISES[name]
-    price = PRICES[kind.price][number]
+    price = PRICES[kind.prices[0]][number]
     noise = bought(name, price=price)
     draws = noise.release(sealed(np.zeros(10**6, dtype=np.int64), noise), seeded_bits)
     assert fits_the_law(draws, tabulated_probability(noise.probability, reach_of(noise)))
     for wrong in (Fraction(97, 100), Fraction(103, 100)):
-        other = bought(name, price=price * (wrong if kind.price is Pure else wrong**2))
+        other = bought(name, price=price * (wrong if kind.prices == (Pure,) else wrong**2))
         assert not fits_the_law(draws, tabulated_probability(other.probability, reach_of(other)))
 
 
@@ -281,7 +296,7 @@ def test_huge_noise_never_wraps_around(name, seeded_bits):
 @pytest.mark.parametrize("confidence", [0.5, 0.68, 0.9, 0.95, 0.99, 0.999999])
 @pytest.mark.parametrize("cells", [1, 2, 10, 1000])
 def test_the_interval_covers_what_it_says_and_a_narrower_one_does_not(name, confidence, cells):
-    for price in PRICES[NOISES[name].price]:
+    for price in PRICES[NOISES[name].prices[0]]:
         noise = bought(name, price=price)
         interval = noise.interval(confidence, cells)
         with mpmath.workdps(40):

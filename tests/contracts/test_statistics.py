@@ -139,7 +139,7 @@ def drawn(noise, wider, bits):
 
 
 def noisy(measure, rows, wider, bits):
-    law = measure.noise()
+    law = measure.mechanism
     if isinstance(law, Quantiles):
         return quantiles.drawn(replace(law, rate=law.rate / wider), [pay for pay, _ in rows], DRAWS, bits)
     return exact(measure.query, rows) + drawn(law, wider, bits)
@@ -148,7 +148,7 @@ def noisy(measure, rows, wider, bits):
 def answered(statistic, price, rows, bits, wider=1):
     """The estimates of DRAWS cells that all hold the same rows."""
     flow = statistic.steps(price)
-    measured = tuple(Measured(noisy(measure, rows, wider, bits), measure.noise()) for measure in next(flow))
+    measured = tuple(Measured(noisy(measure, rows, wider, bits), measure.mechanism) for measure in next(flow))
     with pytest.raises(StopIteration) as end:
         flow.send(measured)
     return end.value.value
@@ -192,9 +192,9 @@ def test_its_events_sum_to_exactly_the_price(name, price):
 def test_it_asks_for_no_more_than_its_event(name, price):
     for statistic in made(name):
         measures = next(statistic.steps(price))
-        spent = Composed(measure.noise().event(measure.query.sensitivity()) for measure in measures)
+        spent = Composed(measure.mechanism.event(measure.query.sensitivity()) for measure in measures)
         assert covers(statistic.event(price), spent)
-        if any(isinstance(measure.noise(), Quantiles) for measure in measures):  # choices are cheaper in rho
+        if any(isinstance(measure.mechanism, Quantiles) for measure in measures):  # choices are cheaper in rho
             assert float(amount(spent, price)) == pytest.approx(float(amount(statistic.event(price), price)))
         else:
             assert loss(statistic.event(price)) == loss(spent)

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from adomnia.errors import Refusal
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
@@ -150,7 +150,7 @@ def test_what_is_public_is_exact_costs_nothing_and_is_the_same_on_every_database
 def test_one_person_moves_an_answer_by_at_most_its_sensitivity(curators, name):
     """Ann's rows are all that the first two databases differ in."""
     for text in texts(name):
-        for measure in measures(lower(text, curators[0].catalog), Pure(1)):
+        for measure in list_measures(lower(text, curators[0].catalog), Pure(1)):
             query = measure.query
             one, other = (
                 in_cells(curator.engine.inner.run(curator.engine.render((query,)), (query,))[0], query)
@@ -184,7 +184,7 @@ def test_exactly_the_declared_keys_come_back_in_their_order(curators):
 def test_four_equal_counts_are_one_measurement(curators):
     answer = curators[0].session("alice").sql(texts("A07")[0], epsilon=1)
     assert len({tuple(answer[column.name]) for column in answer.columns}) == 1
-    assert len(measures(lower(texts("A07")[0], curators[0].catalog), Pure(1))) == 1
+    assert len(list_measures(lower(texts("A07")[0], curators[0].catalog), Pure(1))) == 1
 
 
 def test_the_parts_of_a_question_add_up_to_its_debit(curators):

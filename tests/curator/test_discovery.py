@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adomnia import Question
-from adomnia.curator.discovery import discovered
-from adomnia.curator.measurements import Record, Replay
+from adomnia.curator.discovery import discover_keys
+from adomnia.curator.measurements import Record, Replayer
 from adomnia.errors import Failure, Refusal
-from adomnia.pricing.parts import event
-from adomnia.pricing.payment import paid_for
+from adomnia.pricing.parts import bill
+from adomnia.pricing.payment import price_question
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.sql.lower import understood
 from adomnia.sql.reading.parse import parsed
@@ -229,7 +229,7 @@ def test_a_failure_while_finding_keeps_the_debit_and_says_nothing(alice, monkeyp
 
 
 def test_more_than_was_reserved_is_not_spent_on_finding(alice, monkeypatch):
-    measured = lambda asked: event((asked[0].plan, asked[0].price))  # noqa: E731 - what follows, and not the finding
+    measured = lambda asked: bill((asked[0].plan, asked[0].price))  # noqa: E731 - what follows, and not the finding
     monkeypatch.setattr("adomnia.curator.paying.cost", measured)
     with pytest.raises(Failure):
         alice.sql(EYES, epsilon=1, delta=1e-7)
@@ -280,7 +280,7 @@ def test_one_person_moves_each_number_of_people_by_one_and_no_more_of_them_than_
 
 def finding_of(text, catalog, **price):
     plan = understood(parsed(text), catalog, finds=True)
-    return paid_for(Question(text, delta=1e-7, **price), plan, catalog, 0.95).finding
+    return price_question(Question(text, delta=1e-7, **price), plan, catalog, 0.95).finding
 
 
 def people_by_value(engine, finding):
@@ -300,7 +300,7 @@ def test_what_is_named_does_not_depend_on_the_order_of_the_engine(catalog):
             return counts[self.order], lambda places: [names[self.order[place]] for place in places]
 
     orders = ([0, 1, 2, 3], [3, 2, 1, 0])
-    found = [discovered(Turned(np.array(order)), None, finding, SeededBits(0)) for order in orders]
+    found = [discover_keys(Turned(np.array(order)), None, finding, SeededBits(0)) for order in orders]
     assert found == [(("a",), ("b",))] * 2
 
 
@@ -313,7 +313,7 @@ def test_a_record_keeps_what_was_found_as_it_was():
     again = Record.from_bytes(record.to_bytes())
     assert again.names == names
     assert [array.tolist() for array in again.values] == [[[1, 2]]]
-    replay = Replay(again)
+    replay = Replayer(again)
     assert [replay.find(None), replay.find(None)] == names
 
 

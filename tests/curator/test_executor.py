@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from adomnia.curator import executor as executor_module
-from adomnia.curator.executor import Executor, Statements, estimates
+from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.engines.check import checked, checked_histogram
 from adomnia.engines.contract import Statement
 from adomnia.errors import Failure
-from adomnia.pricing.parts import event, shares
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.parts import bill, split_price
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
@@ -35,12 +35,12 @@ def executor(curator, reserved, seed=0):
 
 
 def test_all_measures_of_one_relation_and_cap_are_one_statement(curator, plan):
-    estimates(shares(plan, Pure(1)), executor(curator, Pure(1)))
+    drive(split_price(plan, Pure(1)), executor(curator, Pure(1)))
     assert len(curator.engine.ran) == 2  # people are counted without a cap, everything else with one
 
 
 def test_values_are_the_exact_ones_plus_noise_of_the_recorded_law(curator, plan):
-    (count,) = (m for m in measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1)))
+    (count,) = (m for m in list_measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1)))
     draws = []
     for seed in range(100):
         (measured,) = executor(curator, Pure(1), seed).measure((count,))
@@ -52,7 +52,7 @@ def test_values_are_the_exact_ones_plus_noise_of_the_recorded_law(curator, plan)
 
 
 def test_more_than_was_reserved_is_not_measured(curator, plan):
-    asked = measures(plan, Pure(1))
+    asked = list_measures(plan, Pure(1))
     running = executor(curator, Pure(Fraction(99, 100)))
     with pytest.raises(ValueError, match="more than was reserved"):
         running.measure(asked)
@@ -61,16 +61,16 @@ def test_more_than_was_reserved_is_not_measured(curator, plan):
 
 
 def test_what_was_measured_before_counts_towards_the_reserve(curator, plan):
-    asked = measures(plan, Pure(1))
-    running = executor(curator, event((plan, Pure(1))))
+    asked = list_measures(plan, Pure(1))
+    running = executor(curator, bill((plan, Pure(1))))
     running.measure(asked)
     with pytest.raises(ValueError, match="more than was reserved"):
         running.measure(asked[:1])
 
 
 def test_exactly_what_was_reserved_is_measured(curator, plan):
-    running = executor(curator, Composed([event((plan, Pure(1)))]))
-    assert len(running.measure(measures(plan, Pure(1)))) == len(running.record.values)
+    running = executor(curator, Composed([bill((plan, Pure(1)))]))
+    assert len(running.measure(list_measures(plan, Pure(1)))) == len(running.record.values)
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2_squared", "linf"])
@@ -79,7 +79,7 @@ def test_a_statement_that_moves_further_than_planned_is_not_run(curator, monkeyp
     wider = {"l1": Sensitivity(4, 5, 2), "l2_squared": Sensitivity(3, 6, 2), "linf": Sensitivity(3, 5, Fraction(11, 5))}
     monkeypatch.setattr(Query, "sensitivity", lambda _: planned)
     # A price of its own, because noise may be remembered by measure.
-    (count,) = measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(Fraction(1, 7919)))
+    (count,) = list_measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(Fraction(1, 7919)))
     monkeypatch.setattr(executor_module, "checked", lambda *_: (wider[norm],))
     with pytest.raises(ValueError, match="above the planned one"):
         executor(curator, Pure(1)).measure((count,))
@@ -96,7 +96,7 @@ def test_a_statement_that_moves_further_than_planned_is_not_run(curator, monkeyp
     ],
 )
 def test_a_planted_wrong_statement_is_not_run(curator, monkeypatch, text):
-    (count,) = measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1))
+    (count,) = list_measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1))
     monkeypatch.setattr(curator.engine, "render", lambda _: Statement(text, ()))
     with pytest.raises(Failure):
         executor(curator, Pure(1)).measure((count,))
@@ -105,7 +105,7 @@ def test_a_planted_wrong_statement_is_not_run(curator, monkeypatch, text):
 
 def test_a_count_of_more_rows_than_planned_is_not_run(curator, monkeypatch):
     """The text proves three rows a person, the plan paid for one."""
-    (count,) = measures(lower("SELECT COUNT(*) FROM visits", curator.catalog), Pure(1))
+    (count,) = list_measures(lower("SELECT COUNT(*) FROM visits", curator.catalog), Pure(1))
     thrifty = replace(count, query=replace(count.query, relation=replace(count.query.relation, rows_per_person=1)))
     rendered = curator.engine.render((count.query,))
     monkeypatch.setattr(curator.engine, "render", lambda _: rendered)
@@ -134,14 +134,14 @@ class Counter:
 
     def measure(self, wanted):
         self.rounds.append(len(wanted))
-        return tuple(Measured(np.array(len(self.rounds)), each.noise()) for each in wanted)
+        return tuple(Measured(np.array(len(self.rounds)), each.mechanism) for each in wanted)
 
 
 def test_statistics_advance_in_lock_step_and_equal_measures_are_measured_once(catalog):
     plans = (lower(f"SELECT {asked} FROM people", catalog) for asked in ("COUNT(*)", "COUNT(age)"))
-    one, other = (measures(plan, Pure(1))[0] for plan in plans)
+    one, other = (list_measures(plan, Pure(1))[0] for plan in plans)
     counter = Counter([])
-    found = estimates([(Adaptive(one, other), Pure(1)), (Adaptive(one, one), Pure(1))], counter)
+    found = drive([(Adaptive(one, other), Pure(1)), (Adaptive(one, one), Pure(1))], counter)
     assert counter.rounds == [1, 2]
     assert [each.values.tolist() for each in found] == [[1, 2], [1, 2]]
 
@@ -181,12 +181,12 @@ def test_a_statement_that_proves_nothing_is_not_believed(catalog, name):
     ],
 )
 def test_both_derivations_of_a_sensitivity_agree(curator, text):
-    for measure in measures(lower(text, curator.catalog), Pure(1)):
+    for measure in list_measures(lower(text, curator.catalog), Pure(1)):
         assert checked(curator.engine.render((measure.query,)), curator.catalog) == (measure.query.sensitivity(),)
 
 
 def test_a_statement_that_is_less_monotone_than_planned_is_not_proved(curator, monkeypatch):
-    (count,) = measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1))
+    (count,) = list_measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1))
     looser = replace(count.query.sensitivity(), monotone=False)
     monkeypatch.setattr(executor_module, "checked", lambda *_: (looser,))
     with pytest.raises(ValueError, match="above the planned one"):
@@ -194,7 +194,7 @@ def test_a_statement_that_is_less_monotone_than_planned_is_not_proved(curator, m
 
 
 def test_a_statement_with_another_number_of_cells_is_not_proved(curator):
-    query = measures(lower("SELECT sex, COUNT(*) FROM people GROUP BY sex", curator.catalog), Pure(1))[0].query
+    query = list_measures(lower("SELECT sex, COUNT(*) FROM people GROUP BY sex", curator.catalog), Pure(1))[0].query
     key = replace(query.keys[0], kind=replace(query.keys[0].kind, values=("F",)))
     with pytest.raises(Failure):
         Statements(curator.engine, curator.catalog).of([Query(query.relation, (key,), query.aggregate)])
@@ -212,7 +212,7 @@ def test_all_that_is_read_of_a_histogram_is_proved(curator, catalog, monkeypatch
 
     monkeypatch.setattr(executor_module, "checked_histogram", spy)
     plan = lower(RANKED, catalog)
-    estimates(shares(plan, Pure(1)), executor(curator, Pure(1)))
+    drive(split_price(plan, Pure(1)), executor(curator, Pure(1)))
     assert len(proved) >= 2
     assert set(curator.engine.ran) == set(proved)
 
@@ -222,7 +222,7 @@ OTHERS = [("AS BIGINT) - 0", "AS BIGINT) - 1"), ('"rank" <= 1', '"rank" <= 1 AND
 
 @pytest.mark.parametrize("wrong", OTHERS)
 def test_a_second_look_into_other_rows_or_values_than_the_first_is_not_taken(curator, catalog, monkeypatch, wrong):
-    (measure, _) = measures(lower(RANKED, catalog), Pure(1))
+    (measure, _) = list_measures(lower(RANKED, catalog), Pure(1))
     statements = Statements(curator.engine, curator.catalog)
     statements.of([measure.query])
     narrowed = replace(measure.query, aggregate=replace(measure.query.aggregate, buckets=(3,)))
@@ -236,7 +236,7 @@ def test_a_second_look_into_other_rows_or_values_than_the_first_is_not_taken(cur
 
 
 def test_other_buckets_than_the_planned_ones_are_not_read(curator, catalog, monkeypatch):
-    (measure, _) = measures(lower(RANKED, catalog), Pure(1))
+    (measure, _) = list_measures(lower(RANKED, catalog), Pure(1))
     narrowed = replace(measure.query, aggregate=replace(measure.query.aggregate, buckets=(3,)))
     right = curator.engine.render((narrowed,))
     monkeypatch.setattr(curator.engine, "render", lambda _: replace(right, text=right.text.replace("(3)", "(4)")))

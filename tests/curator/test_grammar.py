@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import FUNCTIONS, Call
 from adomnia.sql.lower import lower
@@ -39,7 +39,7 @@ def answered(text: str, curators: tuple[Curator, Curator], databases: tuple[Data
     """Whether a question is answered; if so, it must be right, proved, and near on both databases."""
     one, other = curators
     try:
-        queries = tuple(dict.fromkeys(each.query for each in measures(lower(text, one.catalog), Pure(1))))
+        queries = tuple(dict.fromkeys(each.query for each in list_measures(lower(text, one.catalog), Pure(1))))
     except Refusal:
         assert refused(one, text) == refused(other, text)
         return False

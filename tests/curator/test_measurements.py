@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.curator.measurements import Record, Replay
+from adomnia.curator.measurements import Record, Replayer
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Pure
 from adomnia.privacy.queries import Query
@@ -34,12 +34,12 @@ def test_a_record_keeps_shapes(shape):
 
 def test_a_replay_answers_in_order_and_with_the_noise_of_the_measure():
     measures = tuple(Measure(Query(Table("t", cap, ()), (), Rows()), Pure(1)) for cap in (1, 2))
-    replay = Replay(Record([np.array(5), np.array(7)]))
+    replay = Replayer(Record([np.array(5), np.array(7)]))
     measured = [each for measure in measures for each in replay.measure((measure,))]
     assert [each.values.tolist() for each in measured] == [5, 7]
-    assert [each.noise for each in measured] == [measure.noise() for measure in measures]
+    assert [each.noise for each in measured] == [measure.mechanism for measure in measures]
 
 
 def test_a_record_that_is_too_short_is_noticed():
     with pytest.raises(IndexError):
-        Replay(Record()).measure((Measure(Query(Table("t", 1, ()), (), Rows()), Pure(1)),))
+        Replayer(Record()).measure((Measure(Query(Table("t", 1, ()), (), Rows()), Pure(1)),))

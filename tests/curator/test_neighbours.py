@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.sql.lower import lower
@@ -127,7 +127,7 @@ def gate(catalog: Catalog, files: tuple[Rows, Rows], who: int | None, asked: lis
     with curated(catalog, **database.files) as one, curated(catalog, **smaller.files) as other:
         for text, price in asked:
             paid = Pure(price["epsilon"]) if "epsilon" in price else Concentrated(price["rho"])
-            queries = tuple(dict.fromkeys(each.query for each in measures(lower(text, catalog), paid)))
+            queries = tuple(dict.fromkeys(each.query for each in list_measures(lower(text, catalog), paid)))
             statements = proved(one, queries)
             here, there = aggregated(one, statements), aggregated(other, statements)
             assert here == {query: meaning(query, database) for query in queries}
@@ -200,7 +200,7 @@ def test_every_aggregate_holds_its_sensitivity_on_the_databases_that_break_thing
 def test_the_gate_sees_a_person_who_counts_too_much(catalog):
     """Otherwise it proves nothing: one row more than the cap allows must be noticed."""
     some = [visit(1, hospital="H1", cost=1.0) for _ in range(3)]
-    (query,) = (each.query for each in measures(lower("SELECT COUNT(*) FROM visits", catalog), Pure(1)))
+    (query,) = (each.query for each in list_measures(lower("SELECT COUNT(*) FROM visits", catalog), Pure(1)))
     moved_within(query, len(some), 0)
     with pytest.raises(AssertionError):
         moved_within(query, len(some) + 1, 0)
@@ -213,7 +213,7 @@ def test_the_reference_knows_every_function_that_a_question_can_use():
 def test_the_order_of_rows_in_the_file_changes_nothing(catalog, seeded_bits):
     some = [visit(k % 3, hospital=f"H{k % 5 + 1}", cost=k / 7, day=date(2020, 1, 1) + timedelta(k)) for k in range(40)]
     text = "SELECT hospital, COUNT(*), SUM(cost), COUNT(DISTINCT person_id) FROM visits GROUP BY hospital"
-    queries = tuple(each.query for each in measures(lower(text, catalog), Pure(Fraction(1))))
+    queries = tuple(each.query for each in list_measures(lower(text, catalog), Pure(Fraction(1))))
     found = []
     for _ in range(10):
         order = sorted(range(len(some)), key=lambda _: int(seeded_bits.words(1)[0]))

@@ -9,13 +9,13 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Failure, Refusal
-from adomnia.mechanisms.quantiles import scores
+from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.mechanisms.ranks import scores
 from adomnia.mechanisms.threshold import Threshold
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.losses import loss
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.sql.lower import lower
-from adomnia.statistics.ranks import choice
 from kit.hospital import curated, declare, person, visit
 
 MEDIAN = "SELECT MEDIAN(age) AS m FROM people WHERE name = 'alice'"
@@ -56,7 +56,7 @@ def _status(catalog, rows, epsilon):
 def _farthest(query, epsilon):
     """The farthest rank asked for, in the integers that ranks are counted in; None where the price buys no choice."""
     try:
-        targets = choice(query, Pure(epsilon)).targets
+        targets = Quantiles.for_query(query, Pure(epsilon)).targets
     except ValueError:
         return None
     _, parts = scores([target.share for target in targets])

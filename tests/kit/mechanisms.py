@@ -5,7 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from adomnia.privacy.events import Concentrated, Event, Pure
+import numpy as np
+
+from adomnia.mechanisms.quantiles import Quantiles, SecretHistogram
+from adomnia.mechanisms.ranks import Target
+from adomnia.mechanisms.registry import MECHANISMS
+from adomnia.mechanisms.secret import Secret
+from adomnia.privacy.events import Approximate, Concentrated, Event, Pure
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.laws import exact_gaussian, exact_laplace
 
@@ -23,6 +29,7 @@ EXACT_LAWS: dict[str, Callable[[Any, int], mpmath.mpf]] = {
 PRICES: dict[type, list[Any]] = {
     Pure: [Pure(Fraction(text)) for text in ("1/10", "1/3", "1", "5/2")],
     Concentrated: [Concentrated(Fraction(text)) for text in ("1/200", "1/10", "1/2", "3")],
+    Approximate: [Approximate(Fraction(text), Fraction(1, 10**6)) for text in ("1/10", "1/3", "1", "5/2")],
 }
 
 # Bounds with ways to move within them: integer vectors whose norms are at most the bounds.
@@ -32,6 +39,29 @@ MOVES: list[tuple[Sensitivity, list[tuple[int, ...]]]] = [
     (Sensitivity(l1=4, l2_squared=4, linf=1), [(1, 1, 1, 1), (1, 1), (-1, 1, 1)]),
     (Sensitivity(l1=5, l2_squared=13, linf=3), [(3, 2), (-3, 2), (3, 1), (2, 2)]),
 ]
+
+
+MEDIAN = (Target(Fraction(1, 2), Fraction(-3), -4), Target(Fraction(1, 2), Fraction(3), 4))
+
+
+def calibrate(name: str, sensitivity: Sensitivity, price: Any) -> Any:
+    """The mechanism of that name that a price buys for a move; a choice by rank is of two ranks around the median."""
+    if name == "quantiles":
+        return Quantiles(MEDIAN, 101, Quantiles.rate_for(sensitivity, price))
+    return MECHANISMS[name].calibrated(sensitivity, price)
+
+
+def seal(name: str, values: Any, sensitivity: Sensitivity, reserved: Event) -> Secret | SecretHistogram:
+    """Exact values in the form that the mechanism opens; of a histogram, how many rows have the values 0, 1, ..."""
+    if MECHANISMS[name].reads != "histogram":
+        return Secret(np.asarray(values), sensitivity, reserved)
+    rows = np.array([[0] * len(values), range(len(values)), values])
+    return SecretHistogram(lambda _buckets: rows, 1, sensitivity, reserved)
+
+
+def suits(name: str, sensitivity: Sensitivity) -> bool:
+    """Whether queries that a mechanism may release can have such a sensitivity: of keys, people are counted."""
+    return name != "threshold" or (sensitivity.linf == 1 and sensitivity.l1.denominator == 1)
 
 
 class AnyPrice:

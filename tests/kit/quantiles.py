@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.mechanisms.quantiles import Quantiles, SecretHistogram, Target, scores
+from adomnia.mechanisms.quantiles import Quantiles, SecretHistogram
+from adomnia.mechanisms.ranks import Target, scores
 from adomnia.privacy.sensitivity import Sensitivity
 
 if TYPE_CHECKING:

@@ -112,7 +112,7 @@ def drawn(noise: Noise, draws: int, bits: Bits, wider: int = 1) -> Any:
 def answered(statistic: Statistic, price: Price, given: Callable[[Any], Any]) -> Estimate:
     """The estimate of a statistic of one round, whose measures are answered as given."""
     flow = statistic.steps(price)
-    measured = tuple(Measured(np.asarray(given(measure)), measure.noise()) for measure in next(flow))
+    measured = tuple(Measured(np.asarray(given(measure)), measure.mechanism) for measure in next(flow))
     with pytest.raises(StopIteration) as end:
         flow.send(measured)
     found: Estimate = end.value.value
@@ -122,7 +122,7 @@ def answered(statistic: Statistic, price: Price, given: Callable[[Any], Any]) ->
 def estimated(statistic: Statistic, price: Price, rows: Columns, bits: Bits, wider: int = 1) -> Estimate:
     """DRAWS answers to the same rows."""
     return answered(
-        statistic, price, lambda measure: exact(measure.query, rows) + drawn(measure.noise(), DRAWS, bits, wider)
+        statistic, price, lambda measure: exact(measure.query, rows) + drawn(measure.mechanism, DRAWS, bits, wider)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from kit.gate import meaning
@@ -59,7 +59,7 @@ def database(tmp_path_factory):
 
 @pytest.mark.parametrize("text", BY_HAND)
 def test_a_question_means_what_counting_on_fingers_gives(database, text):
-    (query,) = (each.query for each in measures(lower(text, database.catalog), Pure(1)))
+    (query,) = (each.query for each in list_measures(lower(text, database.catalog), Pure(1)))
     assert meaning(query, database) == BY_HAND[text]
 
 
@@ -72,5 +72,5 @@ def test_a_person_goes_with_all_their_rows_and_nobody_else_does(database):
 
 def test_an_average_is_computed_in_the_order_of_the_engine(database):
     text = "SELECT SUM(a) FROM (SELECT person_id, AVG(cost) AS a FROM visits GROUP BY person_id) t"
-    (query,) = (each.query for each in measures(lower(text, database.catalog), Pure(1)))
+    (query,) = (each.query for each in list_measures(lower(text, database.catalog), Pure(1)))
     assert meaning(query, database) == (3 + 10 + 99) * 16  # in steps of 1/16

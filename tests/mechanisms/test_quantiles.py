@@ -13,7 +13,8 @@ from scipy import stats
 
 from adomnia.errors import Failure
 from adomnia.mechanisms import quantiles as module
-from adomnia.mechanisms.quantiles import MOST_VALUES, Quantiles, SecretHistogram, Target, scores
+from adomnia.mechanisms.quantiles import MOST_VALUES, Quantiles, SecretHistogram
+from adomnia.mechanisms.ranks import Target, scores
 from adomnia.privacy.events import BoundedRange, Concentrated, Pure
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.plans.finish import finished
+from adomnia.plans.finish import finish
 from adomnia.plans.formulas import estimated
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate
@@ -25,7 +25,7 @@ def rows(text, **values):
         statistic: Estimate(np.array(values.get(named.get(statistic, "hidden")), dtype=float).reshape(shape), None, "")
         for statistic in plan.statistics
     }
-    return finished(plan, estimates).tolist()
+    return finish(plan, estimates).tolist()
 
 
 SEX = "SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM people GROUP BY sex"
@@ -155,7 +155,7 @@ def ours(text):
         list(AGES) if output.source in plan.keys else estimated(output.source, estimates).values.tolist()
         for output in plan.outputs
     ]
-    return [tuple(column[cell] for column in columns) for cell in finished(plan, estimates)]
+    return [tuple(column[cell] for column in columns) for cell in finish(plan, estimates)]
 
 
 @pytest.mark.parametrize(

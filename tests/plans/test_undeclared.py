@@ -12,9 +12,10 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.mechanisms.threshold import Threshold
 from adomnia.plans.undeclared import MOST_NAMED, resolved, shared, tagged
-from adomnia.pricing.findings import cost, finding, findings, needed, total
-from adomnia.pricing.payment import Question, paid_batch, paid_for
-from adomnia.pricing.quotes import bill
+from adomnia.pricing.findings import cost, explain_need, list_findings, price_finding, total_price
+from adomnia.pricing.payment import price_batch, price_question
+from adomnia.pricing.questions import Question
+from adomnia.pricing.quotes import quote_questions
 from adomnia.privacy.aggregates import People
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget
@@ -33,7 +34,7 @@ def plan_of(text, catalog=HOSPITAL):
 
 
 def asked(text, catalog=HOSPITAL, **payment):
-    return paid_for(Question(text, **payment), plan_of(text, catalog), catalog, 0.95)
+    return price_question(Question(text, **payment), plan_of(text, catalog), catalog, 0.95)
 
 
 def refused(text, catalog=HOSPITAL, **payment):
@@ -88,8 +89,8 @@ def test_without_delta_the_refusal_says_what_to_add(text):
 
 
 def test_where_the_budget_is_pure_the_refusal_names_what_the_owner_can_do():
-    assert "approximate = true in [budget]" in needed(replace(HOSPITAL, budget=Budget(1)))
-    assert "approximate" not in needed(replace(HOSPITAL, budget=Budget(1, 1e-6, approximate=True)))
+    assert "approximate = true in [budget]" in explain_need(replace(HOSPITAL, budget=Budget(1)))
+    assert "approximate" not in explain_need(replace(HOSPITAL, budget=Budget(1, 1e-6, approximate=True)))
 
 
 def test_declared_keys_stay_as_they_are():
@@ -111,7 +112,7 @@ def test_finding_is_paid_like_one_more_measurement_and_takes_all_of_delta():
     priced = asked(NAMES, epsilon=1, delta=1e-9)
     assert priced.finding.price == Approximate(Fraction(1, 4), 1e-9)
     assert priced.price == Pure(Fraction(3, 4))
-    assert total(priced) == Pure(1)
+    assert total_price(priced) == Pure(1)
     assert loss(cost([priced])).rho == 4 * Fraction(1, 32)
     assert loss(cost([priced])).delta == Fraction(1, 10**9)
 
@@ -121,7 +122,7 @@ def test_all_parts_add_up_to_the_price_however_it_is_split(payment):
     text = "SELECT eye_color, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS a FROM people GROUP BY eye_color"
     priced = asked(text, rho=1, delta=1e-9, **payment)
     assert loss(cost([priced])) == loss(Concentrated(1, 1e-9))
-    assert total(priced) == Concentrated(1)
+    assert total_price(priced) == Concentrated(1)
 
 
 def test_in_rho_too():
@@ -134,7 +135,7 @@ def test_an_error_is_bought_for_the_measurements_and_the_finding_comes_on_top():
     text = "SELECT name, COUNT(*) FROM people GROUP BY name"
     priced = asked(text, error=50, delta=1e-9)
     assert priced.finding.price.epsilon == priced.price.epsilon
-    assert total(priced).epsilon == 2 * priced.price.epsilon
+    assert total_price(priced).epsilon == 2 * priced.price.epsilon
 
 
 def test_laplace_thresholds_see_one_row_of_a_person_and_gaussian_ones_all_that_count():
@@ -165,7 +166,7 @@ def test_the_threshold_is_that_of_its_price_and_the_owners_minimum():
 
 
 def test_the_quote_says_how_many_people_a_value_needs_and_what_it_closes():
-    quote = bill([asked(NAMES, epsilon=1, delta=1e-9)], 0.95, False, None)
+    quote = quote_questions([asked(NAMES, epsilon=1, delta=1e-9)], 0.95, False, None)
     (found,) = quote.findings
     assert f"about {found.people} people" in str(found)
     assert "epsilon 0.25 and delta 1e-9" in str(found)
@@ -191,15 +192,15 @@ def test_a_price_that_buys_no_threshold_is_refused():
 
 def test_a_batch_with_one_price_takes_no_delta():
     with pytest.raises(Refusal, match="one price"):
-        paid_batch([Question(NAMES)], [plan_of(NAMES)], {"epsilon": 1, "delta": 1e-9}, HOSPITAL, 0.95)
+        price_batch([Question(NAMES)], [plan_of(NAMES)], {"epsilon": 1, "delta": 1e-9}, HOSPITAL, 0.95)
 
 
 def test_equal_findings_of_a_batch_are_paid_once_and_others_apart():
     same = [asked(NAMES, epsilon=1, delta=1e-9), asked(NAMES, epsilon=1, delta=1e-9)]
     other = [asked(NAMES, epsilon=1, delta=1e-9), asked(NAMES, epsilon=1, delta=1e-10)]
-    assert len(findings(same)) == 1
+    assert len(list_findings(same)) == 1
     assert cost(same) == cost(same[:1])
-    assert len(findings(other)) == 2
+    assert len(list_findings(other)) == 2
     # What is measured is the same, but over values that may differ.
     assert loss(cost(other)).rho == 2 * loss(cost(same)).rho
     assert isinstance(cost(same), Composed)
@@ -209,26 +210,26 @@ def test_equal_findings_of_a_batch_are_paid_once_and_others_apart():
 
 
 def test_values_that_fit_are_all_chosen_in_an_order_of_their_own():
-    found = finding(plan_of("SELECT COUNT(*) FROM people GROUP BY name, eye_color"), Pure(1), 1e-9, HOSPITAL)
+    found = price_finding(plan_of("SELECT COUNT(*) FROM people GROUP BY name, eye_color"), Pure(1), 1e-9, HOSPITAL)
     named = [(f"n{k:03}", f"e{k % 7}") for k in range(300)]
-    assert found.chosen(named[::-1], np.arange(300)) == tuple(named)
+    assert found.choose(named[::-1], np.arange(300)) == tuple(named)
 
 
 def test_more_values_than_fit_are_those_of_the_most_people():
     """It is the combinations of all values that are bounded: each is measured."""
-    found = finding(plan_of("SELECT COUNT(*) FROM people GROUP BY name, eye_color"), Pure(1), 1e-9, HOSPITAL)
+    found = price_finding(plan_of("SELECT COUNT(*) FROM people GROUP BY name, eye_color"), Pure(1), 1e-9, HOSPITAL)
     diagonal = [(f"n{k:03}", f"e{k:03}") for k in range(300)]
     people = np.arange(300) * 7 % 300 + 20
-    chosen = found.chosen(diagonal, people)
+    chosen = found.choose(diagonal, people)
     assert len(chosen) == 100
     assert chosen == tuple(sorted(diagonal[place] for place in np.argsort(-people)[:100]))
 
 
 def test_equal_numbers_of_people_are_told_apart_by_the_values_never_by_where_they_lay():
-    found = finding(plan_of("SELECT COUNT(*) FROM people GROUP BY name, eye_color"), Pure(1), 1e-9, HOSPITAL)
+    found = price_finding(plan_of("SELECT COUNT(*) FROM people GROUP BY name, eye_color"), Pure(1), 1e-9, HOSPITAL)
     diagonal = [(f"n{k:03}", f"e{k:03}") for k in range(300)]
     people = np.full(300, 7)
-    assert found.chosen(diagonal, people) == found.chosen(diagonal[::-1], people) == tuple(diagonal[:100])
+    assert found.choose(diagonal, people) == found.choose(diagonal[::-1], people) == tuple(diagonal[:100])
 
 
 def test_found_values_are_keys_like_any_others_wherever_they_stand():

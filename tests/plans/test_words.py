@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.pricing.quotes import quote
+from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from sql.hospital import HOSPITAL
@@ -34,19 +34,19 @@ UNITED = "(SELECT age AS x FROM people UNION ALL SELECT cost FROM visits)"
     ],
 )
 def test_a_quote_speaks_of_what_was_asked(text, words):
-    found = quote(lower(text, HOSPITAL), Pure(1))
+    found = quote_plan(lower(text, HOSPITAL), Pure(1))
     assert sorted(each.what for each in found.measurements) == sorted(words)
 
 
 def test_outputs_and_arithmetic_between_them_are_in_words_too():
     text = "SELECT SUM(n) / COUNT(n) FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id)"
-    (output,) = quote(lower(text, HOSPITAL), Pure(1)).outputs
+    (output,) = quote_plan(lower(text, HOSPITAL), Pure(1)).outputs
     assert "COUNT(*) of a person" in output.what
     assert "v0" not in output.what
 
 
 def test_both_values_of_a_pair_are_in_words():
-    (output,) = quote(lower(f"SELECT CORR(s, n) FROM {OWN}", HOSPITAL), Pure(1)).outputs
+    (output,) = quote_plan(lower(f"SELECT CORR(s, n) FROM {OWN}", HOSPITAL), Pure(1)).outputs
     assert output.what.startswith("CORR(")
     assert "COUNT(*) of a person in " in output.what
     assert "SUM(cost) of a person in " in output.what

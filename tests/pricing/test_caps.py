@@ -10,8 +10,8 @@ import pytest
 
 from adomnia.catalog.model import Profile
 from adomnia.plans.descriptions import line
-from adomnia.pricing.caps import Cap, LeftOut, chosen, largest
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.caps import Cap, LeftOut, choose_caps, largest_caps
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.relations import Table
 from adomnia.sql.lower import lower
@@ -40,7 +40,7 @@ def hospital(visits=HUNDREDS, items=None):
 
 
 def caps_of(text, price, catalog):
-    plan, caps = chosen(lower(text, catalog), price, catalog)
+    plan, caps = choose_caps(lower(text, catalog), price, catalog)
     return plan, {cap.table: cap.rows for cap in caps}
 
 
@@ -79,7 +79,7 @@ def test_less_money_and_more_groups_mean_lower_caps():
 def test_all_measurements_of_a_question_have_one_cap_and_so_has_its_plan():
     plan, caps = caps_of(GROUPED, Pure(0.01), hospital())
     assert 1 < caps["visits"] < MOST
-    assert {measure.query.relation.rows_per_person for measure in measures(plan, Pure(0.01))} == {caps["visits"]}
+    assert {measure.query.relation.rows_per_person for measure in list_measures(plan, Pure(0.01))} == {caps["visits"]}
     assert plan.relation.rows_per_person == caps["visits"]
     assert f"visits[{caps['visits']}]" in line(plan)
 
@@ -87,9 +87,9 @@ def test_all_measurements_of_a_question_have_one_cap_and_so_has_its_plan():
 def test_the_cap_is_part_of_the_identity():
     catalog, price = hospital(), Pure(0.01)
     plan = lower(COUNT, catalog)
-    capped, _ = chosen(plan, price, catalog)
+    capped, _ = choose_caps(plan, price, catalog)
     assert capped.identity(price, 1) != plan.identity(price, 1)
-    assert capped.identity(price, 1) == chosen(plan, price, catalog)[0].identity(price, 1)
+    assert capped.identity(price, 1) == choose_caps(plan, price, catalog)[0].identity(price, 1)
 
 
 def test_aggregates_that_only_order_and_choose_are_capped_too():
@@ -110,7 +110,7 @@ def test_aggregates_that_only_order_and_choose_are_capped_too():
 def test_what_reads_all_rows_of_a_person_or_one_has_no_cap(text):
     catalog = hospital()
     plan = lower(text, catalog)
-    assert chosen(plan, Pure(0.01), catalog) == (plan, ())
+    assert choose_caps(plan, Pure(0.01), catalog) == (plan, ())
 
 
 def test_people_by_group_have_a_cap():
@@ -148,7 +148,7 @@ def tables_of(relation):
 
 def test_a_table_without_a_profile_keeps_its_cap_and_nobody_knows_what_it_leaves_out():
     plan = lower(COUNT, HOSPITAL)
-    same, caps = chosen(plan, Pure(1), HOSPITAL)
+    same, caps = choose_caps(plan, Pure(1), HOSPITAL)
     assert same is plan
     assert caps == (Cap("visits", 10),)
     assert str(caps[0]) == "visits: at most 10 rows of a person count; how many rows that leaves out is not known"
@@ -156,7 +156,7 @@ def test_a_table_without_a_profile_keeps_its_cap_and_nobody_knows_what_it_leaves
 
 
 def test_a_profile_that_was_not_paid_for_leaves_the_largest_cap():
-    _, caps = chosen(lower(COUNT, hospital(None)), Pure(0.001), hospital(None))
+    _, caps = choose_caps(lower(COUNT, hospital(None)), Pure(0.001), hospital(None))
     assert caps == (Cap("visits", MOST),)
 
 
@@ -171,7 +171,7 @@ def test_parts_of_a_union_and_public_tables_are_looked_through():
 
 
 def test_what_is_left_out_is_told_with_its_deviation_and_who_is_hidden():
-    _, (cap,) = chosen(lower(COUNT, hospital()), Pure(0.0001), hospital())
+    _, (cap,) = choose_caps(lower(COUNT, hospital()), Pure(0.0001), hospital())
     seen = Contributions.seen(HUNDREDS)
     exact = np.repeat(np.arange(1, 101), 200)
     share = np.maximum(exact - cap.rows, 0).sum() / exact.sum()
@@ -183,7 +183,7 @@ def test_what_is_left_out_is_told_with_its_deviation_and_who_is_hidden():
 
 
 def test_nothing_that_is_seen_to_be_left_out_is_said_so():
-    _, (cap,) = chosen(lower(COUNT, hospital()), Pure(1), hospital())
+    _, (cap,) = choose_caps(lower(COUNT, hospital()), Pure(1), hospital())
     assert (cap.rows, cap.leaves_out.share) == (MOST, 0)
     assert str(cap).startswith("visits: at most 200 rows of a person count; no rows are seen to be left out, besides")
 
@@ -199,7 +199,7 @@ def test_the_line_is_short():
 
 def test_where_people_are_shortened_the_largest_caps_stay_and_it_is_said():
     catalog = hospital()
-    (cap,) = largest(lower(GROUPED, catalog), catalog)
+    (cap,) = largest_caps(lower(GROUPED, catalog), catalog)
     assert (cap.table, cap.rows, cap.shortened, cap.leaves_out.share) == ("visits", MOST, True, 0)
     assert str(cap).startswith(
         "visits: at most 200 rows of a person count, and people with many count less than that by an unknown part; no"
@@ -208,4 +208,4 @@ def test_where_people_are_shortened_the_largest_caps_stay_and_it_is_said():
 
 def test_a_profile_that_shows_nobody_is_none():
     empty = profile([])
-    assert chosen(lower(COUNT, hospital(empty)), Pure(0.001), hospital(empty))[1] == (Cap("visits", MOST),)
+    assert choose_caps(lower(COUNT, hospital(empty)), Pure(0.001), hospital(empty))[1] == (Cap("visits", MOST),)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from adomnia import Question
 from adomnia.errors import Refusal
-from adomnia.pricing.effort import asked, usual, with_effort
-from adomnia.pricing.parts import event, identity, shares, weighted
+from adomnia.pricing.effort import with_effort, without_effort
+from adomnia.pricing.parts import bill, identify, split_price
+from adomnia.pricing.quotes import list_measures
+from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.losses import loss
 from adomnia.privacy.queries import Clip
@@ -52,14 +54,14 @@ def high(text, catalog=HOSPITAL, price=PRICE):
 def test_normal_effort_changes_nothing():
     plan = lower(BY_HOSPITAL, HOSPITAL)
     assert with_effort(plan, "normal", Pure(1)) is plan
-    assert [type(statistic) for statistic, _ in shares(plan, PRICE) if isinstance(statistic, Clipped)] == []
+    assert [type(statistic) for statistic, _ in split_price(plan, PRICE) if isinstance(statistic, Clipped)] == []
 
 
 def test_with_high_effort_every_statistic_is_shortened_and_means_are_located():
     plan = high(BY_HOSPITAL)
-    assert all(isinstance(statistic, Clipped) for statistic, _ in shares(plan, PRICE))
+    assert all(isinstance(statistic, Clipped) for statistic, _ in split_price(plan, PRICE))
     assert [type(each) for each in plan.statistics].count(Located) == 1
-    assert usual(plan) == lower(BY_HOSPITAL, HOSPITAL)
+    assert without_effort(plan) == lower(BY_HOSPITAL, HOSPITAL)
 
 
 def test_a_mean_of_integers_too_large_to_shorten_is_left_as_it_is():
@@ -74,30 +76,30 @@ def test_a_mean_of_integers_too_large_to_shorten_is_left_as_it_is():
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_bill_is_the_price(text):
     plan = high(text, catalog=HOSPITAL)
-    assert loss(event((plan, PRICE))).rho == PRICE.rho
+    assert loss(bill((plan, PRICE))).rho == PRICE.rho
 
 
 def test_answers_of_one_effort_are_not_those_of_the_other():
     text = "SELECT COUNT(*) FROM visits"
     plain, shortened = lower(text, HOSPITAL), high(text)
     assert plain.statistics == shortened.statistics
-    assert identity(plain, PRICE, 1) != identity(shortened, PRICE, 1)
-    assert identity(shortened, PRICE, 1) == identity(high(text), PRICE, 1)
+    assert identify(plain, PRICE, 1) != identify(shortened, PRICE, 1)
+    assert identify(shortened, PRICE, 1) == identify(high(text), PRICE, 1)
 
 
 def test_what_both_efforts_measure_is_paid_for_each():
     text = "SELECT COUNT(*) FROM visits"
-    both = event((lower(text, HOSPITAL), PRICE), (high(text), PRICE))
+    both = bill((lower(text, HOSPITAL), PRICE), (high(text), PRICE))
     assert loss(both).rho == 2 * PRICE.rho
-    assert loss(event((high(text), PRICE), (high(text), PRICE))).rho == PRICE.rho
+    assert loss(bill((high(text), PRICE), (high(text), PRICE))).rho == PRICE.rho
 
 
 def test_weights_reach_the_distances_and_the_count():
-    plan = weighted(lower("SELECT COUNT(cost) AS n, AVG(cost) AS a FROM visits", HOSPITAL), {"n": 3, "a": 1})
+    plan = weigh_outputs(lower("SELECT COUNT(cost) AS n, AVG(cost) AS a FROM visits", HOSPITAL), {"n": 3, "a": 1})
     plan = with_effort(plan, "high", PRICE)
-    (located,) = (one.inner for one, _ in shares(plan, PRICE) if isinstance(one.inner, Located))
+    (located,) = (one.inner for one, _ in split_price(plan, PRICE) if isinstance(one.inner, Located))
     assert located.share == Fraction(1, 7)  # the count is wanted 3, the distances half of 1
-    assert loss(event((plan, PRICE))).rho == PRICE.rho
+    assert loss(bill((plan, PRICE))).rho == PRICE.rho
 
 
 @pytest.mark.parametrize(
@@ -222,7 +224,7 @@ def gate(catalog, files, who, texts):
     smaller = database.without((0, who))
     with curated(catalog, **database.files) as one, curated(catalog, **smaller.files) as other:
         for text in texts:
-            wanted = asked(high(text, catalog), PRICE)
+            wanted = list_measures(high(text, catalog), PRICE)
             queries = tuple(dict.fromkeys(query for measure in wanted for query in lengths(measure)))
             statements = proved(one, queries)
             here, there = aggregated(one, statements), aggregated(other, statements)
@@ -249,11 +251,13 @@ def test_many_rows_of_one_person_in_many_groups(catalog):
 def test_what_is_rehearsed_is_proved_for_every_question(catalog):
     with curated(catalog, [], []) as curator:
         for text, price in product(TEXTS, (Concentrated(Fraction(1, 1000)), Concentrated(5))):
-            proved(curator, tuple(dict.fromkeys(each.query for each in asked(high(text, catalog, price), price))))
+            proved(
+                curator, tuple(dict.fromkeys(each.query for each in list_measures(high(text, catalog, price), price)))
+            )
 
 
 def test_means_are_means_again_where_effort_is_normal():
-    assert any(isinstance(each, Mean) for each in usual(high(BY_HOSPITAL)).statistics)
+    assert any(isinstance(each, Mean) for each in without_effort(high(BY_HOSPITAL)).statistics)
 
 
 TERMS = [

@@ -12,13 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.pricing.parts import Uneven, amount, event, identity, paid, shares, together, weighted
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.parts import amount, bill, identify, split_price, split_together
+from adomnia.pricing.quotes import list_measures
+from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
+from adomnia.statistics.one_round import Uneven
+from kit.pricing import paid
 from sql.hospital import HOSPITAL
 
 QUESTIONS = [
@@ -39,7 +42,7 @@ every_weight = pytest.mark.parametrize("weights", WEIGHTS, ids=str)
 
 
 def plan(text, weights=None):
-    return weighted(lower(text, HOSPITAL), weights or {})
+    return weigh_outputs(lower(text, HOSPITAL), weights or {})
 
 
 def prices(asked, price):
@@ -51,7 +54,7 @@ def prices(asked, price):
 @every_price
 @every_weight
 def test_the_parts_of_a_price_add_up_to_it_exactly(text, price, weights):
-    parts = event((plan(text, weights), price)).events
+    parts = bill((plan(text, weights), price)).events
     assert reduce(add, map(amount, parts)) == amount(price)
 
 
@@ -60,16 +63,16 @@ def test_the_parts_of_a_price_add_up_to_it_exactly(text, price, weights):
 @every_weight
 def test_what_is_charged_is_what_the_statistics_ask_for_each_thing_once(text, price, weights):
     asked = plan(text, weights)
-    first = [measure for statistic, share in shares(asked, price) for measure in next(statistic.steps(share))]
-    assert measures(asked, price) == tuple(dict.fromkeys(first))
-    charged = Composed(measure.noise().event(measure.query.sensitivity()) for measure in measures(asked, price))
-    assert sorted(map(amount, event((asked, price)).events)) == sorted(map(amount, charged.events))
+    first = [measure for statistic, share in split_price(asked, price) for measure in next(statistic.steps(share))]
+    assert list_measures(asked, price) == tuple(dict.fromkeys(first))
+    charged = Composed(measure.mechanism.event(measure.query.sensitivity()) for measure in list_measures(asked, price))
+    assert sorted(map(amount, bill((asked, price)).events)) == sorted(map(amount, charged.events))
     assert set(paid(asked, price)) == set(first)
 
 
 def test_a_measurement_that_two_statistics_need_is_paid_once():
     asked = plan("SELECT COUNT(age), AVG(age) FROM people")
-    parts = dict(shares(asked, Pure(1)))
+    parts = dict(split_price(asked, Pure(1)))
     assert {type(statistic): share.epsilon for statistic, share in parts.items()} == {Count: Fraction(1, 2), Mean: 1}
     assert len(paid(asked, Pure(1))) == 2
 
@@ -93,20 +96,20 @@ def test_without_weights_every_measurement_gets_the_same():
 def test_what_several_outputs_need_gets_the_largest_of_its_parts():
     asked = plan("SELECT COUNT(age) AS n, AVG(age) AS mean FROM people", {"n": 3})
     assert prices(asked, Pure(7)) == {"Present": 6, "Total": 1}
-    (uneven,) = (statistic for statistic, _ in shares(asked, Pure(7)) if isinstance(statistic, Uneven))
-    assert isinstance(uneven.statistic, Mean)
+    (uneven,) = (statistic for statistic, _ in split_price(asked, Pure(7)) if isinstance(statistic, Uneven))
+    assert isinstance(uneven.inner, Mean)
     assert uneven.portions == (Fraction(1, 7), Fraction(6, 7))
     assert uneven.event(Pure(7)) == Composed([Pure(1), Pure(6)])
 
 
 def test_a_statistic_with_uneven_parts_is_estimated_from_what_it_is_given():
     asked = plan("SELECT COUNT(age) AS n, AVG(age) AS mean FROM people", {"n": 3})
-    ((uneven, share),) = [each for each in shares(asked, Pure(7)) if isinstance(each[0], Uneven)]
+    ((uneven, share),) = [each for each in split_price(asked, Pure(7)) if isinstance(each[0], Uneven)]
     flow = uneven.steps(share)
     total, count = next(flow)
     assert (total.price, count.price) == (Pure(1), Pure(6))
     with pytest.raises(StopIteration) as end:
-        flow.send((Measured(np.array(-500), total.noise()), Measured(np.array(50), count.noise())))
+        flow.send((Measured(np.array(-500), total.mechanism), Measured(np.array(50), count.mechanism)))
     assert end.value.value.values == 50.0
 
 
@@ -144,11 +147,11 @@ def test_weights_that_mean_nothing_are_refused(weights, words):
 def test_weights_are_a_part_of_what_an_answer_is_stored_under():
     text = "SELECT COUNT(*) AS n, AVG(age) AS mean FROM people"
     forms = [
-        identity(plan(text, weights), Pure(1), 1) for weights in ({}, {"n": 2}, {"n": 3}, {"mean": Fraction(1, 3)})
+        identify(plan(text, weights), Pure(1), 1) for weights in ({}, {"n": 2}, {"n": 3}, {"mean": Fraction(1, 3)})
     ]
     assert len(set(forms)) == 3  # the last two are the same proportions
     assert forms[2] == forms[3]
-    assert identity(plan(text, {"n": 2}), Pure(2), 1) != forms[1] != identity(plan(text, {"n": 2}), Pure(1), 2)
+    assert identify(plan(text, {"n": 2}), Pure(2), 1) != forms[1] != identify(plan(text, {"n": 2}), Pure(1), 2)
 
 
 # ---------------------------------------------------------------------------------------------------- several plans
@@ -156,23 +159,23 @@ def test_weights_are_a_part_of_what_an_answer_is_stored_under():
 
 def test_equal_measurements_of_two_plans_are_paid_once():
     asked = plan("SELECT COUNT(*) FROM people")
-    assert event((asked, Pure(1)), (asked, Pure(1))) == Composed([Pure(1)])
-    assert event((asked, Pure(1)), (asked, Pure(2))) == Composed([Pure(1), Pure(2)])
+    assert bill((asked, Pure(1)), (asked, Pure(1))) == Composed([Pure(1)])
+    assert bill((asked, Pure(1)), (asked, Pure(2))) == Composed([Pure(1), Pure(2)])
 
 
 @every_weight
 @every_price
 def test_one_price_for_several_plans_is_split_over_all_they_measure(price, weights):
     plans = [plan(text, weights) for text in QUESTIONS[:4]]
-    parts = together(plans, price)
-    charged = event(*zip(plans, parts, strict=True)).events
+    parts = split_together(plans, price)
+    charged = bill(*zip(plans, parts, strict=True)).events
     assert reduce(add, map(amount, charged)) == amount(price)
     if not weights:
         assert {amount(each) for each in charged} == {amount(price) / len(charged)}
 
 
 def test_one_price_for_one_plan_is_its_price():
-    assert together([plan(QUESTIONS[2], {"a": 5})], Pure(3)) == [Pure(3)]
+    assert split_together([plan(QUESTIONS[2], {"a": 5})], Pure(3)) == [Pure(3)]
 
 
 def test_weights_of_endless_digits_are_rounded():

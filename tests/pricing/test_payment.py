@@ -7,12 +7,14 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.pricing.parts import event, paid
-from adomnia.pricing.payment import Question, is_free, named_price, paid_batch, paid_for, unpriced
+from adomnia.pricing.parts import bill
+from adomnia.pricing.payment import plan_without_price, price_batch, price_question, read_price
 from adomnia.pricing.precision import RowsNeeded
-from adomnia.pricing.quotes import quote
+from adomnia.pricing.questions import Question
+from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
+from kit.pricing import paid
 from sql.hospital import HOSPITAL
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -20,12 +22,12 @@ BOTH = "SELECT SUM(age) AS total, AVG(age) AS mean FROM people"
 
 
 def asked(text, **payment):
-    return paid_for(Question(text, **payment), lower(text, HOSPITAL), HOSPITAL, 0.95)
+    return price_question(Question(text, **payment), lower(text, HOSPITAL), HOSPITAL, 0.95)
 
 
 def batched(questions, **payment):
     plans = [lower(question.text, HOSPITAL) for question in questions]
-    return paid_batch(questions, plans, payment, HOSPITAL, 0.95)
+    return price_batch(questions, plans, payment, HOSPITAL, 0.95)
 
 
 def test_epsilon_and_rho_are_the_price_itself():
@@ -42,7 +44,7 @@ def test_the_way_to_a_sum_is_chosen_and_weights_split_the_price():
 
 def test_an_error_buys_the_cheapest_plan():
     found = asked("SELECT SUM(age) AS total, COUNT(age) AS n FROM people", error=100)
-    errors = {output.name: output.error for output in quote(found.plan, found.price).outputs}
+    errors = {output.name: output.error for output in quote_plan(found.plan, found.price).outputs}
     assert max(errors.values()) <= 100
     assert errors["n"] < 5  # it is shared with the sum, which needs it better
 
@@ -87,13 +89,13 @@ def test_an_error_that_needs_a_count_says_of_which_question():
 def test_a_confidence_that_is_none_is_refused(confidence):
     for questions, payment in (([Question(COUNT, epsilon=1)], {}), ([Question(COUNT)], {"epsilon": 1})):
         with pytest.raises(Refusal) as refusal:
-            paid_batch(questions, [lower(COUNT, HOSPITAL)], payment, HOSPITAL, confidence)
+            price_batch(questions, [lower(COUNT, HOSPITAL)], payment, HOSPITAL, confidence)
         assert refusal.value.code == "confidence"
 
 
 def test_a_batch_has_one_price_or_one_for_each():
     both = batched([Question(COUNT), Question(COUNT), Question(BOTH)], epsilon=3)
-    assert event(*((each.plan, each.price) for each in both)).events == (Pure(1), Pure(1), Pure(1))
+    assert bill(*((each.plan, each.price) for each in both)).events == (Pure(1), Pure(1), Pure(1))
     each = batched([Question(COUNT, epsilon=1), Question(BOTH, rho=2)])
     assert [one.price for one in each] == [Pure(1), Concentrated(2)]
 
@@ -115,18 +117,18 @@ def test_a_batch_with_prices_in_two_places_or_none_is_refused(questions, payment
 
 
 def test_a_question_without_a_price_is_free():
-    assert is_free(Question(COUNT, weights={"n": 1}))
-    assert not is_free(Question(COUNT, error=1))
+    assert Question(COUNT, weights={"n": 1}).names_no_price
+    assert not Question(COUNT, error=1).names_no_price
 
 
 def test_a_price_is_named_in_one_currency():
-    assert named_price(Fraction(1, 3), None) == Pure(Fraction(1, 3))
+    assert read_price(Fraction(1, 3), None) == Pure(Fraction(1, 3))
     with pytest.raises(Refusal):
-        named_price(None, None)
+        read_price(None, None)
 
 
 def test_a_plan_without_a_price_is_measured_the_way_it_would_be():
     question = Question("SELECT COUNT(*) AS n, AVG(age) AS mean, SUM(age) AS total FROM people")
-    plan = unpriced(question, lower(question.text, HOSPITAL))
+    plan = plan_without_price(question, lower(question.text, HOSPITAL), HOSPITAL)
     assert plan == asked(question.text, epsilon=1).plan
     assert len(paid(plan, Pure(1))) == 2

@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.pricing.parts import paid
 from adomnia.pricing.precision import price_for_error
-from adomnia.pricing.quotes import quote
+from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.count_of_groups import count_of_groups
+from kit.pricing import paid
 from sql.hospital import HOSPITAL, PEOPLE, number
 
 
@@ -41,9 +41,9 @@ def plan(text):
 def test_the_price_for_an_error_is_the_cheapest_that_keeps_it(text, error, confidence):
     asked, price = price_for_error(plan(text), error, confidence)
     assert asked == plan(text)  # all its measurements cost the same
-    assert all(output.error <= error for output in quote(asked, price, confidence).outputs)
+    assert all(output.error <= error for output in quote_plan(asked, price, confidence).outputs)
     less = Pure(price.epsilon - len(paid(asked, price)) * EPSILON_UNIT)
-    assert any(output.error > error for output in quote(asked, less, confidence).outputs)
+    assert any(output.error > error for output in quote_plan(asked, less, confidence).outputs)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_price_for_an_error_is_the_cheapest_that_keeps_it(text, error, confi
 )
 def test_every_output_gets_what_it_needs_and_no_more(text):
     asked, price = price_for_error(plan(text), 20)
-    quoted = quote(asked, price)
+    quoted = quote_plan(asked, price)
     assert all(output.error <= 20 for output in quoted.outputs)
     for line in paid(asked, price):
         cheaper = [
@@ -79,7 +79,7 @@ def test_every_output_gets_what_it_needs_and_no_more(text):
 )
 def test_an_error_that_depends_on_rows_is_kept_for_that_many(text, error):
     asked, price = price_for_error(plan(text), error, rows=400)
-    errors = [output.error for output in quote(asked, price, rows=400).outputs]
+    errors = [output.error for output in quote_plan(asked, price, rows=400).outputs]
     assert max(errors) <= error
     assert 0.99 * error < max(errors)
     dearer = price_for_error(plan(text), error, rows=200)[1]
@@ -122,9 +122,9 @@ def test_a_huge_error_still_costs_something():
     assert price_for_error(plan("SELECT COUNT(*) FROM people"), 1e40)[1].epsilon == EPSILON_UNIT
     fine = replace(PEOPLE, columns=(*PEOPLE.columns, number("fine", 0, 2**70, step=1)))
     asked, price = price_for_error(lower("SELECT SUM(fine) FROM people", replace(HOSPITAL, tables=(fine,))), 1e60)
-    assert quote(asked, price).outputs[0].error <= 1e60  # the cheapest whose noise can be drawn
+    assert quote_plan(asked, price).outputs[0].error <= 1e60  # the cheapest whose noise can be drawn
     with pytest.raises(Refusal, match="too large to draw"):
-        quote(asked, Pure(price.epsilon - EPSILON_UNIT))
+        quote_plan(asked, Pure(price.epsilon - EPSILON_UNIT))
 
 
 @pytest.mark.parametrize(

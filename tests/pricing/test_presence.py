@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adomnia import Question
-from adomnia.pricing.payment import paid_batch, paid_for
+from adomnia.pricing.payment import price_batch, price_question
 from adomnia.pricing.presence import with_presence
-from adomnia.pricing.quotes import measures, quote
+from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.presence import is_parted
@@ -16,7 +16,7 @@ from sql.hospital import HOSPITAL
 
 def asked(text, **payment):
     question = Question(text, **(payment or {"epsilon": 1}))
-    return paid_for(question, lower(text, HOSPITAL), HOSPITAL, 0.95)
+    return price_question(question, lower(text, HOSPITAL), HOSPITAL, 0.95)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def asked(text, **payment):
 @pytest.mark.parametrize("payment", [{"epsilon": 1}, {"rho": 0.1}])
 def test_rows_and_values_are_one_measurement_in_one_scan(text, number, payment):
     priced = asked(text, **payment)
-    measured = measures(priced.plan, priced.price)
+    measured = list_measures(priced.plan, priced.price)
     assert len(measured) == number
     assert all(is_parted(measure.query) for measure in measured)
     assert len({measure.query.keys for measure in measured}) == 1
@@ -53,7 +53,7 @@ def test_rows_and_values_are_one_measurement_in_one_scan(text, number, payment):
 )
 def test_other_questions_stay_as_they_are(text):
     priced = asked(text)
-    assert not any(is_parted(measure.query) for measure in measures(priced.plan, priced.price))
+    assert not any(is_parted(measure.query) for measure in list_measures(priced.plan, priced.price))
     assert with_presence(priced.plan) is priced.plan
 
 
@@ -61,9 +61,9 @@ def test_weights_and_effort_and_batches_leave_both_apart():
     text = "SELECT COUNT(*) AS n, AVG(cost) AS pay FROM visits"
     weighted = asked(text, epsilon=1, weights={"n": 2})
     high = asked(text, rho=0.1, effort="high")
-    batch = paid_batch([Question(text)] * 2, [lower(text, HOSPITAL)] * 2, {"epsilon": 1}, HOSPITAL, 0.95)
+    batch = price_batch([Question(text)] * 2, [lower(text, HOSPITAL)] * 2, {"epsilon": 1}, HOSPITAL, 0.95)
     for priced in (weighted, high, *batch):
-        assert not any(is_parted(measure.query) for measure in measures(priced.plan, priced.price))
+        assert not any(is_parted(measure.query) for measure in list_measures(priced.plan, priced.price))
 
 
 def test_too_many_groups_are_not_doubled():
@@ -77,7 +77,7 @@ def test_too_many_groups_are_not_doubled():
 def test_what_is_saved_makes_means_better_and_rows_hardly_worse(price):
     plan = lower("SELECT COUNT(*) AS n, AVG(cost) AS pay FROM visits", HOSPITAL)
     before, after = (
-        {each.name: each.error for each in quote(one, price).outputs} for one in (plan, with_presence(plan))
+        {each.name: each.error for each in quote_plan(one, price).outputs} for one in (plan, with_presence(plan))
     )
     assert after["pay"] < 0.85 * before["pay"]
     assert after["n"] < 1.2 * before["n"]

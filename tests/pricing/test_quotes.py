@@ -12,9 +12,10 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.pricing.parts import event
-from adomnia.pricing.payment import Priced
-from adomnia.pricing.quotes import SUPPOSED_ROWS, bill, measures, quote
+from adomnia.pricing.parts import bill
+from adomnia.pricing.questions import Priced
+from adomnia.pricing.quotes import list_measures, quote_plan, quote_questions
+from adomnia.pricing.supposed import SUPPOSED_ROWS
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measured
@@ -28,7 +29,7 @@ def plan(text):
 
 
 def test_a_quote_says_all_but_the_value():
-    quoted = quote(plan("SELECT city, COUNT(*) AS n, AVG(salary) FROM people GROUP BY city"), Pure(Fraction(1, 2)))
+    quoted = quote_plan(plan("SELECT city, COUNT(*) AS n, AVG(salary) FROM people GROUP BY city"), Pure(Fraction(1, 2)))
     assert quoted.price == Pure(Fraction(1, 2))
     assert quoted.confidence == 0.95
     assert [(output.name, output.what, output.rows) for output in quoted.outputs] == [
@@ -55,33 +56,33 @@ def test_a_quote_says_all_but_the_value():
     ],
 )
 def test_a_quote_says_why_a_person_moves_the_answer_that_far(text, why):
-    (part,) = quote(plan(text), Pure(1)).measurements
+    (part,) = quote_plan(plan(text), Pure(1)).measurements
     assert part.why == why
 
 
 def test_rho_buys_gaussian_noise():
-    (part,) = quote(plan("SELECT COUNT(*) FROM people"), Concentrated(Fraction(1, 2))).measurements
+    (part,) = quote_plan(plan("SELECT COUNT(*) FROM people"), Concentrated(Fraction(1, 2))).measurements
     assert part.noise == DiscreteGaussian(Fraction(1))
 
 
 def test_the_expected_error_of_a_mean_is_for_a_stated_number_of_rows():
-    dear = quote(plan("SELECT AVG(age) FROM people"), Pure(2)).outputs[0]
-    cheap = quote(plan("SELECT AVG(age) FROM people"), Pure(1)).outputs[0]
+    dear = quote_plan(plan("SELECT AVG(age) FROM people"), Pure(2)).outputs[0]
+    cheap = quote_plan(plan("SELECT AVG(age) FROM people"), Pure(1)).outputs[0]
     assert dear.rows == cheap.rows == 1000
     assert 0 < dear.error < cheap.error < 1
 
 
 def test_a_statistic_of_several_formulas_is_measured_and_paid_once():
     asked = plan("SELECT SUM(age) / COUNT(*), COUNT(*) - SUM(age), COUNT(*) FROM people HAVING COUNT(*) > 3")
-    assert len(measures(asked, Pure(1))) == 2
+    assert len(list_measures(asked, Pure(1))) == 2
 
 
 def test_what_only_having_needs_is_measured_and_paid():
-    assert len(measures(plan("SELECT COUNT(*) FROM people HAVING SUM(age) > 3"), Pure(1))) == 2
+    assert len(list_measures(plan("SELECT COUNT(*) FROM people HAVING SUM(age) > 3"), Pure(1))) == 2
 
 
 def expected(output, epsilon=2):
-    (found,) = quote(plan(f"SELECT {output} AS x FROM people"), Pure(epsilon)).outputs
+    (found,) = quote_plan(plan(f"SELECT {output} AS x FROM people"), Pure(epsilon)).outputs
     return found
 
 
@@ -108,32 +109,34 @@ def test_what_two_statistics_share_has_one_noise_in_what_is_expected():
     put_together = plan("SELECT SUM(age) / COUNT(age) AS x FROM people").with_statistics(
         lambda each: replace(each, centred=True) if hasattr(each, "centred") else each
     )
-    (by_hand,) = quote(put_together, Pure(1)).outputs
-    (mean,) = quote(plan("SELECT AVG(age) FROM people"), Pure(1)).outputs
+    (by_hand,) = quote_plan(put_together, Pure(1)).outputs
+    (mean,) = quote_plan(plan("SELECT AVG(age) FROM people"), Pure(1)).outputs
     assert by_hand.error == pytest.approx(mean.error, rel=0.05)
 
 
 def test_an_error_is_told_in_relation_to_the_value_of_a_group():
-    (count,) = quote(plan("SELECT COUNT(*) FROM people"), Pure(1)).outputs
+    (count,) = quote_plan(plan("SELECT COUNT(*) FROM people"), Pure(1)).outputs
     assert count.relative == count.error / 1000
-    (total,) = quote(plan("SELECT SUM(age) FROM people"), Pure(1), rows=50).outputs
+    (total,) = quote_plan(plan("SELECT SUM(age) FROM people"), Pure(1), rows=50).outputs
     assert total.relative == total.error / (50 * 60)
-    (signed,) = quote(plan("SELECT SUM(age - 60) FROM people"), Pure(1)).outputs
+    (signed,) = quote_plan(plan("SELECT SUM(age - 60) FROM people"), Pure(1)).outputs
     assert signed.relative is None  # of nothing
     assert count.method == "noisy count"
 
 
 def test_an_error_may_be_told_for_all_groups_at_once():
     asked = plan("SELECT city, sex, COUNT(*) FROM people GROUP BY city, sex")
-    cells = prod(measures(asked, Pure(1))[0].query.shape)
-    together, alone = (quote(asked, Pure(1), together=each) for each in (True, False))
+    cells = prod(list_measures(asked, Pure(1))[0].query.shape)
+    together, alone = (quote_plan(asked, Pure(1), together=each) for each in (True, False))
     noise = together.measurements[0].noise
     assert together.outputs[0].error == noise.interval(0.95, cells).half_width > alone.outputs[0].error
     assert (together.together, alone.together) == (True, False)
 
 
 def test_the_number_of_supposed_rows_can_be_named():
-    few, many = (quote(plan("SELECT AVG(age) FROM people"), Pure(1), rows=rows).outputs[0] for rows in (100, 10_000))
+    few, many = (
+        quote_plan(plan("SELECT AVG(age) FROM people"), Pure(1), rows=rows).outputs[0] for rows in (100, 10_000)
+    )
     assert (few.rows, many.rows) == (100, 10_000)
     assert few.error > 50 * many.error
 
@@ -141,13 +144,13 @@ def test_the_number_of_supposed_rows_can_be_named():
 def test_the_bill_of_a_batch_has_every_measurement_once():
     texts = ["SELECT COUNT(*) AS n FROM people", "SELECT COUNT(*) AS n, SUM(age) FROM people"]
     asked = [Priced(plan(texts[0]), Pure(1)), Priced(plan(texts[1]), Pure(2))]
-    quoted = bill(asked, 0.95, together=False, rows=None)
+    quoted = quote_questions(asked, 0.95, together=False, rows=None)
     assert [line.name for line in quoted.outputs] == ["1: n", "2: n", "2: sum_age"]
     assert [line.what for line in quoted.measurements] == ["rows", "sum of age"]
     assert sum(line.price.epsilon for line in quoted.measurements) == 2
-    assert quoted.event == event(*((each.plan, each.price) for each in asked))
+    assert quoted.event == bill(*((each.plan, each.price) for each in asked))
     assert quoted.price is None
-    assert bill(asked[:1], 0.95, together=False, rows=None).price == Pure(1)
+    assert quote_questions(asked[:1], 0.95, together=False, rows=None).price == Pure(1)
 
 
 def test_no_error_is_expected_where_a_divisor_may_be_zero():
@@ -159,6 +162,6 @@ def test_no_error_is_expected_where_a_divisor_may_be_zero():
 )
 def test_a_price_whose_noise_cannot_be_drawn_is_refused_before_it_is_paid(price):
     with pytest.raises(Refusal) as refusal:
-        measures(plan("SELECT SUM(salary) FROM people GROUP BY sex ORDER BY COUNT(*)"), price)
+        list_measures(plan("SELECT SUM(salary) FROM people GROUP BY sex ORDER BY COUNT(*)"), price)
     assert refusal.value.code == "bad_price"
     assert ("epsilon=" if isinstance(price, Pure) else "rho=") in str(refusal.value)

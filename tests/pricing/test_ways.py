@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.pricing.parts import event, paid, together, weighted
-from adomnia.pricing.quotes import quote
+from adomnia.pricing.parts import bill, split_together
+from adomnia.pricing.quotes import quote_plan
 from adomnia.pricing.ways import with_ways
+from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
 from adomnia.statistics.sum import Sum
+from kit.pricing import paid
 from sql.hospital import HOSPITAL
 
 PRICES = [Pure(1), Concentrated(Fraction(1, 20))]
@@ -19,7 +21,7 @@ every_price = pytest.mark.parametrize("price", PRICES, ids=str)
 
 
 def plan(text, weights=None):
-    return weighted(lower(text, HOSPITAL), weights or {})
+    return weigh_outputs(lower(text, HOSPITAL), weights or {})
 
 
 def centred(*plans):
@@ -27,7 +29,7 @@ def centred(*plans):
 
 
 def errors(asked, price):
-    return {output.name: output.error for output in quote(asked, price).outputs}
+    return {output.name: output.error for output in quote_plan(asked, price).outputs}
 
 
 @every_price
@@ -94,7 +96,7 @@ def test_a_mean_of_another_question_of_the_batch_serves_as_well():
     plans = [plan("SELECT AVG(age) FROM people"), plan("SELECT SUM(age) FROM people")]
     ways = with_ways(plans, Pure(1))
     assert centred(*ways) == [True]
-    assert len(event(*zip(ways, together(ways, Pure(1)), strict=True)).events) == 2
+    assert len(bill(*zip(ways, split_together(ways, Pure(1)), strict=True)).events) == 2
 
 
 def test_a_price_whose_noise_cannot_be_drawn_changes_nothing():

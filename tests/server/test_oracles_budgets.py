@@ -15,7 +15,7 @@ import pytest
 
 from adomnia.catalog.read import FILE
 from adomnia.errors import Failure
-from adomnia.pricing.payment import Question
+from adomnia.pricing.questions import Question
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
 from adomnia.server.running.served import Served

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.pricing.payment import Payment, Question
+from adomnia.pricing.questions import Payment, Question
 from adomnia.privacy.events import Approximate, Composed, Pure
 from adomnia.session.asked import Asked, price_of
 from sql.hospital import HOSPITAL

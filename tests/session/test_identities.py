@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.pricing.payment import Question
+from adomnia.pricing.questions import Question
 from adomnia.session.asked import Asked
 from sql.hospital import HOSPITAL
 

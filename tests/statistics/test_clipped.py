@@ -85,7 +85,7 @@ class World:
 
     def measured(self, measure):
         exact = np.asarray(self.exact(measure.query))
-        noise = measure.noise()
+        noise = measure.mechanism
         if self.bits is not None:
             exact = exact + discrete_gaussian(noise.variance, exact.shape, self.bits)
         return Measured(np.asarray(exact), noise)
@@ -164,7 +164,9 @@ def test_all_rounds_together_cost_what_the_statistic_itself_costs_at_most(name):
     world = Guessing(None) if name == "variance" else small_world()
     world.estimate(Clipped(statistic), Concentrated(1))
     spent = Composed(
-        measure.noise().event(measure.query.sensitivity()) for asked in world.asked for measure in dict.fromkeys(asked)
+        measure.mechanism.event(measure.query.sensitivity())
+        for asked in world.asked
+        for measure in dict.fromkeys(asked)
     )
     assert covers(Clipped(statistic).event(Concentrated(1)), spent)
     assert loss(spent).rho >= Fraction(9, 10)
@@ -176,7 +178,7 @@ def test_what_is_asked_was_rehearsed(name):
     statistic = Clipped(STATISTICS[name])
     world = Guessing(None) if name == "variance" else small_world()
     world.estimate(statistic, Concentrated(1))
-    rehearsed = {forgetting(measure.query) for measure in statistic.rehearsed(Concentrated(1))}
+    rehearsed = {forgetting(measure.query) for measure in statistic.rehearse(Concentrated(1))}
     assert {forgetting(measure.query) for asked in world.asked for measure in asked} <= rehearsed
 
 
@@ -340,7 +342,7 @@ def test_the_interval_is_hardly_wider_than_that_of_the_noise_itself():
     world = World(rows, bits=SeededBits("width"))
     estimate = world.estimate(Clipped(COUNT))
     lower, upper = estimate.interval(0.95, 1)
-    noise = world.asked[1][0].noise()
+    noise = world.asked[1][0].mechanism
     assert isinstance(noise, DiscreteGaussian)
     assert (upper - lower).max() <= 1.01 * 2 * noise.interval(0.95).half_width / CLIPPED_PARTS + 2
 
@@ -363,10 +365,10 @@ def test_large_integers_stay_integers():
     world = World(np.array([[1]]), np.array([[2**41]]))
     flow = Clipped(statistic).steps(Concentrated(1))
     (lengths,) = next(flow)
-    (shortened,) = flow.send((Measured(np.full(lengths.query.shape, 10**6), lengths.noise()),))
+    (shortened,) = flow.send((Measured(np.full(lengths.query.shape, 10**6), lengths.mechanism),))
     exact = np.array(2**70 * CLIPPED_PARTS + 600, dtype=object)
     with pytest.raises(StopIteration) as end:
-        flow.send((Measured(exact, shortened.noise()),))
+        flow.send((Measured(exact, shortened.mechanism),))
     ((measured, _),) = end.value.value.parts
     assert measured.values.tolist() == 2**70 + 1
     assert world.asked == []
@@ -374,5 +376,5 @@ def test_large_integers_stay_integers():
 
 def test_the_mean_size_of_noise_is_what_the_choice_reckons_with():
     measure = Measure(Query(TRIPS, (CITY,), Rows(), Clip(7)), Concentrated(Fraction(1, 50)))
-    deviation = sqrt(measure.noise().variance) / CLIPPED_PARTS
+    deviation = sqrt(measure.mechanism.variance) / CLIPPED_PARTS
     assert deviation * sqrt(2 / pi) == pytest.approx(7 / sqrt(pi / 50))

@@ -23,5 +23,5 @@ QUERY = Query(Table("visits", 10, ()), (), Rows())
     ],
 )
 def test_epsilon_buys_laplace_noise_and_rho_gaussian(price, noise):
-    assert Measure(QUERY, price).noise() == noise
+    assert Measure(QUERY, price).mechanism == noise
     assert noise.event(QUERY.sensitivity()) == price

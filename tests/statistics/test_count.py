@@ -7,7 +7,7 @@ import pytest
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.privacy.aggregates import Rows
-from adomnia.privacy.events import Pure
+from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
 from adomnia.statistics.contract import Measure, Measured
@@ -18,7 +18,7 @@ QUERY = Query(Table("people", 3, ()), (), Rows())
 
 def test_a_count_is_one_measurement_at_the_whole_price():
     assert next(Count(QUERY).steps(Pure(1))) == (Measure(QUERY, Pure(1)),)
-    assert Count(QUERY).event(Pure(1)) == Pure(1)
+    assert Count(QUERY).event(Pure(1)) == Composed([Pure(1)])
 
 
 def test_a_count_is_the_noisy_integer_and_is_not_cut_at_zero():

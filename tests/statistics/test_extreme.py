@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -17,7 +18,6 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.extreme import Extreme
-from adomnia.statistics.ranks import choice
 from kit.bits import SeededBits
 from kit.quantiles import drawn
 
@@ -43,7 +43,7 @@ def answered(asked, price, values):
     flow = asked.steps(price)
     (measure,) = next(flow)
     with pytest.raises(StopIteration) as end:
-        flow.send((Measured(np.asarray(values), measure.noise()),))
+        flow.send((Measured(np.asarray(values), measure.mechanism),))
     return end.value.value
 
 
@@ -54,7 +54,7 @@ def test_the_extreme_itself_lies_within_the_interval(shape, price, greatest):
     """The upper bound of the coverage, of false-alarm probability 1e-6, is at least what is stated."""
     asked = statistic(greatest)
     rows = [FARE.domain.grid(float(value)) for value in SHAPES[shape]]
-    chosen = drawn(choice(asked.query, price), rows, DRAWS, SeededBits((shape, str(price), greatest)))
+    chosen = drawn(Quantiles.for_query(asked.query, price), rows, DRAWS, SeededBits((shape, str(price), greatest)))
     lower, upper = answered(asked, price, chosen).interval(0.95, 1)
     true = (max(rows) if greatest else min(rows)) / 128
     hits = int(((lower <= true) & (true <= upper)).sum())
@@ -63,7 +63,7 @@ def test_the_extreme_itself_lies_within_the_interval(shape, price, greatest):
 
 def test_about_as_many_rows_as_are_stated_lie_beyond():
     asked, rows = statistic(greatest=True), [FARE.domain.grid(float(value)) for value in SHAPES["lognormal"]]
-    law = choice(asked.query, Pure(1))
+    law = Quantiles.for_query(asked.query, Pure(1))
     chosen = drawn(law, rows, DRAWS, SeededBits("beyond"))[:, 0]
     beyond = np.median([sum(row > value for row in rows) for value in chosen[:200].tolist()])
     stated = float(-law.targets[0].offset)

@@ -11,11 +11,10 @@ import pytest
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.privacy.aggregates import Present, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column, call, number
 from adomnia.privacy.kinds import Quantity
-from adomnia.statistics.contract import Measure, Measured
-from adomnia.statistics.moments import ROWS, Moments, beside, centred, measured, product, width
+from adomnia.statistics.contract import Measured
+from adomnia.statistics.moments import ROWS, Moments, beside, centred, product, query_moments, width
 from kit.spreads import OF_W, OF_X, OF_Y, W, X, columns, evaluated
 
 NOISE = DiscreteLaplace(Fraction(2))
@@ -81,15 +80,12 @@ def test_a_value_beside_another_is_missing_where_the_other_is():
     assert beside(OF_ALL_W, OF_X.aggregate).domain == OF_ALL_W.domain
 
 
-def test_all_are_measured_in_one_round_at_equal_parts():
+def test_moments_are_queries_over_the_same_rows_and_are_known_by_name_again():
     asked = {ROWS: Present(W), "x": centred(OF_ALL_W)}
-    flow = measured(OF_W, asked, Pure(1))
-    half = Pure(Fraction(1, 2))
-    assert next(flow) == tuple(Measure(replace(OF_W, aggregate=each), half) for each in asked.values())
-    with pytest.raises(StopIteration) as end:
-        flow.send((Measured(np.array([5]), NOISE), Measured(np.array([-7]), NOISE)))
-    assert end.value.value.rows(less=1).values.tolist() == [4.0]
-    assert end.value.value.noises == {ROWS: NOISE, "x": NOISE}
+    assert query_moments(OF_W, asked) == tuple(replace(OF_W, aggregate=each) for each in asked.values())
+    found = Moments.of(asked, (Measured(np.array([5]), NOISE), Measured(np.array([-7]), NOISE)))
+    assert found.rows(less=1).values.tolist() == [4.0]
+    assert found.noises == {ROWS: NOISE, "x": NOISE}
 
 
 def moments(totals, rows, sums):

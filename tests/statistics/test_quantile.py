@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -20,7 +21,6 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.quantile import Quantile
-from adomnia.statistics.ranks import choice
 from kit.bits import SeededBits
 from kit.quantiles import drawn
 
@@ -52,12 +52,12 @@ def answered(asked, price, values):
     flow = asked.steps(price)
     (measure,) = next(flow)
     with pytest.raises(StopIteration) as end:
-        flow.send((Measured(np.asarray(values), measure.noise()),))
+        flow.send((Measured(np.asarray(values), measure.mechanism),))
     return end.value.value
 
 
 def simulated(asked, price, values, law=None, size=DRAWS):
-    law, column = law or choice(asked.query, price), asked.query.aggregate.value
+    law, column = law or Quantiles.for_query(asked.query, price), asked.query.aggregate.value
     return answered(asked, price, drawn(law, rows(column, values), size, SeededBits((str(price), len(values)))))
 
 
@@ -89,7 +89,7 @@ def test_the_interval_covers_as_often_as_it_says(shape, price, share):
 def test_twice_the_noise_is_found_out(shape):
     column, values = SHAPES[shape]
     asked, price = statistic(column), Pure(HALF)
-    noisier = choice(asked.query, price)
+    noisier = Quantiles.for_query(asked.query, price)
     noisier = type(noisier)(noisier.targets, noisier.values, noisier.rate / 2)
     estimate = simulated(asked, price, values, law=noisier)
     assert at_most(coverage(estimate, truth(column, values, HALF)), DRAWS) < 0.94
@@ -101,7 +101,7 @@ def test_the_interval_is_hardly_wider_than_the_exact_law_of_these_rows_needs(sha
     """The narrowest distance of both ranks that covers as often as is asked, for these very rows, by simulation."""
     column, values = SHAPES[shape]
     asked, true = statistic(column), truth(*SHAPES[shape], HALF)
-    law = choice(asked.query, price)
+    law = Quantiles.for_query(asked.query, price)
 
     def at(part):
         targets = tuple(type(each)(each.share, each.offset * part, each.beyond) for each in law.targets)

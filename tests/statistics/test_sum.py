@@ -38,7 +38,7 @@ def answer(query, values, scale=10):
 def test_a_sum_is_one_measurement_at_the_whole_price():
     query = total(Fraction(1, 4))
     assert next(Sum(query).steps(Pure(1))) == (Measure(query, Pure(1)),)
-    assert Sum(query).event(Pure(1)) == Pure(1)
+    assert Sum(query).event(Pure(1)) == Composed([Pure(1)])
 
 
 def test_a_sum_counts_in_steps_of_its_grid():

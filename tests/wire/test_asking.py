@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from adomnia.errors import Refusal
-from adomnia.pricing.payment import Question
+from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
 from adomnia.wire.amounts import read_json
 from adomnia.wire.asking import (

@@ -11,7 +11,8 @@ from adomnia.client.rehearsal import rehearsal
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.noise import SystemBits
-from adomnia.pricing.payment import Payment, Question, check_confidence
+from adomnia.pricing.payment import check_confidence
+from adomnia.pricing.questions import Payment, Question
 from adomnia.session.session import CONFIDENCE
 from adomnia.session.table import PrivateTable, private_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of

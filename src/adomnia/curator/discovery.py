@@ -6,9 +6,9 @@ from adomnia.noise import Bits
 from adomnia.plans.undeclared import Finding, Values
 
 
-def discovered(engine: Engine, statement: Statement, finding: Finding, bits: Bits) -> tuple[Values, ...]:
+def discover_keys(engine: Engine, statement: Statement, finding: Finding, bits: Bits) -> tuple[Values, ...]:
     """The values that enough people have. How many others there are, and which, is never known outside."""
-    people, at = engine.keys(statement, finding.query)
+    people, find_labels = engine.keys(statement, finding.query)
     secret = Secret(people, finding.query.sensitivity(), finding.price)
     named, noisy = finding.threshold.release(secret, bits)
-    return finding.chosen(at(named), noisy)
+    return finding.choose(find_labels(named), noisy)

@@ -1,13 +1,15 @@
 """The one place where data, noise and budget meet."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Protocol
 
+import numpy as np
+
 from adomnia.catalog.model import Catalog
-from adomnia.curator.discovery import discovered
+from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
 from adomnia.engines.check import Reading, checked, checked_histogram
 from adomnia.engines.contract import Engine, Statement
@@ -20,23 +22,22 @@ from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
-from adomnia.statistics.ranks import choice
+from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
 
 
 class Measurer(Protocol):
     """Whoever answers measures: the executor from the data, a replay from the record."""
 
-    def measure(self, measures: tuple[Measure, ...]) -> tuple[Measured, ...]: ...
+    def measure(self, measures: Round) -> tuple[Measured, ...]: ...
 
     def find(self, finding: Finding) -> tuple[Values, ...]: ...
 
 
-def estimates(statistics: Sequence[tuple[Statistic, Price]], measurer: Measurer) -> list[Estimate]:
+def drive(statistics: Sequence[tuple[Statistic, Price]], measurer: Measurer) -> list[Result]:
     """Drive all statistics in lock-step: one round of each at a time, equal measures measured once."""
     flows = [statistic.steps(price) for statistic, price in statistics]
     asked: dict[int, Round] = {place: next(flow) for place, flow in enumerate(flows)}
-    finished: dict[int, Estimate] = {}
+    finished: dict[int, Result] = {}
     while asked:
         wanted = tuple(dict.fromkeys(measure for each in asked.values() for measure in each))
         measured = dict(zip(wanted, measurer.measure(wanted), strict=True))
@@ -48,7 +49,7 @@ def estimates(statistics: Sequence[tuple[Statistic, Price]], measurer: Measurer)
 
 
 def _advance(
-    place: int, flow: Steps, answers: tuple[Measured, ...], asked: dict[int, Round], finished: dict[int, Estimate]
+    place: int, flow: Steps, answers: tuple[Measured, ...], asked: dict[int, Round], finished: dict[int, Result]
 ) -> None:
     try:
         asked[place] = flow.send(answers)
@@ -101,20 +102,20 @@ class Executor:
         self._engine, self._statements, self._reserved, self._bits = engine, statements, reserved, bits
         self._events: list[Event] = []
 
-    def measure(self, measures: tuple[Measure, ...]) -> tuple[Measured, ...]:
-        self._spend(each.noise().event(each.query.sensitivity()) for each in measures)
+    def measure(self, measures: Round) -> tuple[Measured, ...]:
+        self._spend(each.mechanism.event(each.query.sensitivity()) for each in measures)
+        _check_forms(measures)
         exact: dict[Query, Integers] = {}
-        added = [measure.query for measure in measures if not isinstance(measure.query.aggregate, Histogram)]
-        for batch, statement in self._statements.of(added):
+        for batch, statement in self._statements.of(each.query for each in measures if each.mechanism.reads == "cells"):
             exact.update(zip(batch, self._engine.run(statement, batch), strict=True))
-        measured = tuple(self._released(measure, exact.get(measure.query)) for measure in measures)
+        measured = tuple(self._release(measure, exact) for measure in measures)
         self.record.values += [each.values for each in measured]
         return measured
 
     def find(self, finding: Finding) -> tuple[Values, ...]:
         self._spend([finding.threshold.event(finding.query.sensitivity())])
         ((_, statement),) = self._statements.of([finding.query])
-        self.record.names.append(discovered(self._engine, statement, finding, self._bits))
+        self.record.names.append(discover_keys(self._engine, statement, finding, self._bits))
         return self.record.names[-1]
 
     def _spend(self, events: Iterable[Event]) -> None:
@@ -122,20 +123,30 @@ class Executor:
         if not covers(self._reserved, Composed(self._events)):
             raise ValueError("A statistic asked for more than was reserved for it.")
 
-    def _released(self, measure: Measure, exact: Integers | None) -> Measured:
-        noise, query = measure.noise(), measure.query
-        if exact is not None:
-            secret = Secret(exact, query.sensitivity(), measure.price)
-            return Measured(noise.release(secret, self._bits), noise)
-        counts = SecretHistogram(partial(self._read, query), prod(query.shape), query.sensitivity(), measure.price)
-        values = choice(query, measure.price).release(counts, self._bits)
-        return Measured(values.reshape(*query.shape, -1), noise)
+    def _release(self, measure: Measure, exact: Mapping[Query, Integers]) -> Measured:
+        query, mechanism = measure.query, measure.mechanism
+        facts = (query.sensitivity(), measure.price)
+        secret: Secret | SecretHistogram
+        if mechanism.reads == "cells":
+            secret = Secret(exact[query], *facts)
+        else:
+            secret = SecretHistogram(partial(self._read, query), prod(query.shape), *facts)
+        released = np.asarray(mechanism.release(secret, self._bits))
+        return Measured(released.reshape(mechanism.shape(query)), mechanism)
 
     def _read(self, query: Query, buckets: Sequence[int] | None) -> Integers:
         wanted = None if buckets is None else tuple(buckets)
         aggregate = replace(query.aggregate, buckets=wanted)  # type: ignore[arg-type]  # of a histogram
         ((batch, statement),) = self._statements.of([replace(query, aggregate=aggregate)])
         return self._engine.run(statement, batch)[0]
+
+
+def _check_forms(measures: Round) -> None:
+    """A mechanism opens answers of its own form alone: noise on just the keys that somebody has would hide nobody."""
+    for measure in measures:
+        if measure.mechanism.reads != measure.query.form:
+            kind, form = type(measure.mechanism).__name__, measure.query.form
+            raise ValueError(f"{kind} opens answers that are {measure.mechanism.reads}, got {form}.")
 
 
 def _within(derived: Sensitivity, planned: Sensitivity) -> bool:

@@ -9,9 +9,7 @@ import numpy as np
 
 from adomnia.noise import Integers
 from adomnia.plans.undeclared import Finding, Values
-from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.keys import Label
-from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Measure, Measured
 
 _LARGEST_INT64 = 2**63
@@ -37,22 +35,21 @@ class Record:
         return cls(arrays, [tuple(tuple(map(_read, values)) for values in named) for named in found])
 
 
-class Replay:
+class Replayer:
     """Answers measures from a record, in order: the same plan asks the same measures, so it gets the same answers."""
 
     def __init__(self, record: Record) -> None:
         self._values, self._names = deque(record.values), deque(record.names)
 
     def measure(self, measures: tuple[Measure, ...]) -> tuple[Measured, ...]:
-        return tuple(Measured(self._next(each.query), each.noise()) for each in measures)
+        return tuple(Measured(self._next(each), each.mechanism) for each in measures)
 
     def find(self, _: Finding) -> tuple[Values, ...]:
         return self._names.popleft()
 
-    def _next(self, query: Query) -> Integers:
-        values, shape = self._values.popleft(), query.shape
-        more = 1 if isinstance(query.aggregate, Histogram) else 0  # several values of one histogram are chosen at once
-        if values.shape[: len(shape)] != shape or values.ndim != len(shape) + more:
+    def _next(self, measure: Measure) -> Integers:
+        values, shape = self._values.popleft(), measure.mechanism.shape(measure.query)
+        if values.shape != shape:
             raise ValueError(f"Replay values must have the shape {shape}, got {values.shape}.")
         return values
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from adomnia.curator.executor import Executor, Statements, estimates
+from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
 from adomnia.plans.undeclared import resolved
-from adomnia.pricing.findings import cost, findings
-from adomnia.pricing.parts import shares
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.findings import cost, list_findings
+from adomnia.pricing.parts import split_price
+from adomnia.pricing.quotes import list_measures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from adomnia.curator.measurements import Record
     from adomnia.ledger import Replay
     from adomnia.ledger.requests import Receipt
-    from adomnia.pricing.payment import Priced
-    from adomnia.statistics.contract import Estimate, Statistic
+    from adomnia.pricing.questions import Priced
+    from adomnia.statistics.contract import Result, Statistic
 
 _log = logging.getLogger("adomnia.curator")
 
 
 @dataclass(frozen=True)
-class Request:
+class PaymentRequest:
     """Who asks, under which request id, what the answer is stored under, and the question as it was put."""
 
     analyst: str
@@ -40,7 +40,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Paid:
+class Reservation:
     """A question that is paid for, and may now be measured once."""
 
     hold: Hold
@@ -48,16 +48,16 @@ class Paid:
     statements: Statements
 
 
-def pay(kernel: Kernel, request: Request, priced: Sequence[Priced]) -> Paid | Replay:
+def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | Replay:
     """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
-    statements = proved(kernel, priced)
+    statements = prove(kernel, priced)
     paid = kernel.ledger.reserve(
         request.analyst, request.request_id, request.identity, cost(priced), asked=request.asked
     )
-    return Paid(paid, priced, statements) if isinstance(paid, Hold) else paid
+    return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
 
 
-def measured(kernel: Kernel, paid: Paid) -> tuple[Record, Receipt]:
+def measure(kernel: Kernel, paid: Reservation) -> tuple[Record, Receipt]:
     """The noisy measurements, once they are kept; a Failure where anything went wrong: what did may depend on data."""
     request, started = paid.hold.receipt.request_id, monotonic()
     record, receipt = _released(kernel, paid), None
@@ -72,11 +72,11 @@ def measured(kernel: Kernel, paid: Paid) -> tuple[Record, Receipt]:
     return record, receipt
 
 
-def proved(kernel: Kernel, priced: Sequence[Priced]) -> Statements:
+def prove(kernel: Kernel, priced: Sequence[Priced]) -> Statements:
     """The second look, taken before anything is paid: what it cannot prove is refused, not charged."""
     statements = Statements(kernel.engine, kernel.catalog)
-    wanted = [measure.query for each in priced for measure in measures(each.plan, each.price)]
-    wanted += [finding.query for finding in findings(priced)]
+    wanted = [measure.query for each in priced for measure in list_measures(each.plan, each.price)]
+    wanted += [finding.query for finding in list_findings(priced)]
     try:
         statements.of(wanted)
     except (ValueError, Failure):
@@ -86,21 +86,21 @@ def proved(kernel: Kernel, priced: Sequence[Priced]) -> Statements:
     return statements
 
 
-def found(priced: Sequence[Priced], measurer: Measurer) -> list[tuple[Priced, dict[Statistic, Estimate]]]:
-    """The questions, once the values of their open keys are found, and their estimates, measured in lock-step."""
-    named = {finding: measurer.find(finding) for finding in findings(priced)}
+def evaluate(priced: Sequence[Priced], measurer: Measurer) -> list[tuple[Priced, dict[Statistic, Result]]]:
+    """The questions, once the values of their open keys are found, and their results, measured in lock-step."""
+    named = {finding: measurer.find(finding) for finding in list_findings(priced)}
     known = [
         each if each.finding is None else replace(each, plan=resolved(each.plan, named[each.finding]))
         for each in priced
     ]
-    values = iter(estimates([pair for each in known for pair in shares(each.plan, each.price)], measurer))
+    values = iter(drive([pair for each in known for pair in split_price(each.plan, each.price)], measurer))
     return [(each, {statistic: next(values) for statistic in each.plan.statistics}) for each in known]
 
 
-def _released(kernel: Kernel, paid: Paid) -> Record | None:
+def _released(kernel: Kernel, paid: Reservation) -> Record | None:
     executor = Executor(kernel.engine, paid.statements, paid.hold.event, kernel.bits)
     try:
-        found(paid.priced, executor)
+        evaluate(paid.priced, executor)
     except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name
         _log.error("Request %s failed: %s", paid.hold.receipt.request_id, type(fault).__name__)
         return None

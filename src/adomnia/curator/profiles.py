@@ -28,7 +28,7 @@ _ATTEMPTS = 2  # what was cut off is paid for again at the next open, but once: 
 _log = logging.getLogger("adomnia.curator")
 
 
-def profiled(kernel: Kernel, progress: Callable[[str, float], None]) -> Catalog:
+def add_profiles(kernel: Kernel, progress: Callable[[str, float], None]) -> Catalog:
     """The catalog with a profile in each table that asks for one and can have it, paid by the dataset alone."""
     catalog = kernel.catalog
     if all(table.profile_epsilon is None for table in catalog.tables):

@@ -13,8 +13,8 @@ from adomnia.plans.formulas import Formula, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
-from adomnia.pricing.parts import amount, shares
-from adomnia.pricing.quotes import Expected, Measurement, Quote, measures, quote
+from adomnia.pricing.parts import amount, split_price
+from adomnia.pricing.quotes import Expected, Measurement, Quote, list_measures, quote_plan
 from adomnia.privacy.amounts import shown_up
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Price, Pure
@@ -46,7 +46,7 @@ def explained(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
     if isinstance(meaning, PublicRows):
         return Node("Rows of public tables, exact and free", (reasoned(meaning.rows.source),))
     price = _UNPRICED if quoted is None or quoted.price is None else quoted.price
-    lines = quote(meaning, price).measurements if quoted is None else quoted.measurements
+    lines = quote_plan(meaning, price).measurements if quoted is None else quoted.measurements
     groups = [
         ("" if is_open(key) else f"{_plural(len(key_cells(key)), 'declared value')} of ") + describe_key(key)
         for key in meaning.keys
@@ -98,11 +98,11 @@ def _measured(place: int, line: Measurement, quoted: Quote | None) -> Node:
 
 def _answers(plan: Plan, price: Price, lines: Sequence[Measurement], quoted: Quote | None) -> Iterator[Node]:
     expected = {} if quoted is None else {each.name: tuple(_expectations(each, quoted.rows)) for each in quoted.outputs}
-    first = {measure: place for place, measure in enumerate(measures(plan, price), 1)}
-    paid = dict(zip(plan.statistics, shares(plan, price), strict=True))
+    first = {measure: place for place, measure in enumerate(list_measures(plan, price), 1)}
+    paid = dict(zip(plan.statistics, split_price(plan, price), strict=True))
 
     def made(term: Statistic | Formula) -> str:
-        asked = (measure for each in statistics_of(term) for measure in next(paid[each][0].steps(paid[each][1])))
+        asked = (measure for each in statistics_of(term) for measure in paid[each][0].rehearse(paid[each][1]))
         places = sorted({first[measure] for measure in asked})
         few = len(places) <= _NAMED
         named = ", ".join(f"[{place}] {lines[place - 1].what}" if few else f"[{place}]" for place in places)

@@ -1,6 +1,6 @@
-"""What every mechanism promises: joining a registry claims it, and the contract tests hold the class to it."""
+"""What every mechanism promises: joining the registry claims it, and the contract tests hold the class to it."""
 
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,24 +8,47 @@ from numpy.typing import NDArray
 from adomnia.mechanisms.interval import Interval
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
-from adomnia.privacy.events import Event, Price
+from adomnia.privacy.events import Approximate, Event, Price
+from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
-PriceKind = type[Price]
+PriceKind: TypeAlias = type[Price] | type[Approximate]
 
 
-class Noise(Protocol):
+class Mechanism(Protocol):
+    """One release: what it reads, what it costs, and what comes out."""
+
+    prices: ClassVar[tuple[PriceKind, ...]]  # what it can be bought with
+    reads: ClassVar[Form]  # the form of the exact answers that it opens
+
+    @classmethod
+    def for_query(cls, query: Query, price: Any) -> Self:  # noqa: ANN401 - one of its prices
+        """The most exact release of a query whose event costs at most the price."""
+        ...
+
+    def event(self, sensitivity: Sensitivity) -> Event:
+        """What one release costs when one person moves the exact answer by at most that much."""
+        ...
+
+    def release(self, secret: Any, bits: Bits) -> Any:  # noqa: ANN401 - the secret of what it reads
+        """What comes out: all that anybody ever sees of the exact answer."""
+        ...
+
+
+class Numeric(Mechanism, Protocol):
+    """A release of integers in a public shape: what one measurement is made by."""
+
+    def shape(self, query: Query) -> tuple[int, ...]:
+        """The shape of what comes out for a query."""
+        ...
+
+
+class Noise(Numeric, Protocol):
     """Additive integer noise, independent on each coordinate."""
-
-    price: ClassVar[PriceKind]
 
     @classmethod
     def calibrated(cls, sensitivity: Sensitivity, price: Price) -> Self:
         """The least noise whose event costs at most the price."""
-        ...
-
-    def event(self, sensitivity: Sensitivity) -> Event:
-        """What one release of a query of that sensitivity costs."""
         ...
 
     def release(self, secret: Secret, bits: Bits) -> Integers:
@@ -41,18 +64,12 @@ class Noise(Protocol):
         ...
 
 
-class Selection(Protocol):
+class Selection(Numeric, Protocol):
     """Choosing one of several candidates by their exact integer scores."""
-
-    price: ClassVar[PriceKind]
 
     @classmethod
     def calibrated(cls, sensitivity: Sensitivity, price: Price) -> Self:
         """The sharpest choice whose event costs at most the price."""
-        ...
-
-    def event(self, sensitivity: Sensitivity) -> Event:
-        """What one choice costs when one person moves the scores by at most that much."""
         ...
 
     def release(self, secret: Secret, bits: Bits) -> int:

@@ -12,6 +12,7 @@ from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, weighted_choice
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.events import BoundedRange, Price, Pure
+from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 
@@ -30,7 +31,8 @@ class Exponential:
     Fraction(1, 2)
     """
 
-    price: ClassVar[PriceKind] = Pure
+    prices: ClassVar[tuple[PriceKind, ...]] = (Pure,)
+    reads: ClassVar[Form] = "cells"
 
     rate: Fraction
 
@@ -43,11 +45,18 @@ class Exponential:
             raise TypeError(f"Exponential is bought with Pure(epsilon), got {price}.")
         return cls(price.epsilon / _spread(sensitivity))
 
+    @classmethod
+    def for_query(cls, query: Query, price: Price) -> Self:
+        return cls.calibrated(query.sensitivity(), price)
+
     def event(self, sensitivity: Sensitivity) -> BoundedRange:
         return BoundedRange(self.rate * _spread(sensitivity))
 
     def release(self, secret: Secret, bits: Bits) -> int:
         return weighted_choice(secret.opened_by(self), self.rate, bits)
+
+    def shape(self, query: Query) -> tuple[int, ...]:  # noqa: ARG002 - one candidate, whatever it is chosen from
+        return ()
 
     def probabilities(self, scores: Integers) -> NDArray[np.float64]:
         gaps = (scores.astype(object) - int(scores.max())).astype(np.float64)  # 64-bit differences would wrap

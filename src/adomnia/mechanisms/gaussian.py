@@ -15,6 +15,7 @@ from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, added, discrete_gaussian, gaussian_variance
 from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up, whole
 from adomnia.privacy.events import Approximate, Concentrated, Price
+from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 _SUMMED_DEVIATION = 2048
@@ -34,7 +35,8 @@ class DiscreteGaussian:
     Fraction(1, 1)
     """
 
-    price: ClassVar[PriceKind] = Concentrated
+    prices: ClassVar[tuple[PriceKind, ...]] = (Concentrated,)
+    reads: ClassVar[Form] = "cells"
 
     variance: Fraction
 
@@ -54,6 +56,10 @@ class DiscreteGaussian:
         shift = whole(distance, "DiscreteGaussian", "distance")
         return cls(least_variance(shift, price.epsilon, price.delta))
 
+    @classmethod
+    def for_query(cls, query: Query, price: Price) -> Self:
+        return cls.calibrated(query.sensitivity(), price)
+
     def event(self, sensitivity: Sensitivity) -> Concentrated:
         return Concentrated(sensitivity.l2_squared / (2 * self.variance))
 
@@ -67,6 +73,9 @@ class DiscreteGaussian:
     def release(self, secret: Secret, bits: Bits) -> Integers:
         noise = discrete_gaussian(self.variance, secret.shape, bits)
         return added(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
+
+    def shape(self, query: Query) -> tuple[int, ...]:
+        return query.shape
 
     def probability(self, k: int) -> float:
         return exp(-float(Fraction(k * k) / (2 * self.variance))) / self._total

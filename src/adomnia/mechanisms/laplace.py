@@ -10,6 +10,7 @@ from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, added, discrete_laplace, laplace_scale
 from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 
@@ -27,7 +28,8 @@ class DiscreteLaplace:
     Fraction(1, 2)
     """
 
-    price: ClassVar[PriceKind] = Pure
+    prices: ClassVar[tuple[PriceKind, ...]] = (Pure,)
+    reads: ClassVar[Form] = "cells"
 
     scale: Fraction
 
@@ -40,12 +42,19 @@ class DiscreteLaplace:
             raise TypeError(f"DiscreteLaplace is bought with Pure(epsilon), got {price}.")
         return cls(sensitivity.l1 / price.epsilon)
 
+    @classmethod
+    def for_query(cls, query: Query, price: Price) -> Self:
+        return cls.calibrated(query.sensitivity(), price)
+
     def event(self, sensitivity: Sensitivity) -> Pure:
         return Pure(sensitivity.l1 / self.scale)
 
     def release(self, secret: Secret, bits: Bits) -> Integers:
         noise = discrete_laplace(self.scale, secret.shape, bits)
         return added(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
+
+    def shape(self, query: Query) -> tuple[int, ...]:
+        return query.shape
 
     def probability(self, k: int) -> float:
         rate = float(1 / self.scale)

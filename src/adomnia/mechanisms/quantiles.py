@@ -4,51 +4,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, lcm, log, prod
-from typing import Self, TypeAlias, final
+from math import ceil, log, prod
+from typing import ClassVar, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.errors import Failure
+from adomnia.mechanisms.contract import PriceKind
+from adomnia.mechanisms.ranks import MOST_BEYOND, Target, find_targets, scores
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, below, geometric, level
-from adomnia.privacy.aggregates import bucket_bits
+from adomnia.privacy.aggregates import Histogram, bucket_bits
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.enclosures import sqrt_down
-from adomnia.privacy.events import BoundedRange, Event, Price, Pure
+from adomnia.privacy.events import BoundedRange, Concentrated, Event, Price, Pure
+from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 FINEST_SHARE = 1000  # shares are multiples of 1 / so many
-MOST_VALUES, MOST_BEYOND = 2**40, 2**12  # of a grid, and times as many beyond it: far from the end of 64 bits
-_FINEST_SCORE = 2**13  # 2**48 rows in such parts stay below 2**62
+MOST_VALUES = 2**40  # of a grid: far from the end of 64 bits
 _SPARE_NATS = 20  # so surely is the level below the last one
 _MOST_TRIALS = 1000  # each fails with a chance of 2/3 at most
 
 Rows: TypeAlias = NDArray[np.int64]  # of a histogram: cells, values and counts, one below the other
 Read: TypeAlias = Callable[[Sequence[int] | None], Integers]  # how many rows: in each bucket, or of each value of some
-
-
-@dataclass(frozen=True)
-class Target:
-    """The rank share * rows + offset of one quantile.
-
-    Values beyond the end of the grid may be chosen too, and stand for its end: `beyond` times as many as the grid has,
-    above it, or below it where `beyond` is negative. They keep a rank that few rows can reach from looking reached.
-    """
-
-    share: Fraction
-    offset: Fraction
-    beyond: int = 0
-
-
-def scores(shares: Sequence[Fraction]) -> tuple[int, tuple[int, ...]]:
-    """How many parts one row's worth of score has, and the parts of each share's distances in 1 / denominator rows."""
-    moves = [max(share.numerator, share.denominator - share.numerator) for share in shares]
-    common = lcm(*moves)
-    unit = common if common <= _FINEST_SCORE else max(moves)
-    whole = _FINEST_SCORE // unit * unit
-    return whole, tuple(whole // move for move in moves)
 
 
 @final
@@ -82,6 +62,9 @@ class Quantiles:
     Fraction(1, 2)
     """
 
+    prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
+    reads: ClassVar[Form] = "histogram"
+
     targets: tuple[Target, ...]
     values: int
     rate: Fraction
@@ -96,9 +79,28 @@ class Quantiles:
         if not 2**-6 <= 1 / self.part <= 2**48 or farthest > 2**61:  # beyond, some numbers of rows would leave 64 bits
             raise ValueError(f"Quantiles rate must suit ranks of 64 bits, got {float(self.rate):g}.")
 
+    @classmethod
+    def for_query(cls, query: Query, price: Price) -> Self:
+        """The choice that a price buys for a histogram: the ranks that are asked for depend on how sharp it is."""
+        if not isinstance(query.aggregate, Histogram):
+            raise TypeError(f"Quantiles are chosen from a Histogram, got {query.aggregate}.")
+        rate = cls.rate_for(query.sensitivity(), price)
+        return cls(find_targets(query.aggregate, rate), query.aggregate.values, rate)
+
+    def shape(self, query: Query) -> tuple[int, ...]:
+        return (*query.shape, len(self.targets))
+
+    def spread_evenly(self, rows: int) -> Integers:
+        """What would be chosen without chance from rows whose values lie evenly over the grid."""
+        ranks = [float(target.share * rows + target.offset) / max(rows, 1) for target in self.targets]
+        found: Integers = np.clip(np.rint(np.array(ranks) * (self.values - 1)), -1, self.values).astype(np.int64)
+        return found
+
     @staticmethod
     def rate_for(sensitivity: Sensitivity, price: Price) -> Fraction:
         """The highest rate that costs at most the price: bounded range e is e**2 / 8-zCDP."""
+        if not isinstance(price, Pure | Concentrated):
+            raise TypeError(f"Quantiles are bought with Pure(epsilon) or Concentrated(rho), got {price}.")
         epsilon = price.epsilon if isinstance(price, Pure) else sqrt_down(8 * price.rho)
         return epsilon / (2 * sensitivity.l1)
 

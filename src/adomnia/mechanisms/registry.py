@@ -1,15 +1,32 @@
 """The mechanisms there are. A new one is its file and one line here; tests/contracts hold it to its promise."""
 
-from adomnia.mechanisms.contract import Noise, Selection
+from adomnia.mechanisms.contract import Mechanism, Noise, Numeric
 from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.mechanisms.threshold import Threshold
+from adomnia.privacy.events import Price
+from adomnia.privacy.sensitivity import Sensitivity
 
 NOISES: dict[str, type[Noise]] = {
     "laplace": DiscreteLaplace,
     "gaussian": DiscreteGaussian,
 }
 
-SELECTIONS: dict[str, type[Selection]] = {
+NUMERIC: dict[str, type[Numeric]] = {
+    **NOISES,
     "exponential": Exponential,
+    "quantiles": Quantiles,
 }
+
+MECHANISMS: dict[str, type[Mechanism]] = {
+    **NUMERIC,
+    "threshold": Threshold,
+}
+
+
+def calibrate_noise(sensitivity: Sensitivity, price: Price) -> Noise:
+    """The least noise that a price buys: epsilon buys Laplace noise, rho buys Gaussian."""
+    (kind,) = (noise for noise in NOISES.values() if type(price) in noise.prices)
+    return kind.calibrated(sensitivity, price)

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, Self, TypeAlias, final
+from typing import ClassVar, NamedTuple, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.gaussian_tail import tail_from
 from adomnia.mechanisms.interval import least
@@ -16,6 +17,8 @@ from adomnia.noise import Bits, Integers, added, discrete_gaussian, discrete_lap
 from adomnia.privacy.amounts import DELTA_UNIT, whole
 from adomnia.privacy.enclosures import exp_down, exp_up, ln_down
 from adomnia.privacy.events import Approximate, Concentrated, Pure
+from adomnia.privacy.keys import Bucket, Names
+from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 _DIGITS = 100  # rounding in this place never moves a threshold: no delta is below 1e-30
@@ -45,6 +48,9 @@ class Threshold:
     15
     """
 
+    prices: ClassVar[tuple[PriceKind, ...]] = (Approximate, Concentrated)
+    reads: ClassVar[Form] = "keys"
+
     noise: DiscreteLaplace | DiscreteGaussian
     least: int
     minimum: int = 1
@@ -69,6 +75,13 @@ class Threshold:
             raise ValueError(f"Threshold delta must be >= 1e-30, got {float(price.delta):g}.")
         keys = _keys(sensitivity)
         return cls(noise, _LEAST + least(lambda more: _delta(noise, _LEAST + more, keys) <= price.delta), minimum)
+
+    @classmethod
+    def for_query(cls, query: Query, price: KeyPrice) -> Self:
+        """The threshold for the keys of a query, none of fewer people than the owner's minimum."""
+        found = [key.among for key in query.keys if isinstance(key, Bucket)]
+        minimum = max(names.minimum for names in found if isinstance(names, Names))
+        return cls.calibrated(query.sensitivity(), price, minimum)
 
     @property
     def people(self) -> int:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from adomnia.plans.choices import Chain, Compared, Condition, Keyed
 from adomnia.plans.formulas import Formula, Term
 from adomnia.plans.plan import Order, Output, Plan
-from adomnia.privacy.aggregates import Different, Extreme, Histogram, Own, People, Present, Rows, Total
+from adomnia.privacy.aggregates import Aggregate, Different, Extreme, Histogram, Own, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key, Label, Names
@@ -24,11 +24,7 @@ from adomnia.privacy.relations import (
     Where,
 )
 from adomnia.statistics.contract import Statistic
-from adomnia.statistics.correlation import Correlation
-from adomnia.statistics.covariance import Covariance
 from adomnia.statistics.presence import is_parted
-from adomnia.statistics.quantile import Quantile
-from adomnia.statistics.registry import name_of
 
 _PREFIXES = {"negative": "-", "not": "NOT "}
 _SIGNS = {"mod": "%", "same": "IS NOT DISTINCT FROM", "and": "AND", "or": "OR", "like": "LIKE"}
@@ -101,33 +97,23 @@ def describe_term(term: Term) -> str:
 
 def describe_statistic(statistic: Statistic) -> str:
     """AVG(salary in 0..500000 by 1/4)."""
-    name = name_of(statistic)
-    match query_of(statistic).aggregate:
+    return f"{statistic.name}({', '.join(map(_operand, statistic.operands))})"
+
+
+def _operand(operand: Aggregate | Fraction) -> str:
+    match operand:
+        case Fraction():
+            return _number(operand)
         case Rows():
-            return f"{name}(*)"
+            return "*"
         case People(person=person):
-            return f"{name}(DISTINCT {'person' if person is None else describe(person)})"
+            return f"DISTINCT {'person' if person is None else describe(person)}"
         case Different(value=value):
-            return f"{name}(DISTINCT {describe(value)})"
+            return f"DISTINCT {describe(value)}"
         case Present(value=value):
-            return f"{name}({describe(value)})"
-        case Total() as total:
-            totals = (total, statistic.other) if isinstance(statistic, Covariance | Correlation) else (total,)
-            return f"{name}({', '.join(map(_total, totals))})"
-        case Histogram() as histogram:
-            share = f", {_number(statistic.share)}" if isinstance(statistic, Quantile) else ""
-            return f"{name}({_total(histogram)}{share})"
-
-
-def _total(total: Total | Histogram) -> str:
-    domain = total.domain
-    return f"{describe(total.value)} in {domain.lower}..{domain.upper} by {domain.step}"
-
-
-def query_of(statistic: Statistic) -> Query:
-    """The query that a statistic is made of."""
-    query: Query = statistic.query  # type: ignore[attr-defined]  # every registered statistic is made of one
-    return query
+            return describe(value)
+        case Total(value=value, domain=domain) | Histogram(value=value, domain=domain):
+            return f"{describe(value)} in {domain.lower}..{domain.upper} by {domain.step}"
 
 
 def describe_query(query: Query) -> str:

@@ -10,15 +10,18 @@ from adomnia.plans.choices import holding
 from adomnia.plans.formulas import noisy
 from adomnia.plans.plan import Order, Plan
 from adomnia.privacy.keys import Key, key_cells
-from adomnia.statistics.contract import Estimate, Floats, Statistic
+from adomnia.statistics.contract import Estimate, Floats, Result, ResultTable, Statistic
 
 
-def finished(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> NDArray[np.intp]:
+def finish(plan: Plan, results: Mapping[Statistic, Result]) -> NDArray[np.intp]:
     """The cells in the order of the answer, counted with the last key fastest.
 
     Those that HAVING keeps, sorted as ORDER BY says, then by the keys in their declared order: never in an order that
     data could have made.
     """
+    table, estimates = find_table(results), find_estimates(results)
+    if table is not None:
+        return np.arange(table.rows)[plan.offset :][: plan.limit]
     shape = tuple(len(key_cells(key)) for key in plan.keys)
     cells = np.arange(prod(shape)) if plan.named is None else np.array(plan.named, dtype=np.intp)
     if plan.having is not None:
@@ -28,6 +31,16 @@ def finished(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> NDArray[np.
         # Stable, and by the negative for DESC: reversing would turn the cells that are equal.
         cells = cells[np.argsort(-values if order.descending else values, kind="stable")]
     return cells[plan.offset :][: plan.limit]
+
+
+def find_table(results: Mapping[Statistic, Result]) -> ResultTable | None:
+    """The table among the results; a plan that has one has nothing else."""
+    return next((each for each in results.values() if isinstance(each, ResultTable)), None)
+
+
+def find_estimates(results: Mapping[Statistic, Result]) -> dict[Statistic, Estimate]:
+    """The results with one number a cell."""
+    return {statistic: each for statistic, each in results.items() if isinstance(each, Estimate)}
 
 
 def _values(plan: Plan, order: Order, shape: tuple[int, ...], estimates: Mapping[Statistic, Estimate]) -> Floats:

@@ -34,12 +34,16 @@ class Finding:
 
     query: Query
     price: KeyPrice
-    minimum: int
 
     @cached_property
     def threshold(self) -> Threshold:
         """How many people are enough."""
-        return Threshold.calibrated(self.query.sensitivity(), self.price, self.minimum)
+        return Threshold.for_query(self.query, self.price)
+
+    @property
+    def minimum(self) -> int:
+        """How many people a value must have at least."""
+        return self.threshold.minimum
 
     @property
     def amount(self) -> Fraction:
@@ -56,7 +60,7 @@ class Finding:
             "From such a spend on, the budget adds up rho and no longer epsilon"
         )
 
-    def chosen(self, named: Sequence[Values], people: Integers) -> tuple[Values, ...]:
+    def choose(self, named: Sequence[Values], people: Integers) -> tuple[Values, ...]:
         """In an order of their own, those of the most people that make no more groups than there may be."""
         ranked: list[Any] = [values for _, values in sorted(zip((-people).tolist(), named, strict=True))]
         seen: list[set[Label]] = [set() for _ in self.query.keys]
@@ -90,9 +94,7 @@ def shared(keys: tuple[Key, ...], named: int = MOST_NAMED) -> tuple[Key, ...]:
 
 def tagged(plan: Plan, found: Finding) -> Plan:
     """The plan whose open keys say how they are found: what may be found otherwise is not taken for the same."""
-    keys = [key for key in plan.keys if is_open(key)]
-    among = [Names(key.labels, len(key.cells), found.price, found.minimum) for key in keys]
-    return _with_keys(plan, {key: replace(key, among=names) for key, names in zip(keys, among, strict=True)})
+    return _with_keys(plan, dict(zip(filter(is_open, plan.keys), found.query.keys, strict=True)))
 
 
 def resolved(plan: Plan, named: Sequence[Values]) -> Plan:
@@ -116,10 +118,10 @@ def _with_keys(plan: Plan, known: Mapping[Key, Key]) -> Plan:
             return known.get(source, source)
         return source
 
-    def with_keys(statistic: Any) -> Any:  # noqa: ANN401 - every statistic has a query
-        return replace(statistic, query=replace(statistic.query, keys=tuple(map(changed, statistic.query.keys))))
+    def with_keys(query: Query) -> Query:
+        return replace(query, keys=tuple(map(changed, query.keys)))
 
-    plan = plan.with_statistics(with_keys)
+    plan = plan.with_statistics(lambda statistic: statistic.map_queries(with_keys))
     return replace(
         plan,
         keys=tuple(map(changed, plan.keys)),

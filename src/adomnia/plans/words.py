@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from adomnia.plans.descriptions import describe, describe_own, query_of
+from adomnia.plans.descriptions import describe, describe_own
 from adomnia.plans.formulas import Formula, Term
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Join, Named, PerPerson, Public, Relation, Select, Table, Union
-from adomnia.statistics.correlation import Correlation
-from adomnia.statistics.covariance import Covariance
 
 
 def in_words(query: Query) -> Query:
@@ -28,10 +26,7 @@ def term_in_words(term: Term) -> Term:
         return term
     if isinstance(term, Formula):
         return Formula(term.function, tuple(map(term_in_words, term.terms)))
-    if isinstance(term, Covariance | Correlation):
-        value = _worded(term.other.value, _names(query_of(term).relation))
-        term = replace(term, other=replace(term.other, value=value))
-    return replace(term, query=in_words(query_of(term)))  # type: ignore[type-var]  # statistics are dataclasses
+    return term.map_queries(in_words)
 
 
 def _worded(expression: Expression, names: Mapping[tuple[str, str], str]) -> Expression:

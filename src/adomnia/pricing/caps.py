@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.plans.descriptions import query_of
-from adomnia.pricing.parts import shares
+from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.aggregates import Present, Rows, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import is_open
@@ -21,14 +20,15 @@ from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Public, Table,
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from adomnia.catalog import model
     from adomnia.plans.plan import Plan
+    from adomnia.pricing.questions import Draft
     from adomnia.privacy.events import Price
     from adomnia.privacy.queries import Query
     from adomnia.privacy.relations import Relation
-    from adomnia.statistics.contract import Measure, Statistic
+    from adomnia.statistics.contract import Measure, Round, Statistic
 
 _SUPPOSED_GROUPS = 100
 _PASSES = 2  # over the tables of a join, each with the caps of the others as they are
@@ -74,7 +74,20 @@ class LeftOut:
         return f"{share} rows are seen to be left out{hidden * (self.hidden_people > 0)}"
 
 
-def chosen(plan: Plan, price: Price, catalog: model.Catalog) -> tuple[Plan, tuple[Cap, ...]]:
+def apply_caps(drafts: Sequence[Draft], price: Price, catalog: model.Catalog) -> list[Draft]:
+    """Rule: as many rows of a person count as suit what is paid; with high effort, as many as may."""
+    parts = split_together([each.plan for each in drafts], price)
+    return [_capped_draft(each, part, catalog) for each, part in zip(drafts, parts, strict=True)]
+
+
+def _capped_draft(draft: Draft, part: Price, catalog: model.Catalog) -> Draft:
+    if draft.question.effort == "high":
+        return replace(draft, caps=largest_caps(draft.plan, catalog))
+    plan, caps = choose_caps(draft.plan, part, catalog)
+    return replace(draft, plan=plan, caps=caps)
+
+
+def choose_caps(plan: Plan, price: Price, catalog: model.Catalog) -> tuple[Plan, tuple[Cap, ...]]:
     """The plan with the caps that suit its price, and what they leave out."""
     tables = _tables(plan, catalog)
     seen, caps = _seen(tables), {table.name: table.rows_per_person for table in tables}
@@ -84,7 +97,7 @@ def chosen(plan: Plan, price: Price, catalog: model.Catalog) -> tuple[Plan, tupl
     return plan, tuple(_told(table, caps[table.name], seen.get(table.name)) for table in tables if _is_worth(table))
 
 
-def largest(plan: Plan, catalog: model.Catalog) -> tuple[Cap, ...]:
+def largest_caps(plan: Plan, catalog: model.Catalog) -> tuple[Cap, ...]:
     """The caps of a plan that shortens what people add, and so needs no low ones."""
     tables = _tables(plan, catalog)
     seen = _seen(tables)
@@ -93,7 +106,7 @@ def largest(plan: Plan, catalog: model.Catalog) -> tuple[Cap, ...]:
 
 
 def _tables(plan: Plan, catalog: model.Catalog) -> list[model.Table]:
-    names = {name for statistic in plan.statistics for name in _capped(query_of(statistic).read)}
+    names = {name for statistic in plan.statistics for name in _capped(statistic.query.read)}
     return [table for table in catalog.tables if table.name in names]
 
 
@@ -121,8 +134,8 @@ def _capped(relation: Relation) -> Iterator[str]:
             yield from _capped(relation.source)
 
 
-def _measures(plan: Plan, price: Price) -> tuple[Measure, ...]:
-    rounds = (next(statistic.steps(share)) for statistic, share in shares(plan, price))
+def _measures(plan: Plan, price: Price) -> Round:
+    rounds = (statistic.rehearse(part) for statistic, part in split_price(plan, price))
     return tuple(dict.fromkeys(measure for each in rounds for measure in each))
 
 
@@ -168,8 +181,7 @@ def _size(measure: Measure) -> float:
 
 
 def _with_caps(statistic: Statistic, caps: Mapping[str, int]) -> Statistic:
-    query = query_of(statistic)
-    return replace(statistic, query=replace(query, relation=recapped(query.relation, caps)))  # type: ignore[type-var]
+    return statistic.map_queries(lambda query: replace(query, relation=recapped(query.relation, caps)))
 
 
 def _is_worth(table: model.Table) -> bool:

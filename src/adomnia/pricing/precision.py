@@ -8,8 +8,8 @@ from adomnia.plans.descriptions import describe_term
 from adomnia.plans.formulas import Formula
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import term_in_words
-from adomnia.pricing.parts import shares, wanted
-from adomnia.pricing.quotes import SUPPOSED_ROWS, Supposed
+from adomnia.pricing.parts import weigh_starts
+from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
 from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive
 from adomnia.privacy.events import Pure
 from adomnia.statistics.contract import Statistic
@@ -54,7 +54,7 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
             raise RowsNeeded(f"error= for {_named(term)}")
         weights.append((term, _Search(alone, term, rows or SUPPOSED_ROWS).least(within, confidence)))
     split = replace(plan, weights=tuple(weights))
-    needed = wanted(split, Pure(1))
+    needed = weigh_starts(split)
     # Equal parts are what no weights mean, and then the plan is the one that a price alone would have.
     return (plan if len(set(needed.values())) == 1 else split), Pure(sum(needed.values()))
 
@@ -64,7 +64,7 @@ class _Search:
 
     def __init__(self, plan: Plan, term: Statistic | Formula, rows: int) -> None:
         self._plan, self._term, self._rows = plan, term, rows
-        self._size = len(wanted(plan, Pure(1)))
+        self._size = len(weigh_starts(plan))
         self.depends_on_rows = self._supposed(Pure(self._size)).needs_rows(term)
 
     def least(self, within: float, confidence: float) -> Fraction:
@@ -90,7 +90,7 @@ class _Search:
         return self._size * above * EPSILON_UNIT
 
     def _supposed(self, price: Pure) -> Supposed:
-        return Supposed(zip(self._plan.statistics, shares(self._plan, price), strict=True), self._rows)
+        return Supposed(self._plan, price, self._rows)
 
 
 def _named(term: Statistic | Formula) -> str:

@@ -5,19 +5,24 @@ counts together no further than one of them: measured as one they cost what one 
 price. COUNT(*) is then the sum of both.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+from adomnia.catalog.model import Catalog
 from adomnia.plans.formulas import Formula
 from adomnia.plans.plan import Plan
-from adomnia.privacy.aggregates import Present, Rows, Total
-from adomnia.privacy.expressions import Expression
+from adomnia.pricing.questions import Draft
+from adomnia.privacy.events import Price
 from adomnia.privacy.keys import MOST_CELLS, is_open
-from adomnia.statistics.contract import Statistic
-from adomnia.statistics.count import Count
-from adomnia.statistics.mean import Mean
-from adomnia.statistics.sum import Sum
+from adomnia.statistics.rewrites import find_counted, part_by
+
+
+def join_counts(drafts: Sequence[Draft], _price: Price, _catalog: Catalog) -> list[Draft]:
+    """Rule: a question that is asked alone, with normal effort, measures both counts as one."""
+    if [each.question.effort for each in drafts] != ["normal"]:
+        return list(drafts)
+    return [replace(each, plan=with_presence(each.plan)) for each in drafts]
 
 
 def with_presence(plan: Plan) -> Plan:
@@ -27,34 +32,11 @@ def with_presence(plan: Plan) -> Plan:
     """
     if plan.weights or any(isinstance(term, Formula) for term in plan.terms) or any(map(is_open, plan.keys)):
         return plan
-    values = set(_values(plan.statistics))
-    if len(values) != 1 or None in values or not _counts_both(plan.statistics):
+    counted = [find_counted(one) if 2 * prod(one.query.shape) <= MOST_CELLS else None for one in plan.statistics]
+    found = [each for each in counted if each is not None]
+    values = {each.value for each in found if each.value is not None}
+    both = any(each.rows for each in found) and any(each.values for each in found)
+    if len(found) < len(counted) or len(values) != 1 or not both:
         return plan
     (value,) = values
-    return plan.with_statistics(lambda one: replace(one, parted=value))  # type: ignore[type-var]  # a dataclass
-
-
-def _values(statistics: tuple[Statistic, ...]) -> Iterator[Expression | None]:
-    """The values that statistics are about; None for one that cannot be measured so."""
-    for statistic in statistics:
-        match statistic:
-            case Count(query=query) | Sum(query=query) | Mean(query=query) if 2 * prod(query.shape) <= MOST_CELLS:
-                match query.aggregate:
-                    case Present(value=value) | Total(value=value):
-                        yield value
-                    case Rows():
-                        pass
-                    case _:
-                        yield None
-            case _:
-                yield None
-
-
-def _counts_both(statistics: tuple[Statistic, ...]) -> bool:
-    rows = any(isinstance(one, Count) and isinstance(one.query.aggregate, Rows) for one in statistics)
-    values = (isinstance(one, Mean) or (isinstance(one, Sum) and one.centred) or _is_present(one) for one in statistics)
-    return rows and any(values)
-
-
-def _is_present(statistic: Statistic) -> bool:
-    return isinstance(statistic, Count) and isinstance(statistic.query.aggregate, Present)
+    return plan.with_statistics(lambda one: part_by(one, value))

@@ -8,18 +8,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, log
 
+from adomnia.catalog.model import Catalog
 from adomnia.plans.formulas import Formula, statistics_of
 from adomnia.plans.plan import Plan
-from adomnia.pricing.parts import shares, together, wanted
-from adomnia.pricing.quotes import SUPPOSED_ROWS, Supposed
+from adomnia.pricing.parts import split_together, weigh_starts
+from adomnia.pricing.questions import Draft
+from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.events import Price
-from adomnia.statistics.centred import distances_and_values
 from adomnia.statistics.contract import Statistic
-from adomnia.statistics.sum import Sum
+from adomnia.statistics.rewrites import alternatives
 
 _MOST_COMPARED = 200  # a second of the processor's time
 _CONFIDENCE = 0.95
 _SMALLEST = 1e-300  # an error of none, or without bound, is one of this or of its reciprocal
+
+
+def choose_ways(drafts: Sequence[Draft], price: Price, _catalog: Catalog) -> list[Draft]:
+    """Rule: each sum is measured the way that has the smallest error."""
+    plans = with_ways([each.plan for each in drafts], price)
+    return [replace(each, plan=plan) for each, plan in zip(drafts, plans, strict=True)]
 
 
 def with_ways(plans: Sequence[Plan], price: Price) -> list[Plan]:
@@ -28,26 +35,27 @@ def with_ways(plans: Sequence[Plan], price: Price) -> list[Plan]:
     Comparing takes as long as there are sums times terms: where they are too many, each sum is measured itself.
     """
     chosen = list(plans)
-    sums = [(place, each) for place, plan in enumerate(plans) for each in plan.statistics if isinstance(each, Sum)]
-    if len(sums) * sum(len(plan.terms) for plan in plans) > _MOST_COMPARED:
+    others = [
+        (place, each, other)
+        for place, plan in enumerate(plans)
+        for each in plan.statistics
+        for other in alternatives(each)
+    ]
+    if len(others) * sum(len(plan.terms) for plan in plans) > _MOST_COMPARED:
         return chosen
-    for place, statistic in sums:
-        if _is_shared(statistic, chosen, price):
-            chosen = _better(chosen, place, statistic, price)
+    for place, statistic, other in others:
+        if _is_shared(other, chosen):
+            chosen = _better(chosen, place, statistic, other, price)
     return chosen
 
 
-def _is_shared(statistic: Sum, plans: list[Plan], price: Price) -> bool:
-    """Whether something that the sum could be put together from is measured anyway."""
-    distances, values = distances_and_values(statistic.query, "Sum")
-    if distances == statistic.query:  # counted from a middle that is zero
-        return False
-    measured = {measure.query for plan in plans for measure in wanted(plan, price)}
-    return distances in measured or values in measured
+def _is_shared(other: Statistic, plans: list[Plan]) -> bool:
+    """Whether something that the statistic could be put together from is measured anyway."""
+    measured = {query for plan in plans for query, _ in weigh_starts(plan)}
+    return any(query in measured for query in other.queries)
 
 
-def _better(plans: list[Plan], place: int, statistic: Sum, price: Price) -> list[Plan]:
-    other = replace(statistic, centred=True)
+def _better(plans: list[Plan], place: int, statistic: Statistic, other: Statistic, price: Price) -> list[Plan]:
     changed = plans[place].with_statistics(lambda each: other if each == statistic else each)
     swapped = [*plans[:place], changed, *plans[place + 1 :]]
     # Where it is an output by itself and nothing is weighted, it is always better (docs/decisions/0012).
@@ -56,17 +64,17 @@ def _better(plans: list[Plan], place: int, statistic: Sum, price: Price) -> list
     return swapped if _error(swapped, price) < _error(plans, price) else plans
 
 
-def _is_within(statistic: Sum, term: Statistic | Formula) -> bool:
+def _is_within(statistic: Statistic, term: Statistic | Formula) -> bool:
     return isinstance(term, Formula) and statistic in statistics_of(term)
 
 
 def _error(plans: list[Plan], price: Price) -> float:
     """How large the errors to expect of all outputs are, by the logarithm of their product."""
-    return sum(_errors(plan, part) for plan, part in zip(plans, together(plans, price), strict=True))
+    return sum(_errors(plan, part) for plan, part in zip(plans, split_together(plans, price), strict=True))
 
 
 def _errors(plan: Plan, price: Price) -> float:
-    supposed = Supposed(zip(plan.statistics, shares(plan, price), strict=True), SUPPOSED_ROWS)
+    supposed = Supposed(plan, price)
     try:
         errors = [supposed.error(term, _CONFIDENCE) for term in plan.terms]
     except ValueError:  # no noise can be drawn for so little, which is refused later

@@ -41,6 +41,10 @@ class Total:
         """How far one row moves the sum at most; 1 where it never does, because no noise hides nothing."""
         return max(1, abs(self.domain.grid_lower - self.centre), abs(self.domain.grid_upper - self.centre))
 
+    def suppose(self, rows: int) -> int:
+        """The sum of so many rows whose values all lie in the middle."""
+        return rows * (self.domain.middle - self.centre)
+
     @property
     def rises(self) -> bool:
         """Whether no row lowers the sum."""

@@ -97,6 +97,11 @@ def provable_cells(key: Key) -> range:
     return range(MOST_ROWS) if is_open(key) else key_cells(key)
 
 
+def is_unknown(key: Key) -> bool:
+    """Whether the values of a key have still to be found."""
+    return isinstance(key, Bucket) and isinstance(key.among, Names) and key.among.most > 0
+
+
 def is_open(key: Key) -> TypeGuard[Bucket]:
     """Whether nobody declared the values of a key."""
     return isinstance(key, Bucket) and isinstance(key.among, Names)

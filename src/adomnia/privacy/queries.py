@@ -3,15 +3,20 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from adomnia.privacy.aggregates import Aggregate, Different, Histogram, People, Present, Rows, Total
-from adomnia.privacy.keys import Key, key_cells, provable_cells
+from adomnia.privacy.keys import Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.relations import Relation, everything, hashed_once, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
 
 CLIPPED_PARTS = 2**10  # of a unit: so finely are shortened entries rounded
 MOST_CLIPPED = 2**52  # of what a person can move in all: as a double exact, in parts of 64 bits, its square of 128
+
+
+# What the exact answer to a query is: a number in every cell, which are public; counts of the values that some rows
+# have; or the keys that some people have. Of the last two even the number is private.
+Form: TypeAlias = Literal["cells", "histogram", "keys"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,13 @@ class Query:
     def shape(self) -> tuple[int, ...]:
         """The number of declared values of each key."""
         return tuple(map(len, self.cells))
+
+    @property
+    def form(self) -> Form:
+        """What its exact answer is, and so what a mechanism has to know about it before it may open it."""
+        if isinstance(self.aggregate, Histogram):
+            return "histogram"
+        return "keys" if any(map(is_unknown, self.keys)) else "cells"
 
     @property
     def cells(self) -> tuple[range, ...]:

@@ -12,9 +12,11 @@ from adomnia.errors import Refusal
 from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
-from adomnia.pricing.parts import identity, weighted
-from adomnia.pricing.payment import Payment, Priced, Question, check_confidence, is_free, paid_batch
+from adomnia.pricing.parts import identify
+from adomnia.pricing.payment import check_confidence, price_batch
 from adomnia.pricing.precision import RowsNeeded
+from adomnia.pricing.questions import Payment, Priced, Question
+from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Pure
 from adomnia.sql.lower import MOST_NUMBERS, numbers_of, priced, understood
@@ -40,7 +42,7 @@ class Asked:
         """Whether the analyst said what to pay."""
         common = self.payment or Payment()
         named = any(common.get(name) is not None for name in ("epsilon", "rho", "error"))
-        return named or not all(is_free(replace(question, delta=None)) for question in self.questions)
+        return named or not all(replace(question, delta=None).names_no_price for question in self.questions)
 
     def plans(self, catalog: Catalog) -> list[Plan]:
         """What the questions mean; a Refusal where they are too large together."""
@@ -61,13 +63,13 @@ class Asked:
         elif price is not None and payment is not None:
             payment = cast("Payment", {**payment, "epsilon": price.epsilon})
         try:
-            return paid_batch(questions, plans, payment or Payment(), catalog, self.confidence)
+            return price_batch(questions, plans, payment or Payment(), catalog, self.confidence)
         except RowsNeeded as refusal:
             raise refusal.naming(count_of_groups(refusal.text)) from None
 
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:
         """What the answer to plans at their prices is stored under; if it must be measured afresh, by its request."""
-        identities = [identity(each.plan, each.price, self.version) for each in asked]
+        identities = [identify(each.plan, each.price, self.version) for each in asked]
         if len(identities) == 1 and self.replay:
             return identities[0]
         return sha256(self._tag(request) + b"".join(identities)).digest()
@@ -79,7 +81,7 @@ class Asked:
         minimum frequency which values of keys are found.
         """
         facts = (tuple(table.profile for table in catalog.tables), catalog.minimum_frequency, self.version)
-        wanted = [weighted(plan, each.weights or {}) for plan, each in zip(plans, self.questions, strict=True)]
+        wanted = [weigh_outputs(plan, each.weights or {}) for plan, each in zip(plans, self.questions, strict=True)]
         split = tuple((plan.keys, plan.terms, plan.weights) for plan in wanted)
         paid = tuple((each.effort, _amount(each.delta)) for each in self.questions)
         common = (self.payment or Payment()).get("effort")

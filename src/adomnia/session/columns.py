@@ -7,13 +7,16 @@ from datetime import date
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
+from adomnia.plans.finish import find_estimates, find_table
 from adomnia.plans.formulas import estimated
 from adomnia.privacy.keys import Key, key_values
 
 if TYPE_CHECKING:
-    from adomnia.plans.plan import Plan
+    from collections.abc import Iterator, Mapping
+
+    from adomnia.plans.plan import Output, Plan
     from adomnia.privacy.keys import Label
-    from adomnia.statistics.contract import Bounds, Estimate, Statistic
+    from adomnia.statistics.contract import Bounds, Estimate, Result, Statistic
 
 Cell: TypeAlias = str | bool | int | float | date
 
@@ -49,14 +52,22 @@ class ValueColumn:
         return replace(self, estimate=replace(whole, values=whole.values.ravel()[places], interval=interval, parts=()))
 
 
-def answer_columns(plan: Plan, found: dict[Statistic, Estimate]) -> tuple[KeyColumn | ValueColumn, ...]:
-    """The columns of a plan's outputs over all of its cells."""
-    return tuple(
-        KeyColumn(output.name, _cells(plan, output.source))
-        if isinstance(output.source, Key)
-        else ValueColumn(output.name, estimated(output.source, found))
-        for output in plan.outputs
-    )
+def answer_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:
+    """The columns of a plan's outputs over all of its cells, or of the table that is its result."""
+    return tuple(column for output in plan.outputs for column in _columns(plan, output, results))
+
+
+def _columns(plan: Plan, output: Output, results: Mapping[Statistic, Result]) -> Iterator[KeyColumn | ValueColumn]:
+    source = output.source
+    if isinstance(source, Key):
+        yield KeyColumn(output.name, _cells(plan, source))
+        return
+    table = find_table(results)
+    if table is None:
+        yield ValueColumn(output.name, estimated(source, find_estimates(results)))
+        return
+    yield from (KeyColumn(name, labels) for name, labels in table.labels.items())
+    yield from (ValueColumn(name, estimate) for name, estimate in table.estimates.items())
 
 
 def _cells(plan: Plan, key: Key) -> tuple[Label, ...]:

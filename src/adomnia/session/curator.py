@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from adomnia.catalog.read import read
 from adomnia.curator.kernel import Kernel
-from adomnia.curator.profiles import profiled
+from adomnia.curator.profiles import add_profiles
 from adomnia.engines.duckdb import USUAL, DuckDB, Limits, Progress, facts_of, silent
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
@@ -43,7 +43,7 @@ class Curator:
         progress: Progress = silent,
     ) -> None:
         self.kernel = Kernel(catalog, engine, ledger, bits)
-        self.kernel.catalog = profiled(self.kernel, progress)
+        self.kernel.catalog = add_profiles(self.kernel, progress)
 
     @property
     def catalog(self) -> Catalog:

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from adomnia.curator.measurements import Record, Replay
-from adomnia.curator.paying import Paid, Request, found, measured, pay, proved
+from adomnia.curator.measurements import Record, Replayer
+from adomnia.curator.paying import PaymentRequest, Reservation, evaluate, measure, pay, prove
 from adomnia.errors import Failure, Refusal
 from adomnia.explaining.explanations import explained, is_explain, without_explain
 from adomnia.noise import SystemBits
-from adomnia.plans.finish import finished
+from adomnia.plans.finish import finish
 from adomnia.plans.public_rows import PublicRows
-from adomnia.pricing.effort import usual
+from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost
-from adomnia.pricing.payment import Payment, Question, check_confidence, is_free, unpriced
+from adomnia.pricing.payment import check_confidence, plan_without_price
 from adomnia.pricing.policies import Terms, check_ceiling, check_named, next_price, sets_price, terms
-from adomnia.pricing.quotes import Quote, bill
+from adomnia.pricing.questions import Payment, Question
+from adomnia.pricing.quotes import Quote, quote_questions
 from adomnia.session.answer import Answer
 from adomnia.session.asked import MOST_QUESTIONS, Asked, meaning, price_of
 from adomnia.session.columns import answer_columns
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
     from adomnia.ledger.requests import Replay as Kept
     from adomnia.plans.plan import Plan
-    from adomnia.pricing.payment import Priced
+    from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Pure
     from adomnia.privacy.filters import Filter, Left
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
-    from adomnia.statistics.contract import Estimate, Statistic
+    from adomnia.statistics.contract import Result, Statistic
 
 CONFIDENCE = 0.95
 
@@ -120,7 +121,7 @@ class Session:
             asked = self._said((Question(text, **payment),), confidence)
         else:
             asked = self._said(text, confidence, payment)
-        return bill(self._priced(asked), confidence, together, payment.get("rows"))
+        return quote_questions(self._priced(asked), confidence, together, payment.get("rows"))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
@@ -128,11 +129,11 @@ class Session:
         said = meaning(question, self._curator.catalog, confidence)
         if isinstance(said, PublicRows):
             tree = explained(said)
-        elif is_free(question) and not sets_price(self._policy):
-            tree = explained(unpriced(question, said))
+        elif question.names_no_price and not sets_price(self._policy):
+            tree = explained(plan_without_price(question, said, self._curator.catalog))
         else:
             (asked,) = self._priced(self._said((question,), confidence))
-            tree = explained(usual(asked.plan), bill([asked], confidence, False, question.rows))
+            tree = explained(without_effort(asked.plan), quote_questions([asked], confidence, False, question.rows))
         return explanation(tree, confidence, self._curator.ledger.left(self.analyst))
 
     def table(self, name: str) -> PrivateTable:
@@ -208,7 +209,7 @@ class Session:
         plans = asked.plans(self._curator.catalog)
         check_named(self._policy, asked.names_a_price)
         priced = self._paid(asked, plans, self._next_price())
-        proved(self._curator.kernel, priced)
+        prove(self._curator.kernel, priced)
         return priced
 
     def _next_price(self) -> Pure | None:
@@ -226,22 +227,24 @@ class Session:
         if sets_price(self._policy):
             identity = asked.unpriced_identity(plans, self._curator.catalog, self._own(request))
             with self._curator.ledger.turn("question", identity.hex()):
-                outcome = self._by_policy(asked, plans, Request(self.analyst, request, identity, asked.to_text()))
+                wanted = PaymentRequest(self.analyst, request, identity, asked.to_text())
+                outcome = self._by_policy(asked, plans, wanted)
         else:
             priced = self._paid(asked, plans, None)
             identity = asked.identity(priced, self._own(request))
             with self._curator.ledger.turn("question", identity.hex()):
-                paid = pay(self._curator.kernel, Request(self.analyst, request, identity, asked.to_text()), priced)
+                wanted = PaymentRequest(self.analyst, request, identity, asked.to_text())
+                paid = pay(self._curator.kernel, wanted, priced)
                 outcome = (priced, *self._outcome(paid))
         priced, record, receipt, replayed, left = outcome
         left = left or self._curator.ledger.left(self.analyst)
         return _answers(priced, record, asked.confidence, (receipt, replayed, left))
 
     def _by_policy(
-        self, asked: Asked, plans: Sequence[Plan], request: Request
+        self, asked: Asked, plans: Sequence[Plan], request: PaymentRequest
     ) -> tuple[list[Priced], Record, Receipt, bool, Left | None]:
         """At the price that the policy sets; what was answered before at whatever price it had then."""
-        paid: Paid | Kept | None
+        paid: Reservation | Kept | None
         paid = self._curator.ledger.answered(self.analyst, request.request_id, request.identity)
         if paid is None:
             with self._curator.ledger.turn("price", self.analyst):  # nobody else may spend what this price is a part of
@@ -249,10 +252,10 @@ class Session:
         record, receipt, replayed, left = self._outcome(paid)
         return asked.paid(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed, left
 
-    def _outcome(self, paid: Paid | Kept) -> tuple[Record, Receipt, bool, Left | None]:
+    def _outcome(self, paid: Reservation | Kept) -> tuple[Record, Receipt, bool, Left | None]:
         """What was measured, its receipt, whether that was before, and if not what is left since."""
-        if isinstance(paid, Paid):
-            return *measured(self._curator.kernel, paid), False, paid.hold.left
+        if isinstance(paid, Reservation):
+            return *measure(self._curator.kernel, paid), False, paid.hold.left
         return Record.from_bytes(paid.payload), paid.receipt, True, None
 
     def _own(self, request_id: str) -> str:
@@ -283,15 +286,15 @@ def _answers(
     priced: Sequence[Priced], record: Record, confidence: float, paid: tuple[Receipt, bool, Left]
 ) -> list[Answer]:
     try:
-        known = found(priced, Replay(record))
+        known = evaluate(priced, Replayer(record))
     except (LookupError, ValueError):  # the record is not one of these measurements
         raise Failure(paid[0].request_id) from None
-    return [replace(_answer(each.plan, estimates, confidence, paid), caps=each.caps) for each, estimates in known]
+    return [replace(_answer(each.plan, results, confidence, paid), caps=each.caps) for each, results in known]
 
 
 def _answer(
-    plan: Plan, values: dict[Statistic, Estimate], confidence: float, paid: tuple[Receipt, bool, Left]
+    plan: Plan, results: dict[Statistic, Result], confidence: float, paid: tuple[Receipt, bool, Left]
 ) -> Answer:
-    answer = Answer(answer_columns(plan, values), finished(plan, values), confidence, *paid)
+    answer = Answer(answer_columns(plan, results), finish(plan, results), confidence, *paid)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
     return answer if plan.named is None else answer.only(plan.named or (0,))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from adomnia.errors import Refusal
 from adomnia.explaining.reasons import reasons
-from adomnia.pricing import payment
+from adomnia.pricing import questions
 from adomnia.sql.reading.writing import Writing, bracketed
 from adomnia.sql.rows.blocks import person_of, rows_of
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adomnia.session.session import Session
 
 
-class Payment(payment.Payment, total=False):
+class Payment(questions.Payment, total=False):
     """What `Session.sql` takes beside the text: a price, and how to answer."""
 
     confidence: float

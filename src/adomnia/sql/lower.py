@@ -14,7 +14,7 @@ from adomnia.plans.descriptions import describe
 from adomnia.plans.formulas import Formula, operations
 from adomnia.plans.plan import Order, Output, Plan
 from adomnia.plans.public_rows import PublicRows
-from adomnia.pricing.findings import needed
+from adomnia.pricing.findings import explain_need
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Bucket, Key, key_cells
@@ -66,7 +66,7 @@ def understood(
     block = Blocks(catalog).block(select)
     if is_public(block.relation):
         return public_rows(select, block, _limit(select), _offset(select))
-    written = written_keys(select, block.scope, block.relation, None if finds else needed(catalog))
+    written = written_keys(select, block.scope, block.relation, None if finds else explain_need(catalog))
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
     buckets = sorted((key for key in written if isinstance(key, Bucket)), key=lambda key: describe(key.written))
     columns = tuple(column for column in block.relation.columns if column in written)

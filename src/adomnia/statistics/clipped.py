@@ -1,6 +1,6 @@
 """Less noise for the same price, for a longer look at the data: what a person adds is shortened as a whole."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,13 +14,13 @@ import numpy as np
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.privacy.aggregates import Aggregate, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.events import Concentrated, Event, Price
+from adomnia.privacy.events import Composed, Concentrated, Price
 from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import CLIPPED_PARTS, MOST_CLIPPED, Clip, Query
 from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected
-from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
+from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.located import Located, value_of, with_cells
 from adomnia.statistics.profile import Contributions
 
@@ -70,6 +70,12 @@ class _Way:
     def shortened(self, bound: int) -> Measure:
         return Measure(replace(self.measure.query, clip=Clip(bound, self.counted)), self.price * _REST)
 
+    def extremes(self) -> Round:
+        """What may be measured, at both ends of what is not known before."""
+        if not self.shortens:
+            return (self.measure,)
+        return self.sought(), self.shortened(1), self.shortened(self.reach)
+
 
 @dataclass(frozen=True)
 class _Length:
@@ -101,6 +107,33 @@ class Clipped:
 
     inner: Statistic
 
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def query(self) -> Query:
+        return self.inner.query
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.inner.operands
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return self.inner.queries
+
+    @property
+    def continuation(self) -> Hashable:
+        return "clipped", self.inner.continuation
+
+    def event(self, price: Price) -> Composed:
+        return self.inner.event(price)
+
+    def rehearse(self, price: Price) -> Round:
+        """With the least and the greatest lengths there can be."""
+        return tuple(each for way in self._ways(self.inner.rehearse(price)) for each in way.extremes())
+
     def steps(self, price: Price) -> Steps:
         flow, lengths = self.inner.steps(price), dict[_Way, _Length]()
         asked = next(flow)
@@ -109,22 +142,13 @@ class Clipped:
             try:
                 asked = flow.send(answers)
             except StopIteration as end:
-                estimate: Estimate = end.value
-                return replace(estimate, method=f"{estimate.method}{_told(lengths)}")
+                return _with_method(end.value, _told(lengths))
 
-    def event(self, price: Price) -> Event:
-        return self.inner.event(price)
+    def split(self, portions: tuple[Fraction, ...]) -> "Clipped":
+        return replace(self, inner=self.inner.split(portions))
 
-    def rehearsed(self, price: Price) -> Iterator[Measure]:
-        """What will be asked, as far as it is known before, with the least and the greatest lengths there can be."""
-        asked = next(self.inner.steps(price))
-        then = (replace(asked[0], query=self.inner.farthest),) if isinstance(self.inner, Located) else ()
-        for way in self._ways((*asked, *then)):
-            if way.shortens:
-                yield way.sought()
-                yield from (way.shortened(bound) for bound in (1, way.reach))
-            else:
-                yield way.measure
+    def map_queries(self, change: Callable[[Query], Query]) -> "Clipped":
+        return replace(self, inner=self.inner.map_queries(change))
 
     def _ways(self, asked: Round) -> list[_Way]:
         return [_Way(each, _by_rows(each.query.aggregate) and not isinstance(self.inner, Located)) for each in asked]
@@ -143,6 +167,13 @@ class Clipped:
         return tuple(
             _in_units(shortened[way]) if way in shortened else found for way, found in zip(ways, seen, strict=True)
         )
+
+
+def _with_method(result: Result, words: str) -> Result:
+    """The result whose method says what was shortened."""
+    if isinstance(result, Estimate):
+        return replace(result, method=f"{result.method}{words}")
+    return replace(result, notes=(*result.notes, words.removeprefix(", "))) if words else result
 
 
 def _by_rows(aggregate: Aggregate) -> bool:

@@ -1,21 +1,20 @@
 """What a statistic promises: it asks for noisy measurements, computes on arrays, and never holds data."""
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Hashable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.mechanisms.contract import Noise
-from adomnia.mechanisms.registry import NOISES
+from adomnia.mechanisms.contract import Noise, Numeric
+from adomnia.mechanisms.registry import NUMERIC, calibrate_noise
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Histogram
-from adomnia.privacy.events import Event, Price
+from adomnia.privacy.aggregates import Aggregate
+from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.queries import Query
-from adomnia.statistics.ranks import choice
 
 Floats: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Floats, Floats]
@@ -23,30 +22,36 @@ Bounds: TypeAlias = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class Measure:
-    """One noisy measurement that a statistic asks for: what, and for how much."""
+    """One measurement that a statistic asks for: what, for how much, and `by` which mechanism of the registry.
+
+    Where none is named it is the noise that the price buys: epsilon buys Laplace noise, rho buys Gaussian.
+    """
 
     query: Query
     price: Price
-
-    def noise(self) -> Noise:
-        """The least noise that the price buys: epsilon buys Laplace noise, rho buys Gaussian; values are chosen."""
-        return self._noise
+    by: str = ""
 
     @cached_property
-    def _noise(self) -> Noise:
-        if isinstance(self.query.aggregate, Histogram):
-            # Chosen and not noisy: only who asked for it looks at it, and only to see what it asked for.
-            return choice(self.query, self.price)  # type: ignore[return-value]
-        (kind,) = (noise for noise in NOISES.values() if noise.price is type(self.price))
-        return kind.calibrated(self.query.sensitivity(), self.price)
+    def mechanism(self) -> Numeric:
+        """The most exact one that the price buys."""
+        if self.by:
+            return NUMERIC[self.by].for_query(self.query, self.price)
+        return calibrate_noise(self.query.sensitivity(), self.price)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The answer to a Measure: exact integers plus noise of a known law, in the shape of the query's cells."""
+    """The answer to a Measure: what the mechanism released, in its shape."""
 
     values: Integers
-    noise: Noise
+    mechanism: Numeric
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise, where the mechanism added some to the exact integers."""
+        if not hasattr(self.mechanism, "interval"):
+            raise TypeError(f"{type(self.mechanism).__name__} chooses, and has no noise to tell the law of.")
+        return cast("Noise", self.mechanism)
 
 
 Parts: TypeAlias = tuple[tuple[Measured, Fraction], ...]
@@ -54,7 +59,7 @@ Parts: TypeAlias = tuple[tuple[Measured, Fraction], ...]
 
 @dataclass(frozen=True)
 class Estimate:
-    """The result over all cells: values, and intervals at any confidence, for one cell or for all of them at once."""
+    """A result with one number a cell: values, and intervals at any confidence, for one cell or for all of them."""
 
     values: Floats
     interval: Callable[[float, int], Bounds]  # (confidence, cells to cover at once) -> lower, upper
@@ -63,17 +68,83 @@ class Estimate:
     parts: Parts = ()  # noisy integers times constants that add up to it; none where it is computed otherwise
 
 
+@dataclass(frozen=True)
+class ResultTable:
+    """A result with rows and columns of its own: labels that are public, and estimates with one number a row.
+
+    `figure` describes a picture of it, for those who draw.
+    """
+
+    labels: Mapping[str, tuple[str, ...]]
+    estimates: Mapping[str, Estimate]
+    notes: tuple[str, ...] = ()
+    figure: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        sizes = {len(each) for each in self.labels.values()} | {len(each.values) for each in self.estimates.values()}
+        if len(sizes) != 1 or self.labels.keys() & self.estimates.keys():
+            raise ValueError(f"ResultTable columns must have one length and distinct names, got {sorted(sizes)}.")
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return len(next(iter((*self.labels.values(), *(each.values for each in self.estimates.values())))))
+
+
+Result: TypeAlias = Estimate | ResultTable
 Round: TypeAlias = tuple[Measure, ...]
-Steps: TypeAlias = Generator[Round, tuple[Measured, ...], Estimate]
+Steps: TypeAlias = Generator[Round, tuple[Measured, ...], Result]
 
 
 class Statistic(Protocol):
-    """A generator of rounds. `event` states the whole cost before the first round."""
+    """A generator of rounds over one relation. Its cost is known before the first of them.
 
-    def steps(self, price: Price) -> Steps:
-        """Yield rounds of Measures, be sent one Measured for each, return the Estimate."""
+    The first round measures `queries`, in their order, and a price is split over these: the part of each pays for all
+    that follows from it in later rounds. Statistics that share a query and have one `continuation` go on alike from
+    it, so that together they pay for it once; None: nothing follows.
+    """
+
+    @property
+    def name(self) -> str:
+        """What SQL calls it."""
         ...
 
-    def event(self, price: Price) -> Event:
-        """What all rounds together cost."""
+    @property
+    def query(self) -> Query:
+        """The rows, their groups and the aggregate that it is about."""
+        ...
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        """What stands in its brackets."""
+        ...
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What it starts from."""
+        ...
+
+    @property
+    def continuation(self) -> Hashable:
+        """How later rounds follow from the first."""
+        ...
+
+    def event(self, price: Price) -> Composed:
+        """What all rounds together cost: one part for each query, composed in their order."""
+        ...
+
+    def rehearse(self, price: Price) -> Round:
+        """What will be measured, as far as it is known before; of what depends on noise, the extremes."""
+        ...
+
+    def steps(self, price: Price) -> Steps:
+        """Yield rounds of Measures, be sent one Measured for each, return the result."""
+        ...
+
+    def split(self, portions: tuple[Fraction, ...]) -> "Statistic":
+        """The same, where each query gets such a portion of the price; they add up to 1."""
+        ...
+
+    def map_queries(self, change: Callable[[Query], Query]) -> "Statistic":
+        """The same about another query."""
         ...

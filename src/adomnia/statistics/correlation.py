@@ -1,21 +1,23 @@
 """How nearly one value is a straight line of another."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar, Self
 
 import numpy as np
 
-from adomnia.privacy.aggregates import Total
-from adomnia.privacy.events import Composed, Event, Price
+from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Estimate, Steps
-from adomnia.statistics.covariance import pair_of, products_of
-from adomnia.statistics.moments import beside, measured, product
+from adomnia.statistics.contract import Estimate, Measured
+from adomnia.statistics.covariance import change_other, pair_of, products_of
+from adomnia.statistics.moments import Moments, beside, product, query_moments
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient, combined
 
 
 @dataclass(frozen=True)
-class Correlation:
+class Correlation(OneRound):
     """Pearson's correlation of two bounded expressions over the rows that have both, in every cell.
 
     Method      noisy count, two sums, two sums of squares and one of products, a sixth of the price each.
@@ -25,16 +27,32 @@ class Correlation:
     """
 
     tag: ClassVar[str] = "Correlation"
+    name: ClassVar[str] = "CORR"
     query: Query
     other: Total
 
     def __post_init__(self) -> None:
         pair_of(self.query, self.other, "Correlation")
 
-    def steps(self, price: Price) -> Steps:
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.query.aggregate, self.other
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return query_moments(self.query, self._moments)
+
+    @property
+    def _moments(self) -> dict[str, Aggregate]:
         first, second = pair_of(self.query, self.other, "Correlation")
         squares = {"xx": beside(product(first, first), second), "yy": beside(product(second, second), first)}
-        moments = yield from measured(self.query, products_of(first, second) | squares, price)
+        return products_of(first, second) | squares
+
+    def map_queries(self, change: Callable[[Query], Query]) -> Self:
+        return replace(self, query=change(self.query), other=change_other(self.query, self.other, change))
+
+    def estimate(self, *measured: Measured) -> Estimate:
+        moments = Moments.of(self._moments, measured)
         x, y = moments.about_means("x", "x"), moments.about_means("y", "y")
         # The root of their product is half of each, times the ratio of the roots: linear in both, where they are near.
         there = (x.values > 0) & (y.values > 0)
@@ -43,6 +61,3 @@ class Correlation:
         needed = (moments.rows(), x, y)
         quotient = Quotient(moments.about_means("x", "y"), both, needed, (-1.0, 1.0), moments.noises)
         return Estimate(quotient.values, quotient.bounds, "noisy covariance / root of the noisy variances")
-
-    def event(self, price: Price) -> Event:
-        return Composed((price / 6,) * 6)

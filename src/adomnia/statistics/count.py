@@ -5,17 +5,17 @@ from fractions import Fraction
 from typing import ClassVar
 
 from adomnia.privacy.aggregates import Present
-from adomnia.privacy.events import Event, Price
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Measure, Steps
+from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.presence import parted, with_value, without_value
 from adomnia.statistics.scaled import in_steps
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(OneRound):
     """How many rows, values that are not NULL, or people, in every cell.
 
     Method      the exact count plus noise. Not cut at zero: that would make every small cell too large on average.
@@ -26,16 +26,18 @@ class Count:
     """
 
     tag: ClassVar[str] = "Count"
+    name: ClassVar[str] = "COUNT"
     query: Query
     parted: Expression | None = None
 
-    def steps(self, price: Price) -> Steps:
-        (counted,) = yield (Measure(parted(self.query, self.parted), price),)
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return (parted(self.query, self.parted),)
+
+    def estimate(self, *measured: Measured) -> Estimate:
+        (counted,) = measured
         present = with_value(counted, self.parted)
         if self.parted is None or isinstance(self.query.aggregate, Present):
             return in_steps(present, Fraction(1), "noisy count")
         both = ((present, Fraction(1)), (without_value(counted), Fraction(1)))
         return linear(both, "noisy count of rows with a value + of rows without")
-
-    def event(self, price: Price) -> Event:
-        return price

@@ -1,21 +1,23 @@
 """How two values vary together."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar, Self
 
 from adomnia.privacy.aggregates import Aggregate, Present, Total
-from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
-from adomnia.statistics.contract import Estimate, Steps
-from adomnia.statistics.moments import ROWS, beside, centred, measured, product, width
+from adomnia.statistics.contract import Estimate, Measured
+from adomnia.statistics.moments import ROWS, Moments, beside, centred, product, query_moments, width
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient
 
 COVARIANCES = ("COVAR_POP", "COVAR_SAMP")
 
 
 @dataclass(frozen=True)
-class Covariance:
+class Covariance(OneRound):
     """The covariance of two bounded expressions over the rows that have both, in every cell.
 
     Method      noisy count, two sums and the sum of products, counted from the middles, a quarter of the price each.
@@ -34,18 +36,26 @@ class Covariance:
         if self.name not in COVARIANCES:
             raise ValueError(f"Covariance name must be one of {', '.join(COVARIANCES)}, got {self.name}.")
 
-    def steps(self, price: Price) -> Steps:
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.query.aggregate, self.other
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return query_moments(self.query, products_of(*pair_of(self.query, self.other, "Covariance")))
+
+    def map_queries(self, change: Callable[[Query], Query]) -> Self:
+        return replace(self, query=change(self.query), other=change_other(self.query, self.other, change))
+
+    def estimate(self, *measured: Measured) -> Estimate:
         first, second = pair_of(self.query, self.other, "Covariance")
-        moments = yield from measured(self.query, products_of(first, second), price)
+        moments = Moments.of(products_of(first, second), measured)
         sample = self.name.endswith("SAMP")
         rows = moments.rows(less=int(sample))
         farthest = width(first) * width(second) / (2 if sample else 4)
         limits = (-farthest, farthest)
         covariance = Quotient(moments.about_means("x", "y"), rows, (rows,), limits, moments.noises)
         return Estimate(covariance.values, covariance.bounds, "noisy sums of values and products / noisy count")
-
-    def event(self, price: Price) -> Event:
-        return Composed((price / 4, price / 4, price / 4, price / 4))
 
 
 def pair_of(query: Query, other: Total, owner: str) -> tuple[Total, Total]:
@@ -54,6 +64,13 @@ def pair_of(query: Query, other: Total, owner: str) -> tuple[Total, Total]:
     if other.centre or first.value == other.value:
         raise ValueError(f"{owner} other must be a Total of another value from centre 0, got {other}.")
     return first, other
+
+
+def change_other(query: Query, other: Total, change: Callable[[Query], Query]) -> Total:
+    """The second sum after a change that is made to queries over the same rows."""
+    changed = change(replace(query, aggregate=other)).aggregate
+    assert isinstance(changed, Total)  # noqa: S101 - a change keeps what is aggregated
+    return changed
 
 
 def products_of(first: Total, second: Total) -> dict[str, Aggregate]:

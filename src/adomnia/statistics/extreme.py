@@ -6,15 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.privacy.events import Event, Price
+from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Measure, Steps
+from adomnia.statistics.contract import Estimate, Measured
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quantile import chosen, histogram
-from adomnia.statistics.ranks import choice
 
 
 @dataclass(frozen=True)
-class Extreme:
+class Extreme(OneRound):
     """A value that few rows are beyond, NULL left out, in every cell: the extreme itself is one person's own.
 
     Method      a value of the grid chosen at a rank so many rows from the end that it is hardly ever beyond the extreme
@@ -25,6 +25,7 @@ class Extreme:
     """
 
     tag: ClassVar[str] = "Extreme"
+    by: ClassVar[str] = "quantiles"
     query: Query
     greatest: bool
 
@@ -37,14 +38,10 @@ class Extreme:
         """What SQL calls it."""
         return "MAX" if self.greatest else "MIN"
 
-    def steps(self, price: Price) -> Steps:
-        (measured,) = yield (Measure(self.query, price),)
-        aggregate = histogram(self.query)
-        value = measured.values[..., 0]
+    def estimate(self, *measured: Measured) -> Estimate:
+        aggregate, value, choice = histogram(self.query), measured[0].values[..., 0], measured[0].mechanism
+        assert isinstance(choice, Quantiles)  # noqa: S101 - as it was asked for
         beyond = np.full(value.shape, aggregate.values if self.greatest else -1)
         ends = (value, beyond) if self.greatest else (beyond, value)
-        rows = abs(choice(self.query, price).targets[0].offset)
+        rows = abs(choice.targets[0].offset)
         return chosen(self.query, value, ends, f"about {int(rows):,} rows lie beyond it")
-
-    def event(self, price: Price) -> Event:
-        return price

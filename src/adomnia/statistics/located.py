@@ -1,5 +1,6 @@
 """Means and sums counted from near the mean itself: there, what a person adds is short, and so is the noise."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
@@ -7,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.privacy.aggregates import Total
-from adomnia.privacy.events import Event, Price
+from adomnia.privacy.aggregates import Aggregate, Total
+from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.queries import MOST_CLIPPED, Clip, Query
 from adomnia.privacy.relations import Relation, Where
 from adomnia.statistics.centred import distances_and_values
-from adomnia.statistics.contract import Estimate, Measure, Measured, Steps
+from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
 from adomnia.statistics.linear import linear
 from adomnia.statistics.mean import Mean, mean_of
 from adomnia.statistics.sum import Sum
@@ -39,36 +40,57 @@ class Located:
     query: Query
     mean: bool = True  # else the sum
     share: Fraction = Fraction(1, 2)  # of the price, for the distances; the count's is the rest
+    continuation: ClassVar[None] = None  # what follows from the first query follows from it in every such statistic
 
     @property
     def inner(self) -> Mean | Sum:
         """The same from the middle of the bounds."""
         return Mean(self.query) if self.mean else Sum(self.query, centred=True)
 
-    def steps(self, price: Price) -> Steps:
-        distances, values = self._queries
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.inner.operands
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        distances, values = self._distances_and_values
         # Of rows that have a cell, and to be shortened in any case: no statistic over other cells asks for this one,
         # and no other over these, so that what follows from it is paid by it.
         rough = replace(distances, relation=with_cells(distances), keys=(), clip=Clip(distances.reach or 0))
-        total, count = yield (
-            Measure(rough, price * self.share * _SEARCH),
-            Measure(values, price * (1 - self.share)),
-        )
-        near = _recentred(distances, total, count)
+        return rough, values
+
+    def event(self, price: Price) -> Composed:
+        return Composed((price * self.share, price * (1 - self.share)))
+
+    def rehearse(self, price: Price) -> Round:
+        """The distances that are longest are those from the end of the bounds."""
+        distances, _ = self._distances_and_values
+        total = _total(distances)
+        farthest = replace(distances, aggregate=replace(total, centre=total.domain.grid_lower))
+        return (*self._first(price), Measure(farthest, price * self.share * _REST))
+
+    def steps(self, price: Price) -> Steps:
+        total, count = yield self._first(price)
+        near = _recentred(self._distances_and_values[0], total, count)
         (sums,) = yield (Measure(near, price * self.share * _REST),)
         return self._estimate(near, sums, count)
 
-    def event(self, price: Price) -> Event:
-        return self.inner.event(price)
+    def split(self, portions: tuple[Fraction, ...]) -> "Located":
+        return replace(self, share=portions[0])
+
+    def map_queries(self, change: Callable[[Query], Query]) -> "Located":
+        return replace(self, query=change(self.query))
+
+    def _first(self, price: Price) -> Round:
+        rough, values = self.queries
+        return Measure(rough, price * self.share * _SEARCH), Measure(values, price * (1 - self.share))
 
     @property
-    def farthest(self) -> Query:
-        """The distances that are longest: from the end of the bounds."""
-        distances, _ = self._queries
-        return replace(distances, aggregate=replace(_total(distances), centre=_total(distances).domain.grid_lower))
-
-    @property
-    def _queries(self) -> tuple[Query, Query]:
+    def _distances_and_values(self) -> tuple[Query, Query]:
         return distances_and_values(self.query, "Located")
 
     def _estimate(self, near: Query, sums: Measured, count: Measured) -> Estimate:
@@ -110,7 +132,19 @@ def _total(query: Query) -> Total:
     return query.aggregate
 
 
-def can_locate(query: Query) -> bool:
-    """Whether the integers are small enough to be shortened, from wherever they are counted."""
-    total = _total(query)
-    return query.relation.rows_per_person * max(total.magnitude, total.domain.width) <= MOST_CLIPPED
+def locate(statistic: Statistic) -> Statistic:
+    """Means, and sums that are put together like them, counted from near the mean; any other as it is.
+
+    Where the integers are too large to be shortened, from wherever they are counted, nothing is gained.
+    """
+    if not isinstance(statistic, Mean) and not (isinstance(statistic, Sum) and statistic.centred):
+        return statistic
+    query, total = statistic.query, _total(statistic.query)
+    if query.relation.rows_per_person * max(total.magnitude, total.domain.width) > MOST_CLIPPED:
+        return statistic
+    return Located(query, mean=isinstance(statistic, Mean))
+
+
+def unlocate(statistic: Statistic) -> Statistic:
+    """The same from the middle of the bounds."""
+    return statistic.inner if isinstance(statistic, Located) else statistic

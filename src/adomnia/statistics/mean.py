@@ -7,18 +7,18 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.privacy.aggregates import Total
-from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import distances_and_values, plain_total
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, Steps
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.presence import parted, with_value
 from adomnia.statistics.ratios import ratio_bounds
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(OneRound):
     """The mean of a bounded expression's values, NULL left out, in every cell.
 
     Method      noisy sum of the values' distances from the middle of their bounds / noisy count, half the price each.
@@ -29,19 +29,20 @@ class Mean:
     """
 
     tag: ClassVar[str] = "Mean"
+    name: ClassVar[str] = "AVG"
     query: Query
     parted: Expression | None = None
 
     def __post_init__(self) -> None:
         plain_total(self.query, "Mean")
 
-    def steps(self, price: Price) -> Steps:
-        distances, values = (parted(each, self.parted) for each in distances_and_values(self.query, "Mean"))
-        total, count = yield (Measure(distances, price / 2), Measure(values, price / 2))
-        return mean_of(distances, with_value(total, self.parted), with_value(count, self.parted))
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return tuple(parted(each, self.parted) for each in distances_and_values(self.query, "Mean"))
 
-    def event(self, price: Price) -> Event:
-        return Composed((price / 2, price / 2))
+    def estimate(self, *measured: Measured) -> Estimate:
+        total, count = (with_value(each, self.parted) for each in measured)
+        return mean_of(self.queries[0], total, count)
 
 
 def mean_of(query: Query, distances: Measured, count: Measured) -> Estimate:

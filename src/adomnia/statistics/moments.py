@@ -4,20 +4,20 @@ Values are counted from the middle of their bounds: there one row moves each sum
 rows matters little.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
 from adomnia.mechanisms.contract import Noise
 from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Expression, Literal, call, number
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Floats, Measure, Measured, Round
+from adomnia.statistics.contract import Floats, Measured
 from adomnia.statistics.quotients import Noisy
 
 ROWS = "rows"  # their number, among sums that are named by the letters of what is multiplied in them
@@ -52,13 +52,9 @@ def width(total: Total) -> float:
     return float(total.domain.upper - total.domain.lower)
 
 
-def measured(
-    query: Query, asked: Mapping[str, Aggregate], price: Price
-) -> Generator[Round, tuple[Measured, ...], "Moments"]:
-    """One round of measurements over the same rows, at equal parts of the price."""
-    part = price / len(asked)
-    answers = yield tuple(Measure(replace(query, aggregate=aggregate), part) for aggregate in asked.values())
-    return Moments(asked, dict(zip(asked, answers, strict=True)))
+def query_moments(query: Query, moments: Mapping[str, Aggregate]) -> tuple[Query, ...]:
+    """One query for each moment, all over the same rows."""
+    return tuple(replace(query, aggregate=aggregate) for aggregate in moments.values())
 
 
 @dataclass(frozen=True)
@@ -67,6 +63,11 @@ class Moments:
 
     asked: Mapping[str, Aggregate]
     answers: Mapping[str, Measured]
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Aggregate], measured: Sequence[Measured]) -> Self:
+        """With the answers to their queries, in their order."""
+        return cls(asked, dict(zip(asked, measured, strict=True)))
 
     @property
     def noises(self) -> Mapping[str, Noise]:

@@ -7,18 +7,18 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Histogram
-from adomnia.privacy.events import Event, Price
+from adomnia.privacy.aggregates import Aggregate, Histogram
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Steps
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.scaled import times
 
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Quantile:
+class Quantile(OneRound):
     """The value that a share of all values is below or at, NULL left out, in every cell.
 
     Method      two values of the grid chosen by their ranks, one some rows below and one as many above the quantile's;
@@ -31,6 +31,8 @@ class Quantile:
     """
 
     tag: ClassVar[str] = "Quantile"
+    name: ClassVar[str] = "QUANTILE"
+    by: ClassVar[str] = "quantiles"
     query: Query
     share: Fraction
 
@@ -38,19 +40,19 @@ class Quantile:
         if not 0 < self.share < 1 or self.share not in histogram(self.query).shares:
             raise ValueError(f"Quantile share must be above 0, below 1 and asked for, got {self.share}.")
 
-    def steps(self, price: Price) -> Steps:
-        (measured,) = yield (Measure(self.query, price),)
-        aggregate = histogram(self.query)
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.query.aggregate, self.share
+
+    def estimate(self, *measured: Measured) -> Estimate:
+        aggregate, values = histogram(self.query), measured[0].values
         place = 2 * aggregate.shares.index(self.share)
-        one, other = measured.values[..., place], measured.values[..., place + 1]
+        one, other = values[..., place], values[..., place + 1]
         below, above = one < 0, other >= aggregate.values
         value = np.where(below & ~above, other, np.where(above & ~below, one, (one + other) // 2))
         lower = np.where(below | above, -1, np.minimum(one, other))
         upper = np.where(below | above, aggregate.values, np.maximum(one, other))
         return chosen(self.query, value, (lower, upper), "middle of two values chosen by rank")
-
-    def event(self, price: Price) -> Event:
-        return price
 
 
 def histogram(query: Query) -> Histogram:

@@ -2,7 +2,6 @@
 
 from typing import TypeAlias
 
-from adomnia.statistics.contract import Statistic
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count
 from adomnia.statistics.covariance import COVARIANCES, Covariance
@@ -25,11 +24,3 @@ STATISTICS: dict[str, Registered] = {
     "MIN": Extreme,
     "MAX": Extreme,
 }
-
-
-def name_of(statistic: Statistic) -> str:
-    """What SQL calls a statistic; where one class has several names, it knows its own."""
-    if isinstance(statistic, Variance | Covariance | Extreme):
-        return statistic.name
-    (name,) = (name for name, kind in STATISTICS.items() if isinstance(statistic, kind))
-    return name

@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import distances_and_values, plain_total
-from adomnia.statistics.contract import Measure, Steps
+from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.presence import parted, with_value
 from adomnia.statistics.scaled import in_steps
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(OneRound):
     """The sum of a bounded expression, in every cell.
 
     Method      the exact sum of values clamped to their bounds and rounded to their grid, plus noise. `centred`: from
@@ -26,6 +26,7 @@ class Sum:
     """
 
     tag: ClassVar[str] = "Sum"
+    name: ClassVar[str] = "SUM"
     query: Query
     centred: bool = False
     parted: Expression | None = None
@@ -33,16 +34,15 @@ class Sum:
     def __post_init__(self) -> None:
         plain_total(self.query, "Sum")
 
-    def steps(self, price: Price) -> Steps:
-        domain = plain_total(self.query, "Sum").domain
-        if not self.centred:
-            (total,) = yield (Measure(parted(self.query, self.parted), price),)
-            return in_steps(with_value(total, self.parted), domain.step, "noisy sum")
-        distances, values = (parted(each, self.parted) for each in distances_and_values(self.query, "Sum"))
-        total, count = yield (Measure(distances, price / 2), Measure(values, price / 2))
-        total, count = with_value(total, self.parted), with_value(count, self.parted)
-        parts = ((total, domain.step), (count, domain.middle * domain.step))
-        return linear(parts, "noisy sum of distances from the middle + middle x noisy count")
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        asked = distances_and_values(self.query, "Sum") if self.centred else (self.query,)
+        return tuple(parted(each, self.parted) for each in asked)
 
-    def event(self, price: Price) -> Event:
-        return Composed((price / 2, price / 2)) if self.centred else price
+    def estimate(self, *measured: Measured) -> Estimate:
+        domain = plain_total(self.query, "Sum").domain
+        total, *count = (with_value(each, self.parted) for each in measured)
+        if not count:
+            return in_steps(total, domain.step, "noisy sum")
+        parts = ((total, domain.step), (count[0], domain.middle * domain.step))
+        return linear(parts, "noisy sum of distances from the middle + middle x noisy count")

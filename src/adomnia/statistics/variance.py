@@ -6,18 +6,18 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.privacy.aggregates import Aggregate, Present
-from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
-from adomnia.statistics.contract import Bounds, Estimate, Steps
-from adomnia.statistics.moments import ROWS, centred, measured, product, width
+from adomnia.statistics.contract import Bounds, Estimate, Measured
+from adomnia.statistics.moments import ROWS, Moments, centred, product, query_moments, width
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient
 
 VARIANCES = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
 
 
 @dataclass(frozen=True)
-class Variance:
+class Variance(OneRound):
     """The variance or standard deviation of a bounded expression's values, NULL left out, in every cell.
 
     Method      noisy count, sum and sum of squares, counted from the middle of their bounds, a third of the price each.
@@ -35,11 +35,18 @@ class Variance:
         if self.name not in VARIANCES:
             raise ValueError(f"Variance name must be one of {', '.join(VARIANCES)}, got {self.name}.")
 
-    def steps(self, price: Price) -> Steps:
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return query_moments(self.query, self._moments)
+
+    @property
+    def _moments(self) -> dict[str, Aggregate]:
         total = plain_total(self.query, "Variance")
         # The first two are what a mean measures of the same values.
-        asked: dict[str, Aggregate] = {"x": centred(total), ROWS: Present(total.value), "xx": product(total, total)}
-        moments = yield from measured(self.query, asked, price)
+        return {"x": centred(total), ROWS: Present(total.value), "xx": product(total, total)}
+
+    def estimate(self, *measured: Measured) -> Estimate:
+        moments, total = Moments.of(self._moments, measured), plain_total(self.query, "Variance")
         sample = self.name.endswith("SAMP")
         rows = moments.rows(less=int(sample))
         # Half of the values at each bound are the farthest apart: of a sample it may be one at each.
@@ -53,6 +60,3 @@ class Variance:
             return np.sqrt(lower), np.sqrt(upper)
 
         return Estimate(np.sqrt(variance.values), interval, "root of the noisy variance")
-
-    def event(self, price: Price) -> Event:
-        return Composed((price / 3, price / 3, price / 3))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from adomnia.errors import Refusal
-from adomnia.pricing.payment import named_price
+from adomnia.pricing.payment import read_price
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, exact
 from adomnia.privacy.events import from_record, to_record
 from adomnia.privacy.filters import Spent
@@ -63,7 +63,7 @@ def sent(name: str, value: Number) -> float | str:
         number = exact(value, "Question", name)
     except ValueError:
         if name in {"epsilon", "rho"}:
-            named_price(**{"epsilon": None, "rho": None, name: value})
+            read_price(**{"epsilon": None, "rho": None, name: value})
         why, fix = "is not a finite number of sensible size", f"write for example {name}=0.5"
         raise Refusal(f"{name}={value}", why, fix, code="bad_price") from None
     match value:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypeAlias, cast
 
 from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema
 
-from adomnia.pricing.payment import Payment, Question
+from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote
 from adomnia.session.answer import Answer
 from adomnia.session.explanation import Explanation

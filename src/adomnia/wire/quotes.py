@@ -6,10 +6,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from adomnia.explaining.explanations import noise_in_words
-from adomnia.mechanisms.contract import Noise
+from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.mechanisms.quantiles import Quantiles, Target
+from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.mechanisms.ranks import Target
 from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText, amount_of, event_of, event_record, text_of
@@ -158,7 +159,7 @@ def _measurement(record: dict[str, Any]) -> Measurement:
     )
 
 
-def _law(noise: Noise | Quantiles) -> dict[str, Any]:
+def _law(noise: Numeric) -> dict[str, Any]:
     match noise:
         case DiscreteLaplace(scale=scale):
             return {"law": "laplace", "scale": text_of(scale)}
@@ -170,7 +171,7 @@ def _law(noise: Noise | Quantiles) -> dict[str, Any]:
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
-def _noise(record: dict[str, Any]) -> Noise | Quantiles:
+def _noise(record: dict[str, Any]) -> Numeric:
     match record["law"]:
         case "laplace":
             return DiscreteLaplace(amount_of(record["scale"]))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from adomnia.engines.duckdb import DuckDB, Limits, engine
 from adomnia.errors import Refusal
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from kit.gate import meaning
@@ -64,7 +64,7 @@ def wrong(catalog, engine, database, asked):
     found = []
     for text in asked:
         try:
-            queries = {each.query for each in measures(lower(text, catalog), Pure(1))}
+            queries = {each.query for each in list_measures(lower(text, catalog), Pure(1))}
         except Refusal:
             continue
         for query in queries:

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.pricing.parts import event
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.parts import bill
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
@@ -72,9 +72,9 @@ def test_the_covariance_of_a_value_with_itself_is_its_variance():
     ],
 )
 def test_what_several_of_them_need_is_measured_and_paid_once(outputs, count):
-    asked = measures(plan(outputs), Pure(1))
+    asked = list_measures(plan(outputs), Pure(1))
     assert [measure.price for measure in asked] == [Pure(Fraction(1, count))] * count
-    assert sum(part.epsilon for part in event((plan(outputs), Pure(1))).events) == 1
+    assert sum(part.epsilon for part in bill((plan(outputs), Pure(1))).events) == 1
 
 
 @pytest.mark.parametrize(

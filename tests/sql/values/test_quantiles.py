@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.pricing.parts import event
-from adomnia.pricing.quotes import measures, quote
+from adomnia.pricing.parts import bill
+from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Composed, Pure
 from adomnia.sql.lower import lower, understood
@@ -21,7 +21,7 @@ HALF, NINE = Fraction(1, 2), Fraction(9, 10)
 
 def asked(outputs, **options):
     plan = understood(parsed(f"SELECT {outputs} FROM people"), HOSPITAL, **options)
-    return [measure.query.aggregate for measure in measures(plan, Pure(1))]
+    return [measure.query.aggregate for measure in list_measures(plan, Pure(1))]
 
 
 def test_all_quantiles_of_one_value_are_one_measurement():
@@ -36,9 +36,9 @@ def test_quantiles_of_order_and_having_are_among_them():
         "SELECT sex, MEDIAN(age) FROM people GROUP BY sex HAVING QUANTILE(age, 0.25) > 3 ORDER BY QUANTILE(age, 0.9)",
         HOSPITAL,
     )
-    (measure,) = measures(plan, Pure(1))
+    (measure,) = list_measures(plan, Pure(1))
     assert measure.query.aggregate.shares == (Fraction(1, 4), HALF, NINE)
-    assert event((plan, Pure(1))) == Composed([Pure(1)])
+    assert bill((plan, Pure(1))) == Composed([Pure(1)])
 
 
 def test_an_extreme_is_a_measurement_of_its_own():
@@ -56,7 +56,7 @@ def test_a_formula_of_two_gets_intervals_that_are_sure_enough():
 
 def test_a_quote_says_what_to_expect_of_rows_that_lie_evenly():
     plan = lower("SELECT MEDIAN(age) FROM people", HOSPITAL)
-    (output,) = quote(plan, Pure(1)).outputs
+    (output,) = quote_plan(plan, Pure(1)).outputs
     assert (output.rows, output.method) == (1000, "middle of two values chosen by rank")
     assert 0 < output.error < 3
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from adomnia.errors import AdomniaError
-from adomnia.pricing.payment import Payment
 from adomnia.pricing.policies import sets_price
+from adomnia.pricing.questions import Payment
 from adomnia.server.access import Access
 from adomnia.server.app import create_app
 from adomnia.server.desk import Desk

@@ -11,7 +11,6 @@ from math import prod
 from sqlglot import exp
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
-from adomnia.plans.descriptions import query_of
 from adomnia.plans.formulas import statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.privacy.aggregates import Histogram
@@ -54,7 +53,7 @@ def chosen_together(select: exp.Select, plan: Plan) -> Plan:
     shares, crowd = defaultdict[Query, set[Fraction]](set), defaultdict[Query, int](int)
     for term in plan.terms:
         parts = dict.fromkeys(statistics_of(term))
-        for query in map(query_of, parts):
+        for query in (part.query for part in parts):
             if isinstance(query.aggregate, Histogram):
                 alone = _alone(query)
                 shares[alone].update(query.aggregate.shares)
@@ -62,7 +61,7 @@ def chosen_together(select: exp.Select, plan: Plan) -> Plan:
     _refuse_many(select, shares, prod(len(key_cells(key)) for key in plan.keys))
 
     def together(statistic: Statistic) -> Statistic:
-        query = query_of(statistic)
+        query = statistic.query
         if not isinstance(query.aggregate, Histogram):
             return statistic
         alone = _alone(query)

@@ -4,40 +4,46 @@ A quantile is between the values of two ranks, some rows below its own and as ma
 of one rank, some rows from the end. How many rows follows from the law of the choice: docs/proofs/quantiles.md, 6.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from math import ceil, exp, log, sqrt
+from math import ceil, exp, lcm, log, sqrt
 
-import numpy as np
-
-from adomnia.mechanisms.quantiles import MOST_BEYOND, Quantiles, Target, scores
-from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram
-from adomnia.privacy.events import Price
-from adomnia.privacy.queries import Query
 
+MOST_BEYOND = 2**12  # times as many values beyond a grid as it has: far from the end of 64 bits
+_FINEST_SCORE = 2**13  # 2**48 rows in such parts stay below 2**62
 _EXTREMES = ((Fraction(0),), (Fraction(1),))
 _HALF = Fraction(1, 2)
 _HALVINGS = 60
 
 
-def choice(query: Query, price: Price) -> Quantiles:
-    """The choice that a price buys for a histogram."""
-    aggregate = query.aggregate
-    assert isinstance(aggregate, Histogram)  # noqa: S101 - nothing else is chosen from
-    rate = Quantiles.rate_for(query.sensitivity(), price)
-    return Quantiles(_targets(aggregate, rate), aggregate.values, rate)
+@dataclass(frozen=True)
+class Target:
+    """The rank share * rows + offset of one quantile.
+
+    Values beyond the end of the grid may be chosen too, and stand for its end: `beyond` times as many as the grid has,
+    above it, or below it where `beyond` is negative. They keep a rank that few rows can reach from looking reached.
+    """
+
+    share: Fraction
+    offset: Fraction
+    beyond: int = 0
 
 
-def spread_evenly(choice: Quantiles, rows: int) -> Integers:
-    """What would be chosen without chance from rows whose values lie evenly over the grid."""
-    ranks = [float(target.share * rows + target.offset) / max(rows, 1) for target in choice.targets]
-    found: Integers = np.clip(np.rint(np.array(ranks) * (choice.values - 1)), -1, choice.values).astype(np.int64)
-    return found
+def scores(shares: Sequence[Fraction]) -> tuple[int, tuple[int, ...]]:
+    """How many parts one row's worth of score has, and the parts of each share's distances in 1 / denominator rows."""
+    moves = [max(share.numerator, share.denominator - share.numerator) for share in shares]
+    common = lcm(*moves)
+    unit = common if common <= _FINEST_SCORE else max(moves)
+    whole = _FINEST_SCORE // unit * unit
+    return whole, tuple(whole // move for move in moves)
 
 
-def _targets(aggregate: Histogram, rate: Fraction) -> tuple[Target, ...]:
+def find_targets(aggregate: Histogram, rate: Fraction) -> tuple[Target, ...]:
+    """The ranks to ask for: two around each quantile, or one near an extreme."""
     left_open = 1 - aggregate.confidence
     if aggregate.shares in _EXTREMES:
         # Alone, whatever the data: a value past the extreme has exp(-distance) of the weight of one that is right.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from adomnia.mechanisms import ranks
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
@@ -16,8 +17,6 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Table
-from adomnia.statistics import ranks
-from adomnia.statistics.ranks import choice, spread_evenly
 
 PAY = Column("pay", Quantity(Fraction(0), Fraction(1000)), Numbers(0, 1000, Fraction(1, 4)))
 HALF = Fraction(1, 2)
@@ -38,14 +37,14 @@ def test_a_rank_is_passed_as_seldom_as_is_asked(count, left_open):
 
 
 def test_a_quantile_asks_around_itself():
-    below, above, left, right = choice(query(HALF, Fraction(9, 10)), Pure(1)).targets
+    below, above, left, right = Quantiles.for_query(query(HALF, Fraction(9, 10)), Pure(1)).targets
     assert below.offset == -above.offset < 0
     assert left.offset == -right.offset < below.offset  # nine tenths move nearly twice as far as a half
     assert (below.beyond, above.beyond) == (-5, 5)
 
 
 def test_an_extreme_asks_so_far_from_the_end_that_all_values_past_it_together_are_unlikely():
-    (low,), (high,) = (choice(query(share), Pure(1)).targets for share in (Fraction(0), Fraction(1)))
+    (low,), (high,) = (Quantiles.for_query(query(share), Pure(1)).targets for share in (Fraction(0), Fraction(1)))
     assert low.offset == -high.offset == 23
     assert 4001 * np.exp(-23 / 2) < 0.05 < 4001 * np.exp(-22 / 2)
     assert (low.beyond, high.beyond) == (20, -20)
@@ -53,7 +52,7 @@ def test_an_extreme_asks_so_far_from_the_end_that_all_values_past_it_together_ar
 
 def test_everything_is_in_proportion_to_price_and_rows():
     def far(price, rows):
-        return float(choice(query(HALF, rows=rows), price).targets[1].offset) - 0.5
+        return float(Quantiles.for_query(query(HALF, rows=rows), price).targets[1].offset) - 0.5
 
     assert far(Pure(1), 1) == pytest.approx(4.2, abs=0.1)
     assert far(Pure(2), 1) == pytest.approx(far(Pure(1), 1) / 2)
@@ -63,13 +62,13 @@ def test_everything_is_in_proportion_to_price_and_rows():
 
 def test_a_choice_costs_at_most_its_price():
     asked = query(HALF, rows=3)
-    assert choice(asked, Pure(1)).event(asked.sensitivity()).epsilon == 1
-    assert isinstance(choice(asked, Concentrated(1)), Quantiles)
+    assert Quantiles.for_query(asked, Pure(1)).event(asked.sensitivity()).epsilon == 1
+    assert isinstance(Quantiles.for_query(asked, Concentrated(1)), Quantiles)
 
 
 def test_rows_that_lie_evenly_are_supposed_at_their_ranks():
-    law = choice(query(HALF), Pure(1))
-    low, high = spread_evenly(law, 1000).tolist()
+    law = Quantiles.for_query(query(HALF), Pure(1))
+    low, high = law.spread_evenly(1000).tolist()
     assert low + high == law.values - 1
     assert (high - low) / law.values == pytest.approx(2 * float(law.targets[1].offset) / 1000, abs=1e-3)
-    assert spread_evenly(law, 0).tolist() == [-1, law.values]
+    assert law.spread_evenly(0).tolist() == [-1, law.values]

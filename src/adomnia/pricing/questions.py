@@ -1,0 +1,65 @@
+"""What is asked and what is paid for it, before and after the price is known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypedDict
+
+from adomnia.plans.plan import Plan
+from adomnia.plans.undeclared import Finding
+from adomnia.pricing.caps import Cap
+from adomnia.privacy.amounts import Number
+from adomnia.privacy.events import Price
+
+
+class Payment(TypedDict, total=False):
+    """What may be named beside the text of a question."""
+
+    epsilon: Number | None
+    rho: Number | None
+    error: float | None
+    weights: Mapping[str, Number] | None
+    rows: int | None
+    delta: Number | None
+    effort: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A text and what to pay for it: epsilon, rho, or the error that the answer may have.
+
+    `weights` split the price over the outputs by their names. `rows` is how many rows a group is supposed to have,
+    where the error to expect depends on it. `effort="high"` takes longer, and needs less noise.
+    """
+
+    text: str
+    epsilon: Number | None = None
+    rho: Number | None = None
+    error: float | None = None
+    weights: Mapping[str, Number] | None = None
+    rows: int | None = None
+    delta: Number | None = None
+    effort: str = "normal"
+
+    @property
+    def names_no_price(self) -> bool:
+        """Whether nothing is said about what to pay."""
+        return self.epsilon is self.rho is self.error is self.delta is None
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question on its way to its price: its plan so far, and how many rows of a person count in each table."""
+
+    question: Question
+    plan: Plan
+    caps: tuple[Cap, ...] = ()
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A plan with its price, and how many rows of a person count in each of its tables."""
+
+    plan: Plan
+    price: Price
+    caps: tuple[Cap, ...] = ()
+    finding: Finding | None = None  # of the values of keys that nobody declared, which is paid beside the price

@@ -1,0 +1,74 @@
+"""What would be estimated of rows that are only supposed: how errors are known before any data is read."""
+
+import numpy as np
+
+from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.noise import Integers
+from adomnia.plans.finish import find_estimates
+from adomnia.plans.formulas import Formula, estimated, is_linear, statistics_of
+from adomnia.plans.plan import Plan
+from adomnia.pricing.parts import split_price
+from adomnia.privacy.aggregates import Total
+from adomnia.privacy.events import Price
+from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Statistic
+from adomnia.statistics.presence import is_parted
+
+SUPPOSED_ROWS = 1000  # of a cell, where the error depends on how many there are
+
+
+class Supposed:
+    """What would be estimated in a cell of so many rows, all values in the middle of their bounds, without noise."""
+
+    def __init__(self, plan: Plan, price: Price, rows: int = SUPPOSED_ROWS) -> None:
+        self.rows = rows
+        self._paid = dict(zip(plan.statistics, split_price(plan, price), strict=True))
+        self._measured: dict[int, dict[Measure, Measured]] = {}  # what two statistics share has one noise
+        self._known: dict[tuple[Statistic, int], Result] = {}
+
+    def needs_rows(self, source: Statistic | Formula) -> bool:
+        """Whether the error depends on how many rows there are, as it does not for sums of noisy integers."""
+        none = [self.result(part, 0) for part in statistics_of(source)]
+        return not is_linear(source) or not all(isinstance(each, Estimate) and each.parts for each in none)
+
+    def estimate(self, source: Statistic | Formula, rows: int | None = None) -> Estimate:
+        """The estimate of one number where there are that many rows."""
+        many = self.rows if rows is None else rows
+        results = {part: self.result(part, many) for part in statistics_of(source)}
+        return estimated(source, find_estimates(results))
+
+    def error(self, source: Statistic | Formula, confidence: float, cells: int = 1) -> float:
+        """Half the width of the interval that the output itself would have; infinite where nothing is known."""
+        estimate = self.estimate(source, self.rows if self.needs_rows(source) else 0)
+        lower, upper = estimate.interval(confidence, cells)
+        return float(upper - lower) / 2
+
+    def result(self, statistic: Statistic, rows: int) -> Result:
+        """What a statistic would return."""
+        if (statistic, rows) not in self._known:
+            measured = self._measured.setdefault(rows, {})
+            self._known[statistic, rows] = _drive(*self._paid[statistic], rows, measured)
+        return self._known[statistic, rows]
+
+
+def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure, Measured]) -> Result:
+    flow = statistic.steps(price)
+    asked = next(flow)
+    while True:
+        for measure in asked:
+            if measure not in measured:
+                measured[measure] = Measured(_suppose(measure, rows), measure.mechanism)
+        try:
+            asked = flow.send(tuple(measured[measure] for measure in asked))
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+
+def _suppose(measure: Measure, rows: int) -> Integers:
+    """What would be released without noise."""
+    query, mechanism = measure.query, measure.mechanism
+    if isinstance(mechanism, Quantiles):  # of values that all lie in the middle, no rank would be off
+        return mechanism.spread_evenly(rows)
+    inside = query.aggregate.suppose(rows) if isinstance(query.aggregate, Total) else rows
+    # All rows lie in one cell, but for the keys that a statistic has added itself: those stay, the first of them full.
+    return np.array([inside, 0] if is_parted(query) else inside)

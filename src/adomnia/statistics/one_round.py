@@ -1,0 +1,103 @@
+"""Statistics of a single round: most of what SQL asks for."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar, Protocol, Self
+
+from adomnia.privacy.aggregates import Aggregate
+from adomnia.privacy.events import Composed, Price
+from adomnia.privacy.queries import Query
+from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
+
+
+class OneRound(ABC):
+    """A statistic that measures its `queries` at equal parts of the price, and then does arithmetic.
+
+    A subclass is a frozen dataclass with a `query` and a `name`; it says how measurements become a result.
+    """
+
+    by: ClassVar[str] = ""  # the mechanism of its measurements
+    continuation: ClassVar[None] = None
+    query: Query
+
+    @abstractmethod
+    def estimate(self, *measured: Measured) -> Result:
+        """What follows from the answers to its queries, in their order."""
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return (self.query.aggregate,)
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return (self.query,)
+
+    def event(self, price: Price) -> Composed:
+        return Composed(each.price for each in self.rehearse(price))
+
+    def rehearse(self, price: Price) -> Round:
+        queries = self.queries
+        part = price / len(queries) if len(queries) > 1 else price
+        return tuple(Measure(query, part, self.by) for query in queries)
+
+    def steps(self, price: Price) -> Steps:
+        measured = yield self.rehearse(price)
+        return self.estimate(*measured)
+
+    def split(self, portions: tuple[Fraction, ...]) -> Statistic:
+        return Uneven(self, portions)  # type: ignore[arg-type]  # every subclass has a name
+
+    def map_queries(self, change: Callable[[Query], Query]) -> Self:
+        return replace(self, query=change(self.query))  # type: ignore[type-var]  # every subclass is a dataclass
+
+
+class Estimating(Statistic, Protocol):
+    """What a statistic of one round promises beside what all do."""
+
+    def estimate(self, *measured: Measured) -> Result: ...
+
+    def map_queries(self, change: Callable[[Query], Query]) -> Self: ...
+
+
+@dataclass(frozen=True)
+class Uneven:
+    """A statistic of one round whose queries get different portions of its price; they add up to 1."""
+
+    inner: Estimating
+    portions: tuple[Fraction, ...]
+    continuation: ClassVar[None] = None
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def query(self) -> Query:
+        return self.inner.query
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.inner.operands
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return self.inner.queries
+
+    def event(self, price: Price) -> Composed:
+        return Composed(price * part for part in self.portions)
+
+    def rehearse(self, price: Price) -> Round:
+        asked = zip(self.inner.rehearse(price), self.portions, strict=True)
+        return tuple(replace(each, price=price * part) for each, part in asked)
+
+    def steps(self, price: Price) -> Steps:
+        measured = yield self.rehearse(price)
+        return self.inner.estimate(*measured)
+
+    def split(self, portions: tuple[Fraction, ...]) -> "Uneven":
+        return replace(self, portions=portions)
+
+    def map_queries(self, change: Callable[[Query], Query]) -> "Uneven":
+        return replace(self, inner=self.inner.map_queries(change))
