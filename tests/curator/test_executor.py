@@ -242,3 +242,13 @@ def test_other_buckets_than_the_planned_ones_are_not_read(curator, catalog, monk
     monkeypatch.setattr(curator.engine, "render", lambda _: replace(right, text=right.text.replace("(3)", "(4)")))
     with pytest.raises(ValueError, match="another histogram"):
         Statements(curator.engine, curator.catalog).of([narrowed])
+
+
+def test_noise_is_not_added_to_whatever_values_or_keys_some_rows_have(curator):
+    """A mechanism opens answers of its own form: which values there are in a histogram is private."""
+    (median,) = list_measures(lower("SELECT MEDIAN(salary) FROM people", curator.catalog), Pure(1))
+    (count,) = list_measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1))
+    for wrong in (replace(median, by=""), replace(count, by="quantiles")):
+        with pytest.raises((ValueError, TypeError), match=r"opens answers that are|are chosen from a Histogram"):
+            executor(curator, Pure(1)).measure((wrong,))
+    assert curator.engine.ran == []
