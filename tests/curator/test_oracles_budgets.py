@@ -14,7 +14,7 @@ from adomnia import Question, Refusal
 from adomnia.catalog.model import Analyst, Policy, Profile
 from adomnia.curator.curator import Curator
 from adomnia.ledger import Ledger
-from adomnia.ledger.requests import Request, commit, reserve
+from adomnia.ledger.requests import SpendRequest, commit, reserve
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
@@ -149,7 +149,7 @@ def test_a_long_list_of_answers_keeps_nobody_waiting(tmp_path):
 
     def pay(page):
         for k in range(5000):
-            receipt = reserve(page, Request("alice", f"{k}", b"%d" % k, Pure(1e-6), asked=asked))
+            receipt = reserve(page, SpendRequest("alice", f"{k}", b"%d" % k, Pure(1e-6), asked=asked))
             commit(page, receipt, b"an answer")
 
     with Ledger.open(tmp_path / "ledger.sqlite", Budget(10), {"alice": Budget(5), "bob": Budget(5)}) as ledger:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adomnia.curator.curator import Curator
     from adomnia.curator.executor import Measurer
     from adomnia.curator.measurements import Record
-    from adomnia.ledger import Replay
+    from adomnia.ledger import StoredAnswer
     from adomnia.ledger.requests import Receipt
     from adomnia.sql.payment import Priced
     from adomnia.statistics.contract import Estimate, Statistic
@@ -47,7 +47,7 @@ class Paid:
     statements: Statements
 
 
-def pay(curator: Curator, request: Request, priced: Sequence[Priced]) -> Paid | Replay:
+def pay(curator: Curator, request: Request, priced: Sequence[Priced]) -> Paid | StoredAnswer:
     """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
     statements = proved(curator, priced)
     paid = curator.ledger.reserve(

@@ -33,7 +33,7 @@ def profiled(curator: Curator, progress: Callable[[str, float], None]) -> Catalo
     catalog = curator.catalog
     if all(table.profile_epsilon is None for table in catalog.tables):
         return catalog
-    with curator.ledger.alone():  # whoever opens the dataset at the same moment waits, and does not pay again
+    with curator.ledger.lock_dataset():  # whoever opens the dataset at the same moment waits, and does not pay again
         return replace(catalog, tables=tuple(_with_profile(curator, table, progress) for table in catalog.tables))
 
 

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Policy
     from adomnia.curator.curator import Curator
     from adomnia.curator.explanation import Explanation
-    from adomnia.ledger.requests import Receipt
-    from adomnia.ledger.requests import Replay as Kept
+    from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.privacy.events import Pure
     from adomnia.privacy.filters import Filter, Left
     from adomnia.sql.payment import Priced
@@ -225,12 +224,12 @@ class Session:
         check_named(self._policy, asked.names_a_price)
         if sets_price(self._policy):
             identity = asked.unpriced_identity(plans, self._curator.catalog, self._own(request))
-            with self._curator.ledger.turn("question", identity.hex()):
+            with self._curator.ledger.lock("question", identity.hex()):
                 outcome = self._by_policy(asked, plans, Request(self.analyst, request, identity, asked.to_text()))
         else:
             priced = self._paid(asked, plans, None)
             identity = asked.identity(priced, self._own(request))
-            with self._curator.ledger.turn("question", identity.hex()):
+            with self._curator.ledger.lock("question", identity.hex()):
                 paid = pay(self._curator, Request(self.analyst, request, identity, asked.to_text()), priced)
                 outcome = (priced, *self._outcome(paid))
         priced, record, receipt, replayed, left = outcome
@@ -241,15 +240,15 @@ class Session:
         self, asked: Asked, plans: Sequence[Plan], request: Request
     ) -> tuple[list[Priced], Record, Receipt, bool, Left | None]:
         """At the price that the policy sets; what was answered before at whatever price it had then."""
-        paid: Paid | Kept | None
-        paid = self._curator.ledger.answered(self.analyst, request.request_id, request.identity)
+        paid: Paid | StoredAnswer | None
+        paid = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
         if paid is None:
-            with self._curator.ledger.turn("price", self.analyst):  # nobody else may spend what this price is a part of
+            with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
                 paid = pay(self._curator, request, self._paid(asked, plans, self._next_price()))
         record, receipt, replayed, left = self._outcome(paid)
         return asked.paid(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed, left
 
-    def _outcome(self, paid: Paid | Kept) -> tuple[Record, Receipt, bool, Left | None]:
+    def _outcome(self, paid: Paid | StoredAnswer) -> tuple[Record, Receipt, bool, Left | None]:
         """What was measured, its receipt, whether that was before, and if not what is left since."""
         if isinstance(paid, Paid):
             return *measured(self._curator, paid), False, paid.hold.left

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from adomnia.client.wire.problems import problem_record
 from adomnia.errors import Failure, Refusal
-from adomnia.server.access.attempts import WINDOW_SECONDS
+from adomnia.server.access.login_attempts import WINDOW_SECONDS
 from adomnia.server.bodies import malformed
 from adomnia.server.later import Later
 
