@@ -147,10 +147,10 @@ def test_a_long_list_of_answers_keeps_nobody_waiting(tmp_path):
     """Alice has paid very little very often, and asks for all of it while Bob looks at his budget."""
     asked = '{"questions":[{"text":"SELECT COUNT(*) FROM people"}],"confidence":0.95,"version":1,"replay":true}'
 
-    def pay(page):
+    def pay(transaction):
         for k in range(5000):
-            receipt = reserve(page, SpendRequest("alice", f"{k}", b"%d" % k, Pure(1e-6), asked=asked))
-            commit(page, receipt, b"an answer")
+            receipt = reserve(transaction, SpendRequest("alice", f"{k}", b"%d" % k, Pure(1e-6), asked=asked))
+            commit(transaction, receipt, b"an answer")
 
     with Ledger.open(tmp_path / "ledger.sqlite", Budget(10), {"alice": Budget(5), "bob": Budget(5)}) as ledger:
         ledger._writer.submit(pay)

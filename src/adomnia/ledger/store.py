@@ -14,22 +14,13 @@ from typing import Self, TypeVar
 from weakref import WeakValueDictionary, finalize
 
 from adomnia.errors import Failure, Refusal
+from adomnia.ledger import requests
 from adomnia.ledger.audit import backup, examine
 from adomnia.ledger.chain import GENESIS, Anchor, Head, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import TopUp, declare, top_up
-from adomnia.ledger.requests import (
-    Receipt,
-    SpendRequest,
-    StoredAnswer,
-    commit,
-    find_answer,
-    find_answer_by_id,
-    find_filter,
-    list_answers,
-    reserve,
-)
+from adomnia.ledger.requests import Receipt, SpendRequest, StoredAnswer
 from adomnia.ledger.schema import explain_error
 from adomnia.ledger.sqlite import connect_read_only
 from adomnia.ledger.writer import Writer
@@ -132,7 +123,7 @@ class Ledger:
         debit.
         """
         request = SpendRequest(analyst, request_id, plan, event, personal_only, asked)
-        outcome: Receipt | StoredAnswer = self._writer.submit(partial(reserve, request=request))
+        outcome: Receipt | StoredAnswer = self._writer.submit(partial(requests.reserve, request=request))
         reach("reserve-durable")
         return outcome if isinstance(outcome, StoredAnswer) else Hold(self, outcome)
 
@@ -168,7 +159,7 @@ class Ledger:
 
     def account(self, analyst: str | None = None) -> Filter:
         """The budget of an analyst, or of the dataset (None), and what was spent of it."""
-        found: Filter = self._writer.submit(partial(find_filter, analyst=analyst))
+        found: Filter = self._writer.submit(partial(requests.find_filter, analyst=analyst))
         return found
 
     def spent(self, analyst: str | None = None) -> Spent:
@@ -180,7 +171,7 @@ class Ledger:
     def answers(self, analyst: str) -> list[Receipt]:
         """The receipts of all answers of an analyst, oldest first."""
         self.account(analyst)
-        return self._inspect(partial(list_answers, analyst=analyst))
+        return self._inspect(partial(requests.list_answers, analyst=analyst))
 
     def answer(self, analyst: str, request_id: str) -> StoredAnswer | None:
         """The answer that an analyst got under a request id; a Failure if it was paid for and has no answer."""
@@ -188,13 +179,13 @@ class Ledger:
             request = SpendRequest(analyst, request_id, b"any", Pure(1))
         except Refusal:  # nothing can have been paid for under an id that is not valid
             return None
-        found: StoredAnswer | None = self._writer.submit(partial(find_answer_by_id, request=request))
+        found: StoredAnswer | None = self._writer.submit(partial(requests.find_answer_by_id, request=request))
         return found
 
     def find_answer(self, analyst: str, request_id: str, plan: bytes) -> StoredAnswer | None:
         """Find the answer that an analyst got under a request id, or for a plan under another, at any price."""
         request = SpendRequest(analyst, request_id, plan, Pure(1))  # a price that nobody pays
-        found: StoredAnswer | None = self._writer.submit(partial(find_answer, request=request))
+        found: StoredAnswer | None = self._writer.submit(partial(requests.find_answer, request=request))
         return found
 
     def top_up(self, analyst: str | None, reason: str, epsilon: Number = 0, delta: Number = 0) -> Filter:
@@ -224,7 +215,7 @@ class Ledger:
 
     def _commit(self, receipt: Receipt, payload: bytes) -> Left:
         try:
-            left: Left = self._writer.submit(partial(commit, receipt=receipt, payload=payload), urgent=True)
+            left: Left = self._writer.submit(partial(requests.commit, receipt=receipt, payload=payload), urgent=True)
         except Refusal as refusal:
             raise Failure(receipt.request_id) from refusal
         reach("answer-durable")
