@@ -212,6 +212,7 @@ def test_an_answer_is_found_by_its_request_id_or_its_plan_by_whoever_paid_for_it
     assert ledger.find_answer("alice", "id of q", plan("q")) == kept
     assert ledger.answer("alice", "another") is ledger.find_answer("alice", "new", plan("another")) is None
     assert ledger.answer("bob", "id of q") is ledger.find_answer("bob", "id of q", plan("q")) is None
+    assert ledger.answer("alice", "no\nid") is None
     with pytest.raises(Refusal, match="was used for another question"):
         ledger.find_answer("alice", "id of q", plan("another"))
     ledger.reserve("alice", "lost", plan("lost"), COST)
