@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import adomnia
-from adomnia.curator.curator import LEDGER, STATE
+from adomnia.session.curator import LEDGER, STATE
 from adomnia.sql.lower import priced, understood
-from adomnia.sql.parse import parsed
+from adomnia.sql.reading.parse import parsed
 from trips import CATALOG, CITIES, DAYS, PEOPLE_PER_ROW, trips
 
 SQL = "SELECT city, COUNT(*) AS counts, SUM(fare) AS sums, AVG(fare) AS means FROM trips GROUP BY city"

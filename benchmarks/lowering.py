@@ -14,13 +14,13 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from adomnia.curator.curator import read_catalog
+from adomnia.engines.check import checked
 from adomnia.engines.render import render
+from adomnia.pricing.quotes import measures, quote
 from adomnia.privacy.events import Pure
-from adomnia.sql.check import checked
+from adomnia.session.curator import read_catalog
 from adomnia.sql.lower import lower
-from adomnia.sql.parse import parsed
-from adomnia.sql.price import measures, quote
+from adomnia.sql.reading.parse import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from adomnia.curator.session import Session
-    from adomnia.sql.payment import Payment
+    from adomnia.pricing.payment import Payment
+    from adomnia.session.session import Session
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "tpch"

@@ -16,13 +16,13 @@ import typer
 
 import adomnia
 from adomnia.cli.app import app
-from adomnia.curator.curator import read_catalog
 from adomnia.errors import Refusal
 from adomnia.mechanisms.registry import NOISES, SELECTIONS
 from adomnia.privacy.expressions import FUNCTIONS
-from adomnia.sql.functions import NAMES
+from adomnia.session.curator import read_catalog
 from adomnia.sql.lower import lower, understood
-from adomnia.sql.parse import parsed
+from adomnia.sql.reading.parse import parsed
+from adomnia.sql.values.functions import NAMES
 from adomnia.statistics.registry import STATISTICS
 from kit.example import write_example
 
@@ -39,7 +39,8 @@ COMMANDS = ROOT / "docs" / "cli.md"
 LANGUAGE = ROOT / "docs" / "sql.md"
 PYTHON = ROOT / "docs" / "python.md"
 
-CURATORS = [ROOT / "src" / "adomnia" / "curator" / name for name in ("paying.py", "session.py", "table.py")]
+FACE = ("curator/paying.py", "session/asked.py", "session/session.py", "session/table.py")
+CURATORS = [ROOT / "src" / "adomnia" / name for name in FACE]
 
 KERNEL = ("privacy", "noise", "mechanisms")  # the packages whose public classes are words of the project
 
@@ -93,13 +94,18 @@ def table_below(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
 
 
+def sources() -> list[Path]:
+    """The packages that read and price questions."""
+    return [path for part in ("sql", "plans", "pricing") for path in (ROOT / "src" / "adomnia" / part).rglob("*.py")]
+
+
 def raised_codes() -> set[str]:
     """The codes of refusals in the source of the packages that read questions.
 
     They stand in calls, as `code=` or as what comes before the node, and in the tables of what is refused.
     """
     found: set[str] = set()
-    for path in [*(ROOT / "src" / "adomnia" / "sql").rglob("*.py"), *CURATORS]:
+    for path in [*sources(), *CURATORS]:
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
@@ -276,8 +282,7 @@ def test_every_join_on_the_page_about_sql_has_the_rows_that_it_says(catalog, sou
 
 def test_every_limit_is_on_the_page_about_sql():
     page = LANGUAGE.read_text().split("\n## Limits\n")[1].split("\n## ")[0]
-    sources = (ROOT / "src" / "adomnia" / "sql").glob("*.py")
-    found = [LIMIT.findall(path.read_text()) for path in sources]
+    found = [LIMIT.findall(path.read_text()) for path in sources()]
     limits = [eval(value, {}) for values in found for value in values]
     assert len(limits) >= 10
     assert [limit for limit in limits if not re.search(rf"\b{limit:,}\b", page)] == []

@@ -8,9 +8,9 @@ from adomnia.errors import AdomniaError, Failure, Refusal
 
 if TYPE_CHECKING:
     from adomnia.client.session import connect
-    from adomnia.curator.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
-    from adomnia.curator.curator import protect
-    from adomnia.sql.payment import Question
+    from adomnia.pricing.payment import Question
+    from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
+    from adomnia.session.curator import protect
 
 __all__ = ["AdomniaError", "Failure", "Question", "Refusal", "__version__", "connect", "open", "protect"]
 
@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     # Loaded when first used, so that `import adomnia` and `adomnia --help` do not wait for the engine.
     if name == "Question":
-        from adomnia.sql.payment import Question
+        from adomnia.pricing.payment import Question
 
         return Question
     if name == "connect":
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
         return connect
     if name in {"open", "protect"}:
-        from adomnia.curator import curator
+        from adomnia.session import curator
 
         return curator.protect if name == "protect" else curator.open_folder
     raise AttributeError(f"module 'adomnia' has no attribute {name!r}")

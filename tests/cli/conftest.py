@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from adomnia.cli import app as command_line
-from adomnia.curator.curator import open_folder
+from adomnia.session.curator import open_folder
 from kit.example import write_example
 
 

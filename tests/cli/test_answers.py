@@ -11,7 +11,7 @@ from io import StringIO
 import pytest
 
 from adomnia.cli import answers, opening
-from adomnia.curator.columns import KeyColumn
+from adomnia.session.columns import KeyColumn
 
 TEXT = "SELECT city, COUNT(*) AS n, SUM(salary) AS pay FROM people GROUP BY city"
 

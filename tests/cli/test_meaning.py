@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from adomnia.accounting.meaning import odds_factor, posterior
 from adomnia.catalog.checks import in_hundred, times
 from adomnia.cli.meaning import LIMITS
-from adomnia.privacy.meaning import odds_factor, posterior
 
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
 

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from adomnia.cli import opening
-from adomnia.curator.curator import read_catalog
 from adomnia.errors import Refusal
+from adomnia.session.curator import read_catalog
 from kit.example import write_example
 
 RUN = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]

@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from adomnia.client.addresses import address_of
 from adomnia.client.connection import PATIENCE, TRIES, Connection
-from adomnia.client.wire.problems import problem_record
 from adomnia.errors import Failure, Refusal
+from adomnia.wire.problems import problem_record
 
 TOKEN = "ao_1234_secret"
 OTHER = "http://127.0.0.1:8000"

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 
 from adomnia.client.rehearsal import rehearsal
-from adomnia.client.wire.catalogs import catalog_of, catalog_record
-from adomnia.curator.curator import read_catalog, rehearse
+from adomnia.session.curator import read_catalog, rehearse
+from adomnia.wire.catalogs import catalog_of, catalog_record
 from kit.hospital import LINKED, declare
 
 

@@ -18,12 +18,12 @@ import pytest
 import adomnia
 from adomnia import Failure, Question, Refusal
 from adomnia.client.session import RemoteSession
-from adomnia.curator.answer import Answer
-from adomnia.curator.explanation import Explanation
-from adomnia.curator.session import Budgets, Past, Session
-from adomnia.curator.table import PrivateTable
+from adomnia.pricing.quotes import Quote
 from adomnia.privacy.amounts import EPSILON_UNIT
-from adomnia.sql.price import Quote
+from adomnia.session.answer import Answer
+from adomnia.session.explanation import Explanation
+from adomnia.session.session import Budgets, Past, Session
+from adomnia.session.table import PrivateTable
 from kit.hospital import CATALOG, person, visit, write
 from kit.serving import HOST, free_port, served, tokens
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import yaml
 
-from adomnia.curator.curator import Curator
 from adomnia.errors import Refusal
+from adomnia.pricing.quotes import measures
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
+from adomnia.session.curator import Curator
 from adomnia.sql.lower import lower
-from adomnia.sql.price import measures
 from conftest import FIXTURES
 from kit.hospital import CITIES, PLAIN_CITIES, curated, declare, person, visit
 from sql.bad_input import BAD
@@ -72,7 +72,7 @@ def state(curator):
     return (
         curator.ledger.verify(),
         list(curator.engine.ran),
-        list(curator.bits.requests),
+        list(curator.kernel.bits.requests),
         curator.session("alice").answers(),
     )
 
@@ -137,7 +137,7 @@ def test_what_is_public_is_exact_costs_nothing_and_is_the_same_on_every_database
         looks = []
         for curator in curators:
             before = state(curator)
-            unwatched = Curator(curator.catalog, curator.engine.inner, curator.ledger, curator.bits)
+            unwatched = Curator(curator.catalog, curator.engine.inner, curator.ledger, curator.kernel.bits)
             answer = unwatched.session("alice").sql(text, epsilon=1)
             looks.append((answer.records(), answer.cost, answer.receipt))
             assert state(curator) == before

@@ -16,11 +16,11 @@ from adomnia import Question
 from adomnia.curator.discovery import discovered
 from adomnia.curator.measurements import Record, Replay
 from adomnia.errors import Failure, Refusal
+from adomnia.pricing.parts import event
+from adomnia.pricing.payment import paid_for
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.sql.lower import understood
-from adomnia.sql.parse import parsed
-from adomnia.sql.parts import event
-from adomnia.sql.payment import paid_for
+from adomnia.sql.reading.parse import parsed
 from kit.bits import SeededBits
 from kit.hospital import CATALOG, curated, declare, load, person, visit
 from kit.rows import databases

@@ -10,15 +10,15 @@ import pytest
 
 from adomnia.curator import executor as executor_module
 from adomnia.curator.executor import Executor, Statements, estimates
+from adomnia.engines.check import checked, checked_histogram
 from adomnia.engines.contract import Statement
 from adomnia.errors import Failure
+from adomnia.pricing.parts import event, shares
+from adomnia.pricing.quotes import measures
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.sql.check import checked, checked_histogram
 from adomnia.sql.lower import lower
-from adomnia.sql.parts import event, shares
-from adomnia.sql.price import measures
 from adomnia.statistics.contract import Estimate, Measure, Measured
 from kit.hospital import CountedBits
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
+from adomnia.pricing.quotes import measures
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import FUNCTIONS, Call
 from adomnia.sql.lower import lower
-from adomnia.sql.price import measures
 from kit.gate import aggregated, meaning, moved_within, proved, public_side
 from kit.grammar import questions
 from kit.hospital import LINKED, PUBLIC, curated, declare, item, person, visit
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.catalog.model import Catalog
-    from adomnia.curator.curator import Curator
     from adomnia.privacy.expressions import Expression
+    from adomnia.session.curator import Curator
 
 QUESTIONS = 40  # to each database
 LEAST_ACCEPTED = 0.8

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from adomnia.pricing.quotes import measures
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.sql.lower import lower
-from adomnia.sql.price import measures
 from kit.gate import aggregated, meaning, moved_within, proved, public_side
 from kit.hospital import Rows, curated, declare, person, visit
 from kit.reference import MEANINGS

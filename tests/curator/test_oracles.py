@@ -7,11 +7,11 @@ from time import perf_counter
 import pyarrow as pa
 import pytest
 
-from adomnia.curator.curator import Curator
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Ledger
 from adomnia.privacy.kinds import LONGEST_TEXT
+from adomnia.session.curator import Curator
 from adomnia.sql.lower import lower
 from kit.bits import SeededBits
 from kit.hospital import CATALOG, LINKED, curated, declare, person, visit

@@ -12,12 +12,12 @@ import pytest
 
 from adomnia import Question, Refusal
 from adomnia.catalog.model import Analyst, Policy, Profile
-from adomnia.curator.curator import Curator
 from adomnia.ledger import Ledger
 from adomnia.ledger.requests import SpendRequest, commit, reserve
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
+from adomnia.session.curator import Curator
 from adomnia.statistics.profile import profile_edges
 from kit.bits import SeededBits
 from kit.hospital import load, person

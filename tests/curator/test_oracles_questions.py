@@ -6,9 +6,9 @@ from time import monotonic
 
 import pytest
 
+from adomnia.engines.check import checked
 from adomnia.engines.contract import Statement
 from adomnia.errors import Failure, Refusal
-from adomnia.sql.check import checked
 from kit.hospital import curated, declare, person, visit
 
 NEAR = 2**63 // 256_000 * 256_000  # below 2**63, and as a double it is written with all of its digits

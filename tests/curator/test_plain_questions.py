@@ -25,8 +25,8 @@ from kit.rows import plain_databases
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
-    from adomnia.curator.curator import Curator
-    from adomnia.sql.plan import Plan
+    from adomnia.plans.plan import Plan
+    from adomnia.session.curator import Curator
 
 QUESTIONS = 40  # to each database
 LEAST_ANSWERED = 0.8

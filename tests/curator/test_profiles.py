@@ -19,18 +19,18 @@ import pytest
 
 import adomnia
 from adomnia.catalog.model import Profile
-from adomnia.curator.curator import LEDGER, STATE, Curator
 from adomnia.curator.executor import Statements
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.ledger.failpoints import KILLED
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.filters import Budget
+from adomnia.session.curator import LEDGER, STATE, Curator
 from adomnia.statistics.profile import profile_edges, profile_query
 from kit.bits import SeededBits
 from kit.hospital import CATALOG, curated, declare, load, person, visit, write
 
-CHILDREN = Path(__file__).with_name("children.py")
+CHILDREN = Path(__file__).parents[1] / "kit" / "openers.py"
 PRICE = Fraction(1, 20)
 TEXT = CATALOG.replace("rows_per_person = 3", "rows_per_person = { max = 8, epsilon = 0.05 }")
 PEOPLE = [person(k, name=f"n{k}", age=30.0, sex="F", city="Oslo", salary=1000.0 * k) for k in range(6)]

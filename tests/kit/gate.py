@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from adomnia.engines.check import checked
 from adomnia.privacy.losses import loss
-from adomnia.sql.check import checked
 from adomnia.sql.lower import lower
 from kit.reference import exact
 from kit.tables import Database, rows
@@ -14,10 +14,10 @@ from kit.tables import Database, rows
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from adomnia.curator.curator import Curator
     from adomnia.engines.contract import Statement
     from adomnia.privacy.queries import Query
     from adomnia.privacy.sensitivity import Sensitivity
+    from adomnia.session.curator import Curator
 
     Proved = tuple[Statement, tuple[Query, ...]]
 
@@ -70,7 +70,7 @@ def moved_within(query: Query, one: Any, other: Any) -> None:
 def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str, Any]:
     """All that an onlooker could see or time of one question, noise aside."""
     curator.engine.ran.clear()
-    curator.bits.requests.clear()
+    curator.kernel.bits.requests.clear()
     session = curator.session("bob")
     quote = session.price(text, **price)
     answer = session.sql(text, **price, replay=False)
@@ -78,7 +78,7 @@ def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str,
         "quote": repr(quote),
         "plan": lower(text, curator.catalog).identity(quote.price, 1),
         "statements": list(curator.engine.ran),
-        "words": list(curator.bits.requests),
+        "words": list(curator.kernel.bits.requests),
         "cost": loss(answer.cost),
         "left": answer.left,
         "columns": [column.name for column in answer.columns],

@@ -11,10 +11,10 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adomnia.curator.curator import Curator, read_catalog
 from adomnia.engines.duckdb import DuckDB, Limits
 from adomnia.ledger import Ledger
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.session.curator import Curator, read_catalog
 from kit.bits import SeededBits
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from httpx import ASGITransport, AsyncClient
 
-from adomnia.curator.curator import STATE, open_folder
 from adomnia.server.access import Access, Role
 from adomnia.server.app import create_app
 from adomnia.server.desk import Desk
@@ -25,6 +24,7 @@ from adomnia.server.running.pace import Pace
 from adomnia.server.running.rates import Rates
 from adomnia.server.running.served import Served
 from adomnia.server.settings import Settings
+from adomnia.session.curator import STATE, open_folder
 from kit import hospital
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from httpx import Response
 
-    from adomnia.curator.curator import Curator
+    from adomnia.session.curator import Curator
 
 ADDRESS = "http://127.0.0.1:8000"
 API = "/api/v1"
@@ -126,7 +126,7 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
 
     def curator_of(place: Path) -> Curator:
         curator = open_folder(place, limits=made.limits())
-        curator.wait = pace.wait
+        curator.kernel.wait = pace.wait
         return curator
 
     served = Served(folder, curator_of)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.curator import LEDGER, STATE
 from adomnia.server.access import Access, Role
+from adomnia.session.curator import LEDGER, STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

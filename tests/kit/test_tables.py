@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from adomnia.pricing.quotes import measures
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
-from adomnia.sql.price import measures
 from kit.gate import meaning
 from kit.hospital import LINKED, PUBLIC, declare, item, person, visit
 from kit.tables import Database

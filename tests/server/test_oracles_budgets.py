@@ -15,11 +15,11 @@ import pytest
 
 from adomnia.catalog.read import FILE
 from adomnia.errors import Failure
+from adomnia.pricing.payment import Question
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
 from adomnia.server.running.served import Served
-from adomnia.sql.asked import Asked
-from adomnia.sql.payment import Question
+from adomnia.session.asked import Asked
 from kit import house
 
 if TYPE_CHECKING:

@@ -23,8 +23,6 @@ from pydantic import ValidationError
 from adomnia.client.addresses import address_of
 from adomnia.client.connection import Connection
 from adomnia.client.session import RemoteSession, connect
-from adomnia.client.wire.asking import Ask
-from adomnia.curator.curator import STATE
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.server import rendering
 from adomnia.server.access import ACCESS
@@ -34,6 +32,8 @@ from adomnia.server.running.accepting import Acceptor, Shares
 from adomnia.server.running.addresses import caller
 from adomnia.server.running.guard import Guard
 from adomnia.server.settings import Settings
+from adomnia.session.curator import STATE
+from adomnia.wire.asking import Ask
 from kit import house
 from server.running.certificates import write_certificate
 

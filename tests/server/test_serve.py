@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.curator.curator import STATE, open_folder
 from adomnia.server.access import Access, Role
 from adomnia.server.serve import OWNER, first_link
+from adomnia.session.curator import STATE, open_folder
 from kit import serving
 from kit.example import write_example
 from kit.serving import API, HOST

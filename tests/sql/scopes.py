@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.sql.parse import parsed_expression
-from adomnia.sql.scalars import expression
-from adomnia.sql.scope import Scope, Source
+from adomnia.sql.reading.parse import parsed_expression
+from adomnia.sql.values.scalars import expression
+from adomnia.sql.values.scope import Scope, Source
 from sql.hospital import PEOPLE
 
 SCOPE = Scope((Source("people", {column.name: column for column in PEOPLE.columns}),))

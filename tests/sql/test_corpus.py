@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from adomnia.errors import Refusal
-from adomnia.sql.explain import line
+from adomnia.plans.descriptions import line
+from adomnia.plans.plan import Plan
 from adomnia.sql.lower import lower, understood
-from adomnia.sql.parse import parsed
-from adomnia.sql.plan import Plan
+from adomnia.sql.reading.parse import parsed
 from sql.hospital import HOSPITAL
 
 CORPUS = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "adversarial_sql.yaml").read_text())

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.plans.descriptions import describe_relation, line
+from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy.relations import Table, Where
-from adomnia.sql.explain import describe_relation, line
 from adomnia.sql.lower import understood
-from adomnia.sql.parse import parsed
-from adomnia.sql.public import PublicRows
+from adomnia.sql.reading.parse import parsed
 from sql.hospital import HOSPITAL
 
 FILES = sorted((Path(__file__).parents[1] / "fixtures" / "sql").glob("*.sql"))

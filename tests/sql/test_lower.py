@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
+from adomnia.plans.plan import Plan
 from adomnia.sql.lower import lower, understood
-from adomnia.sql.parse import parsed
-from adomnia.sql.plan import Plan
+from adomnia.sql.reading.parse import parsed
 from sql.bad_input import BAD
 from sql.hospital import CITIES, HOSPITAL, PEOPLE, whole
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.sql import keys, parse, scalars
+from adomnia.plans.plan import Plan
+from adomnia.plans.public_rows import PublicRows
+from adomnia.privacy import keys
 from adomnia.sql.lower import understood
-from adomnia.sql.parse import parsed
-from adomnia.sql.plan import Plan
-from adomnia.sql.public import PublicRows
+from adomnia.sql.reading import parse
+from adomnia.sql.reading.parse import parsed
+from adomnia.sql.values import scalars
 from adomnia.statistics.registry import STATISTICS
 from sql.hospital import HOSPITAL
 from sql.test_fixtures import cases
@@ -19,7 +21,9 @@ from sql.test_fixtures import cases
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sql.md").read_text()
 SOURCES = "\n".join(
-    path.read_text() for part in ("sql", "curator") for path in (ROOT / "src" / "adomnia" / part).glob("*.py")
+    path.read_text()
+    for part in ("sql", "pricing", "plans", "curator", "session")
+    for path in (ROOT / "src" / "adomnia" / part).rglob("*.py")
 )
 BLOCKS = re.findall(r"^```sql\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 EXAMPLES = [example for block in BLOCKS for example in block.split(";\n") if example.strip()]

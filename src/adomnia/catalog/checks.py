@@ -8,17 +8,17 @@ from itertools import accumulate
 from math import floor, isinf, log10
 from typing import TYPE_CHECKING
 
+from adomnia.accounting.groups import for_group
+from adomnia.accounting.meaning import concentrated_detection, odds_factor, posterior
 from adomnia.privacy import relations
 from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.amounts import EPSILON_UNIT, shown_down, shown_up
 from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget
-from adomnia.privacy.groups import for_group
 from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Quantity, Text, Truth
 from adomnia.privacy.losses import loss
-from adomnia.privacy.meaning import concentrated_detection, odds_factor, posterior
 from adomnia.privacy.queries import Query
 
 if TYPE_CHECKING:

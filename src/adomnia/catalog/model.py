@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
@@ -35,6 +36,7 @@ class Profile:
     `people[j]` of them have more than `edges[j]` rows and at most `edges[j + 1]`.
     """
 
+    tag: ClassVar[str] = "Profile"
     edges: tuple[int, ...]
     people: tuple[int, ...]
     epsilon: Fraction

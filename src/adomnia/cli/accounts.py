@@ -9,8 +9,8 @@ from rich.text import Text
 
 from adomnia.catalog.model import Policy
 from adomnia.cli import pages
+from adomnia.pricing.policies import terms
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, shown_down, shown_up
-from adomnia.sql.policies import terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

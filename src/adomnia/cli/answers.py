@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from adomnia.cli import pages
-from adomnia.curator import display
-from adomnia.curator.columns import KeyColumn
 from adomnia.privacy.events import to_record
+from adomnia.session import display
+from adomnia.session.columns import KeyColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adomnia.curator.answer import Answer
+    from adomnia.session.answer import Answer
 
 MADE_UP = "Made-up rows: nothing was read and nothing was spent. The real answer would cost"
 

@@ -6,14 +6,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from adomnia.cli import pages
-from adomnia.curator.display import cost
+from adomnia.explaining.explanations import error_in_words, moved, noise_in_words
 from adomnia.privacy.events import to_record
-from adomnia.sql.explained import error_in_words, moved, noise_in_words
+from adomnia.session.display import cost
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from adomnia.sql.price import Expected, Quote
+    from adomnia.pricing.quotes import Expected, Quote
 
 
 HIGH_EFFORT = (

@@ -14,8 +14,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from adomnia.accounting import meaning
 from adomnia.cli.demonstration import BUDGET, CONFIDENCE
-from adomnia.privacy import meaning
 from adomnia.privacy.amounts import shown_down, shown_up
 from adomnia.privacy.events import Pure, to_record
 

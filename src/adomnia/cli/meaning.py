@@ -100,8 +100,8 @@ def _people(written: str) -> int:
 
 def _for_group(one: Approximate, people: int) -> Approximate | None:
     """None where the guarantee says nothing any more about so many people."""
+    from adomnia.accounting.groups import for_group
     from adomnia.privacy.events import Approximate
-    from adomnia.privacy.groups import for_group
 
     try:
         group = for_group(one, people)
@@ -112,7 +112,7 @@ def _for_group(one: Approximate, people: int) -> Approximate | None:
 
 
 def _about(guarantee: Approximate, people: int, priors: Sequence[float]) -> Meaning:
-    from adomnia.privacy.meaning import detection, odds_factor, posterior
+    from adomnia.accounting.meaning import detection, odds_factor, posterior
 
     epsilon, delta = guarantee.epsilon, guarantee.delta
     found = detection(_FALSE_ALARMS, epsilon, delta)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from adomnia.cli.building import building
-from adomnia.curator.curator import LEDGER, MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
 from adomnia.engines.duckdb.sources import file_source
 from adomnia.errors import Refusal
+from adomnia.session.curator import LEDGER, MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from adomnia.catalog.model import Catalog
-    from adomnia.curator.curator import Curator
-    from adomnia.curator.session import Session
     from adomnia.ledger import Ledger
+    from adomnia.session.curator import Curator
+    from adomnia.session.session import Session
 
 
 @contextmanager
@@ -51,11 +51,11 @@ def ledger(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
 def quoting(folder: Path, analyst: str | None) -> Iterator[Session]:
     """A session that prices and explains as the real one would: made-up rows, and the accounts as they are."""
     with ledger(folder) as (catalog, accounts), rehearse(catalog) as curator:
-        in_memory, curator.ledger = curator.ledger, accounts
+        in_memory, curator.kernel.ledger = curator.ledger, accounts
         try:
             yield session(curator, analyst)
         finally:
-            curator.ledger = in_memory
+            curator.kernel.ledger = in_memory
 
 
 def session(curator: Curator, analyst: str | None) -> Session:

@@ -58,7 +58,7 @@ def check(folder: Folder, form: Output = Format.TABLE) -> None:
     """Say what the catalog promises, or what is wrong with it; of private files only headers are read."""
     from adomnia.catalog.checks import promises
     from adomnia.cli import accounts, opening
-    from adomnia.curator.curator import read_catalog
+    from adomnia.session.curator import read_catalog
 
     catalog = read_catalog(folder)
     opening.check_headers(folder, catalog)

@@ -143,8 +143,8 @@ def revoke_token(folder: Folder, token_id: Annotated[str, typer.Argument(metavar
 def _access(folder: Path) -> Iterator[Access]:
     """The users of a dataset; in a folder without one nothing is written."""
     from adomnia.catalog.read import FILE
-    from adomnia.curator.curator import STATE
     from adomnia.server.access import Access
+    from adomnia.session.curator import STATE
 
     if not (folder / FILE).is_file():
         raise Refusal(
@@ -165,8 +165,8 @@ def _role(written: str) -> Role:
 
 def _check_analyst(folder: Path, name: str, role: Role) -> None:
     """Refuse an analyst to whom the catalog gives no budget: they could ask nothing."""
-    from adomnia.curator.curator import read_catalog
     from adomnia.server.access import Role
+    from adomnia.session.curator import read_catalog
 
     if role is Role.ANALYST and read_catalog(folder).analyst(name) is None:
         key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)

@@ -83,7 +83,7 @@ def sql(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     # Imported here, so that `adomnia --help` does not wait for the engine.
     from adomnia.cli import answers, opening
-    from adomnia.sql.explained import is_explain
+    from adomnia.explaining.explanations import is_explain
 
     payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
     if is_explain(text):

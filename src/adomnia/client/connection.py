@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from adomnia.client.wire.problems import error_of
 from adomnia.errors import AdomniaError, Refusal
+from adomnia.wire.problems import error_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

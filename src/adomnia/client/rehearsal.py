@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from adomnia.curator import mock
-from adomnia.curator.curator import MEMORY, Curator, open_ledger
-from adomnia.curator.public import MOST_ROWS
 from adomnia.engines.duckdb import DuckDB
 from adomnia.noise import SystemBits
 from adomnia.privacy.kinds import Day, Identity, Quantity, Truth
+from adomnia.session import mock
+from adomnia.session.curator import MEMORY, Curator, open_ledger
+from adomnia.session.public import MOST_ROWS
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
-    from adomnia.curator.answer import Answer
     from adomnia.privacy.kinds import Kind
+    from adomnia.session.answer import Answer
 
 
 class Ask(Protocol):

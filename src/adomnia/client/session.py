@@ -8,29 +8,29 @@ from urllib.parse import quote as percent_encoded
 from adomnia.client.addresses import address_of
 from adomnia.client.connection import Connection
 from adomnia.client.rehearsal import rehearsal
-from adomnia.client.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
-from adomnia.client.wire.asking import payment_body, question_body
-from adomnia.client.wire.budgets import BudgetReply, budgets_of
-from adomnia.client.wire.catalogs import CatalogReply, catalog_of
-from adomnia.client.wire.explanations import ExplanationReply, explanation_of
-from adomnia.client.wire.models import Reply
-from adomnia.client.wire.pasts import PastsReply, past_of
-from adomnia.client.wire.quotes import QuoteReply, quote_of
-from adomnia.curator.session import CONFIDENCE
-from adomnia.curator.table import PrivateTable, private_table
 from adomnia.errors import Refusal
+from adomnia.explaining.explanations import is_explain
 from adomnia.noise import SystemBits
-from adomnia.sql.explained import is_explain
-from adomnia.sql.payment import Payment, Question, check_confidence
+from adomnia.pricing.payment import Payment, Question, check_confidence
+from adomnia.session.session import CONFIDENCE
+from adomnia.session.table import PrivateTable, private_table
+from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
+from adomnia.wire.asking import payment_body, question_body
+from adomnia.wire.budgets import BudgetReply, budgets_of
+from adomnia.wire.catalogs import CatalogReply, catalog_of
+from adomnia.wire.explanations import ExplanationReply, explanation_of
+from adomnia.wire.models import Reply
+from adomnia.wire.pasts import PastsReply, past_of
+from adomnia.wire.quotes import QuoteReply, quote_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from adomnia.catalog.model import Catalog
-    from adomnia.curator.answer import Answer
-    from adomnia.curator.explanation import Explanation
-    from adomnia.curator.session import Budgets, Past, Session
-    from adomnia.sql.price import Quote
+    from adomnia.pricing.quotes import Quote
+    from adomnia.session.answer import Answer
+    from adomnia.session.explanation import Explanation
+    from adomnia.session.session import Budgets, Past, Session
     from adomnia.statistics.contract import Bounds
 
 TIMEOUT = 70.0  # seconds: longer than a server lets a question run

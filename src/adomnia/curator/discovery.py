@@ -3,7 +3,7 @@
 from adomnia.engines.contract import Engine, Statement
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits
-from adomnia.sql.undeclared import Finding, Values
+from adomnia.plans.undeclared import Finding, Values
 
 
 def discovered(engine: Engine, statement: Statement, finding: Finding, bits: Bits) -> tuple[Values, ...]:

@@ -9,17 +9,17 @@ from typing import Protocol
 from adomnia.catalog.model import Catalog
 from adomnia.curator.discovery import discovered
 from adomnia.curator.measurements import Record
+from adomnia.engines.check import Reading, checked, checked_histogram
 from adomnia.engines.contract import Engine, Statement
 from adomnia.mechanisms.quantiles import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
+from adomnia.plans.undeclared import Finding, Values
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.sql.check import Reading, checked, checked_histogram
-from adomnia.sql.undeclared import Finding, Values
 from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
 from adomnia.statistics.ranks import choice
 

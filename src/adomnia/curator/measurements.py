@@ -8,10 +8,10 @@ from datetime import date
 import numpy as np
 
 from adomnia.noise import Integers
+from adomnia.plans.undeclared import Finding, Values
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Query
-from adomnia.sql.undeclared import Finding, Values
 from adomnia.statistics.contract import Measure, Measured
 
 _LARGEST_INT64 = 2**63

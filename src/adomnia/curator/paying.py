@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 from adomnia.curator.executor import Executor, Statements, estimates
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
-from adomnia.sql.parts import shares
-from adomnia.sql.price import measures
-from adomnia.sql.undeclared import cost, findings, resolved
+from adomnia.plans.undeclared import resolved
+from adomnia.pricing.findings import cost, findings
+from adomnia.pricing.parts import shares
+from adomnia.pricing.quotes import measures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.curator.curator import Curator
     from adomnia.curator.executor import Measurer
+    from adomnia.curator.kernel import Kernel
     from adomnia.curator.measurements import Record
     from adomnia.ledger import StoredAnswer
     from adomnia.ledger.requests import Receipt
-    from adomnia.sql.payment import Priced
+    from adomnia.pricing.payment import Priced
     from adomnia.statistics.contract import Estimate, Statistic
 
 _log = logging.getLogger("adomnia.curator")
@@ -47,20 +48,20 @@ class Paid:
     statements: Statements
 
 
-def pay(curator: Curator, request: Request, priced: Sequence[Priced]) -> Paid | StoredAnswer:
+def pay(kernel: Kernel, request: Request, priced: Sequence[Priced]) -> Paid | StoredAnswer:
     """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
-    statements = proved(curator, priced)
-    paid = curator.ledger.reserve(
+    statements = proved(kernel, priced)
+    paid = kernel.ledger.reserve(
         request.analyst, request.request_id, request.identity, cost(priced), asked=request.asked
     )
     return Paid(paid, priced, statements) if isinstance(paid, Hold) else paid
 
 
-def measured(curator: Curator, paid: Paid) -> tuple[Record, Receipt]:
+def measured(kernel: Kernel, paid: Paid) -> tuple[Record, Receipt]:
     """The noisy measurements, once they are kept; a Failure where anything went wrong: what did may depend on data."""
     request, started = paid.hold.receipt.request_id, monotonic()
-    record, receipt = _released(curator, paid), None
-    curator.wait(started)  # before the answer is kept: once it is, anybody who asks again sees that it ended
+    record, receipt = _released(kernel, paid), None
+    kernel.wait(started)  # before the answer is kept: once it is, anybody who asks again sees that it ended
     try:
         receipt = None if record is None else paid.hold.commit(record.to_bytes())
     except Exception as fault:  # noqa: BLE001 - see _released
@@ -71,9 +72,9 @@ def measured(curator: Curator, paid: Paid) -> tuple[Record, Receipt]:
     return record, receipt
 
 
-def proved(curator: Curator, priced: Sequence[Priced]) -> Statements:
+def proved(kernel: Kernel, priced: Sequence[Priced]) -> Statements:
     """The second look, taken before anything is paid: what it cannot prove is refused, not charged."""
-    statements = Statements(curator.engine, curator.catalog)
+    statements = Statements(kernel.engine, kernel.catalog)
     wanted = [measure.query for each in priced for measure in measures(each.plan, each.price)]
     wanted += [finding.query for finding in findings(priced)]
     try:
@@ -96,8 +97,8 @@ def found(priced: Sequence[Priced], measurer: Measurer) -> list[tuple[Priced, di
     return [(each, {statistic: next(values) for statistic in each.plan.statistics}) for each in known]
 
 
-def _released(curator: Curator, paid: Paid) -> Record | None:
-    executor = Executor(curator.engine, paid.statements, paid.hold.event, curator.bits)
+def _released(kernel: Kernel, paid: Paid) -> Record | None:
+    executor = Executor(kernel.engine, paid.statements, paid.hold.event, kernel.bits)
     try:
         found(paid.priced, executor)
     except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name

@@ -12,9 +12,9 @@ from adomnia.curator.executor import Executor, Statements
 from adomnia.curator.measurements import Record
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
+from adomnia.plans.canonical import canonical
+from adomnia.pricing.quotes import check_drawable
 from adomnia.privacy.events import Pure
-from adomnia.sql.plan import canonical
-from adomnia.sql.price import check_drawable
 from adomnia.statistics.contract import Measure
 from adomnia.statistics.profile import profile_edges, profile_query
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adomnia.catalog.model import Catalog, Table
-    from adomnia.curator.curator import Curator
+    from adomnia.curator.kernel import Kernel
 
 _ATTEMPTS = 2  # what was cut off is paid for again at the next open, but once: what always fails must drain no budget
 _log = logging.getLogger("adomnia.curator")
 
 
-def profiled(curator: Curator, progress: Callable[[str, float], None]) -> Catalog:
+def profiled(kernel: Kernel, progress: Callable[[str, float], None]) -> Catalog:
     """The catalog with a profile in each table that asks for one and can have it, paid by the dataset alone."""
-    catalog = curator.catalog
+    catalog = kernel.catalog
     if all(table.profile_epsilon is None for table in catalog.tables):
         return catalog
-    with curator.ledger.lock_dataset():  # whoever opens the dataset at the same moment waits, and does not pay again
-        return replace(catalog, tables=tuple(_with_profile(curator, table, progress) for table in catalog.tables))
+    with kernel.ledger.lock_dataset():  # whoever opens the dataset at the same moment waits, and does not pay again
+        return replace(catalog, tables=tuple(_with_profile(kernel, table, progress) for table in catalog.tables))
 
 
-def _with_profile(curator: Curator, table: Table, progress: Callable[[str, float], None]) -> Table:
+def _with_profile(kernel: Kernel, table: Table, progress: Callable[[str, float], None]) -> Table:
     if table.profile_epsilon is None or table.profile is not None:
         return table
     measure = Measure(profile_query(table), Pure(table.profile_epsilon))
-    plan = sha256(canonical(("profile", measure.query, measure.price, curator.catalog.version))).digest()
+    plan = sha256(canonical(("profile", measure.query, measure.price, kernel.catalog.version))).digest()
     try:
-        record = _released(curator, measure, plan, lambda: progress(f"how many rows people have in {table.name}", 1.0))
+        record = _released(kernel, measure, plan, lambda: progress(f"how many rows people have in {table.name}", 1.0))
     except (Refusal, Failure) as reason:
         _log.warning("Table %s has no contribution profile, so its largest cap is used: %s", table.name, reason)
         return table
@@ -51,21 +51,21 @@ def _with_profile(curator: Curator, table: Table, progress: Callable[[str, float
     return replace(table, profile=Profile(profile_edges(table.rows_per_person), people, table.profile_epsilon))
 
 
-def _released(curator: Curator, measure: Measure, plan: bytes, begin: Callable[[], None]) -> Record:
+def _released(kernel: Kernel, measure: Measure, plan: bytes, begin: Callable[[], None]) -> Record:
     """The noisy histogram: the stored one, or one that is paid for now."""
     check_drawable(measure, measure.price)
-    statements = Statements(curator.engine, curator.catalog)
+    statements = Statements(kernel.engine, kernel.catalog)
     statements.of([measure.query])
     for attempt in range(_ATTEMPTS):
         request = f"dataset:profile:{plan.hex()}:{attempt}"
         try:
-            paid = curator.ledger.reserve(None, request, plan, measure.price)
+            paid = kernel.ledger.reserve(None, request, plan, measure.price)
         except Failure:  # an earlier open paid for this one and was cut off
             continue
         if not isinstance(paid, Hold):
             return Record.from_bytes(paid.payload)
         begin()
-        executor = Executor(curator.engine, statements, paid.event, curator.bits)
+        executor = Executor(kernel.engine, statements, paid.event, kernel.bits)
         try:
             executor.measure((measure,))
         except Exception as fault:  # noqa: BLE001 - whatever it is may quote data, and only its name is told

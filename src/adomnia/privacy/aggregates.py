@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression
@@ -16,11 +16,14 @@ _BUCKET_BITS = 10
 class Rows:
     """How many rows: COUNT(*)."""
 
+    tag: ClassVar[str] = "Rows"
+
 
 @dataclass(frozen=True)
 class Present:
     """How many rows where an expression is not NULL: COUNT(expression)."""
 
+    tag: ClassVar[str] = "Present"
     value: Expression
 
 
@@ -28,6 +31,7 @@ class Present:
 class Total:
     """The sum of an expression in steps of its grid, each value counted from `centre`."""
 
+    tag: ClassVar[str] = "Total"
     value: Expression
     domain: Numbers
     centre: int = 0
@@ -47,6 +51,7 @@ class Total:
 class People:
     """How many different people: COUNT(DISTINCT person), of the one whom a LEFT JOIN may leave out if given."""
 
+    tag: ClassVar[str] = "People"
     person: Column | None = None
 
 
@@ -57,6 +62,7 @@ class Histogram:
     It is read in two steps: how many rows are in each bucket of 2**shift values, and then of each value in `buckets`.
     """
 
+    tag: ClassVar[str] = "Histogram"
     value: Expression
     domain: Numbers
     shares: tuple[Fraction, ...]
@@ -82,6 +88,7 @@ def bucket_bits(values: int) -> int:
 class Average:
     """The mean of one person's own values, from the exact sum of their grid integers."""
 
+    tag: ClassVar[str] = "Average"
     value: Expression
     domain: Numbers
 
@@ -90,6 +97,7 @@ class Average:
 class Extreme:
     """The least or the greatest of one person's own values."""
 
+    tag: ClassVar[str] = "Extreme"
     value: Expression
     greatest: bool
 
@@ -98,6 +106,7 @@ class Extreme:
 class Different:
     """How many different values there are, or one person has: COUNT(DISTINCT expression)."""
 
+    tag: ClassVar[str] = "Different"
     value: Expression
 
     @property

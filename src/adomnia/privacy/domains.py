@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from adomnia.privacy.amounts import Number, exact, positive
 
@@ -29,6 +29,7 @@ class Numbers:
     (Fraction(1, 4), 2000000)
     """
 
+    tag: ClassVar[str] = "Numbers"
     lower: Fraction
     upper: Fraction
     step: Fraction

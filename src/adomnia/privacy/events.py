@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from adomnia.privacy.amounts import Number, positive, proportion, whole
 
@@ -40,6 +40,7 @@ class Pure:
     Pure(epsilon=Fraction(1, 10))
     """
 
+    tag: ClassVar[str] = "Pure"
     epsilon: Fraction
 
     def __init__(self, epsilon: Number) -> None:
@@ -72,6 +73,7 @@ class Concentrated:
     Cite        Bun & Steinke 2016, definitions 1.1 and 8.1.
     """
 
+    tag: ClassVar[str] = "Concentrated"
     rho: Fraction
     delta: Fraction
 
@@ -91,6 +93,7 @@ class Concentrated:
 class Approximate:
     """(epsilon, delta)-differential privacy."""
 
+    tag: ClassVar[str] = "Approximate"
     epsilon: Fraction
     delta: Fraction
 

@@ -8,7 +8,7 @@ finite.
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.functions.registry import FUNCTIONS
@@ -35,6 +35,7 @@ class Column:
     `source` names the side of a join that it comes from; `optional` says that a LEFT JOIN may leave it out.
     """
 
+    tag: ClassVar[str] = "Column"
     name: str
     kind: Kind
     domain: Numbers | None = None
@@ -46,6 +47,7 @@ class Column:
 class Literal:
     """A constant of the question; None is NULL."""
 
+    tag: ClassVar[str] = "Literal"
     value: Fraction | str | bool | date | None
     kind: Kind
 
@@ -54,6 +56,7 @@ class Literal:
 class Call:
     """A function of the table applied to expressions."""
 
+    tag: ClassVar[str] = "Call"
     function: str
     arguments: tuple["Expression", ...]
     kind: Kind

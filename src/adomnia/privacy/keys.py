@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import TypeAlias, TypeGuard
+from typing import ClassVar, TypeAlias, TypeGuard
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Approximate, Concentrated
@@ -14,6 +14,7 @@ from adomnia.privacy.relations import MOST_ROWS
 
 Label: TypeAlias = str | bool | int | float | date
 
+MOST_CELLS = 10**6  # groups that one question may have
 _MONTHS, _QUARTERS, _WEEK = 12, 4, 7
 
 # What a whole number stands for, by how a key is shown: days are counted from the first of year 1, which is a Monday.
@@ -34,6 +35,7 @@ class Names:
     many people a value must have: where these differ, so may what is found.
     """
 
+    tag: ClassVar[str] = "Names"
     found: tuple[Label, ...]
     most: int = 0
     price: Approximate | Concentrated | None = None
@@ -48,6 +50,7 @@ class Bucket:
     where `value` is its number, `shown` as that day.
     """
 
+    tag: ClassVar[str] = "Bucket"
     value: Expression
     among: tuple[str, ...] | Numbers | Names | None
     written: Expression

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 LONGEST_TEXT = 1024  # characters: what is longer is cut off, so that no row can make texts grow without end
 
@@ -13,6 +13,7 @@ LONGEST_TEXT = 1024  # characters: what is longer is cut off, so that no row can
 class Quantity:
     """A number. A bound of None is not known; `whole` says that only integers occur."""
 
+    tag: ClassVar[str] = "Quantity"
     lower: Fraction | None = None
     upper: Fraction | None = None
     whole: bool = False
@@ -29,6 +30,8 @@ class Quantity:
 class Truth:
     """True or false."""
 
+    tag: ClassVar[str] = "Truth"
+
     def __str__(self) -> str:
         return "boolean"
 
@@ -37,6 +40,7 @@ class Truth:
 class Text:
     """Text; `values` is the closed list of a declared category, in its order."""
 
+    tag: ClassVar[str] = "Text"
     values: tuple[str, ...] | None = None
 
     def __hash__(self) -> int:
@@ -54,6 +58,7 @@ class Text:
 class Day:
     """A calendar day."""
 
+    tag: ClassVar[str] = "Day"
     lower: date | None = None
     upper: date | None = None
 
@@ -69,6 +74,7 @@ class Identity:
     tables belong together.
     """
 
+    tag: ClassVar[str] = "Identity"
     person: bool = False
     linked: str = ""
 

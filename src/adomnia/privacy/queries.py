@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
+from typing import ClassVar
 
 from adomnia.privacy.aggregates import Aggregate, Different, Histogram, People, Present, Rows, Total
 from adomnia.privacy.keys import Key, key_cells, provable_cells
@@ -30,6 +31,7 @@ class Clip:
 class Query:
     """One aggregate over a relation, in every cell of its declared keys."""
 
+    tag: ClassVar[str] = "Query"
     relation: Relation
     keys: tuple[Key, ...]
     aggregate: Aggregate

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 from adomnia.privacy.aggregates import Different, Extreme, Own, Present, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression
@@ -47,6 +47,7 @@ class Table:
     Rows per person: the declared cap, which the contribution index enforces; MOST_ROWS is no cap.
     """
 
+    tag: ClassVar[str] = "Table"
     name: str
     rows_per_person: int
     columns: tuple[Column, ...]
@@ -62,6 +63,7 @@ class Table:
 class Public:
     """A table about nobody. `often` says of each column in how many rows its most frequent value stands."""
 
+    tag: ClassVar[str] = "Public"
     name: str
     columns: tuple[Column, ...]
     often: tuple[int, ...]
@@ -80,6 +82,7 @@ class Where:
     Rows per person: those of the source, because a filter looks at one row at a time. Columns: unchanged.
     """
 
+    tag: ClassVar[str] = "Where"
     source: Relation
     condition: Expression
 
@@ -99,6 +102,7 @@ class Where:
 class Selected:
     """An expression under a name. A column is passed on as it is stored if `stored`, else like any other value."""
 
+    tag: ClassVar[str] = "Selected"
     name: str
     value: Expression
     stored: bool = True
@@ -116,6 +120,7 @@ class Selected:
 class Select:
     """Expressions over each row of a relation. Rows per person: those of the source."""
 
+    tag: ClassVar[str] = "Select"
     source: Relation
     outputs: tuple[Selected, ...]
 
@@ -137,6 +142,7 @@ class Select:
 class Named:
     """One side of a join: the same rows, and columns that carry a name."""
 
+    tag: ClassVar[str] = "Named"
     source: Relation
     name: str
 
@@ -166,6 +172,7 @@ class Join:
     each of the right one at most `matched` of the left; with `outer` those of the left that meet none are kept too.
     """
 
+    tag: ClassVar[str] = "Join"
     left: Join | Named
     right: Named
     on: tuple[Expression, ...]
@@ -225,6 +232,7 @@ class Join:
 class Union:
     """The rows of several relations, one after the other. Rows per person: the sum."""
 
+    tag: ClassVar[str] = "Union"
     parts: tuple[Select, ...]
 
     def __post_init__(self) -> None:
@@ -251,6 +259,7 @@ class Union:
 class OwnValue:
     """An aggregate of a person's own rows, clamped to a domain; None: as it is, for conditions."""
 
+    tag: ClassVar[str] = "OwnValue"
     name: str
     aggregate: Own
     domain: Numbers | None = None
@@ -283,6 +292,7 @@ class PerPerson:
     person, the keys, and the aggregates within their domains.
     """
 
+    tag: ClassVar[str] = "PerPerson"
     source: Relation
     keys: tuple[Selected, ...]
     outputs: tuple[OwnValue, ...]

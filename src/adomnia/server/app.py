@@ -12,12 +12,6 @@ from starlette.responses import Response
 from starlette.routing import Route as Routed
 
 from adomnia import __version__
-from adomnia.client.wire.answers import AnswerReply, BatchReply
-from adomnia.client.wire.budgets import BudgetReply
-from adomnia.client.wire.catalogs import CatalogReply
-from adomnia.client.wire.explanations import ExplanationReply
-from adomnia.client.wire.pasts import PastsReply
-from adomnia.client.wire.quotes import QuoteReply
 from adomnia.server import models
 from adomnia.server.document import Endpoint, described
 from adomnia.server.guarded import Guarded
@@ -28,6 +22,12 @@ from adomnia.server.roles import API, DATASET, PAGES, ROUTES
 from adomnia.server.routes import datasets, oversight, people, questions, signing
 from adomnia.server.routes.requests import at_counter
 from adomnia.server.shell import Shell
+from adomnia.wire.answers import AnswerReply, BatchReply
+from adomnia.wire.budgets import BudgetReply
+from adomnia.wire.catalogs import CatalogReply
+from adomnia.wire.explanations import ExplanationReply
+from adomnia.wire.pasts import PastsReply
+from adomnia.wire.quotes import QuoteReply
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ from typing import Any
 
 from starlette.requests import Request
 
-from adomnia.client.wire.amounts import read_json
 from adomnia.errors import Refusal
 from adomnia.server.later import Later
+from adomnia.wire.amounts import read_json
 
 LARGEST = 2**20  # of questions
 SMALL = 2**14  # of everything else: names, passwords, labels

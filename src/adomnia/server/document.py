@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi.openapi.utils import get_openapi
 
 from adomnia import __version__
-from adomnia.client.wire.problems import ProblemReply
 from adomnia.server.gate import CSRF
+from adomnia.wire.problems import ProblemReply
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,6 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from adomnia.curator.curator import LEDGER, STATE
 from adomnia.errors import Refusal
 from adomnia.ledger.chain import GENESIS, Head, digest
 from adomnia.ledger.journal import read_entries
@@ -22,6 +21,7 @@ from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import from_record
 from adomnia.privacy.filters import Spent
 from adomnia.privacy.losses import loss
+from adomnia.session.curator import LEDGER, STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

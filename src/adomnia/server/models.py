@@ -5,9 +5,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from adomnia.client.wire.budgets import AccountReply
-from adomnia.client.wire.models import Reply, Sent
 from adomnia.server.access import Role, Token, User
+from adomnia.wire.budgets import AccountReply
+from adomnia.wire.models import Reply, Sent
 
 _SECRET = {"format": "password"}
 

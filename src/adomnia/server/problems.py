@@ -10,11 +10,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from adomnia.client.wire.problems import problem_record
 from adomnia.errors import Failure, Refusal
 from adomnia.server.access.login_attempts import WINDOW_SECONDS
 from adomnia.server.bodies import malformed
 from adomnia.server.later import Later
+from adomnia.wire.problems import problem_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,27 +9,28 @@ from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.plans.choices import Condition, steps
+from adomnia.plans.descriptions import describe
+from adomnia.plans.formulas import Formula, operations
+from adomnia.plans.plan import Order, Output, Plan
+from adomnia.plans.public_rows import PublicRows
+from adomnia.pricing.findings import needed
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.relations import is_public
-from adomnia.sql.aggregates import AGGREGATES
-from adomnia.sql.blocks import Blocks
-from adomnia.sql.choices import Condition, steps
-from adomnia.sql.derived import refuse_slow
-from adomnia.sql.explain import describe
-from adomnia.sql.formulas import Formula, operations
-from adomnia.sql.groups import Groups
-from adomnia.sql.having import condition
-from adomnia.sql.keys import numbered, written_keys
-from adomnia.sql.parse import parsed
-from adomnia.sql.plan import Order, Output, Plan
-from adomnia.sql.public import PublicRows, public_rows
-from adomnia.sql.quantiles import chosen_together
-from adomnia.sql.refusals import check_name, refusal
-from adomnia.sql.scope import bare, only
-from adomnia.sql.undeclared import needed
-from adomnia.sql.values import Values
+from adomnia.sql.reading.parse import parsed
+from adomnia.sql.reading.refusals import check_name, refusal
+from adomnia.sql.rows.blocks import Blocks
+from adomnia.sql.rows.derived import refuse_slow
+from adomnia.sql.rows.public import public_rows
+from adomnia.sql.values.aggregates import AGGREGATES
+from adomnia.sql.values.group_keys import numbered, written_keys
+from adomnia.sql.values.groups import Groups
+from adomnia.sql.values.having import condition
+from adomnia.sql.values.quantiles import chosen_together
+from adomnia.sql.values.scope import bare, only
+from adomnia.sql.values.terms import Values
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 

@@ -1,6 +1,7 @@
 """How nearly one value is a straight line of another."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ class Correlation:
     Cite        Dwork, McSherry, Nissim & Smith 2006 (sums); Fieller 1954 (the interval of a quotient).
     """
 
+    tag: ClassVar[str] = "Correlation"
     query: Query
     other: Total
 

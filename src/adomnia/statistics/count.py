@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from adomnia.privacy.aggregates import Present
 from adomnia.privacy.events import Event, Price
@@ -24,6 +25,7 @@ class Count:
     Cite        Dwork, McSherry, Nissim & Smith 2006.
     """
 
+    tag: ClassVar[str] = "Count"
     query: Query
     parted: Expression | None = None
 

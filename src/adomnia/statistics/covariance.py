@@ -1,6 +1,7 @@
 """How two values vary together."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from adomnia.privacy.aggregates import Aggregate, Present, Total
 from adomnia.privacy.events import Composed, Event, Price
@@ -23,6 +24,7 @@ class Covariance:
     Cite        Dwork, McSherry, Nissim & Smith 2006 (sums); Fieller 1954 (the interval of a quotient).
     """
 
+    tag: ClassVar[str] = "Covariance"
     query: Query
     other: Total
     name: str

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ class Extreme:
     Cite        McSherry & Talwar 2007; docs/proofs/quantiles.md.
     """
 
+    tag: ClassVar[str] = "Extreme"
     query: Query
     greatest: bool
 

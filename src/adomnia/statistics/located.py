@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class Located:
     Cite        Smith 2011 (where to centre, found first); Fieller 1954 (the interval of a ratio).
     """
 
+    tag: ClassVar[str] = "Located"
     query: Query
     mean: bool = True  # else the sum
     share: Fraction = Fraction(1, 2)  # of the price, for the distances; the count's is the rest

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class Mean:
     Cite        Dwork, McSherry, Nissim & Smith 2006 (sums); Fieller 1954 (the interval of a ratio).
     """
 
+    tag: ClassVar[str] = "Mean"
     query: Query
     parted: Expression | None = None
 

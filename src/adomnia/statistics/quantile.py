@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +30,7 @@ class Quantile:
     Cite        McSherry & Talwar 2007; Smith 2011 (by ranks); docs/proofs/quantiles.md (all at once).
     """
 
+    tag: ClassVar[str] = "Quantile"
     query: Query
     share: Fraction
 

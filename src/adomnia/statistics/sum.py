@@ -1,6 +1,7 @@
 """Adding up."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.expressions import Expression
@@ -24,6 +25,7 @@ class Sum:
     Cite        Dwork, McSherry, Nissim & Smith 2006; Mironov 2012 (why on a grid).
     """
 
+    tag: ClassVar[str] = "Sum"
     query: Query
     centred: bool = False
     parted: Expression | None = None

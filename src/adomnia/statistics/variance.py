@@ -1,6 +1,7 @@
 """How far values lie apart: variances, and standard deviations as their roots."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class Variance:
     Cite        Dwork, McSherry, Nissim & Smith 2006 (sums); Fieller 1954 (the interval of a quotient).
     """
 
+    tag: ClassVar[str] = "Variance"
     query: Query
     name: str
 

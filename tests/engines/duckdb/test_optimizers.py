@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from adomnia.engines.duckdb import DuckDB, Limits, engine
 from adomnia.errors import Refusal
+from adomnia.pricing.quotes import measures
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
-from adomnia.sql.price import measures
 from kit.gate import meaning
 from kit.grammar import questions
 from kit.hospital import KEY, LINKED, PUBLIC, declare, frame, person, visit

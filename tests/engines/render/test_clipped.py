@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adomnia.engines.check import checked
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import Present, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import CLIPPED_PARTS, Clip, Query
-from adomnia.sql.check import checked
 from engines.databases import answer, applied, catalog, category, constant, loaded, people, relation, whole
 
 CITY = category("city", "Oslo", "Bergen", "Hamar")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adomnia.engines.check import checked
 from adomnia.engines.render.scalars import Scalars, may_be_nan
 from adomnia.privacy.aggregates import Present, Rows, Total
 from adomnia.privacy.domains import Numbers
@@ -16,7 +17,6 @@ from adomnia.privacy.expressions import Call, Column, Literal, call
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
-from adomnia.sql.check import checked
 from engines.databases import (
     PERSON,
     answer,

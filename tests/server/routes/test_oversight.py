@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from adomnia.curator.curator import LEDGER, STATE
+from adomnia.session.curator import LEDGER, STATE
 from kit import house
 
 DATASET = house.DATASET

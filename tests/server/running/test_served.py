@@ -8,10 +8,10 @@ from time import monotonic, sleep
 import pytest
 
 from adomnia.catalog.read import FILE
-from adomnia.curator.curator import open_folder
 from adomnia.errors import Failure, Refusal
 from adomnia.server.running import served as module
 from adomnia.server.running.served import Served
+from adomnia.session.curator import open_folder
 from kit.example import write_example
 
 PATIENCE = 60.0

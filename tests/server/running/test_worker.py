@@ -12,12 +12,12 @@ from time import monotonic
 import pytest
 
 from adomnia.catalog.read import FILE
-from adomnia.curator.curator import open_folder
 from adomnia.server.running import worker
 from adomnia.server.running.accepting import Shares
 from adomnia.server.running.line import Line
 from adomnia.server.running.logs import Logs
 from adomnia.server.settings import Settings
+from adomnia.session.curator import open_folder
 from kit.example import write_example
 
 
@@ -96,7 +96,7 @@ def test_getting_ready_keeps_to_a_policy(open_desk, hospital, said, log):
 
 def test_a_rehearsal_that_fails_keeps_nobody_from_being_ready(open_desk, said, log, monkeypatch):
     desk = open_desk()
-    monkeypatch.setattr("adomnia.curator.curator.Curator.mock", lambda _: 1 / 0)
+    monkeypatch.setattr("adomnia.session.curator.Curator.mock", lambda _: 1 / 0)
     worker._get_ready(desk, said[1])
     assert said[0].heard()[-1] == {"ready": "hospital"}
     assert '"route": "warm-up", "fault": "ZeroDivisionError"' in log.getvalue()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.client.wire.budgets import budget_record
-from adomnia.client.wire.catalogs import catalog_record
 from adomnia.server.access import Role
 from adomnia.server.problems import encoded, written
 from adomnia.server.routes.requests import at_counter, desk_of, visitor_of, with_dataset
+from adomnia.wire.budgets import budget_record
+from adomnia.wire.catalogs import catalog_record
 
 
 async def health() -> Response:

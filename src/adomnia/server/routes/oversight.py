@@ -8,14 +8,14 @@ from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.client.wire.budgets import account_record
 from adomnia.errors import Refusal
 from adomnia.server.entries import entries, ledger_path, snapshot
 from adomnia.server.problems import written
 from adomnia.server.routes.requests import at_counter, desk_of, with_dataset
+from adomnia.wire.budgets import account_record
 
 if TYPE_CHECKING:
-    from adomnia.curator.curator import Curator
+    from adomnia.session.curator import Curator
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_ENTRIES = 1000

@@ -10,33 +10,33 @@ from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.client.wire.answers import answer_record, batch_record, left_record
-from adomnia.client.wire.asking import (  # noqa: TC001 - likewise
-    Ask,
-    AskBatch,
-    AskBatchPrice,
-    AskExplanation,
-    AskPrice,
-)
-from adomnia.client.wire.explanations import explanation_record
-from adomnia.client.wire.pasts import pasts_record
-from adomnia.client.wire.quotes import quote_record
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
 from adomnia.server.problems import encoded, route_of
 from adomnia.server.rendering import encoded_answer, encoded_batch, encoded_pasts
 from adomnia.server.replies import Asked, Kept, Replies
 from adomnia.server.routes.requests import at_counter, check_dataset, desk_of, visitor_of, with_dataset
+from adomnia.wire.answers import answer_record, batch_record, left_record
+from adomnia.wire.asking import (  # noqa: TC001 - likewise
+    Ask,
+    AskBatch,
+    AskBatchPrice,
+    AskExplanation,
+    AskPrice,
+)
+from adomnia.wire.explanations import explanation_record
+from adomnia.wire.pasts import pasts_record
+from adomnia.wire.quotes import quote_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adomnia.curator.answer import Answer
-    from adomnia.curator.session import Session
     from adomnia.ledger import Ledger
     from adomnia.server.access import Visitor
     from adomnia.server.desk import Desk
     from adomnia.server.running.served import Edition
+    from adomnia.session.answer import Answer
+    from adomnia.session.session import Session
 
 JSON = "application/json"
 _CHANGING = frozenset({"replayed", "left"})  # what is not the same when a reply is given again

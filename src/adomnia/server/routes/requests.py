@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from adomnia.curator.curator import Curator
     from adomnia.server.access import Visitor
     from adomnia.server.desk import Desk
+    from adomnia.session.curator import Curator
 
 _Given = TypeVar("_Given")
 

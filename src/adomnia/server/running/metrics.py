@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from adomnia.curator.curator import Curator
     from adomnia.privacy.filters import Filter
     from adomnia.server.desk import Seen
     from adomnia.server.running.board import Board
     from adomnia.server.settings import Settings
+    from adomnia.session.curator import Curator
 
 __all__ = ["MEANINGS", "Metrics"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from adomnia.curator.curator import Curator
+    from adomnia.session.curator import Curator
 
 __all__ = ["Edition", "Served"]
 

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from adomnia.curator.curator import STATE, open_folder
 from adomnia.errors import AdomniaError
+from adomnia.pricing.payment import Payment
+from adomnia.pricing.policies import sets_price
 from adomnia.server.access import Access
 from adomnia.server.app import create_app
 from adomnia.server.desk import Desk
@@ -33,13 +34,12 @@ from adomnia.server.running.pace import Pace
 from adomnia.server.running.rates import Rates
 from adomnia.server.running.served import WATCH_SECONDS, Served
 from adomnia.server.settings import Settings
-from adomnia.sql.payment import Payment
-from adomnia.sql.policies import sets_price
+from adomnia.session.curator import STATE, open_folder
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from adomnia.curator.curator import Curator
+    from adomnia.session.curator import Curator
 
 __all__ = ["desk_of", "main"]
 
@@ -72,7 +72,7 @@ def _served(settings: Settings, pace: Pace, logs: Logs, line: Line) -> Served:
 
     def opened(folder: Path) -> Curator:
         curator = open_folder(folder, lambda step, share: line.say(step=step, share=share), settings.limits())
-        curator.wait = pace.wait
+        curator.kernel.wait = pace.wait
         return curator
 
     while True:

@@ -1,0 +1,1 @@
+"""What people plan and understand privacy with; nothing is admitted by it."""

@@ -1,0 +1,162 @@
+"""What aggregates add up: integers within a range that the text proves, of everybody's rows or of one person's own."""
+
+from dataclasses import replace
+from math import floor, isfinite
+
+from sqlglot import exp
+
+from adomnia.engines.check.columns import Range, Stored
+from adomnia.engines.check.nodes import WIDTHS, double, integer, only, place, require, unproved, width
+from adomnia.engines.check.scalars import SAME, Row
+from adomnia.privacy.relations import MOST_ROWS
+
+
+def value(node: exp.Expr | None, row: Row) -> Stored:
+    """A column as it is, or an expression over one row."""
+    if node is None:
+        raise unproved("a value")
+    if place(node) is not None:
+        return row.column(node)
+    found = row.type(node)
+    require(found in SAME, "a value of a type")
+    return Stored("number" if found == "double" else found)
+
+
+def counts(node: exp.Expr, row: Row, *, different: bool = False) -> bool:
+    """COUNT(*), COUNT(x), and where allowed COUNT(DISTINCT x): what one row adds is 0 or 1."""
+    if type(node) is not exp.Count:
+        return False
+    only(node, "this")
+    counted = node.this
+    if different and type(counted) is exp.Distinct:
+        only(counted, "expressions")
+        require(len(counted.expressions) == 1, "one value to count")
+        counted = counted.expressions[0]
+    if type(counted) is exp.Star:
+        only(counted)
+    else:
+        value(counted, row)
+    return True
+
+
+def total(node: exp.Expr, row: Row, most_rows: int) -> Range:
+    """SUM(grid), or SUM(grid) - centre * COUNT(grid): what one row adds to it.
+
+    All of it is computed in integers that so many rows cannot overflow, so that no row can make it fail.
+    """
+    summed, centre = _from_centre(node)
+    require(type(summed) is exp.Sum, "an exact sum")
+    only(summed, "this")
+    added = grid(summed.this, row)
+    require(most_rows * max(added.magnitude, abs(centre)) <= WIDTHS["INT128"] // 2, "the width of a sum")
+    return Range(added.lowest - centre, added.highest - centre)
+
+
+def own(node: exp.Expr, row: Row, most_rows: int) -> Stored:
+    """An aggregate of one person's rows: an extreme, integers within a range, or a double made of integers."""
+    if type(node) in (exp.Min, exp.Max):
+        only(node, "this")
+        found = value(node.this, row)
+        require(found.type != "id", "an extreme of what may be looked at")
+        return replace(found, repeats=None)
+    if type(node) is exp.Cast:
+        return Stored("number", _limited(node, row, most_rows))
+    require(type(node) is exp.Mul, "an aggregate of one person")
+    double(node.expression)
+    _measured(node.this, row, most_rows)
+    return Stored("number")
+
+
+def _measured(node: exp.Expr, row: Row, most_rows: int) -> None:
+    """CAST(integers AS DOUBLE), or one divided by NULLIF(another, 0e0): doubles, where nothing fails."""
+    if type(node) is exp.Div:
+        divisor = node.expression
+        require(type(divisor) is exp.Nullif and double(divisor.expression) == 0, "a guarded division")
+        _measured(node.this, row, most_rows)
+        _measured(divisor.this, row, most_rows)
+        return
+    require(type(node) is exp.Cast and node.to.this is exp.DType.DOUBLE, "a double")
+    only(node, "this", "to")
+    if type(node.this) is exp.Cast:
+        _limited(node.this, row, most_rows)
+    else:
+        _integers(node.this, row, most_rows)
+
+
+def _integers(node: exp.Expr, row: Row, most_rows: int) -> None:
+    # Different values are remembered: of a person whose rows are not capped, there may be more than memory holds.
+    if not counts(node, row, different=most_rows < MOST_ROWS):
+        total(node, row, most_rows)
+
+
+def _limited(cast: exp.Expr, row: Row, most_rows: int) -> Range:
+    """CAST(CASE WHEN i < a THEN b WHEN i > c THEN d ELSE i END AS ...) of integers i: from a, b, c or d to another."""
+    case = cast.this
+    require(type(case) is exp.Case and case.args.get("default") is not None, "integers within limits")
+    _integers(case.args["default"], row, most_rows)
+    branches = _branches(case, case.args["default"])
+    require([type(branch.this) for branch in branches] == [exp.LT, exp.GT], "a clamp")
+    return _within([integer(end) for each in branches for end in (each.this.expression, each.args["true"])], cast)
+
+
+def _from_centre(node: exp.Expr) -> tuple[exp.Expr, int]:
+    if type(node) is not exp.Sub:
+        return node, 0
+    times = node.expression
+    require(type(times) is exp.Mul and type(times.this) is exp.Cast and type(times.expression) is exp.Count, "a centre")
+    require(width(times.this) == WIDTHS["INT128"], "a wide centre")
+    only(times.expression, "this")
+    require(times.expression.this == node.this.this, "a centre for each value")
+    return node.this, integer(times.this.this)
+
+
+def grid(node: exp.Expr, row: Row) -> Range:
+    """Integers: a stored grid, or a value clamped onto one."""
+    if type(node) is exp.Case:
+        return _clamped(node, row)
+    stored = row.column(node).grid if place(node) is not None else None
+    if stored is None:
+        raise unproved("a stored grid")
+    return stored
+
+
+def _clamped(node: exp.Case, row: Row) -> Range:
+    """CASE [WHEN v = NaN THEN NULL] WHEN v < a THEN i WHEN v > b THEN j ELSE TRY_CAST(rounded v AS ...) END."""
+    cast = node.args.get("default") or exp.Null()
+    clamped, step = _rounded(cast)
+    require(row.type(clamped) == "double", "a double to clamp")
+    branches = _branches(node, clamped)
+    require(all(row.type(branch.this) == "boolean" for branch in branches), "comparisons to clamp by")
+    # The guard against NaN may be missing: NaN is above every number, hence clamped like one.
+    require([type(b.this) for b in branches] in ([exp.LT, exp.GT], [exp.EQ, exp.LT, exp.GT]), "a clamp")
+    require(all(type(branch.args["true"]) is exp.Null for branch in branches[:-2]), "NULL for NaN")
+    # Division by a positive double, adding and floor all rise with the value, in IEEE arithmetic as in the engine's.
+    bounds = [double(branch.this.expression) / step + 0.5 for branch in branches[-2:]]
+    require(all(map(isfinite, bounds)), "a finite clamp")
+    return _within([floor(bound) for bound in bounds] + [integer(b.args["true"]) for b in branches[-2:]], cast)
+
+
+def _branches(case: exp.Case, clamped: exp.Expr) -> list[exp.If]:
+    """The WHENs of a CASE, which all compare the value that it clamps."""
+    only(case, "ifs", "default")
+    branches: list[exp.If] = case.args["ifs"]
+    require(all(branch.this.this == clamped for branch in branches), "a clamp of the value itself")
+    return branches
+
+
+def _within(reached: list[int], cast: exp.Expr) -> Range:
+    within = Range(min(reached), max(reached))
+    # Not in a DECIMAL: sums of those are not carried in integers when a centre is subtracted.
+    require(within.magnitude <= width(cast) != WIDTHS["DECIMAL(38, 0)"], "the width of a clamp")
+    return within
+
+
+def _rounded(cast: exp.Expr) -> tuple[exp.Expr, float]:
+    """The value and the step of TRY_CAST(FLOOR(value / step + 0.5) AS ...)."""
+    require(type(cast) is exp.TryCast and type(cast.this) is exp.Floor, "rounding")
+    only(cast.this, "this")
+    added = cast.this.this
+    require(type(added) is exp.Add and type(added.this) is exp.Div and double(added.expression) == 0.5, "rounding")
+    step = double(added.this.expression)
+    require(step > 0, "a step")
+    return added.this.this, step

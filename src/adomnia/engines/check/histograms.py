@@ -1,0 +1,64 @@
+"""Histograms: a count for each value, or each bucket of values, of a grid; one key more than a count has.
+
+The SELECT is first taken back to the one that counts every value; that one is proved like any other. What was taken
+away only counts values together, or leaves rows out by their value. Proof: docs/proofs/quantiles.md, 5.
+"""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from adomnia.engines.check.nodes import WIDTHS, conjuncts, integer, only, require, width
+
+_WIDEST = 62
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is read of a histogram: values counted from `start`, together where they share all but the last bits.
+
+    Only in some buckets, where those are given. Two readings of one `whole` count the same rows by the same values.
+    """
+
+    start: int
+    shift: int
+    buckets: tuple[int, ...] | None
+    whole: str
+
+
+def taken_back(select: exp.Select) -> Reading:
+    """Make a SELECT count every value of the grid, and say what it read of those."""
+    key = select.expressions[-2].this if len(select.expressions) > 1 else exp.Null()
+    buckets, filtered = _buckets(select)
+    if filtered is None:
+        key, shift = _shifted(key)
+    else:
+        value, shift = _shifted(filtered)
+        require(value == key, "buckets of the values")
+    require(type(key) is exp.Sub and type(key.this) is exp.Cast, "values counted from the first")
+    require(width(key.this) == WIDTHS["BIGINT"] and shift in range(_WIDEST), "values of 64 bits")
+    select.expressions[-2].set("this", key.this.this)
+    return Reading(integer(key.expression), shift, buckets, select.sql())
+
+
+def _shifted(node: exp.Expr) -> tuple[exp.Expr, int]:
+    """The value and the bits of (value) >> bits."""
+    require(type(node) is exp.BitwiseRightShift and type(node.this) is exp.Paren, "buckets")
+    return node.this.this, integer(node.expression)
+
+
+def _buckets(select: exp.Select) -> tuple[tuple[int, ...] | None, exp.Expr | None]:
+    """The last condition, ((bucket) IN (...)), removed, and of what."""
+    where = select.args.get("where") or exp.Where(this=exp.Null())
+    last = conjuncts(where.this)[-1]
+    listed = last.this if type(last) is exp.Paren else exp.Null()
+    if type(listed) is not exp.In or type(listed.this) is not exp.Paren:
+        return None, None
+    only(listed, "this", "expressions")
+    found = tuple(map(integer, listed.expressions)), listed.this.this
+    around = last.parent
+    if isinstance(around, exp.And):
+        around.replace(around.this)
+    else:
+        select.set("where", None)
+    return found

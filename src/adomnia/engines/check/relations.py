@@ -1,0 +1,243 @@
+"""What stands behind FROM: the columns it offers, and how many rows of one person.
+
+Proof: docs/proofs/relations.md.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from adomnia.catalog.model import Catalog, Table
+from adomnia.engines.check.aggregates import own, value
+from adomnia.engines.check.columns import Range, Stored, stored
+from adomnia.engines.check.nodes import conjuncts, integer, only, place, require, unproved
+from adomnia.engines.check.scalars import Row
+from adomnia.engines.contract import PERSON, RANK
+from adomnia.privacy.relations import MOST_PEOPLE, MOST_ROWS
+
+Place: TypeAlias = tuple[str, str]  # of a column: the label of its side, if any, and its name
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns by label and name, and how many rows one person has: 0 where rows are nobody's.
+
+    `first` is the label of the side whose person stands in every row: no LEFT JOIN leaves that one out.
+    """
+
+    columns: Mapping[Place, Stored]
+    per_person: int
+    first: str = ""
+
+    @property
+    def most(self) -> int:
+        """How many there can be, of all people."""
+        return max(MOST_ROWS, MOST_PEOPLE * self.per_person)
+
+    @property
+    def has_people(self) -> bool:
+        """Whether rows of one number are rows of one person."""
+        return self.per_person > 0 and self.columns[self.first, PERSON].is_person
+
+    def repeats(self, column: Place) -> int | None:
+        """In how many rows, of one person or of nobody, one value of a column can stand."""
+        return _least([self.columns[column].repeats, self.per_person or None])
+
+    def labelled(self, label: str) -> "Rows":
+        return Rows({(label, name): found for (_, name), found in self.columns.items()}, self.per_person, label)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the rows of a SELECT, which sees nothing but what stands behind its own FROM."""
+
+    catalog: Catalog
+    parameters: int
+
+    def row(self, rows: Rows) -> Row:
+        return Row(rows.columns, self.parameters)
+
+    def source(self, select: exp.Select) -> Rows:
+        """FROM with its joins, and WHERE."""
+        only(select, "expressions", "from_", "joins", "where", "group")
+        start = select.args.get("from_") or exp.From()
+        only(start, "this")
+        joins = select.args.get("joins") or []
+        label, rows = self._side(start.this)
+        if joins:
+            require(label != "", "a name for each side")
+            rows = rows.labelled(label)
+        for join in joins:
+            rows = self._joined(rows, join)
+        capped = start.this if type(start.this) is exp.Table and not joins else None
+        require(capped is None or label == "", "Table without alias")
+        return self._kept(rows, select.args.get("where"), self._table(capped))
+
+    def _kept(self, rows: Rows, where: exp.Expr | None, table: Table | None) -> Rows:
+        """The rows that meet all conditions: each looks at a row by itself, or is the cap of a private table."""
+        for condition in conjuncts(where.this) if where is not None else ():
+            if table is not None and type(condition) is exp.LTE and place(condition.this) == ("", RANK):
+                cap = integer(condition.expression)
+                require(not table.public and 1 <= cap <= table.rows_per_person, "the cap")
+                rows = replace(rows, per_person=min(rows.per_person, cap))
+            else:
+                require(self.row(rows).type(condition) == "boolean", "a condition")
+        return rows
+
+    def _table(self, node: exp.Expr | None) -> Table | None:
+        named = type(node) is exp.Table and isinstance(node.this, exp.Identifier)
+        return self.catalog.table(node.name) if node is not None and named else None
+
+    def _side(self, node: exp.Expr | None) -> tuple[str, Rows]:
+        """A table, or rows in brackets, and their label."""
+        table = self._table(node)
+        if node is None or (table is None and type(node) is not exp.Subquery):
+            raise unproved("a declared table or rows in brackets")
+        only(node, "this", "alias")
+        alias = node.args.get("alias") or exp.TableAlias()
+        only(alias, "this")
+        if table is None:
+            return str(alias.name), self.derived(node.this)
+        offered = {("", name): found for name, found in stored(table, self.catalog)}
+        return str(alias.name), Rows(offered, 0 if table.public else MOST_ROWS)
+
+    def _joined(self, left: Rows, join: exp.Join) -> Rows:
+        """Pairs of rows: those of two private sides always of one person, a public side by an equality at least."""
+        only(join, "this", "on", "side")
+        require(join.side in ("", "LEFT") and join.args.get("on") is not None, "JOIN or LEFT JOIN, and ON")
+        label, right = self._side(join.this)
+        require(label.lower() not in {"", *(taken.lower() for taken, _ in left.columns)}, "a name for each side")
+        right = right.labelled(label)
+        conditions = conjuncts(join.args["on"])
+        row = Row({**left.columns, **right.columns}, self.parameters)
+        require(all(row.type(condition) == "boolean" for condition in conditions), "a condition")
+        equal = [pair for condition in conditions for pair in _equal(condition, left, right)]
+        if right.per_person:
+            require(((left.first, PERSON), (label, PERSON)) in equal, "sides of one person")
+            require(left.has_people and right.has_people, "a person of both sides")
+        return _paired(left, right, equal, outer=join.side == "LEFT")
+
+    def derived(self, node: exp.Expr) -> Rows:
+        """Rows in brackets: SELECTs one after the other, all of the same columns."""
+        parts = [self._selected(part) for part in _united(node)]
+        first = parts[0]
+        require(all(list(part.columns) == list(first.columns) for part in parts), "UNION ALL of the same columns")
+        require(len({part.per_person > 0 for part in parts}) == 1, "UNION ALL of private rows, or of public ones")
+        columns = {name: _merged([part.columns[name] for part in parts]) for name in first.columns}
+        return Rows(columns, sum(part.per_person for part in parts))
+
+    def _selected(self, select: exp.Expr) -> Rows:
+        if type(select) is not exp.Select:
+            raise unproved("a SELECT in brackets")
+        source = self.source(select)
+        if [type(output) for output in select.expressions] == [exp.Star]:
+            only(select.expressions[0])
+            only(select, "expressions", "from_", "where")
+            return source
+        names = list(map(alias_of, select.expressions))
+        require(len({name.lower() for name in names} - {RANK}) == len(names) > 0, "outputs of different names")
+        whose = [PERSON] if source.per_person else []
+        require([name for name in names if name.lower() == PERSON] == names[: len(whose)] == whose, "the person first")
+        nodes = [output.this for output in select.expressions]
+        require(not whose or place(nodes[0]) == (source.first, PERSON), "the person of every row")
+        found, per_person = self._values(select, nodes, source)
+        return Rows({("", name): each for name, each in zip(names, found, strict=True)}, per_person)
+
+    def _values(self, select: exp.Select, nodes: list[exp.Expr], source: Rows) -> tuple[list[Stored], int]:
+        """The outputs of a SELECT over each row, or over the rows of each person."""
+        row = self.row(source)
+        group = select.args.get("group")
+        if group is None:
+            return [_passed(node, row) for node in nodes], source.per_person
+        only(group, "expressions")
+        keys = len(group.expressions)
+        require(source.has_people and group.expressions == nodes[:keys] != [], "GROUP BY the person")
+        found = [replace(value(node, row), repeats=None) for node in nodes[:keys]]
+        found += [own(node, row, source.per_person) for node in nodes[keys:]]
+        return found, 1 if keys == 1 else source.per_person
+
+
+def alias_of(output: exp.Expr) -> str:
+    """The name of an output."""
+    require(type(output) is exp.Alias, "a name for each output")
+    only(output, "this", "alias")
+    return str(output.alias)
+
+
+def _united(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a chain of UNION ALL."""
+    parts: list[exp.Expr] = []
+    while type(node) is exp.Union:
+        only(node, "this", "expression")
+        parts.append(node.expression)
+        node = node.this
+    return [node, *reversed(parts)]
+
+
+def _passed(node: exp.Expr, row: Row) -> Stored:
+    """An output over one row; what is told apart like a column repeats as often."""
+    column = _told_apart(node)
+    return replace(value(node, row), repeats=None if column is None else row.columns[column].repeats)
+
+
+def _merged(found: list[Stored]) -> Stored:
+    """A column of rows that stand one after the other; ids of different keys are then ids of none."""
+    lists = {each.among for each in found}
+    alike = len(lists) == 1 or found[0].type == "id"
+    require(len({each.type for each in found}) == 1 and alike, "UNION ALL of columns of one type")
+    grids = [each.grid for each in found if each.grid is not None]
+    grid = Range(min(g.lowest for g in grids), max(g.highest for g in grids)) if len(grids) == len(found) else None
+    repeats = [each.repeats for each in found if each.repeats is not None]
+    among = found[0].among if len(lists) == 1 else None
+    return Stored(found[0].type, grid, among, sum(repeats) if len(repeats) == len(found) else None)
+
+
+def _equal(condition: exp.Expr, left: Rows, right: Rows) -> Iterator[tuple[Place, Place]]:
+    """The columns of both sides that a condition equates."""
+    inner = condition.unnest()
+    if type(inner) is exp.EQ:
+        one, other = _told_apart(inner.this.unnest()), _told_apart(inner.expression.unnest())
+        for here, there in ((one, other), (other, one)):
+            if here is not None and there is not None and here in left.columns and there in right.columns:
+                yield here, there
+
+
+def _told_apart(node: exp.Expr) -> Place | None:
+    """The column of which different values are different here: as it is, as a double, or as the texts of codes."""
+    if type(node) is exp.Cast and node.to.this is exp.DType.DOUBLE:
+        return place(node.this)
+    if type(node) is exp.Case and node.this is not None and node.args.get("default") is None:
+        codes, texts = zip(*((branch.this, branch.args["true"]) for branch in node.args["ifs"]), strict=True)
+        constant = {type(code) for code in codes} == {exp.Literal} and {type(text) for text in texts} == {
+            exp.Placeholder
+        }
+        return place(node.this) if constant and len(set(texts)) == len(texts) else None
+    return place(node)
+
+
+def _paired(left: Rows, right: Rows, equal: list[tuple[Place, Place]], *, outer: bool) -> Rows:
+    # How many rows of the right side one row of the left meets, and of the left side one of the right.
+    matches = _least([right.per_person or None, *(right.repeats(there) for _, there in equal)])
+    matched = _least([left.per_person or None, *(left.repeats(here) for here, _ in equal)])
+    if matches is None:
+        raise unproved("an equality with a column whose values repeat so often at most")
+    per_person = left.per_person * matches
+    if right.per_person and matched is not None:
+        per_person = min(per_person, right.per_person * matched + outer * left.per_person)
+    columns = {
+        each: replace(found, repeats=_times(left.repeats(each), matches)) for each, found in left.columns.items()
+    }
+    columns |= {
+        each: replace(found, repeats=_times(right.repeats(each), matched)) for each, found in right.columns.items()
+    }
+    return Rows(columns, per_person, left.first)
+
+
+def _times(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one * other
+
+
+def _least(bounds: list[int | None]) -> int | None:
+    return min((bound for bound in bounds if bound is not None), default=None)

@@ -1,0 +1,227 @@
+"""Expressions over one row: a closed list of nodes, each with a type, of which none can fail on any row."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from sqlglot import exp, parse_one
+
+from adomnia.engines.check.columns import Stored
+from adomnia.engines.check.nodes import DOUBLE, INTEGER, double, only, place, require, unproved
+from adomnia.privacy.kinds import LONGEST_TEXT
+
+# Types of values. A `number` is one as it lies there: it may be cast or be NULL, no more. A `code` is the place of a
+# category in its list. An `id` equals another one or not. A `time` is a day that has to be cast back to one. `place`
+# and `days` are whole constants, a `string` is a text that is written out, and `read` what was found in a text.
+SAME = frozenset({"double", "boolean", "text", "day", "code"})
+
+_VALUES = {each: each for each in SAME - {"code"}}
+_COMPARED = dict.fromkeys(SAME, "boolean")
+_DOUBLE = {"double": "double"}
+_EQUAL = {**_COMPARED, "id": "boolean"}
+_ORDERED = {**_DOUBLE, "day": "day"}
+_TRUTH = {"boolean": "boolean"}
+_TEXT = {"text": "text"}
+_MATCH = {"text": "boolean"}
+
+# Nodes whose parts all have one type, and the type of their value by that of the parts. None fails: the engine computes
+# in IEEE doubles, where a result beyond them is an infinity or NaN.
+_RULES: dict[type[exp.Expr], dict[str, str]] = {
+    **dict.fromkeys((exp.Neg, exp.Add, exp.Mul, exp.Div, exp.Mod, exp.Pow, exp.Abs, exp.Round), _DOUBLE),
+    **dict.fromkeys((exp.Floor, exp.Ceil, exp.Ln, exp.Exp, exp.Sqrt), _DOUBLE),
+    **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE), _COMPARED),
+    **dict.fromkeys((exp.EQ, exp.NEQ), _EQUAL),
+    **dict.fromkeys((exp.And, exp.Or, exp.Not), _TRUTH),
+    **dict.fromkeys((exp.Nullif, exp.Coalesce), _VALUES),
+    **dict.fromkeys((exp.Greatest, exp.Least), _ORDERED),
+    **dict.fromkeys((exp.Upper, exp.Lower), _TEXT),
+    exp.DPipe: {"text": "joined"},  # not yet a text: it has to be cut first
+    **dict.fromkeys((exp.Like, exp.StartsWith, exp.EndsWith, exp.Contains), _MATCH),
+    exp.Between: {"double": "boolean", "day": "boolean"},
+    exp.Sub: {**_DOUBLE, "day": "number"},
+    exp.NullSafeEQ: dict.fromkeys(_VALUES, "boolean"),
+    exp.Sign: {"double": "number"},
+    exp.Length: {"text": "number"},
+    exp.In: {"code": "boolean"},
+    exp.Paren: {each: each for each in (*SAME, "joined")},
+}
+# Nodes whose parts have types of their own, by the name of the part, and the type of their value.
+_SHAPES: dict[type[exp.Expr], tuple[dict[str, str], str]] = {
+    exp.Log: ({"this": "base", "expression": "double"}, "double"),
+    exp.Trim: ({"this": "text", "expression": "string"}, "text"),
+    exp.Substring: ({"this": "text", "start": "place", "length": "place"}, "text"),
+    exp.Right: ({"this": "text", "expression": "place"}, "text"),
+    exp.RegexpExtract: ({"this": "text", "expression": "string", "group": "whole"}, "read"),
+    exp.Extract: ({"expression": "day"}, "number"),
+    exp.TimestampTrunc: ({"this": "day"}, "time"),
+}
+_CASTS = {
+    exp.DType.DOUBLE: ("double", re.compile("NaN|-?Infinity")),
+    exp.DType.DATE: ("day", re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")),
+    exp.DType.BOOLEAN: ("boolean", None),
+    exp.DType.TEXT: ("text", None),
+}
+_TOTAL_CASTS = {("number", "double"), ("boolean", "double"), ("time", "day")}
+_TOTAL_CASTS |= {(given, "text") for given in ("number", "boolean", "day")}
+_LONGEST, _MOST_DAYS = 2**31 - 1, 10**7
+_UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "DOW", "ISODOW"}
+_WRITTEN = {"base": [exp.Literal.number(2), exp.Literal.number(10)], "whole": [exp.Literal.number(0)]}
+_NUMBERED = re.compile("[1-9][0-9]{0,8}", re.ASCII)
+_PATTERNS = {
+    "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$",
+    "^([1-9][0-9][0-9][0-9]|0[1-9][0-9][0-9]|00[1-9][0-9]|000[1-9])-[0-9][0-9]-[0-9][0-9]$",
+    "^([tT][rR][uU][eE]|[fF][aA][lL][sS][eE])$",
+}
+_CUT = parse_one(f"CAST({LONGEST_TEXT}e0 AS BIGINT)", dialect="duckdb")
+_FIRST, _LAST = (parse_one(f"CAST('{day}' AS DATE)", dialect="duckdb") for day in ("0001-01-01", "9999-12-31"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """What expressions over one row may be made of: columns by label and name, and bound texts."""
+
+    columns: Mapping[tuple[str, str], Stored]
+    parameters: int
+
+    def column(self, node: exp.Expr) -> Stored:
+        """What a bare column is."""
+        found = self.columns.get(place(node) or ("", ""))
+        if found is None:
+            raise unproved("a stored column")
+        return found
+
+    def type(self, node: exp.Expr) -> str:
+        """The type of an expression's value, by a closed list of nodes; parts before wholes, so that depth is free."""
+        types: dict[int, str] = {}
+        for part in reversed(list(node.dfs())):
+            branch = isinstance(part, exp.If) and type(part.parent) is exp.Case
+            if not branch and not isinstance(part, exp.Identifier | exp.DataType | exp.Var):
+                types[id(part)] = self._type(part, types)
+        return types[id(node)]
+
+    def _type(self, node: exp.Expr, types: dict[int, str]) -> str:
+        match node:
+            case exp.Is(expression=exp.Null()):
+                return "boolean"
+            case exp.Case():
+                return _by_cases(node, types)
+            case exp.Cast():
+                return _cast(node, types[id(node.this)])
+            case exp.Add(expression=days) if types[id(days)] == "days":
+                return _later(node, types)
+        if type(node) in _RULES:
+            return self._by_rule(node, types)
+        return _by_shape(node, types) if type(node) in _SHAPES else self._leaf(node)
+
+    def _leaf(self, node: exp.Expr) -> str:
+        match node:
+            case exp.Column():
+                found = self.column(node).type
+            case exp.Literal():
+                found = _constant(node)
+            case exp.Placeholder(this=str(number)) if _NUMBERED.fullmatch(number) and int(number) <= self.parameters:
+                found = "text"
+            case exp.Boolean():
+                found = "boolean"
+            case exp.Null():
+                found = "null"
+            case _:
+                raise unproved(f"no {type(node).__name__}")
+        return found
+
+    def _by_rule(self, node: exp.Expr, types: dict[int, str]) -> str:
+        only(node, "this", "expression", "expressions", "low", "high", "ignore_nulls")
+        results, parts = _RULES[type(node)], list(node.iter_expressions())
+        found = {types[id(part)] for part in parts}
+        require(len(found) == 1 and found <= results.keys(), f"parts of {type(node).__name__} of one type")
+        lists = {self.column(part).among for part in parts if type(part) is exp.Column}
+        require(len(lists) <= 1, "codes of one list")
+        return results[found.pop()]
+
+
+def _by_cases(node: exp.Case, types: dict[int, str]) -> str:
+    """CASE WHEN condition THEN ..., or CASE code WHEN code THEN ..., or of texts; all outcomes of one type, or NULL."""
+    only(node, "this", "ifs", "default")
+    asked = "boolean" if node.this is None else "text" if types[id(node.this)] == "text" else "code"
+    tests = [branch.this for branch in node.args["ifs"]] + ([] if node.this is None else [node.this])
+    require(all(types[id(test)] == asked for test in tests), "a CASE")
+    outcomes = [branch.args["true"] for branch in node.args["ifs"]] + [node.args.get("default")]
+    found = {types[id(outcome)] for outcome in outcomes if outcome is not None} - {"null"}
+    require(len(found) == 1 and found <= SAME, "outcomes of one type")
+    return found.pop()
+
+
+def _by_shape(node: exp.Expr, types: dict[int, str]) -> str:
+    shape, result = _SHAPES[type(node)]
+    words = {name: part for name, part in node.args.items() if type(part) is exp.Var}
+    require(all(word.name in _UNITS for word in words.values()), "a part of a date")
+    only(node, *shape, *words, "position", "null_if_pos_overflow")
+    if types.get(id(node.this)) == "joined":
+        require(type(node) is exp.Substring and node.args.get("length") == _CUT, "texts that stay short")
+        types[id(node.this)] = "text"
+    for name, wanted in shape.items():
+        part = node.args.get(name)
+        require(part in _WRITTEN.get(wanted, ()) or types.get(id(part)) == wanted, f"parts of {type(node).__name__}")
+    require(result != "read" or node.expression.name in _PATTERNS, "a pattern of a number, a date or a truth")
+    require(result != "time" or _in_calendar(node.this), "a day within the calendar")
+    return result
+
+
+def _later(node: exp.Add, types: dict[int, str]) -> str:
+    """A day and a constant number of days, where no day is so far off that there is none after it."""
+    only(node, "this", "expression")
+    require(_in_calendar(node.this) and types[id(node.this)] == "day", "a day within the calendar")
+    return "day"
+
+
+def _in_calendar(node: exp.Expr) -> bool:
+    """CASE WHEN day BETWEEN first AND last THEN day END: a day of the years 1 to 9999, or NULL."""
+    if type(node) is not exp.Case or node.this is not None or node.args.get("default") is not None:
+        return False
+    (branch, *others), day = node.args["ifs"], node.args["ifs"][0].args["true"]
+    return not others and branch.this == exp.Between(this=day, low=_FIRST, high=_LAST)
+
+
+def _cast(node: exp.Cast, given: str) -> str:
+    """A value as another that it always is, NULL of a type, or a constant; no cast that a row could make fail."""
+    only(node, "this", "to")
+    target = node.to.this
+    if target in (exp.DType.BIGINT, exp.DType.INT):
+        return _integer(node, given)
+    result, constant = _CASTS.get(target, ("", None))
+    if type(node) is exp.TryCast:
+        fits = given == "read" and result in ("double", "day", "boolean")
+    else:
+        readable = given == "string" and constant is not None and constant.fullmatch(node.this.name) is not None
+        readable = readable and (result != "day" or _is_day(node.this.name))
+        fits = result != "" and (given == "null" or (given, result) in _TOTAL_CASTS or readable)
+    require(fits, "a cast that cannot fail")
+    return result
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _integer(node: exp.Cast, given: str) -> str:
+    """TRY_CAST(double AS BIGINT), or a constant: a number of characters as BIGINT, one of days as INTEGER."""
+    characters = node.to.this is exp.DType.BIGINT
+    if type(node) is exp.TryCast:
+        require(characters and given == "double", "an integer")
+        return "number"
+    amount = double(node.this)
+    require(
+        amount.is_integer() and (0 <= amount <= _LONGEST if characters else abs(amount) <= _MOST_DAYS), "a constant"
+    )
+    return "place" if characters else "days"
+
+
+def _constant(node: exp.Literal) -> str:
+    if node.is_string:
+        return "string"
+    require((DOUBLE if "e" in node.name else INTEGER).fullmatch(node.name) is not None, "a number")
+    return "double" if "e" in node.name else "code"

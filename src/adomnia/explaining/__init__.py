@@ -1,0 +1,1 @@
+"""Plans, prices and reasons, in words and trees."""

@@ -1,0 +1,143 @@
+"""A question explained: whose rows it reads, what it measures, what each number costs and how far off it may be."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from adomnia.explaining.reasons import reasoned
+from adomnia.explaining.tree import Node
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.plans.descriptions import describe_key, describe_term
+from adomnia.plans.formulas import Formula, statistics_of
+from adomnia.plans.plan import Plan
+from adomnia.plans.public_rows import PublicRows
+from adomnia.plans.words import term_in_words
+from adomnia.pricing.parts import amount, shares
+from adomnia.pricing.quotes import Expected, Measurement, Quote, measures, quote
+from adomnia.privacy.amounts import shown_up
+from adomnia.privacy.enclosures import sqrt_up
+from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.keys import Key, is_open, key_cells
+from adomnia.statistics.contract import Statistic
+
+# Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
+_EXPLAIN = re.compile(r"(?>\s+|--[^\n]*|/\*.*?\*/)*+(?P<word>EXPLAIN)\b", re.IGNORECASE | re.DOTALL)
+_NAMED = 3  # so many measurements of an output are called what they are; more have their numbers alone
+_UNPRICED = Pure(1)  # measurements are asked at some price, which is then not told
+
+
+def is_explain(text: str) -> bool:
+    """Whether a text asks for an explanation."""
+    return _EXPLAIN.match(text) is not None
+
+
+def without_explain(text: str) -> str:
+    """The question that is to be explained; it stands where it stood, so that refusals point to its places."""
+    found = _EXPLAIN.match(text)
+    if found is None:
+        return text
+    start, end = found.span("word")
+    return text[:start] + " " * (end - start) + text[end:]
+
+
+def explained(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
+    """The tree of a question; without a quote it says nothing about prices."""
+    if isinstance(meaning, PublicRows):
+        return Node("Rows of public tables, exact and free", (reasoned(meaning.rows.source),))
+    price = _UNPRICED if quoted is None or quoted.price is None else quoted.price
+    lines = quote(meaning, price).measurements if quoted is None else quoted.measurements
+    groups = [
+        ("" if is_open(key) else f"{_plural(len(key_cells(key)), 'declared value')} of ") + describe_key(key)
+        for key in meaning.keys
+    ]
+    groups += map(str, quoted.findings if quoted else ())
+    answers = tuple(_answers(meaning, price, lines, quoted))
+    parts = [
+        Node("rows", (reasoned(meaning.relation), *(Node(str(cap)) for cap in (quoted.caps if quoted else ())))),
+        Node("groups", tuple(map(Node, groups or ["one, of all rows"]))),
+        Node("measured", tuple(_measured(place, line, quoted) for place, line in enumerate(lines, 1))),
+        Node("answered", answers),
+        Node(_in_all(quoted)),
+    ]
+    return Node(f"{_plural(len(lines), 'measurement')}, {_plural(len(meaning.outputs), 'output')}", tuple(parts))
+
+
+def moved(line: Measurement) -> str:
+    """How far one person moves all groups together, in the norm that the noise is measured by."""
+    norm = line.sensitivity.l1 if isinstance(line.price, Pure) else sqrt_up(line.sensitivity.l2_squared)
+    return f"{norm.numerator:,}" if norm.denominator == 1 else shown_up(norm)
+
+
+def noise_in_words(line: Measurement) -> str:
+    """The law of the noise."""
+    match line.noise:
+        case DiscreteLaplace(scale=scale):
+            return f"Laplace, scale {shown_up(scale)}"
+        case DiscreteGaussian(variance=variance):
+            return f"Gaussian, deviation {shown_up(sqrt_up(variance))}"
+        case Quantiles(rate=rate):
+            return f"values chosen by rank, off by a scale of {shown_up(1 / rate)} rows"
+    return type(line.noise).__name__
+
+
+def error_in_words(output: Expected) -> str:
+    """Three significant digits: it is an expectation."""
+    return "unbounded" if output.error is None else f"at most {float(f'{output.error:.3g}'):,.12g}"
+
+
+def _measured(place: int, line: Measurement, quoted: Quote | None) -> Node:
+    price = "" if quoted is None else f": {_currency(line.price)}"
+    facts = [line.bounds] if line.bounds else []
+    facts.append(f"one person moves it by at most {moved(line)}: {line.why}")
+    if quoted is not None:
+        groups = "each group that is found" if quoted.findings else _plural(line.cells, "group")
+        facts.append(f"noise: {noise_in_words(line)}, in {groups}")
+    return Node(f"[{place}] {line.what}{price}", tuple(map(Node, facts)))
+
+
+def _answers(plan: Plan, price: Price, lines: Sequence[Measurement], quoted: Quote | None) -> Iterator[Node]:
+    expected = {} if quoted is None else {each.name: tuple(_expectations(each, quoted.rows)) for each in quoted.outputs}
+    first = {measure: place for place, measure in enumerate(measures(plan, price), 1)}
+    paid = dict(zip(plan.statistics, shares(plan, price), strict=True))
+
+    def made(term: Statistic | Formula) -> str:
+        asked = (measure for each in statistics_of(term) for measure in next(paid[each][0].steps(paid[each][1])))
+        places = sorted({first[measure] for measure in asked})
+        few = len(places) <= _NAMED
+        named = ", ".join(f"[{place}] {lines[place - 1].what}" if few else f"[{place}]" for place in places)
+        return f"{describe_term(term_in_words(term))} is {_plural(len(places), 'measurement')}: {named}"
+
+    shown = []
+    for output in plan.outputs:
+        if not isinstance(output.source, Key):
+            shown.append(output.source)
+            yield Node(f"{output.name} = {made(output.source)}", expected.get(output.name, ()))
+    for term in dict.fromkeys(plan.terms):
+        if term not in shown:
+            yield Node(f"to choose or sort: {made(term)}")
+
+
+def _expectations(expected: Expected, rows: int) -> Iterator[Node]:
+    size = "in a group of any size" if expected.rows is None else f"in a group of {expected.rows:,} rows"
+    within = f" in {rows:,} rows" if expected.rows is None else ""
+    relative = f", {100 * expected.relative:.2g}% of its value{within}" if expected.relative is not None else ""
+    yield Node(f"error: {error_in_words(expected)} {size}{relative}")
+    yield Node(f"interval: {expected.method}")
+
+
+def _in_all(quoted: Quote | None) -> str:
+    if quoted is None or quoted.price is None:
+        return "price: none was named; every measurement gets the same part unless weights say otherwise"
+    kept = "all groups at once" if quoted.together else "each group"
+    delta = "".join(f" and delta {shown_up(each.price.delta)}" for each in quoted.findings)
+    sure = f"errors are kept in {kept} {100 * quoted.confidence:g}% of the time"
+    return f"price: {_currency(quoted.price)}{delta} in all; {sure}"
+
+
+def _currency(price: Price) -> str:
+    return f"{'epsilon' if isinstance(price, Pure) else 'rho'} {shown_up(amount(price))}"
+
+
+def _plural(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,85 @@
+"""Why a person touches how many rows: a relation as a tree, one line a step, from public facts alone."""
+
+from collections.abc import Iterator
+
+from adomnia.explaining.tree import Node
+from adomnia.plans.descriptions import describe, describe_own
+from adomnia.privacy.relations import Join, Named, PerPerson, Public, Relation, Select, Table, Union, Where
+
+
+def reasons(relation: Relation) -> str:
+    """The tree as indented lines, its root first."""
+    return "\n".join(_indented(reasoned(relation), 0))
+
+
+def reasoned(relation: Relation) -> Node:
+    """The tree."""
+    text = f"{_what(relation)}: {_rows(relation)}, {_why(relation)}"
+    return Node(text, tuple(map(reasoned, _parts(relation))))
+
+
+def _indented(node: Node, depth: int) -> Iterator[str]:
+    yield f"{'  ' * depth}{node.text}"
+    for part in node.parts:
+        yield from _indented(part, depth + 1)
+
+
+def _rows(relation: Relation) -> str:
+    rows = relation.rows_per_person
+    return "public" if not rows else f"at most {rows:,} row{'s' if rows > 1 else ''} of a person"
+
+
+def _parts(relation: Relation) -> tuple[Relation, ...]:
+    match relation:
+        case Join(left=left, right=right):
+            return (left, right)
+        case Union(parts=parts):
+            return parts
+        case Where(source=source) | Select(source=source) | PerPerson(source=source):
+            return (source,)
+        case Named(source=source) if not isinstance(source, Table | Public):
+            return (source,)
+    return ()
+
+
+def _what(relation: Relation) -> str:
+    match relation:
+        case Table(name=name) | Public(name=name) | Named(name=name):
+            return name
+        case Where(condition=condition):
+            return f"where {describe(condition)}"
+        case Join(right=right, outer=outer):
+            return f"{'left join' if outer else 'join'} with {right.name}"
+        case Union():
+            return "union all"
+        case PerPerson(keys=keys, outputs=outputs):
+            by = ", ".join(["person", *(describe(key.value) for key in keys)])
+            return f"{', '.join(describe_own(output.aggregate) for output in outputs) or 'one row'} by {by}"
+    return f"select {', '.join(output.name for output in relation.outputs)}"
+
+
+def _why(relation: Relation) -> str:
+    match relation:
+        case Table() | Named(source=Table()):
+            return "as declared"
+        case Public() | Named(source=Public()):
+            return "about nobody"
+        case Join():
+            return _pairs(relation)
+        case Union(parts=parts):
+            return " + ".join(f"{part.rows_per_person:,}" for part in parts)
+        case PerPerson(keys=keys):
+            return "no more than rows of theirs" if keys else "because all their rows become one"
+    return "those of what it is made of"
+
+
+def _pairs(join: Join) -> str:
+    left, right = join.left.rows_per_person, join.right.rows_per_person
+    if join.rows_per_person == left * join.matches:
+        return f"because {_each(left)} before meets at most {join.matches:,} of {join.right.name}"
+    alone = f", and {left:,} before may meet none" if join.outer else ""
+    return f"because {_each(right)} of {join.right.name} meets at most {join.matched:,} before it{alone}"
+
+
+def _each(rows: int) -> str:
+    return "the one row" if rows == 1 else f"each of {rows:,} rows"

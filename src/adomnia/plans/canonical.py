@@ -1,0 +1,57 @@
+"""Plans as bytes: what the identity of a question is a hash of.
+
+A class is encoded by its `tag`, which stays what it was when the class is renamed or moved: answers are stored under
+such hashes, and one that is not found again would be paid for twice.
+"""
+
+from dataclasses import fields, is_dataclass
+from datetime import date
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import sha256
+
+from adomnia.privacy.kinds import Text
+
+
+def canonical(value: object) -> bytes:
+    """An injective encoding of plain values and frozen dataclasses of them."""
+    return encode(value, {})
+
+
+def encode(value: object, known: dict[int, bytes]) -> bytes:
+    """The same, where parts that were encoded before are `known` by where they stand in memory."""
+    match value:
+        case None | bool():
+            return f"<{value}>".encode()
+        case int() | Fraction() | date():
+            return f"<{type(value).__name__} {value}>".encode()
+        case str():
+            text = value.encode("utf-8", "surrogatepass")
+            return b"<%d:%b>" % (len(text), text)
+        case tuple():
+            return b"(%d %b)" % (len(value), b"".join(encode(item, known) for item in value))
+        case Text():
+            return _of_text(value)
+    if not is_dataclass(value) or isinstance(value, type):
+        raise TypeError(f"canonical value must be plain data, got {type(value).__name__}.")
+    # By its hash, and once: a relation and its columns stand in every statistic, with all their categories.
+    if id(value) not in known:
+        tag, names = _shape(type(value))
+        parts = b"".join(encode(getattr(value, name), known) for name in names)
+        known[id(value)] = b"#" + sha256(tag + parts).digest()
+    return known[id(value)]
+
+
+@lru_cache(maxsize=256)
+def _of_text(kind: Text) -> bytes:
+    """A category with all its values, once for all questions."""
+    return b"#" + sha256(_shape(Text)[0] + encode(kind.values, {})).digest()
+
+
+@lru_cache(maxsize=256)
+def _shape(kind: type) -> tuple[bytes, tuple[str, ...]]:
+    """The tag of a class and the names of its fields."""
+    if "tag" not in vars(kind):
+        raise TypeError(f"canonical value must have a tag of its own, and {kind.__name__} has none.")
+    tag: str = vars(kind)["tag"]
+    return f"{tag} ".encode(), tuple(field.name for field in fields(kind))

@@ -1,0 +1,265 @@
+"""Plans in words: one line that says all of a plan, for people, tests and the sorting of conditions."""
+
+from datetime import date
+from fractions import Fraction
+
+from adomnia.plans.choices import Chain, Compared, Condition, Keyed
+from adomnia.plans.formulas import Formula, Term
+from adomnia.plans.plan import Order, Output, Plan
+from adomnia.privacy.aggregates import Different, Extreme, Histogram, Own, People, Present, Rows, Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Call, Column, Expression, Literal
+from adomnia.privacy.keys import Bucket, Key, Label, Names
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import (
+    Join,
+    Named,
+    OwnValue,
+    Public,
+    Relation,
+    Select,
+    Selected,
+    Table,
+    Union,
+    Where,
+)
+from adomnia.statistics.contract import Statistic
+from adomnia.statistics.correlation import Correlation
+from adomnia.statistics.covariance import Covariance
+from adomnia.statistics.presence import is_parted
+from adomnia.statistics.quantile import Quantile
+from adomnia.statistics.registry import name_of
+
+_PREFIXES = {"negative": "-", "not": "NOT "}
+_SIGNS = {"mod": "%", "same": "IS NOT DISTINCT FROM", "and": "AND", "or": "OR", "like": "LIKE"}
+_SIGNS |= {sign: sign for sign in ("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "||")}
+_CONSTANTS = ("TRUE", "FALSE", "NULL")  # a column may be called that, and must not read like it
+
+
+def line(plan: Plan) -> str:
+    """The whole plan.
+
+    Keys stand in brackets; a clamped expression is followed by its bounds and step.
+    """
+    keys = f" BY {', '.join(map(describe_key, plan.keys))}" if plan.keys else ""
+    outputs = ", ".join(map(_output, plan.outputs))
+    order = f" ORDER BY {', '.join(map(_order, plan.order))}" if plan.order else ""
+    having = f" HAVING {describe_choice(plan.having)}" if plan.having is not None else ""
+    cut = (f" LIMIT {plan.limit}" if plan.limit is not None else "") + (f" OFFSET {plan.offset}" if plan.offset else "")
+    return f"{describe_relation(plan.relation)}{keys}: {outputs}{having}{order}{cut}"
+
+
+def describe_choice(condition: Condition) -> str:
+    """A condition of HAVING."""
+    match condition:
+        case Compared(sign=sign, left=left, right=right):
+            return f"({describe_term(left)} {sign} {describe_term(right)})"
+        case Keyed(key=key, value=value):
+            return f"({describe_key(key)} {condition.sign} {_label(value)})"
+        case Chain(function=function, parts=parts):
+            words = f" {_SIGNS[function]} ".join(map(describe_choice, parts))
+            return f"({words})" if parts else _constant(function == "and")
+    return f"(NOT {describe_choice(condition.of)})"
+
+
+def describe_key(key: Key) -> str:
+    """What rows are grouped by."""
+    if not isinstance(key, Bucket):
+        return describe(key)
+    match key.among:
+        case Numbers(lower=lower, upper=upper, step=step) if key.shown == "number":
+            return f"{describe(key.written)} in {lower}..{upper} by {step}"
+        case Numbers():
+            return f"{describe(key.written)} in {key.labels[0]}..{key.labels[-1]}"
+        case Names():
+            return f"values of {describe(key.written)} that are found"
+        case None:
+            return describe(key.written)
+    return f"{describe(key.written)} among {', '.join(map(_constant, key.among))}"
+
+
+def _label(value: Label) -> str:
+    return _constant(value if isinstance(value, bool | str | date) else Fraction(value))
+
+
+def describe_term(term: Term) -> str:
+    """A statistic, or arithmetic between statistics and constants in brackets of its own."""
+    if isinstance(term, Fraction):
+        return _number(term)
+    if not isinstance(term, Formula):
+        return describe_statistic(term)
+    words = list(map(describe_term, term.terms))
+    match term.function:
+        case "negative":
+            return f"(-{words[0]})"
+        case "at least 1":
+            return f"GREATEST({words[0]}, 1)"
+        case "round":
+            return f"ROUND({', '.join(words)})"
+    return f"({f' {term.function} '.join(words)})"
+
+
+def describe_statistic(statistic: Statistic) -> str:
+    """AVG(salary in 0..500000 by 1/4)."""
+    name = name_of(statistic)
+    match query_of(statistic).aggregate:
+        case Rows():
+            return f"{name}(*)"
+        case People(person=person):
+            return f"{name}(DISTINCT {'person' if person is None else describe(person)})"
+        case Different(value=value):
+            return f"{name}(DISTINCT {describe(value)})"
+        case Present(value=value):
+            return f"{name}({describe(value)})"
+        case Total() as total:
+            totals = (total, statistic.other) if isinstance(statistic, Covariance | Correlation) else (total,)
+            return f"{name}({', '.join(map(_total, totals))})"
+        case Histogram() as histogram:
+            share = f", {_number(statistic.share)}" if isinstance(statistic, Quantile) else ""
+            return f"{name}({_total(histogram)}{share})"
+
+
+def _total(total: Total | Histogram) -> str:
+    domain = total.domain
+    return f"{describe(total.value)} in {domain.lower}..{domain.upper} by {domain.step}"
+
+
+def query_of(statistic: Statistic) -> Query:
+    """The query that a statistic is made of."""
+    query: Query = statistic.query  # type: ignore[attr-defined]  # every registered statistic is made of one
+    return query
+
+
+def describe_query(query: Query) -> str:
+    """One exact aggregate, as a measurement is called in a quote."""
+    match query.aggregate:
+        case Rows():
+            what = "rows"
+        case People():
+            what = "people"
+        case Different(value=value):
+            what = f"different values of {describe(value)}"
+        case Present(value=value):
+            what = f"values of {describe(value)}"
+        case Total(value=value, centre=0):
+            what = f"sum of {describe(value)}"
+        case Total(value=value, domain=domain, centre=centre):
+            what = f"sum of {describe(value)} - {_number(centre * domain.step)}"
+        case Histogram(value=value):
+            what = f"values of {describe(value)} by rank"
+    return f"{what}, with a value and without" if is_parted(query) else what
+
+
+def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line for each node
+    """The tables, how many rows of a person count, and the conditions."""
+    match relation:
+        case Table(name=name, rows_per_person=rows):
+            return f"{name}[{rows}]"
+        case Public(name=name):
+            return f"{name}[public]"
+        case Where():
+            return f"{describe_relation(relation.source)} WHERE {describe(relation.condition)}"
+        case Named(source=source, name=name):
+            return f"({describe_relation(source)}) AS {name}"
+        case Join():
+            return _join(relation)
+        case Select():
+            return f"[{', '.join(map(_selected, relation.outputs))}] FROM ({describe_relation(relation.source)})"
+        case Union(parts=parts):
+            return " UNION ALL ".join(f"({describe_relation(part)})" for part in parts)
+    outputs = [*map(_selected, relation.keys), *(f"{each.name} = {describe_value(each)}" for each in relation.outputs)]
+    return f"PER PERSON [{', '.join(outputs)}] FROM ({describe_relation(relation.source)})"
+
+
+def _join(join: Join) -> str:
+    conditions = ["person"] * bool(join.right.rows_per_person) + [describe(condition) for condition in join.on]
+    kind = "LEFT JOIN" if join.outer else "JOIN"
+    left, right = describe_relation(join.left), describe_relation(join.right)
+    return f"{left} {kind} {right} ON {' AND '.join(conditions)}"
+
+
+def _selected(output: Selected) -> str:
+    return f"{output.name} = {describe(output.value)}"
+
+
+def describe_value(value: OwnValue) -> str:
+    """An aggregate of one person's rows, and what it is clamped to."""
+    domain = value.domain
+    return describe_own(value.aggregate) + (f" in {domain.lower}..{domain.upper} by {domain.step}" if domain else "")
+
+
+def describe_own(aggregate: Own, bounds: bool = True) -> str:
+    """An aggregate of one person's rows, with the bounds of what is added up or without."""
+    match aggregate:
+        case Rows():
+            return "COUNT(*)"
+        case Present(value=value):
+            return f"COUNT({describe(value)})"
+        case Different(value=value):
+            return f"COUNT(DISTINCT {describe(value)})"
+        case Extreme(value=value, greatest=greatest):
+            return f"{'MAX' if greatest else 'MIN'}({describe(value)})"
+    name = "SUM" if isinstance(aggregate, Total) else "AVG"
+    domain = aggregate.domain
+    within = f" in {domain.lower}..{domain.upper} by {domain.step}" if bounds else ""
+    return f"{name}({describe(aggregate.value)}{within})"
+
+
+def describe(expression: Expression) -> str:
+    """An expression in brackets of its own; two that differ are described differently."""
+    match expression:
+        case Column(name=name, source=source):
+            quoted = f'"{name}"' if name.upper() in _CONSTANTS else name
+            return f"{source}.{quoted}" if source else quoted
+        case Literal(value=value):
+            return _constant(value)
+        case Call():
+            return _call(expression)
+    raise TypeError(f"describe expression must be an expression, got {expression!r}.")
+
+
+def _call(call: Call) -> str:
+    words = [describe(argument) for argument in call.arguments]
+    match call.function:
+        case "finite":
+            return words[0]
+        case "is null":
+            return f"({words[0]} IS NULL)"
+        case "case":
+            cases = (f"WHEN {test} THEN {outcome}" for test, outcome in zip(words[:-1:2], words[1::2], strict=True))
+            return f"CASE {' '.join(cases)} ELSE {words[-1]} END"
+        case function if function in _SIGNS:
+            return f"({f' {_SIGNS[function]} '.join(words)})"
+        case function if function in _PREFIXES:
+            return f"({_PREFIXES[function]}{words[0]})"
+    return f"{call.function.upper()}({', '.join(words)})"
+
+
+def _constant(value: Fraction | str | bool | date | None) -> str:
+    match value:
+        case bool() | None:
+            return {True: "TRUE", False: "FALSE", None: "NULL"}[value]
+        case Fraction():
+            return _number(value)
+        case date():
+            return f"DATE '{value.isoformat()}'"
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _number(value: Fraction) -> str:
+    return str(value.numerator) if value.denominator == 1 else repr(float(value))
+
+
+def _output(output: Output) -> str:
+    if isinstance(output.source, Key):
+        return f"{output.name} = [{_key_name(output.source)}]"
+    return f"{output.name} = {describe_term(output.source)}"
+
+
+def _key_name(key: Key) -> str:
+    return key.name if isinstance(key, Column) else describe(key.written)
+
+
+def _order(order: Order) -> str:
+    by = _key_name(order.by) if isinstance(order.by, Key) else describe_term(order.by)
+    return f"{by} DESC" if order.descending else by

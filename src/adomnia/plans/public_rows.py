@@ -1,0 +1,16 @@
+"""What a question about public tables alone means: their rows as they are, exactly and at no price."""
+
+from dataclasses import dataclass
+
+from adomnia.privacy.relations import Select
+
+
+@dataclass(frozen=True)
+class PublicRows:
+    """Rows of public tables: the names of the outputs, what they are sorted by, and which are shown."""
+
+    names: tuple[str, ...]
+    rows: Select
+    order: tuple[tuple[int, bool], ...]  # places of outputs, and whether descending
+    limit: int | None
+    offset: int = 0

@@ -1,0 +1,69 @@
+"""Columns of our own making in words: what stands behind v0, g0 and c0, for people who never wrote those names."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from adomnia.plans.descriptions import describe, describe_own, query_of
+from adomnia.plans.formulas import Formula, Term
+from adomnia.privacy.aggregates import People, Rows
+from adomnia.privacy.expressions import Call, Column, Expression
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Join, Named, PerPerson, Public, Relation, Select, Table, Union
+from adomnia.statistics.correlation import Correlation
+from adomnia.statistics.covariance import Covariance
+
+
+def in_words(query: Query) -> Query:
+    """The same query, to be described: its columns are called what they are."""
+    if isinstance(query.aggregate, Rows | People):
+        return query
+    value = _worded(query.aggregate.value, _names(query.relation))
+    return replace(query, aggregate=replace(query.aggregate, value=value))
+
+
+def term_in_words(term: Term) -> Term:
+    """A statistic, or arithmetic between statistics, to be described."""
+    if isinstance(term, Fraction):
+        return term
+    if isinstance(term, Formula):
+        return Formula(term.function, tuple(map(term_in_words, term.terms)))
+    if isinstance(term, Covariance | Correlation):
+        value = _worded(term.other.value, _names(query_of(term).relation))
+        term = replace(term, other=replace(term.other, value=value))
+    return replace(term, query=in_words(query_of(term)))  # type: ignore[type-var]  # statistics are dataclasses
+
+
+def _worded(expression: Expression, names: Mapping[tuple[str, str], str]) -> Expression:
+    match expression:
+        case Column(name=name, source=source) if (source, name) in names:
+            return replace(expression, name=names[source, name], source="")
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(_worded(argument, names) for argument in arguments))
+    return expression
+
+
+def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 - one for each node
+    """The words for every column that a question did not name itself, by its side and name."""
+    match relation:
+        case Table() | Public():
+            return {}
+        case Join(left=left, right=right):
+            return _names(left) | _names(right)
+        case Named(source=source, name=side):
+            return {(side, name): words for (_, name), words in _names(source).items()}
+        case Union(parts=parts):
+            return _names(parts[0])
+        case Select(outputs=outputs):
+            below = _names(relation.source)
+            return {("", output.name): describe(_worded(output.value, below)) for output in outputs}
+        case PerPerson(keys=keys, outputs=values):
+            below = _names(relation.source)
+            words = {("", key.name): describe(_worded(key.value, below)) for key in keys}
+            for value in values:
+                aggregate = value.aggregate
+                if not isinstance(aggregate, Rows):
+                    aggregate = replace(aggregate, value=_worded(aggregate.value, below))
+                words["", value.name] = f"{describe_own(aggregate, bounds=False)} of a person"
+            return words
+    return _names(relation.source)

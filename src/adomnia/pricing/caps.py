@@ -1,0 +1,185 @@
+"""How many rows of a person count in each table of a plan, and what that leaves out: from profiles alone, so free.
+
+A cap that is low leaves rows out, one that is high needs noise. The one that is taken costs the least of both at the
+price of the plan, over all of its measurements together: they are about the same rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import pi, prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adomnia.plans.descriptions import query_of
+from adomnia.pricing.parts import shares
+from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.events import Pure
+from adomnia.privacy.keys import is_open
+from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Public, Table, Union, recapped
+from adomnia.statistics.profile import Contributions, hidden_people, ladder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from adomnia.catalog import model
+    from adomnia.plans.plan import Plan
+    from adomnia.privacy.events import Price
+    from adomnia.privacy.queries import Query
+    from adomnia.privacy.relations import Relation
+    from adomnia.statistics.contract import Measure, Statistic
+
+_SUPPOSED_GROUPS = 100
+_PASSES = 2  # over the tables of a join, each with the caps of the others as they are
+
+
+@dataclass(frozen=True)
+class Cap:
+    """How many rows of a person count in one table.
+
+    Without a profile nobody knows what that `leaves_out`. Where it is `shortened`, what a person adds to all groups
+    together is cut to a length besides, and nobody knows how much that is in rows.
+    """
+
+    table: str
+    rows: int
+    leaves_out: LeftOut | None = None
+    shortened: bool = False
+
+    def __str__(self) -> str:
+        counts = f"{self.rows:,} rows of a person count" if self.rows > 1 else "1 row of a person counts"
+        fate = self.leaves_out or "how many rows that leaves out is not known"
+        less = ", and people with many count less than that by an unknown part" if self.shortened else ""
+        return f"{self.table}: at most {counts}{less}; {fate}"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a cap leaves out: an estimated share of all rows of the table, and its standard deviation.
+
+    Few people with many rows cannot be seen: up to `hidden_people` may have more than `seen_rows`.
+    """
+
+    share: float
+    deviation: float
+    hidden_people: int
+    seen_rows: int
+
+    def __str__(self) -> str:
+        share = f"about {100 * self.share:.2g}% (+-{100 * self.deviation:.1g}%) of all" if self.share else "no"
+        hidden = (
+            f", besides those of up to {self.hidden_people:,} people with over {self.seen_rows:,}, too few to be seen"
+        )
+        return f"{share} rows are seen to be left out{hidden * (self.hidden_people > 0)}"
+
+
+def chosen(plan: Plan, price: Price, catalog: model.Catalog) -> tuple[Plan, tuple[Cap, ...]]:
+    """The plan with the caps that suit its price, and what they leave out."""
+    tables = _tables(plan, catalog)
+    seen, caps = _seen(tables), {table.name: table.rows_per_person for table in tables}
+    if seen:
+        caps |= _best(_measures(plan, price), caps, seen)
+        plan = replace(plan, relation=recapped(plan.relation, caps)).with_statistics(lambda one: _with_caps(one, caps))
+    return plan, tuple(_told(table, caps[table.name], seen.get(table.name)) for table in tables if _is_worth(table))
+
+
+def largest(plan: Plan, catalog: model.Catalog) -> tuple[Cap, ...]:
+    """The caps of a plan that shortens what people add, and so needs no low ones."""
+    tables = _tables(plan, catalog)
+    seen = _seen(tables)
+    told = (_told(table, table.rows_per_person, seen.get(table.name)) for table in tables if _is_worth(table))
+    return tuple(replace(cap, shortened=True) for cap in told)
+
+
+def _tables(plan: Plan, catalog: model.Catalog) -> list[model.Table]:
+    names = {name for statistic in plan.statistics for name in _capped(query_of(statistic).read)}
+    return [table for table in catalog.tables if table.name in names]
+
+
+def _seen(tables: list[model.Table]) -> dict[str, Contributions]:
+    """What the profiles show; one that shows nobody tells nothing."""
+    profiles = {table.name: Contributions.seen(table.profile) for table in tables if table.profile is not None}
+    return {name: profile for name, profile in profiles.items() if profile.top}
+
+
+def _capped(relation: Relation) -> Iterator[str]:
+    """The tables of which not all rows of a person are read."""
+    match relation:
+        case Table(name=name, rows_per_person=rows):
+            yield from () if rows == MOST_ROWS else (name,)
+        case Public():
+            pass
+        case Join(left=left, right=right):
+            yield from (*_capped(left), *_capped(right))
+        case Union(parts=parts):
+            for part in parts:
+                yield from _capped(part)
+        case PerPerson(read=read):
+            yield from _capped(read)
+        case _:
+            yield from _capped(relation.source)
+
+
+def _measures(plan: Plan, price: Price) -> tuple[Measure, ...]:
+    rounds = (next(statistic.steps(share)) for statistic, share in shares(plan, price))
+    return tuple(dict.fromkeys(measure for each in rounds for measure in each))
+
+
+def _best(
+    measures: tuple[Measure, ...], largest: Mapping[str, int], seen: Mapping[str, Contributions]
+) -> dict[str, int]:
+    caps = {name: largest[name] for name in seen}
+    for _ in range(_PASSES if len(seen) > 1 else 1):
+        for name, contributions in seen.items():
+            steps = ladder(largest[name])
+            noise = np.array([_noise(measures, caps | {name: step}) for step in steps])
+            bias = len(measures) * contributions.bias(np.array(steps, dtype=np.float64), largest[name])
+            place = int(np.argmin(bias + noise))
+            caps[name] = largest[name] if noise[-1] <= (bias + noise)[place] else steps[place]
+    return caps
+
+
+def _noise(measures: tuple[Measure, ...], caps: Mapping[str, int]) -> float:
+    """The mean size of all noise of all cells, in rows."""
+    return sum(_groups(measure.query) * _noise_of(measure, caps) for measure in measures)
+
+
+def _groups(query: Query) -> int:
+    """How many cells there are; of keys whose values nobody knows yet, as many as there are supposed to be."""
+    sizes = zip(query.keys, query.shape, strict=True)
+    return prod(min(size, _SUPPOSED_GROUPS) if is_open(key) else size for key, size in sizes)
+
+
+def _noise_of(measure: Measure, caps: Mapping[str, int]) -> float:
+    query, relation = measure.query, recapped(measure.query.relation, caps)
+    match query.aggregate:
+        case Total(magnitude=magnitude):  # a row is taken to move a sum by half of what it can
+            return _size(measure) * relation.rows_per_person / query.relation.rows_per_person / (magnitude / 2)
+        case Rows() | Present():
+            return _size(measure) * relation.rows_per_person / query.relation.rows_per_person
+    return _size(replace(measure, query=replace(query, relation=relation)))
+
+
+def _size(measure: Measure) -> float:
+    """The mean size of the noise of one cell; that of a Gaussian is sigma * sqrt(2 / pi)."""
+    sensitivity, price = measure.query.sensitivity(), measure.price
+    return float(sensitivity.l1 / price.epsilon) if isinstance(price, Pure) else sensitivity.l2 / sqrt(pi * price.rho)
+
+
+def _with_caps(statistic: Statistic, caps: Mapping[str, int]) -> Statistic:
+    query = query_of(statistic)
+    return replace(statistic, query=replace(query, relation=recapped(query.relation, caps)))  # type: ignore[type-var]
+
+
+def _is_worth(table: model.Table) -> bool:
+    """Whether to say it: that people have one row in the people's own table goes without saying."""
+    return table.link is not None or table.rows_per_person > 1
+
+
+def _told(table: model.Table, cap: int, seen: Contributions | None) -> Cap:
+    if seen is None or table.profile is None:
+        return Cap(table.name, cap)
+    share, deviation = float(seen.dropped(np.array([cap]))[0]) / seen.rows, seen.deviation(cap) / seen.rows
+    top = max(seen.top, cap)
+    return Cap(table.name, cap, LeftOut(share, deviation, hidden_people(table.profile, top), top))

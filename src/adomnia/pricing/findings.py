@@ -1,0 +1,77 @@
+"""What it costs to find the values of keys that nobody declared."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from adomnia.catalog.model import Catalog
+from adomnia.errors import Refusal
+from adomnia.mechanisms.threshold import KeyPrice
+from adomnia.plans.plan import Plan
+from adomnia.plans.undeclared import Finding
+from adomnia.pricing.parts import amount, event
+from adomnia.privacy.aggregates import People
+from adomnia.privacy.amounts import DELTA_UNIT, Number
+from adomnia.privacy.events import Approximate, Composed, Concentrated, Event, Price, Pure
+from adomnia.privacy.keys import is_open
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import recapped
+
+if TYPE_CHECKING:
+    from adomnia.pricing.payment import Priced
+
+
+def needed(catalog: Catalog) -> str:
+    """What it takes to have values found."""
+    if catalog.budget.approximate:
+        return "have those found that enough people share: add delta=1e-9"
+    return "have them found: with approximate = true in [budget], which is the owner's to set, add delta=1e-9"
+
+
+def finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalog) -> Finding | None:
+    """How the values of a plan's open keys are found, for the price of one of its measurements and delta.
+
+    With Laplace noise one row of a person in each table is enough: with more, the threshold rises faster than the
+    number of people who are seen to have a value (docs/proofs/threshold.md).
+    """
+    keys = tuple(filter(is_open, plan.keys))
+    if not keys or delta is None:
+        if delta is not None:
+            why = "pays for finding the values of keys, and all keys of this question are declared"
+            raise Refusal("delta=", why, "leave it out", code="bad_price")
+        return None
+    pure = isinstance(part, Pure)
+    relation = recapped(plan.relation, {table.name: 1 for table in catalog.tables}) if pure else plan.relation
+    found = Finding(Query(relation, keys, People()), _price(part, delta), catalog.minimum_frequency)
+    try:
+        _ = found.threshold  # what cannot be bought is found here, not later
+    except ValueError:
+        why = "makes noise that is too small or too large for a threshold"
+        raise Refusal("The price", why, "name one between 0.001 and 10", code="bad_price") from None
+    return found
+
+
+def _price(part: Price, delta: Number) -> KeyPrice:
+    with suppress(ValueError):
+        price = Approximate(part.epsilon, delta) if isinstance(part, Pure) else Concentrated(part.rho, delta)
+        if price.delta >= DELTA_UNIT:
+            return price
+    raise Refusal(f"delta={delta}", "is not between 1e-30 and 1", "write delta=1e-9", code="bad_price")
+
+
+def findings(priced: Sequence["Priced"]) -> tuple[Finding, ...]:
+    """How the values of open keys are found, each once."""
+    return tuple(dict.fromkeys(each.finding for each in priced if each.finding is not None))
+
+
+def total(asked: "Priced") -> Price:
+    """The price that was named for a question: of its measurements, and of finding values before them."""
+    found = asked.finding
+    return asked.price if found is None else asked.price * (1 + found.amount / amount(asked.price))
+
+
+def cost(priced: Sequence["Priced"]) -> Event:
+    """What all questions cost together."""
+    measured = event(*((each.plan, each.price) for each in priced))
+    found = findings(priced)
+    return Composed([*(each.price for each in found), measured]) if found else measured

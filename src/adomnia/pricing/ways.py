@@ -1,0 +1,74 @@
+"""Which way to a sum: measured itself, or put together from what the questions measure anyway.
+
+A sum is the values' distances from the middle of their bounds, added up, and the middle times their number. An AVG of
+the same values measures both, a COUNT of them one. By itself a sum is never better put together: docs/decisions/0012.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf, log
+
+from adomnia.plans.formulas import Formula, statistics_of
+from adomnia.plans.plan import Plan
+from adomnia.pricing.parts import shares, together, wanted
+from adomnia.pricing.quotes import SUPPOSED_ROWS, Supposed
+from adomnia.privacy.events import Price
+from adomnia.statistics.centred import distances_and_values
+from adomnia.statistics.contract import Statistic
+from adomnia.statistics.sum import Sum
+
+_MOST_COMPARED = 200  # a second of the processor's time
+_CONFIDENCE = 0.95
+_SMALLEST = 1e-300  # an error of none, or without bound, is one of this or of its reciprocal
+
+
+def with_ways(plans: Sequence[Plan], price: Price) -> list[Plan]:
+    """The same plans, each sum the way that has the smallest error to expect when one price pays for all of them.
+
+    Comparing takes as long as there are sums times terms: where they are too many, each sum is measured itself.
+    """
+    chosen = list(plans)
+    sums = [(place, each) for place, plan in enumerate(plans) for each in plan.statistics if isinstance(each, Sum)]
+    if len(sums) * sum(len(plan.terms) for plan in plans) > _MOST_COMPARED:
+        return chosen
+    for place, statistic in sums:
+        if _is_shared(statistic, chosen, price):
+            chosen = _better(chosen, place, statistic, price)
+    return chosen
+
+
+def _is_shared(statistic: Sum, plans: list[Plan], price: Price) -> bool:
+    """Whether something that the sum could be put together from is measured anyway."""
+    distances, values = distances_and_values(statistic.query, "Sum")
+    if distances == statistic.query:  # counted from a middle that is zero
+        return False
+    measured = {measure.query for plan in plans for measure in wanted(plan, price)}
+    return distances in measured or values in measured
+
+
+def _better(plans: list[Plan], place: int, statistic: Sum, price: Price) -> list[Plan]:
+    other = replace(statistic, centred=True)
+    changed = plans[place].with_statistics(lambda each: other if each == statistic else each)
+    swapped = [*plans[:place], changed, *plans[place + 1 :]]
+    # Where it is an output by itself and nothing is weighted, it is always better (docs/decisions/0012).
+    if not any(plan.weights or any(_is_within(statistic, term) for term in plan.terms) for plan in plans):
+        return swapped
+    return swapped if _error(swapped, price) < _error(plans, price) else plans
+
+
+def _is_within(statistic: Sum, term: Statistic | Formula) -> bool:
+    return isinstance(term, Formula) and statistic in statistics_of(term)
+
+
+def _error(plans: list[Plan], price: Price) -> float:
+    """How large the errors to expect of all outputs are, by the logarithm of their product."""
+    return sum(_errors(plan, part) for plan, part in zip(plans, together(plans, price), strict=True))
+
+
+def _errors(plan: Plan, price: Price) -> float:
+    supposed = Supposed(zip(plan.statistics, shares(plan, price), strict=True), SUPPOSED_ROWS)
+    try:
+        errors = [supposed.error(term, _CONFIDENCE) for term in plan.terms]
+    except ValueError:  # no noise can be drawn for so little, which is refused later
+        return inf
+    return sum(log(min(max(error, _SMALLEST), 1 / _SMALLEST)) for error in errors)

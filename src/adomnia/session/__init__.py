@@ -1,0 +1,1 @@
+"""The face of a dataset: opening it, asking it, and the answers."""

@@ -1,0 +1,135 @@
+"""An answer: values with their intervals, what they cost, and how to read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adomnia.session import display
+from adomnia.session.columns import Cell, KeyColumn, ValueColumn
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from adomnia.ledger.requests import Receipt
+    from adomnia.pricing.caps import Cap
+    from adomnia.privacy.events import Event
+    from adomnia.privacy.filters import Left
+    from adomnia.statistics.contract import Floats
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows of declared keys and noisy values. `rows` are the cells that HAVING and LIMIT leave, in their order.
+
+    Rows of public tables have no receipt: nothing was paid for them. `caps` say how many rows of a person count in each
+    table, and about how many that leaves out.
+    """
+
+    columns: tuple[KeyColumn | ValueColumn, ...]
+    rows: NDArray[np.intp]
+    confidence: float
+    receipt: Receipt | None
+    replayed: bool
+    left: Left
+    caps: tuple[Cap, ...] = ()
+
+    @property
+    def cost(self) -> Event | None:
+        """What this answer cost, None if nothing; a replayed one says what was paid the first time."""
+        return None if self.receipt is None else self.receipt.event
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> list[Cell]:
+        """One column, as a list."""
+        column = self._column(name)
+        if isinstance(column, KeyColumn):
+            return [column.values[row] for row in self.rows]
+        return _plain(column.estimate.values.ravel()[self.rows], column.estimate.whole)
+
+    def interval(self, name: str, confidence: float | None = None, together: bool = False) -> list[tuple[float, float]]:
+        """Lower and upper ends around each value of a column; `together`: all of its cells covered at once."""
+        column = self._column(name)
+        if isinstance(column, KeyColumn):
+            raise TypeError(f"Answer interval needs a measured column, got the key {name}.")
+        lower, upper = self._bounds(column, self.confidence if confidence is None else confidence, together)
+        return list(zip(lower.tolist(), upper.tolist(), strict=True))
+
+    def only(self, cells: tuple[int, ...]) -> Answer:
+        """Without all other cells; they are in ascending order, and all of its rows are among them."""
+        columns = tuple(column.only(cells) for column in self.columns)
+        return replace(self, columns=columns, rows=np.searchsorted(cells, self.rows))
+
+    def records(self) -> list[dict[str, Cell | None]]:
+        """The answer as one dictionary a row, with `name_lower` and `name_upper` beside each measured value.
+
+        Both are None where the interval is unbounded; arrays and tables have infinity there.
+        """
+        table = {name: list(map(_finite, values)) for name, values in self._table().items()}
+        return [{name: values[row] for name, values in table.items()} for row in range(len(self))]
+
+    def to_arrow(self) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table(self._typed()).slice(0, len(self))
+
+    def to_pandas(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(self._typed()).head(len(self))
+
+    def to_polars(self) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame(self._typed()).head(len(self))
+
+    def __repr__(self) -> str:
+        return display.as_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.as_html(self)
+
+    def _column(self, name: str) -> KeyColumn | ValueColumn:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(f"Answer has no column {name}; it has {', '.join(column.name for column in self.columns)}.")
+
+    def _bounds(self, column: ValueColumn, confidence: float, together: bool) -> tuple[Floats, Floats]:
+        cells = column.estimate.values.size if together else 1
+        lower, upper = column.estimate.interval(confidence, cells)
+        return lower.ravel()[self.rows], upper.ravel()[self.rows]
+
+    def _typed(self) -> dict[str, list[Cell]]:
+        """The answer's columns; of one without rows, the first cell, for the types of its values."""
+        column = self.columns[0]
+        cells = len(column.values) if isinstance(column, KeyColumn) else column.estimate.values.size
+        return self._table() if len(self) else replace(self, rows=np.arange(min(1, cells), dtype=np.intp))._table()
+
+    def _table(self) -> dict[str, list[Cell]]:
+        table: dict[str, list[Cell]] = {}
+        for column in self.columns:
+            table[column.name] = self[column.name]
+            if isinstance(column, ValueColumn):
+                lower, upper = self._bounds(column, self.confidence, together=False)
+                table[f"{column.name}_lower"] = _plain(lower, column.estimate.whole)
+                table[f"{column.name}_upper"] = _plain(upper, column.estimate.whole)
+        return table
+
+
+def _plain(values: Floats, whole: bool) -> list[Cell]:
+    # From 2^53 on a double may have been rounded, and from 2^63 on no column of integers could hold it.
+    exact = whole and bool((abs(values) < 2**53).all())
+    return [int(value) for value in values] if exact else values.tolist()
+
+
+def _finite(value: Cell) -> Cell | None:
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,0 +1,151 @@
+"""Everything that was said when something was asked: what a ledger keeps beside a debit, and can be asked again."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any, cast
+
+from adomnia.catalog.model import Catalog
+from adomnia.errors import Refusal
+from adomnia.plans.canonical import canonical
+from adomnia.plans.plan import Plan
+from adomnia.plans.public_rows import PublicRows
+from adomnia.pricing.parts import identity, weighted
+from adomnia.pricing.payment import Payment, Priced, Question, check_confidence, is_free, paid_batch
+from adomnia.pricing.precision import RowsNeeded
+from adomnia.privacy.amounts import exact
+from adomnia.privacy.events import Composed, Event, Pure
+from adomnia.sql.lower import MOST_NUMBERS, numbers_of, priced, understood
+from adomnia.sql.reading.count_of_groups import count_of_groups
+from adomnia.sql.reading.parse import parsed
+
+MOST_QUESTIONS = 100
+_AMOUNTS = ("epsilon", "rho", "delta")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question, or several that are paid for together; `payment` is what was named for all of a batch."""
+
+    questions: tuple[Question, ...]
+    confidence: float
+    version: int
+    payment: Payment | None = None
+    replay: bool = True
+
+    @property
+    def names_a_price(self) -> bool:
+        """Whether the analyst said what to pay."""
+        common = self.payment or Payment()
+        named = any(common.get(name) is not None for name in ("epsilon", "rho", "error"))
+        return named or not all(is_free(replace(question, delta=None)) for question in self.questions)
+
+    def plans(self, catalog: Catalog) -> list[Plan]:
+        """What the questions mean; a Refusal where they are too large together."""
+        plans, numbers = [], 0
+        for question in self.questions:
+            plans.append(priced(meaning(question, catalog, self.confidence)))
+            numbers += numbers_of(plans[-1])
+            if numbers > MOST_NUMBERS:
+                why = f"asks for more than {MOST_NUMBERS:,} numbers"
+                raise Refusal("The batch", why, "take it apart", code="too_many_cells")
+        return plans
+
+    def paid(self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None) -> list[Priced]:
+        """The plans at the price that was named, or that a policy sets."""
+        questions, payment = self.questions, self.payment
+        if price is not None and payment is None:
+            questions = tuple(replace(question, epsilon=price.epsilon) for question in questions)
+        elif price is not None and payment is not None:
+            payment = cast("Payment", {**payment, "epsilon": price.epsilon})
+        try:
+            return paid_batch(questions, plans, payment or Payment(), catalog, self.confidence)
+        except RowsNeeded as refusal:
+            raise refusal.naming(count_of_groups(refusal.text)) from None
+
+    def identity(self, asked: Sequence[Priced], request: str) -> bytes:
+        """What the answer to plans at their prices is stored under; if it must be measured afresh, by its request."""
+        identities = [identity(each.plan, each.price, self.version) for each in asked]
+        if len(identities) == 1 and self.replay:
+            return identities[0]
+        return sha256(self._tag(request) + b"".join(identities)).digest()
+
+    def unpriced_identity(self, plans: Sequence[Plan], catalog: Catalog, request: str) -> bytes:
+        """What the answer is stored under where a policy sets the price: all but the price, and what follows from it.
+
+        Ways of measuring follow from the terms and their weights, caps from the profiles of tables, and from the
+        minimum frequency which values of keys are found.
+        """
+        facts = (tuple(table.profile for table in catalog.tables), catalog.minimum_frequency, self.version)
+        wanted = [weighted(plan, each.weights or {}) for plan, each in zip(plans, self.questions, strict=True)]
+        split = tuple((plan.keys, plan.terms, plan.weights) for plan in wanted)
+        paid = tuple((each.effort, _amount(each.delta)) for each in self.questions)
+        common = (self.payment or Payment()).get("effort")
+        said = canonical((facts, split, paid, common, self.payment is None))
+        return sha256(b"policy" + self._tag(request) + said).digest()
+
+    def to_text(self) -> str:
+        """As ASCII text."""
+        record: dict[str, Any] = {"questions": [_written(each) for each in self.questions]}
+        record |= {"confidence": float(self.confidence), "version": self.version, "replay": self.replay}
+        if self.payment is not None:
+            record["payment"] = _said(self.payment)
+        return json.dumps(record, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str) -> "Asked":
+        """From what `to_text` wrote."""
+        record = json.loads(text)
+        questions = tuple(Question(**_read(each)) for each in record["questions"])
+        payment = cast("Payment", _read(record["payment"])) if "payment" in record else None
+        return cls(questions, record["confidence"], record["version"], payment, record["replay"])
+
+    def _tag(self, request: str) -> bytes:
+        return b"batch" if self.replay else b"fresh" + sha256(request.encode(errors="replace")).digest()
+
+
+def meaning(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
+    """What a question means; nothing is read."""
+    if not isinstance(question, Question) or not isinstance(question.text, str):
+        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
+    check_confidence(confidence)
+    return understood(parsed(question.text), catalog, finds=question.delta is not None, confidence=confidence)
+
+
+def price_of(event: Event) -> Pure:
+    """The epsilon that was paid in all, where a policy set it: its parts add up to it exactly."""
+    return Pure(_epsilon(event))
+
+
+def _epsilon(event: Event) -> Fraction:
+    if isinstance(event, Composed):
+        return sum(map(_epsilon, event.events), Fraction(0))
+    return event.epsilon  # type: ignore[union-attr]  # policies set prices in epsilon
+
+
+def _amount(value: Any) -> str | None:  # noqa: ANN401 - any number
+    return None if value is None else str(exact(value, "Question", "amount"))
+
+
+def _written(question: Question) -> dict[str, Any]:
+    return _said({field.name: getattr(question, field.name) for field in fields(question)})
+
+
+def _said(amounts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _plain(name, value) for name, value in amounts.items() if value is not None}
+
+
+def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
+    if name in _AMOUNTS:
+        return _amount(value)
+    if name == "weights":
+        return {output: _amount(weight) for output, weight in value.items()}
+    return value if isinstance(value, str | int) else float(value)
+
+
+def _read(said: dict[str, Any]) -> dict[str, Any]:
+    amounts = {name: Fraction(said[name]) for name in _AMOUNTS if said.get(name) is not None}
+    weights = {output: Fraction(weight) for output, weight in (said.get("weights") or {}).items()}
+    return {**said, **amounts, **({"weights": weights} if weights else {})}

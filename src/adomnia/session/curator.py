@@ -1,0 +1,136 @@
+"""A dataset under protection: its catalog, its engine and its ledger, and sessions for those who ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from adomnia.catalog.read import read
+from adomnia.curator.kernel import Kernel
+from adomnia.curator.profiles import profiled
+from adomnia.engines.duckdb import USUAL, DuckDB, Limits, Progress, facts_of, silent
+from adomnia.errors import Refusal
+from adomnia.ledger import Ledger
+from adomnia.noise import SystemBits
+from adomnia.privacy.filters import Budget
+from adomnia.session import mock
+from adomnia.session.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
+from adomnia.session.session import Session
+from adomnia.sql.rows.blocks import check_views
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from adomnia.catalog.model import Catalog
+    from adomnia.engines.contract import Engine
+    from adomnia.noise import Bits
+    from adomnia.privacy.amounts import Number
+
+STATE = ".adomnia"  # the folder beside the catalog that holds index and ledger
+LEDGER = "ledger.sqlite"
+MEMORY = ":memory:"
+
+
+class Curator:
+    """A dataset under protection: it holds the data, and analysts hold sessions."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        engine: Engine,
+        ledger: Ledger,
+        bits: Bits,
+        progress: Progress = silent,
+    ) -> None:
+        self.kernel = Kernel(catalog, engine, ledger, bits)
+        self.kernel.catalog = profiled(self.kernel, progress)
+
+    @property
+    def catalog(self) -> Catalog:
+        """What the owner declared, with what was measured once for all."""
+        return self.kernel.catalog
+
+    @property
+    def engine(self) -> Engine:
+        """Where the data is."""
+        return self.kernel.engine
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where budgets are."""
+        return self.kernel.ledger
+
+    def session(self, analyst: str) -> Session:
+        """A session for an analyst whom the catalog names."""
+        if self.catalog.analyst(analyst) is None:
+            known = ", ".join(each.name for each in self.catalog.analysts)
+            why = f"is not in the catalog, which names {known or 'nobody'}"
+            raise Refusal(f"Analyst {analyst}", why, f"ask as one of them, or have the owner add [analysts.{analyst}]")
+        return Session(self, analyst)
+
+    def mock(self) -> Curator:
+        """The same questions on made-up rows."""
+        return rehearse(self.catalog)
+
+    def close(self) -> None:
+        """Let go of index and ledger."""
+        self.engine.close()
+        self.ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits = USUAL) -> Curator:
+    """The dataset of a folder with a catalog.toml; index and ledger live beside it."""
+    place = Path(folder)
+    catalog = read_catalog(place)
+    check_views(catalog)
+    engine = DuckDB.open(catalog, place / STATE, progress, limits)
+    return Curator(catalog, engine, open_ledger(catalog, place / STATE / LEDGER), SystemBits(), progress)
+
+
+def rehearse(catalog: Catalog) -> Curator:
+    """A catalog over rows made up from it alone: nothing is read and nothing is spent."""
+    engine = DuckDB.load(catalog, mock.frames(catalog))
+    return Curator(catalog, engine, open_ledger(catalog, MEMORY), SystemBits())
+
+
+def open_ledger(catalog: Catalog, path: str | Path) -> Ledger:
+    """The ledger with the budgets that the catalog declares."""
+    return Ledger.open(path, catalog.budget, {analyst.name: analyst.budget for analyst in catalog.analysts})
+
+
+def read_catalog(folder: Path) -> Catalog:
+    """The catalog of a folder; public tables are read for what their columns hold, private ones are not."""
+    return read(folder, lambda table: facts_of(folder / table.source, table))
+
+
+def protect(  # noqa: PLR0913 - what is declared has to be said
+    data: object,
+    *,
+    unit: str,
+    epsilon: Number,
+    delta: Number = 0,
+    rows_per_person: int | Mapping[str, Number] = 1,
+    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    ledger: str | Path = MEMORY,
+) -> Session:
+    """A session over a table of your own: pandas, Polars or Arrow, asked about as `data`.
+
+    `unit` is the column that says whose row it is, or "row". With `rows_per_person={"max": 200, "epsilon": 0.05}` each
+    question's cap is chosen privately. The ledger lives in memory unless you give it a path.
+    """
+    import pyarrow as pa
+
+    table = pa.table(data)
+    budget = Budget(epsilon, delta, approximate=delta != 0)
+    version = 1 if ledger == MEMORY else fingerprint(table)
+    declared = Declared(unit, rows_per_person, bounds or {}, categories or {}, budget, version)
+    catalog = catalog_of(table, declared)
+    engine = DuckDB.load(catalog, {TABLE: table})
+    return Curator(catalog, engine, open_ledger(catalog, ledger), SystemBits()).session(OWNER)

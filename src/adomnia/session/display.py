@@ -1,0 +1,119 @@
+"""Answers for the eye: the same table as text and as HTML, numbers no longer than their intervals deserve."""
+
+from __future__ import annotations
+
+from html import escape
+from math import floor, isfinite, log10
+from typing import TYPE_CHECKING
+
+from adomnia.privacy.amounts import shown_down, shown_up
+from adomnia.privacy.losses import loss
+from adomnia.session.columns import KeyColumn
+
+if TYPE_CHECKING:
+    from adomnia.privacy.events import Event
+    from adomnia.session.answer import Answer
+
+_SHOWN_ROWS = 60
+
+
+def table(answer: Answer) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows as text; each measured value has its interval beside it."""
+    headings: list[str] = []
+    columns: list[list[str]] = []
+    for column in answer.columns:
+        headings.append(column.name)
+        values = answer[column.name]
+        if isinstance(column, KeyColumn):
+            columns.append([_cell(value) for value in values])
+            continue
+        bounds = answer.interval(column.name)
+        places = [0 if column.estimate.whole else _places(*ends) for ends in bounds]
+        found = column.estimate.values.ravel()[answer.rows].tolist()
+        columns.append([_number(value, after) for value, after in zip(found, places, strict=True)])
+        headings.append(f"{100 * answer.confidence:g}% interval")
+        columns.append([_between(ends, after) for ends, after in zip(bounds, places, strict=True)])
+    return headings, [list(row) for row in zip(*columns, strict=True)]
+
+
+def footer(answer: Answer) -> list[str]:
+    """What it cost, what is left, and what the interval means."""
+    if answer.cost is None:
+        return ["Public: read exactly, at no price."]
+    paid = "Replayed, free: it was paid before" if answer.replayed else "Paid"
+    left = answer.left
+    remaining = f"epsilon {shown_down(left.epsilon)}" if left.epsilon else f"rho {shown_down(left.rho)}"
+    return [
+        f"{paid}: {cost(answer.cost)}. Left: {remaining}.",
+        *(f"{cap}." for cap in answer.caps),
+        f"The interval holds the exact answer (of {_rows(answer)} rows) with the stated confidence.",
+    ]
+
+
+def _rows(answer: Answer) -> str:
+    shortened = any("shortened" in column.estimate.method for column in answer.columns if hasattr(column, "estimate"))
+    return f"capped, {'shortened, ' if shortened else ''}clamped and rounded"
+
+
+def cost(event: Event) -> str:
+    """A cost in the currency it was paid in."""
+    spent = loss(event)
+    delta = f" and delta {shown_up(spent.delta)}" if spent.delta else ""
+    return f"rho {shown_up(spent.rho)}{delta}" if spent.epsilon is None else f"epsilon {shown_up(spent.epsilon)}"
+
+
+def as_text(answer: Answer) -> str:
+    headings, rows = table(answer)
+    lines = [headings, *rows[:_SHOWN_ROWS]]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(headings))]
+    numeric = {place for place in range(len(headings)) if all(_looks_numeric(row[place]) for row in rows)}
+    text = [_line(line, widths, numeric) for line in lines]
+    text.insert(1, "  ".join("-" * width for width in widths))
+    if not rows:
+        text.append("No rows.")
+    if len(rows) > _SHOWN_ROWS:
+        text.append(f"... and {len(rows) - _SHOWN_ROWS} more rows")
+    return "\n".join([*text, "", *footer(answer)])
+
+
+def as_html(answer: Answer) -> str:
+    headings, rows = table(answer)
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    notes = "".join(f"<p>{escape(line)}</p>" for line in footer(answer))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _cell(value: object) -> str:
+    """A public value as it is, for a year is no amount; nothing for NULL, and no signs that a terminal would obey."""
+    text = "" if value is None else str(value)
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def _places(lower: float, upper: float) -> int:
+    """Decimal places that show two digits of the half-width."""
+    half_width = (upper - lower) / 2
+    if not isfinite(half_width) or half_width <= 0:
+        return 0
+    return max(0, 1 - floor(log10(half_width)))
+
+
+def _between(ends: tuple[float, float], places: int) -> str:
+    if not isfinite(ends[1] - ends[0]):
+        return "unbounded"
+    return f"{_number(ends[0], places)} to {_number(ends[1], places)}"
+
+
+def _number(value: float, places: int) -> str:
+    return f"{value:,.{places}f}"
+
+
+def _looks_numeric(cell: str) -> bool:
+    return cell[:1].isdigit() or cell[:1] == "-"
+
+
+def _line(cells: list[str], widths: list[int], numeric: set[int]) -> str:
+    padded = (
+        cell.rjust(w) if i in numeric else cell.ljust(w) for i, (cell, w) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "  ".join(padded).rstrip()

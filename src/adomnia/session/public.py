@@ -1,0 +1,45 @@
+"""Rows of public tables: read exactly, by a statement that reads nothing else."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from adomnia.engines.check import check_public
+from adomnia.errors import Refusal
+from adomnia.privacy.kinds import Quantity
+from adomnia.session.columns import KeyColumn
+
+if TYPE_CHECKING:
+    from adomnia.catalog.model import Catalog
+    from adomnia.engines.contract import Engine
+    from adomnia.plans.public_rows import PublicRows
+    from adomnia.privacy.kinds import Kind
+    from adomnia.session.columns import Cell
+
+
+MOST_ROWS = 1_000_000
+
+
+def public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> tuple[KeyColumn, ...]:
+    """The columns of the answer, its rows sorted and cut as asked."""
+    statement = engine.render_rows(asked.rows)
+    check_public(statement, catalog)
+    most = MOST_ROWS + 1 if asked.order or asked.limit is None else asked.offset + asked.limit
+    rows = engine.read(statement, min(most, MOST_ROWS + 1))
+    if len(rows) > MOST_ROWS:
+        why, fix = f"has more than {MOST_ROWS:,} rows", "add a condition, or LIMIT without ORDER BY"
+        raise Refusal("The answer", why, fix, code="too_complex")
+    for place, descending in reversed(asked.order):
+        known = sorted((row for row in rows if row[place] is not None), key=itemgetter(place), reverse=descending)
+        rows = known + [row for row in rows if row[place] is None]
+    shown = rows[asked.offset :][: asked.limit]
+    return tuple(
+        KeyColumn(name, tuple(_plain(row[place], output.value.kind) for row in shown))
+        for place, (name, output) in enumerate(zip(asked.names, asked.rows.outputs, strict=True))
+    )
+
+
+def _plain(value: Cell | None, kind: Kind) -> Cell | None:
+    """Whole numbers without a point: expressions are doubles."""
+    return int(value) if isinstance(value, float) and isinstance(kind, Quantity) and kind.whole else value

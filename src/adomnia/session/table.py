@@ -1,0 +1,118 @@
+"""Rows of people in Python: composable, never readable. Nothing is read until something is asked, and paid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Unpack
+
+from adomnia.errors import Refusal
+from adomnia.explaining.reasons import reasons
+from adomnia.pricing import payment
+from adomnia.sql.reading.writing import Writing, bracketed
+from adomnia.sql.rows.blocks import person_of, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from adomnia.session.answer import Answer
+    from adomnia.session.session import Session
+
+
+class Payment(payment.Payment, total=False):
+    """What `Session.sql` takes beside the text: a price, and how to answer."""
+
+    confidence: float
+    request_id: str
+    replay: bool
+
+
+class PrivateTable:
+    """A private relation. Each step gives another one; `count`, `sum`, `mean` and their like spend.
+
+    It means what its `sql` says: both have one plan, and so one price and one answer.
+    """
+
+    def __init__(self, session: Session, writing: Writing) -> None:
+        self._session, self._writing = session, writing
+
+    @property
+    def sql(self) -> str:
+        """The SELECT that means the same rows."""
+        return self._writing.text
+
+    def where(self, condition: str) -> PrivateTable:
+        """The rows for which a condition is true."""
+        return self._next(self._writing.where(condition))
+
+    def join(self, other: PrivateTable, on: str, how: str = "inner") -> PrivateTable:
+        """Pairs with rows of another table: `on` is a condition, or the name of a column that both have."""
+        return self._next(self._writing.join(other._writing, on, how))
+
+    def select(self, *columns: str, **named: str) -> PrivateTable:
+        """Columns by name, and expressions under new names."""
+        return self._next(self._writing.select(columns, named))
+
+    def union(self, other: PrivateTable) -> PrivateTable:
+        """The rows of both, one after the other."""
+        return self._next(self._writing.union(other._writing))
+
+    def named(self, name: str) -> PrivateTable:
+        """The same rows under another name, to join a table with itself."""
+        return self._next(self._writing.named(name))
+
+    def per_person(self, *keys: str, having: str | None = None, **named: str) -> PrivateTable:
+        """One row for each person, and each value of further keys: aggregates of that person's own rows."""
+        person = person_of(self._writing.text, self._session.catalog())
+        return self._next(self._writing.grouped((person, *keys), named, having))
+
+    def explain(self) -> str:
+        """How many rows of one person can be here at most, step by step; nothing is read."""
+        return reasons(rows_of(self._writing.text, self._session.catalog()).relation)
+
+    def count(self, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """How many rows, in all or for each value of the keys."""
+        return self._asked("COUNT(*) AS count", by, payment)
+
+    def sum(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """The sum of a number."""
+        return self._asked(f"SUM{bracketed(value)} AS sum", by, payment)
+
+    def mean(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """The mean of a number."""
+        return self._asked(f"AVG{bracketed(value)} AS mean", by, payment)
+
+    def median(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """The median of a number."""
+        return self._asked(f"MEDIAN{bracketed(value)} AS median", by, payment)
+
+    def quantile(self, value: str, share: float, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """The value that a share of all values is below or at; 0.9 is the ninetieth percentile."""
+        return self._asked(f"QUANTILE({bracketed(value)}, {share}) AS quantile", by, payment)
+
+    def min(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """A number that few rows are below."""
+        return self._asked(f"MIN{bracketed(value)} AS min", by, payment)
+
+    def max(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+        """A number that few rows are above."""
+        return self._asked(f"MAX{bracketed(value)} AS max", by, payment)
+
+    def _asked(self, aggregate: str, by: str | Iterable[str], payment: Payment) -> Answer:
+        keys = (by,) if isinstance(by, str) else tuple(by)
+        return self._session.sql(self._writing.asked(aggregate, keys), **payment)
+
+    def _next(self, writing: Writing) -> PrivateTable:
+        return PrivateTable(self._session, writing)
+
+    def __repr__(self) -> str:
+        return f"PrivateTable({self.sql})"
+
+
+def private_table(session: Session, name: str) -> PrivateTable:
+    """A table or view of the catalog."""
+    catalog = session.catalog()
+    names = [table.name for table in catalog.tables] + [view.name for view in catalog.views]
+    known = {each.lower(): each for each in names}
+    if name.lower() not in known:
+        fix = f"name one of them: {', '.join(known.values())}"
+        raise Refusal(f"Table {name}", "is not in the catalog", fix, code="unknown_table")
+    return PrivateTable(session, Writing(known[name.lower()], known[name.lower()]))

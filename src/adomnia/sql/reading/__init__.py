@@ -1,0 +1,1 @@
+"""From text to a tree of SQL, or a refusal with its place."""

@@ -1,0 +1,262 @@
+"""From text to one SELECT of a known shape, or to a refusal that says where and why, from the text alone.
+
+What could make the parser slow, deep or ambiguous is refused before it runs: it backtracks, and takes time that doubles
+with every level, on type names and WITHIN GROUP before brackets, on LIMIT and OFFSET before them, and on joins without
+a condition.
+"""
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from adomnia.errors import Refusal
+from adomnia.sql.reading.filters import spell_out_filters
+from adomnia.sql.reading.refusals import WRITTEN, Position, refusal, shortened
+from adomnia.sql.reading.spellings import spell_out_quantiles
+from adomnia.sql.values.functions import NAMES
+
+MOST_CHARACTERS = 65_536
+MOST_PIECES = 6_000
+MOST_BRACKETS = 64
+MOST_LEVELS = 64
+_MOST_JOINS = 8
+_MOST_TYPED_BRACKETS = 3
+
+_PIECES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$\w*\$|\w+|[^\w\s]", re.DOTALL)
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_SEPARATORS = re.compile("[\x85\u2028\u2029]")
+
+_DIALECT = DuckDB()
+_MARK = "\N{LATIN SMALL LETTER F WITH HOOK}"  # no name that is written without quotes can begin with it
+_TYPES = DuckDB.parser_class.TYPE_TOKENS
+_SPELLINGS = {
+    TokenType.HEREDOC_STRING: "A text between dollar signs",
+    TokenType.RAW_STRING: "A raw text",
+    TokenType.BYTE_STRING: "A text with escapes",
+    TokenType.NATIONAL_STRING: "A national text",
+    TokenType.UNICODE_STRING: "A text with Unicode escapes",
+    TokenType.HEX_STRING: "A hexadecimal constant",
+    TokenType.BIT_STRING: "A bit constant",
+    TokenType.PARAMETER: "A parameter",
+    TokenType.PLACEHOLDER: "A parameter",
+    TokenType.L_BRACKET: "[",
+    TokenType.L_BRACE: "{",
+    TokenType.BACKSLASH: "\\",
+}
+
+_COUNTED = (TokenType.LIMIT, TokenType.OFFSET)
+_CONSTANTS = (TokenType.STRING, TokenType.NUMBER)
+_INTERVAL = re.compile("[0-9]{1,9}( ?[a-z]{1,12})?", re.ASCII | re.IGNORECASE)
+_PREFIXES = (TokenType.VAR, TokenType.AMP, TokenType.STRING)
+
+_ANSWERED = {"expressions", "from_", "where", "group", "order", "joins", "with_"}
+_OUTSIDE = {"limit", "offset", "having"}
+_INSIDE = {"having", "distinct"}
+_OTHER_ROWS = ("looks at other rows than its own", "leave it out")
+_CLAUSES = {
+    "distinct": ("not_an_aggregate", "DISTINCT", "would show values of single rows", "use GROUP BY with COUNT(*)"),
+    "laterals": ("lateral", "LATERAL", "computes a table for every row", "ask about one table"),
+    "qualify": ("window_function", "QUALIFY", *_OTHER_ROWS),
+    "windows": ("window_function", "WINDOW", *_OTHER_ROWS),
+    "sample": ("tablesample", "Sampling", "picks an arbitrary subset, which gives no privacy", "leave it out"),
+    "locks": ("statement_not_allowed", "FOR UPDATE", "would lock a table", "leave it out"),
+    "into": ("statement_not_allowed", "INTO", "would write a table", "leave it out"),
+    "pivots": ("statement_not_allowed", "PIVOT", "takes the names of columns from the data", "use GROUP BY"),
+}
+
+
+def parsed(text: str) -> exp.Select:
+    """The one SELECT that a text consists of."""
+    tree = parsed_rows(text)
+    if isinstance(tree, exp.SetOperation):
+        why, fix = "puts answers together", "unite rows inside: SELECT COUNT(*) FROM (... UNION ALL ...)"
+        raise refusal("set_operation", tree, why, fix, type(tree).__name__.upper())
+    if not isinstance(tree, exp.Select):
+        raise refusal("statement_not_allowed", tree, "is not a question", "ask with one SELECT", "This statement")
+    check_clauses(tree)
+    return tree
+
+
+def parsed_rows(text: str) -> exp.Expr:
+    """The statement that a text consists of, such as the SELECT of a view; which clauses it has is not looked at."""
+    _check_characters(text)
+    _check_pieces(text)
+    tokens = _tokens(text)
+    _check_tokens(tokens)
+    tree = _tree(text, tokens)
+    spell_out_quantiles(tree)
+    spell_out_filters(tree)
+    _check_depth(tree)
+    return tree
+
+
+def parsed_expression(text: str) -> exp.Expr:
+    """One expression, such as the condition of a filter written in Python."""
+    tree = parsed_rows(f"SELECT {text}")
+    clauses = {name for name, value in tree.args.items() if value}
+    if clauses != {"expressions"} or len(tree.expressions) != 1 or isinstance(tree.expressions[0], exp.Alias):
+        fix = "write one condition or value, such as age >= 18"
+        raise Refusal(shortened(text), "is not one expression", fix, (1, 1), code="syntax_error")
+    found: exp.Expr = tree.expressions[0]
+    return found
+
+
+def _check_characters(text: str) -> None:
+    if len(text) > MOST_CHARACTERS:
+        why = f"has {len(text):,} characters, more than {MOST_CHARACTERS:,}"
+        raise Refusal("The question", why, "shorten it", (1, 1), code="too_complex")
+    control, separator = _CONTROLS.search(text), _SEPARATORS.search(text)
+    if control:
+        what = f"The character U+{ord(control.group()):04X}"
+        raise Refusal(what, "is invisible", "leave it out", _place(text, control.start()), code="bad_character")
+    if separator:
+        what, why = f"The character U+{ord(separator.group()):04X}", "ends a line for some programs and not for others"
+        raise Refusal(what, why, "leave it out", _place(text, separator.start()), code="syntax_not_allowed")
+
+
+def _check_pieces(text: str) -> None:
+    """Count words and signs, and look for what does not end; texts, quoted names and comments are one piece each."""
+    for number, piece in enumerate(_PIECES.finditer(text)):
+        found, start = piece.group(), piece.start()
+        if number >= MOST_PIECES:
+            why = f"has over {MOST_PIECES:,} words and signs"
+            raise Refusal("The question", why, "shorten it", _place(text, start), code="too_complex")
+        if found in ("'", '"') or (found == "/" and text.startswith("/*", start)):
+            what = f"What begins with {'/*' if found == '/' else found}"
+            raise Refusal(what, "does not end", "close it", _place(text, start), code="syntax_error")
+        if found.startswith("$") and found.endswith("$") and len(found) > 1:
+            what, fix = "A text between dollar signs", "write the text between single quotes"
+            raise Refusal(what, "is not read here", fix, _place(text, start), code="syntax_not_allowed")
+
+
+def _tokens(text: str) -> list[Token]:
+    try:
+        tokens = list(_DIALECT.tokenize(text))
+    except TokenError:
+        fix = "check quotes and comments"
+        raise Refusal("The question", "cannot be read", fix, (1, 1), code="syntax_error") from None
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens.pop()
+    if not tokens:
+        fix = "ask something like SELECT COUNT(*) FROM people"
+        raise Refusal("The question", "is empty", fix, (1, 1), code="empty")
+    return [_unknown_to_the_parser(*pair) for pair in zip(tokens, [*tokens[1:], None], strict=True)]
+
+
+def _unknown_to_the_parser(token: Token, after: Token | None) -> Token:
+    """The name of a function of ours, marked: the parser then knows no arguments, defaults or rewritings for it."""
+    called = after is not None and after.token_type is TokenType.L_PAREN and token.text.upper() in NAMES
+    if not called or token.token_type is TokenType.STRING:
+        return token
+    where = (token.line, token.col, token.start, token.end, token.comments)
+    return Token(TokenType.VAR, _MARK + token.text, *where)
+
+
+def _check_tokens(tokens: Sequence[Token]) -> None:
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            raise _at(token, "multiple_statements", "A second statement", "begins here", "ask one question at a time")
+    if tokens[0].token_type not in (TokenType.SELECT, TokenType.WITH):
+        word = shortened(tokens[0].text.upper())
+        raise _at(tokens[0], "statement_not_allowed", word, "is not a question", "begin with SELECT")
+    brackets: list[bool] = []
+    joins = 0
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        _check_spelling(before, token)
+        joins += token.token_type is TokenType.JOIN
+        interval = before is not None and before.token_type is TokenType.INTERVAL
+        if interval and token.token_type in _CONSTANTS and not _INTERVAL.fullmatch(token.text):
+            raise _at(token, "bad_literal", "INTERVAL", "takes a whole number", "write INTERVAL 7 DAY")
+        if before is not None and before.token_type in _COUNTED and token.token_type is not TokenType.NUMBER:
+            word = before.text.upper()
+            raise _at(token, "bad_literal", word, "takes a whole number", f"write {word} 10")
+        if token.token_type is TokenType.L_PAREN:
+            brackets.append(before is not None and (before.token_type in _TYPES or before.text.upper() == "GROUP"))
+        elif token.token_type is TokenType.R_PAREN and brackets:
+            brackets.pop()
+        if len(brackets) > MOST_BRACKETS or sum(brackets) > _MOST_TYPED_BRACKETS or joins > _MOST_JOINS:
+            raise _at(token, "too_complex", "The question", "is nested too deeply", "take it apart")
+
+
+def _check_spelling(before: Token | None, token: Token) -> None:
+    kind = token.token_type
+    if kind in _SPELLINGS:
+        fix = "write a plain constant: a number, or a text between single quotes"
+        raise _at(token, "syntax_not_allowed", _SPELLINGS[kind], "is not read here", fix)
+    touches = before is not None and before.end + 1 == token.start
+    if kind is TokenType.STRING and before is not None and touches and before.token_type in _PREFIXES:
+        why, fix = "stands directly before a text", "write the text between single quotes alone"
+        raise _at(before, "syntax_not_allowed", shortened(before.text), why, fix)
+    strange = kind is TokenType.UNKNOWN and not token.text.isidentifier()  # a column may well be called unknown
+    if strange or (kind in (TokenType.VAR, TokenType.NUMBER) and not token.text.removeprefix(_MARK).isascii()):
+        fix = "write names as the catalog does, and texts between single quotes"
+        raise _at(token, "syntax_not_allowed", shortened(token.text), "is neither a name nor a text", fix)
+
+
+def _tree(text: str, tokens: list[Token]) -> exp.Expr:
+    try:
+        (tree,) = _DIALECT.parser().parse(tokens, text)
+    except ParseError as error:
+        raise _unreadable(error) from None
+    except RecursionError:
+        raise Refusal("The question", "is nested too deeply", "take it apart", (1, 1), code="too_complex") from None
+    except Exception:  # noqa: BLE001 - the parser stumbles over some texts in ways of its own
+        raise Refusal("The question", "cannot be read", "check its syntax", (1, 1), code="syntax_error") from None
+    assert tree is not None  # noqa: S101 - the first token is SELECT or WITH
+    for named in tree.find_all(exp.Anonymous, exp.Identifier):
+        named.set("this", str(named.this).removeprefix(_MARK))
+    for function in tree.find_all(exp.Func):
+        if "start" in function.meta:
+            function.meta[WRITTEN] = text[function.meta["start"] : function.meta["end"] + 1]
+    return tree
+
+
+def _unreadable(error: ParseError) -> Refusal:
+    first = error.errors[0]
+    word = shortened(str(first["highlight"]))
+    place = (first["line"], max(1, first["col"] - len(first["highlight"]) + 1))
+    what = f"SQL near {word or 'the end'}"
+    return Refusal(what, "cannot be read", "check the syntax there", place, code="syntax_error")
+
+
+def _check_depth(tree: exp.Expr) -> None:
+    """Levels of the tree; brackets are counted before, and a chain of AND or of OR is one level however long."""
+    waiting = [(tree, 0)]
+    while waiting:
+        node, level = waiting.pop()
+        if level > MOST_LEVELS:
+            raise refusal("too_complex", node, "is nested too deeply", "take it apart", "The question")
+        for child in node.iter_expressions():
+            chained = isinstance(child, exp.Paren) or (type(child) is type(node) and isinstance(node, exp.And | exp.Or))
+            waiting.append((child, level + (not chained)))
+
+
+def check_clauses(select: exp.Select, inner: bool = False) -> None:
+    """Refuse the clauses that a question, or a SELECT inside of one, has no meaning for."""
+    present = {name for name, value in select.args.items() if value}
+    if inner and present & {"limit", "offset"}:
+        why = "keeps rows by their order, which depends on everybody's rows"
+        raise refusal("limit_below_aggregate", select, why, "use LIMIT outside only", "LIMIT inside a question")
+    answered = _ANSWERED | (_INSIDE if inner else _OUTSIDE)
+    for name, (code, what, why, fix) in _CLAUSES.items():
+        if name in present - answered:
+            part = select.args[name]
+            node = part[0] if isinstance(part, list) else part
+            raise refusal(code, node if isinstance(node, exp.Expr) else select, why, fix, what)
+    for name in sorted(present - answered):
+        raise refusal("syntax_not_allowed", select, "is not answered", "leave it out", name.rstrip("_").upper())
+
+
+def _place(text: str, offset: int) -> Position:
+    before = text[:offset]
+    return before.count("\n") + 1, offset - before.rfind("\n")
+
+
+def _at(token: Token, code: str, what: str, why: str, fix: str) -> Refusal:
+    return Refusal(what, why, fix, (token.line, token.col - (token.end - token.start)), code=code)

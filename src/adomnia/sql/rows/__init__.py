@@ -1,0 +1,1 @@
+"""Which rows a question is about: FROM, joins, subqueries, one person's own rows."""

@@ -1,0 +1,100 @@
+"""FROM as it is written: the names in it, how they are joined, and the tables of the catalog."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from adomnia.catalog.model import Catalog
+from adomnia.errors import Refusal
+from adomnia.privacy import relations
+from adomnia.sql.reading.refusals import refusal, unanswerable, unknown
+from adomnia.sql.rows.derived import Derived
+from adomnia.sql.values.scope import only
+
+_TABLE = "name a table of the catalog"
+
+
+@dataclass(frozen=True)
+class From:
+    """One name in FROM: what stands there, what it is called, and how it is joined with what stands before."""
+
+    node: exp.Expr
+    name: str
+    outer: bool = False
+    on: exp.Expr | None = None
+    shared: tuple[str, ...] = ()
+
+
+def written_sources(select: exp.Select) -> list[From]:
+    """All names in FROM, in their order."""
+    source = select.args.get("from_")
+    if source is None:
+        raise _about_nothing(select)
+    only(source, "this")
+    found = [From(source.this, _name(source.this)), *_flattened(source.this), *map(_join, _joins(select))]
+    names = [each.name.lower() for each in found]
+    for place, each in enumerate(found):
+        if names[place] in names[:place]:
+            raise refusal("duplicate_alias", each.node, "names two tables", "give each its own name with AS", each.name)
+    return found
+
+
+def named_table(node: exp.Expr, catalog: Catalog) -> Derived:
+    """A table of the catalog."""
+    if not isinstance(node, exp.Table) or isinstance(node.this, exp.Func):
+        raise refusal("function_not_allowed", node, "is not a table of the catalog", _TABLE)
+    if node.args.get("sample"):
+        why = "picks an arbitrary subset, which gives no privacy"
+        raise refusal("tablesample", node, why, "leave the sampling out", "Sampling")
+    name = ".".join(part.name for part in node.parts)
+    for table in catalog.tables:
+        if table.name.lower() == name.lower():
+            only(node, "this", "alias", "joins")
+            columns = {column.name: column for column in table.columns}
+            if table.public:
+                return Derived(relations.Public(table.name, table.columns, table.repeats), columns)
+            keys = catalog.unique_keys(table.name)
+            return Derived(relations.Table(table.name, table.rows_per_person, table.columns, keys), columns)
+    tables = [table.name for table in catalog.tables]
+    raise unknown("unknown_table", node, name, "tables of the catalog", tables)
+
+
+def _joins(select: exp.Select) -> Iterator[exp.Join]:
+    yield from select.args.get("joins") or ()
+
+
+def _flattened(node: exp.Expr) -> Iterator[From]:
+    """Joins that the parser hangs on a table in brackets."""
+    yield from map(_join, node.args.get("joins") or ())
+
+
+def _join(join: exp.Join) -> From:
+    if join.find(exp.Lateral) and isinstance(join.this, exp.Lateral):
+        raise refusal("lateral", join, "computes a table for every row", "ask about one table", "LATERAL")
+    side, kind, method = (str(join.args.get(part) or "").upper() for part in ("side", "kind", "method"))
+    if method or kind not in ("", "INNER", "CROSS", "OUTER") or side not in ("", "LEFT"):
+        word = " ".join(filter(None, (method, side, kind)))
+        why, fix = "is not answered", "use JOIN or LEFT JOIN with ON, the private table first"
+        raise refusal("join", join, why, fix, f"{word} JOIN")
+    only(join, "this", "on", "using", "side", "kind")
+    shared = tuple(part.name.lower() for part in join.args.get("using") or ())
+    return From(join.this, _name(join.this), side == "LEFT", join.args.get("on"), shared)
+
+
+def _name(node: exp.Expr) -> str:
+    alias = node.args.get("alias")
+    if alias is not None:
+        only(alias, "this")
+    if isinstance(node, exp.Lateral):
+        raise refusal("lateral", node, "computes a table for every row", "ask about one table", "LATERAL")
+    return str(node.alias_or_name) or "subquery"
+
+
+def _about_nothing(select: exp.Select) -> Refusal:
+    for item in select.expressions:
+        asked = item.unalias()
+        if isinstance(asked, exp.Func | exp.Query) and not isinstance(asked, exp.AggFunc):
+            return unanswerable(asked)
+    fix = "add FROM and a table of the catalog"
+    return refusal("not_an_aggregate", select, "asks about no table", fix, "The question")

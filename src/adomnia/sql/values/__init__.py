@@ -1,0 +1,1 @@
+"""What is computed of rows: expressions, aggregates, keys of groups."""

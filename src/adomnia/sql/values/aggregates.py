@@ -1,0 +1,109 @@
+"""Aggregates by what SQL calls them: from the parser's tree to statistics. A new one is its builder and one line."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from adomnia.privacy.aggregates import Aggregate, Different, People, Present, Rows
+from adomnia.privacy.expressions import Column, Expression, Literal
+from adomnia.privacy.kinds import Identity
+from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.values.groups import PEOPLE, Groups, not_kept
+from adomnia.sql.values.moments import correlation, covariance, variance
+from adomnia.sql.values.quantiles import extreme, median, quantile
+from adomnia.sql.values.scalars import expression
+from adomnia.sql.values.scope import only
+from adomnia.statistics.contract import Statistic
+from adomnia.statistics.count import Count
+from adomnia.statistics.mean import Mean
+from adomnia.statistics.sum import Sum
+
+
+@dataclass(frozen=True)
+class SqlAggregate:
+    """What SQL calls an aggregate, and how its node becomes a statistic over groups."""
+
+    name: str
+    build: Callable[[Groups, exp.Expr], Statistic]
+
+
+def statistic(groups: Groups, node: exp.Expr) -> Statistic:
+    """The statistic that an aggregate asks for; its node is of a type among AGGREGATES."""
+    aggregate = AGGREGATES[type(node)]
+    for inner in node.find_all(*AGGREGATES):
+        other = inner is not node and inner.parent_select is node.parent_select
+        if other and not inner.find_ancestor(exp.Window):
+            raise refusal("nested_aggregate", inner, f"stands inside {aggregate.name}", "use one of them alone")
+    return aggregate.build(groups, node)
+
+
+def _count(groups: Groups, node: exp.Expr) -> Count:
+    only(node, "this", "big_int")
+    if node.this is None:
+        raise refusal("syntax_not_allowed", node, "is empty", "write COUNT(...) of something", "COUNT")
+    return Count(groups.query(_counted(groups, node.this)))
+
+
+def _sum(groups: Groups, node: exp.Expr) -> Sum:
+    only(node, "this")
+    return Sum(groups.query(groups.total(node.this, "SUM")))
+
+
+def _mean(groups: Groups, node: exp.Expr) -> Mean:
+    only(node, "this")
+    return Mean(groups.query(groups.total(node.this, "AVG")))
+
+
+def _counted(groups: Groups, node: exp.Expr) -> Aggregate:
+    if isinstance(node, exp.Star):
+        only(node)
+        return Rows()
+    if isinstance(node, exp.Distinct):
+        return _distinct(groups, node)
+    value = expression(node, groups.scope)
+    if isinstance(value.kind, Identity) and not value.kind.person:
+        raise not_kept(node)
+    # A person's id is never NULL here, because rows of nobody are not kept, except where a LEFT JOIN found none.
+    always = (isinstance(value, Literal) and value.value is not None) or (
+        isinstance(value.kind, Identity) and not _is_optional(value)
+    )
+    return Rows() if always else Present(value)
+
+
+def _distinct(groups: Groups, node: exp.Distinct) -> Aggregate:
+    only(node, "expressions")
+    columns = [groups.scope.column(part) for part in node.expressions if isinstance(part, exp.Column)]
+    match columns:
+        case [Column(kind=Identity(person=True), optional=optional) as column] if len(node.expressions) == 1:
+            return People(column if optional else None)
+    values = [expression(part, groups.scope) for part in node.expressions]
+    if len(values) != 1:
+        fix = "count the values of one expression, such as CONCAT(sex, city)"
+        raise refusal("aggregate_not_allowed", node, "takes one expression", fix, "COUNT(DISTINCT ...)")
+    if isinstance(values[0].kind, Identity):
+        raise refusal("aggregate_not_allowed", node, "counts ids of no people", PEOPLE, "COUNT(DISTINCT ...)")
+    return Different(values[0])
+
+
+def _is_optional(value: Expression) -> bool:
+    return isinstance(value, Column) and value.optional
+
+
+AGGREGATES: dict[type[exp.Expr], SqlAggregate] = {
+    exp.Count: SqlAggregate("COUNT", _count),
+    exp.Sum: SqlAggregate("SUM", _sum),
+    exp.Avg: SqlAggregate("AVG", _mean),
+    exp.VariancePop: SqlAggregate("VAR_POP", variance("VAR_POP")),
+    exp.Variance: SqlAggregate("VAR_SAMP", variance("VAR_SAMP")),
+    exp.StddevPop: SqlAggregate("STDDEV_POP", variance("STDDEV_POP")),
+    exp.StddevSamp: SqlAggregate("STDDEV_SAMP", variance("STDDEV_SAMP")),
+    exp.Stddev: SqlAggregate("STDDEV_SAMP", variance("STDDEV_SAMP")),
+    exp.CovarPop: SqlAggregate("COVAR_POP", covariance("COVAR_POP")),
+    exp.CovarSamp: SqlAggregate("COVAR_SAMP", covariance("COVAR_SAMP")),
+    exp.Corr: SqlAggregate("CORR", correlation),
+    exp.Median: SqlAggregate("MEDIAN", median),
+    exp.Quantile: SqlAggregate("QUANTILE", quantile),
+    exp.Min: SqlAggregate("MIN", extreme),
+    exp.Max: SqlAggregate("MAX", extreme),
+}

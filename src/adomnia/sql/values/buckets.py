@@ -1,0 +1,132 @@
+"""Groups by expressions: numbers in whole steps between bounds, days, conditions, and texts that the question lists."""
+
+from collections.abc import Iterator
+from datetime import date
+from fractions import Fraction
+from math import gcd
+
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Call, Expression, Literal, call, number
+from adomnia.privacy.keys import MOST_CELLS, Bucket
+from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.relations import Relation, Where
+
+MOST_LISTED = 1_000
+
+_FIRST_DAY = Literal(date.min, Day(date.min, date.min))
+_DAYS_A_WEEK = 7
+_EXACT = 2**53  # up to here every integer is a double, hence a value of its own
+
+
+def bucket(written: Expression, relation: Relation) -> Bucket | None:
+    """The groups that an expression makes; None where its values are not known before any row is looked at."""
+    match written.kind:
+        case Truth():
+            return Bucket(written, None, written)
+        case Text():
+            texts = _texts(written) or _named(written, relation)
+            return Bucket(written, tuple(texts), written) if 0 < len(texts) <= MOST_LISTED else None
+        case Day():
+            return _days(written)
+    numbers = _numbers(written)
+    return None if numbers is None else Bucket(written, numbers, written)
+
+
+def _numbers(value: Expression) -> Numbers | None:
+    """Whole numbers between bounds, in the largest steps that they are surely multiples of."""
+    match value.kind:
+        case Quantity(lower=Fraction() as lower, upper=Fraction() as upper, whole=True):
+            step = _stride(value) or 1
+            first, last = lower // step, -(-upper // step)
+            near = max(-lower, upper) <= _EXACT
+            return Numbers(first * step, last * step, step) if near and last - first < MOST_CELLS else None
+    return None
+
+
+def _stride(value: Expression) -> int:
+    """A number that divides every value of an expression; 0 divides only 0."""
+    match value:
+        case Literal(value=Fraction(numerator=constant, denominator=1)):
+            return abs(constant)
+        case Call(function="+" | "-", arguments=(left, right)):
+            return gcd(_stride(left), _stride(right))
+        case Call(function="*", arguments=(left, right)):
+            return _stride(left) * _stride(right)
+        case Call(function="negative", arguments=(inner,)):
+            return _stride(inner)
+    return 1
+
+
+def _days(written: Expression) -> Bucket | None:
+    """Days by their number; the first days of weeks, months, quarters and years by the number of those."""
+    if not isinstance(written.kind, Day) or written.kind.lower is None or written.kind.upper is None:
+        return None
+    value, shown = _counted(written)
+    return Bucket(value, _between(shown, written.kind.lower, written.kind.upper), written, shown)
+
+
+def _counted(written: Expression) -> tuple[Expression, str]:
+    match written:
+        case Call(function="start of year", arguments=(day,)):
+            return call("year", day), "year"
+        case Call(function="start of quarter", arguments=(day,)):
+            return _of_years(day, "quarter", 4), "quarter"
+        case Call(function="start of month", arguments=(day,)):
+            return _of_years(day, "month", 12), "month"
+        case Call(function="start of week", arguments=(_,)):
+            return call("/", call("days between", written, _FIRST_DAY), number(_DAYS_A_WEEK)), "week"
+    return call("days between", written, _FIRST_DAY), "day"
+
+
+def _of_years(day: Expression, part: str, parts: int) -> Expression:
+    return call("-", call("+", call("*", call("year", day), number(parts)), call(part, day)), number(1))
+
+
+def _between(shown: str, lower: date, upper: date) -> Numbers:
+    def place(day: date) -> int:
+        days = day.toordinal() - 1
+        months = 12 * day.year + day.month - 1
+        return {"day": days, "week": days // _DAYS_A_WEEK, "month": months, "quarter": months // 3}.get(shown, day.year)
+
+    return Numbers.integers(place(lower), place(upper))
+
+
+def _texts(value: Expression) -> list[str]:
+    """The outcomes of a CASE, if all are constants; NULL is no group."""
+    match value:
+        case Call(function="case", arguments=arguments):
+            outcomes = (*arguments[1:-1:2], arguments[-1])
+            texts = [each.value for each in outcomes if isinstance(each, Literal)]
+            return sorted({text for text in texts if isinstance(text, str)}) if len(texts) == len(outcomes) else []
+    return []
+
+
+def _named(value: Expression, relation: Relation) -> list[str]:
+    """The texts that a condition leaves: WHERE value IN ('a', 'b') names its groups."""
+    for condition in _conditions(relation):
+        parts = list(_parts("or", condition))
+        found = [_equal(part, value) for part in parts]
+        if None not in found:
+            return sorted({each for each in found if each is not None})
+    return []
+
+
+def _conditions(relation: Relation) -> Iterator[Expression]:
+    while isinstance(relation, Where):
+        yield from _parts("and", relation.condition)
+        relation = relation.source
+
+
+def _parts(function: str, condition: Expression) -> Iterator[Expression]:
+    if isinstance(condition, Call) and condition.function == function:
+        for part in condition.arguments:
+            yield from _parts(function, part)
+    else:
+        yield condition
+
+
+def _equal(condition: Expression, value: Expression) -> str | None:
+    match condition:
+        case Call(function="=", arguments=(left, Literal(value=str(constant)))) if left == value:
+            return constant
+    return None

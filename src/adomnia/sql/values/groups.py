@@ -1,0 +1,91 @@
+"""Rows in cells of keys, and the values of them that aggregates are made of: with bounds, from the parser's tree."""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from adomnia.errors import Refusal
+from adomnia.privacy.aggregates import Aggregate, Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column, Expression, call, columns_of
+from adomnia.privacy.keys import Key
+from adomnia.privacy.kinds import Identity, Quantity, Truth
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.sql.reading.refusals import refusal, shown
+from adomnia.sql.values.scalars import expression
+from adomnia.sql.values.scope import Scope
+
+PEOPLE = "people are counted with COUNT(DISTINCT ...) of their id"
+
+_EXACT = 2**53  # up to here every integer is a double
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows of a relation in cells of keys: what the aggregates of one question are computed over."""
+
+    relation: Relation
+    keys: tuple[Key, ...]
+    scope: Scope
+    confidence: float = 0.95  # of the intervals that are bought together with the values
+
+    def query(self, aggregate: Aggregate) -> Query:
+        """An aggregate in every cell."""
+        return Query(self.relation, self.keys, aggregate)
+
+    def total(self, node: exp.Expr, name: str) -> Total:
+        """The sum of an argument, which is a number with bounds; `name` is what SQL calls the aggregate."""
+        if isinstance(node, exp.Distinct | exp.Order):
+            word = "DISTINCT" if isinstance(node, exp.Distinct) else "ORDER BY"
+            why = f"has {word} inside, which is not answered"
+            raise refusal("aggregate_not_allowed", node, why, "leave it out", name)
+        value = summed(node, expression(node, self.scope), name)
+        return Total(value, domain_of(node, value))
+
+
+def summed(node: exp.Expr, value: Expression, name: str = "This aggregate") -> Expression:
+    """A value that can be added up: a number, or a condition as 0 and 1."""
+    if isinstance(value.kind, Identity):
+        raise not_kept(node)
+    if isinstance(value.kind, Truth):
+        return call("boolean as number", value)
+    if not isinstance(value.kind, Quantity):
+        why = f"takes a number and {shown(node)} is of type {value.kind}"
+        raise refusal("type_error", node, why, "count instead: COUNT(*), with a condition in WHERE", name)
+    return value
+
+
+def domain_of(node: exp.Expr, value: Expression) -> Numbers:
+    """The bounds that a number is clamped to: declared for a column, derived for anything else."""
+    kind = value.kind
+    assert isinstance(kind, Quantity)  # noqa: S101 - nothing else is added up
+    if isinstance(value, Column) and value.domain is not None:
+        return value.domain
+    if kind.lower is None or kind.upper is None:
+        raise _unbounded(node, value)
+    try:
+        if kind.whole and max(-kind.lower, kind.upper) <= _EXACT:
+            return Numbers.integers(kind.lower, kind.upper)
+        step = abs(kind.lower) or 1 if kind.lower == kind.upper else None
+        return Numbers.bounded(kind.lower, kind.upper, step)
+    except ValueError:
+        why = "can be too large to add up exactly"
+        raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None
+
+
+def not_kept(node: exp.Expr) -> Refusal:
+    """The refusal of an id where only other values are looked at."""
+    return refusal("identifier_column", node, "is an id, and ids are not kept", f"count rows with COUNT(*); {PEOPLE}")
+
+
+def _unbounded(node: exp.Expr, value: Expression) -> Refusal:
+    for column in sorted(columns_of(value), key=lambda column: column.name):
+        if isinstance(column.kind, Quantity) and not column.kind.bounded:
+            name = node.name if isinstance(node, exp.Column) else column.name
+            why = f"adds up {name}, which has no declared bounds"
+            line = f'{name} = {{ type = "{column.kind}", lower = ..., upper = ... }}'
+            fix = f"bound it with CLAMP({name}, lower, upper), or the owner can declare {line}"
+            return refusal("unbounded_expression", node, why, fix)
+    fix = "bound it with CLAMP(..., lower, upper)"
+    return refusal("unbounded_expression", node, "has no bounds to add up within", fix)

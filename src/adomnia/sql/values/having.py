@@ -1,0 +1,126 @@
+"""HAVING around everything: from the parser's tree to conditions over the noisy values and keys of the answer."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from adomnia.plans.choices import Chain, Compared, Condition, Contrary, Keyed
+from adomnia.plans.formulas import Term
+from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.keys import Bucket, Key, Label, key_values
+from adomnia.privacy.kinds import Truth
+from adomnia.sql.reading.refusals import refusal, unanswerable
+from adomnia.sql.values.scope import bare, listed, only
+from adomnia.sql.values.terms import Values
+
+Side: TypeAlias = Key | Term | str | bool
+
+_SIGNS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_COMPARE = "compare an aggregate, an output or a key with a constant"
+
+
+def condition(node: exp.Expr, values: Values) -> Condition:
+    """What a condition of HAVING means."""
+    return _Reader(values).condition(node)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    values: Values
+
+    def condition(self, node: exp.Expr) -> Condition:
+        node = bare(node)
+        match node:
+            case exp.And() | exp.Or():
+                function = "and" if isinstance(node, exp.And) else "or"
+                return Chain(function, tuple(self.condition(part) for part in node.flatten()))
+            case exp.Not():
+                only(node, "this")
+                return Contrary(self.condition(node.this))
+        if type(node) in _SIGNS:
+            only(node, "this", "expression")
+            return self._compared(node, _SIGNS[type(node)], node.this, node.expression)
+        return self._listed(node)
+
+    def _listed(self, node: exp.Expr) -> Condition:
+        """What is short for several comparisons, or for none."""
+        match node:
+            case exp.Between():
+                only(node, "this", "low", "high")
+                limits = {">=": node.args["low"], "<=": node.args["high"]}
+                return Chain("and", tuple(self._compared(node, sign, node.this, limits[sign]) for sign in limits))
+            case exp.In() if not node.args.get("query"):
+                return Chain("or", tuple(self._compared(node, "=", node.this, item) for item in listed(node)))
+            case exp.Is(expression=exp.Null()):
+                only(node, "this", "expression")
+                self.values.source(node.this)
+                return Chain("or", ())  # neither keys nor noisy values are ever NULL
+        return self._by_itself(node)
+
+    def _by_itself(self, node: exp.Expr) -> Condition:
+        """A boolean key."""
+        if isinstance(node, exp.Boolean):
+            raise refusal("bad_literal", node, "is the same for every group", _COMPARE)
+        if isinstance(node, exp.Predicate):
+            raise unanswerable(node.args.get("query") or node)
+        found = self.values.source(node)
+        if isinstance(found, Key) and isinstance(_written(found).kind, Truth):
+            return Keyed(found, True)
+        raise refusal("type_error", node, "is not a condition", _COMPARE)
+
+    def _compared(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
+        match self._side(left), self._side(right):
+            case (Column() | Bucket()) as key, (str() | bool() | Fraction()) as constant:
+                return _keyed(node, sign, key, constant)
+            case (str() | bool() | Fraction()) as constant, (Column() | Bucket()) as key:
+                return _keyed(node, _MIRRORED.get(sign, sign), key, constant)
+            case (Column() | Bucket() | str() | bool(), _) | (_, Column() | Bucket() | str() | bool()):
+                raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
+            case Fraction(), Fraction():
+                raise refusal("bad_literal", node, "compares constants", _COMPARE)
+            case one, other:
+                return Compared(sign, one, other)
+
+    def _side(self, node: exp.Expr) -> Side:
+        node = bare(node)
+        if isinstance(node, exp.Literal) and node.is_string:
+            return str(node.this)
+        return bool(node.this) if isinstance(node, exp.Boolean) else self.values.value(node)
+
+
+def _keyed(node: exp.Expr, sign: str, key: Key, constant: str | bool | Fraction) -> Condition:
+    wanted = _constant(key, constant)
+    if wanted is None:
+        raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
+    if sign not in ("=", "<>") and isinstance(wanted, str | bool):
+        raise refusal("type_error", node, "asks for an order that keys do not have", "use =, <> or IN")
+    return Contrary(Keyed(key, wanted)) if sign == "<>" else Keyed(key, wanted, sign)
+
+
+def _constant(key: Key, constant: str | bool | Fraction) -> Label | None:
+    """A constant as a label of the key; None where it cannot be one."""
+    label = key_values(key)[0]
+    if isinstance(label, date) and isinstance(constant, str):
+        with suppress(ValueError):
+            return date.fromisoformat(constant)
+        return None
+    fits = isinstance(constant, bool) is isinstance(label, bool) and isinstance(constant, str) is isinstance(label, str)
+    if not fits or isinstance(label, date):
+        return None
+    return float(constant) if isinstance(constant, Fraction) else constant
+
+
+def _written(key: Key) -> Expression:
+    return key.written if isinstance(key, Bucket) else key

@@ -1,0 +1,109 @@
+"""MEDIAN, QUANTILE and its other spellings, MIN and MAX: from the parser's tree to statistics.
+
+All quantiles that a question asks of one value are chosen at once, so each is told what the others ask for.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+from sqlglot import exp
+
+from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
+from adomnia.plans.descriptions import query_of
+from adomnia.plans.formulas import statistics_of
+from adomnia.plans.plan import Plan
+from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.keys import key_cells
+from adomnia.privacy.queries import Query
+from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.values.groups import Groups
+from adomnia.sql.values.scalars import read_number
+from adomnia.sql.values.scope import only
+from adomnia.statistics.contract import Statistic
+from adomnia.statistics.extreme import Extreme
+from adomnia.statistics.quantile import Quantile
+
+MOST_SHARES = 100
+MOST_CHOICES = 4_000
+
+
+def quantile(groups: Groups, node: exp.Expr) -> Quantile:
+    """QUANTILE(value, share)."""
+    only(node, "this", "quantile")
+    share = _share(node, node.args.get("quantile"))
+    return Quantile(_query(groups, node, "QUANTILE", share), share)
+
+
+def median(groups: Groups, node: exp.Expr) -> Quantile:
+    """MEDIAN(value): the quantile of a half."""
+    only(node, "this")
+    return Quantile(_query(groups, node, "MEDIAN", Fraction(1, 2)), Fraction(1, 2))
+
+
+def extreme(groups: Groups, node: exp.Expr) -> Extreme:
+    """MIN(value) or MAX(value)."""
+    only(node, "this")
+    greatest = isinstance(node, exp.Max)
+    return Extreme(_query(groups, node, "MAX" if greatest else "MIN", Fraction(int(greatest))), greatest)
+
+
+def chosen_together(select: exp.Select, plan: Plan) -> Plan:
+    """The plan in which all quantiles of one value are one measurement, sure enough for every formula around them."""
+    shares, crowd = defaultdict[Query, set[Fraction]](set), defaultdict[Query, int](int)
+    for term in plan.terms:
+        parts = dict.fromkeys(statistics_of(term))
+        for query in map(query_of, parts):
+            if isinstance(query.aggregate, Histogram):
+                alone = _alone(query)
+                shares[alone].update(query.aggregate.shares)
+                crowd[alone] = max(crowd[alone], len(parts))
+    _refuse_many(select, shares, prod(len(key_cells(key)) for key in plan.keys))
+
+    def together(statistic: Statistic) -> Statistic:
+        query = query_of(statistic)
+        if not isinstance(query.aggregate, Histogram):
+            return statistic
+        alone = _alone(query)
+        sure = 1 - (1 - query.aggregate.confidence) / crowd[alone]
+        aggregate = replace(query.aggregate, shares=tuple(sorted(shares[alone])), confidence=sure)
+        return replace(statistic, query=replace(query, aggregate=aggregate))  # type: ignore[type-var]  # a dataclass
+
+    return plan.with_statistics(together) if shares else plan
+
+
+def _alone(query: Query) -> Query:
+    """What quantiles of one value have in common; an extreme has a measurement of its own."""
+    assert isinstance(query.aggregate, Histogram)  # noqa: S101 - nothing else comes here
+    shares = query.aggregate.shares
+    return replace(query, aggregate=replace(query.aggregate, shares=() if 0 < shares[0] < 1 else shares))
+
+
+def _refuse_many(select: exp.Select, shares: dict[Query, set[Fraction]], cells: int) -> None:
+    for asked in shares.values():
+        if len(asked) > MOST_SHARES:
+            why = f"asks for {len(asked):,} quantiles of one value, more than {MOST_SHARES}"
+            raise refusal("too_complex", select, why, "ask for fewer", "The question")
+    choices = cells * sum(map(len, shares.values()))
+    if choices > MOST_CHOICES:
+        why = f"asks for {choices:,} quantiles, minima and maxima, more than {MOST_CHOICES:,}"
+        raise refusal("too_many_cells", select, why, "ask for fewer of them, or for fewer groups", "The question")
+
+
+def _query(groups: Groups, node: exp.Expr, name: str, share: Fraction) -> Query:
+    total = groups.total(node.this, name)
+    aggregate = Histogram(total.value, total.domain, (share,), Fraction(str(groups.confidence)))
+    if aggregate.values > MOST_VALUES:
+        why = f"can take over {MOST_VALUES:,} values, too many to choose from"
+        raise refusal("scale_out_of_range", node.this, why, "divide by a constant, or bound it with CLAMP", name)
+    return groups.query(aggregate)
+
+
+def _share(node: exp.Expr, written: exp.Expr | None) -> Fraction:
+    number = isinstance(written, exp.Literal) and not written.is_string
+    share = read_number(written, str(written.this)).value if number and written is not None else None
+    if not isinstance(share, Fraction) or not 0 < share < 1 or FINEST_SHARE % share.denominator:
+        why, fix = "takes a share between 0 and 1 with at most three digits", "write QUANTILE(salary, 0.9)"
+        raise refusal("bad_literal", node, why, fix, "QUANTILE")
+    return share

@@ -1,0 +1,151 @@
+"""Values of groups: keys, aggregates and arithmetic between them, from the parser's tree."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import add, mul, sub, truediv
+
+from sqlglot import exp
+
+from adomnia.errors import Refusal
+from adomnia.plans.formulas import Formula, Term, operations
+from adomnia.plans.plan import Output
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import Bucket, Key
+from adomnia.privacy.kinds import Identity
+from adomnia.sql.reading.refusals import refusal, unanswerable
+from adomnia.sql.values.aggregates import AGGREGATES, statistic
+from adomnia.sql.values.groups import Groups
+from adomnia.sql.values.scalars import expression, read_number
+from adomnia.sql.values.scope import bare, only
+from adomnia.statistics.contract import Statistic
+from adomnia.statistics.count import Count
+
+MOST_TERMS = 100
+
+_LARGEST_CONSTANT = 10**300
+_DIGITS = re.compile("[0-9]|1[0-5]", re.ASCII)
+_SIGNS: dict[type[exp.Expr], tuple[str, Callable[[Fraction, Fraction], Fraction]]] = {
+    exp.Add: ("+", add),
+    exp.Sub: ("-", sub),
+    exp.Mul: ("*", mul),
+    exp.Div: ("/", truediv),
+}
+
+
+@dataclass(frozen=True)
+class Values:
+    """Reads values over the groups of a question. `outputs` may be called by their names, which go before columns."""
+
+    groups: Groups
+    outputs: tuple[Output, ...] = ()
+
+    def source(self, node: exp.Expr) -> Key | Statistic | Formula:
+        """A key, an aggregate or a formula."""
+        found = self.value(node)
+        if isinstance(found, Fraction):
+            raise refusal("not_an_aggregate", node, "is the same whatever is asked", "use COUNT, SUM or AVG")
+        return found
+
+    def value(self, node: exp.Expr) -> Key | Term:
+        """A source, or a constant number."""
+        node = bare(node)
+        return self._key(node) or self._computed(node)
+
+    def _computed(self, node: exp.Expr) -> Key | Term:
+        if type(node) in AGGREGATES:
+            return statistic(self.groups, node)
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            return self._named(node)
+        if type(node) in _SIGNS:
+            only(node, "this", "expression")
+            return _combined(node, self._term(node.this), self._term(node.expression))
+        if isinstance(node, exp.Neg):
+            only(node, "this")
+            return _negated(self._term(node.this))
+        if isinstance(node, exp.Anonymous) and str(node.this).upper() == "ROUND":
+            return self._rounded(node)
+        if isinstance(node, exp.Literal) and not node.is_string:
+            return _constant(node)
+        raise _misplaced(node)
+
+    def _term(self, node: exp.Expr) -> Term:
+        found = self.value(node)
+        if isinstance(found, Key):
+            why = "is a key, and keys are not computed with"
+            raise refusal("type_error", node, why, "compute with aggregates and numbers")
+        return found
+
+    def _key(self, node: exp.Expr) -> Bucket | None:
+        """The key that an expression is, where rows are grouped by expressions."""
+        buckets = [key for key in self.groups.keys if isinstance(key, Bucket)]
+        if not buckets or node.find(exp.AggFunc, exp.Query) or not node.find(exp.Column):
+            return None
+        if isinstance(node, exp.Column) and not self.groups.scope.knows(node):
+            return None
+        with suppress(Refusal):
+            meaning = expression(node, self.groups.scope)
+            return next((key for key in buckets if key.written == meaning), None)
+        return None
+
+    def _named(self, node: exp.Column) -> Key | Statistic | Formula:
+        for output in self.outputs:
+            if not node.table and output.name.lower() == node.name.lower():
+                return output.source
+        column = self.groups.scope.column(node)
+        if isinstance(column, Column) and column in self.groups.keys:
+            return column
+        by = "" if isinstance(column.kind, Identity) else f", or GROUP BY {node.name}"
+        raise refusal("not_an_aggregate", node, "would show values of single rows", f"use COUNT, SUM or AVG{by}")
+
+    def _rounded(self, node: exp.Anonymous) -> Term:
+        value, digits = [*node.expressions, exp.Literal.number(0), exp.Null()][:2]
+        plain = isinstance(digits, exp.Literal) and not digits.is_string and _DIGITS.fullmatch(str(digits.this))
+        if not plain or not 1 <= len(node.expressions) <= 2:
+            raise refusal("bad_literal", node, "takes a value and 0 to 15 digits", "write ROUND(AVG(...), 2)", "ROUND")
+        found = self._term(value)
+        if isinstance(found, Fraction):
+            raise refusal("not_an_aggregate", node, "rounds a constant", "write it rounded")
+        return _small(node, Formula("round", (found, Fraction(int(digits.this)))))
+
+
+def _misplaced(node: exp.Expr) -> Refusal:
+    if isinstance(node, exp.Func | exp.Query | exp.Window | exp.Filter | exp.IgnoreNulls | exp.Binary):
+        return unanswerable(node)
+    constant = isinstance(node, exp.Literal | exp.Boolean | exp.Null)
+    why = "is neither a number nor an aggregate" if constant else "would show values of single rows"
+    return refusal("not_an_aggregate", node, why, "use COUNT, SUM or AVG")
+
+
+def _combined(node: exp.Expr, left: Term, right: Term) -> Term:
+    sign, compute = _SIGNS[type(node)]
+    if sign == "/" and right == Fraction(0):
+        raise refusal("bad_literal", node, "divides by zero", "divide by something else")
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        found = compute(left, right)
+        if abs(found) > _LARGEST_CONSTANT:
+            raise refusal("bad_literal", node, "is beyond the range of a double", "use smaller constants")
+        return found
+    if sign == "/" and isinstance(right, Count):
+        # Of nobody there is no ratio: one is the least that a count can be where there is one.
+        right = Formula("at least 1", (right,))
+    return _small(node, Formula(sign, (left, right)))
+
+
+def _negated(term: Term) -> Term:
+    return -term if isinstance(term, Fraction) else Formula("negative", (term,))
+
+
+def _constant(node: exp.Literal) -> Fraction:
+    value = read_number(node, str(node.this)).value
+    assert isinstance(value, Fraction)  # noqa: S101 - as read
+    return value
+
+
+def _small(node: exp.Expr, formula: Formula) -> Formula:
+    if operations(formula) > MOST_TERMS:
+        why = f"has more than {MOST_TERMS} operations, aggregates and constants"
+        raise refusal("too_complex", node, why, "ask for its parts", "This formula")
+    return formula

@@ -1,0 +1,291 @@
+"""Answers as columns of plain JSON: quick to write and to read with a million cells, and plain for every language."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import date
+from math import inf, nan
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from pydantic import Field
+
+from adomnia.ledger.requests import Receipt
+from adomnia.pricing.caps import Cap, LeftOut
+from adomnia.privacy.filters import Left
+from adomnia.session.answer import Answer
+from adomnia.session.columns import Cell, KeyColumn, ValueColumn
+from adomnia.statistics.contract import Bounds, Estimate, Floats
+from adomnia.wire.amounts import JSON_SAFE, amount_of, event_of, event_record, text_of
+from adomnia.wire.models import CostReply, LeftReply, Reply, Rows
+
+Intervals: TypeAlias = Callable[[str, float, bool], Bounds]
+"""Asked for other intervals of a column than those that came: its name, a confidence, whether all cells together."""
+
+# What is not shown has a type all the same.
+_MADE_UP: dict[str, list[Cell | None]] = {
+    "integer": [0],
+    "number": [0.0],
+    "boolean": [False],
+    "date": [date.min],
+    "text": [""],
+    "null": [],
+}
+_PLAIN = {"text": str, "boolean": bool, "null": type(None)}  # what arrives as it left
+
+
+class ColumnReply(Reply):
+    """A column. Keys are public values; values are noisy, each with an interval."""
+
+    name: str
+    kind: Literal["key", "value"]
+    type: Literal["text", "integer", "number", "boolean", "date", "null"] = Field(
+        description="Dates are ISO texts; integers of 2**53 and more are texts of digits; null: no row has a value."
+    )
+    values: list[str | bool | int | float | None]
+    lower: list[int | float | None] | None = Field(
+        None, description="Of values: the lower end of each interval; null where it has none."
+    )
+    upper: list[int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
+    method: str | None = Field(None, description="Of values: how the intervals are computed.")
+    cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
+
+
+class LeftOutReply(Reply):
+    """What a cap leaves out: a share of all rows, and how many people may have more rows than were seen."""
+
+    share: float
+    deviation: float
+    hidden_people: int
+    seen_rows: int
+
+
+class CapReply(Reply):
+    """How many rows of a person count in a table."""
+
+    table: str
+    rows: int
+    leaves_out: LeftOutReply | None
+    shortened: bool
+    says: str = Field(description="The same in a sentence.")
+
+
+class ReceiptReply(Reply):
+    """Proof of a debit: the hash of the ledger's entry that says who paid how much for what."""
+
+    request_id: str
+    hash: str
+    analyst: str | None
+    plan: str
+
+
+class AnswerReply(Reply):
+    """An answer: columns of equal length, what they cost, and what is left."""
+
+    columns: list[ColumnReply]
+    rows: Rows
+    confidence: float
+    together: bool = Field(description="Whether the intervals of a column hold all of its groups at once.")
+    cost: CostReply | None = Field(description="What was paid, now or the first time; null for public rows.")
+    receipt: ReceiptReply | None
+    replayed: bool = Field(description="Whether it was paid before and cost nothing now.")
+    left: LeftReply
+    caps: list[CapReply]
+
+
+class BatchReply(Reply):
+    """The answers to a batch, in the order of its questions; all have one receipt."""
+
+    answers: list[AnswerReply]
+
+
+@dataclass(frozen=True, repr=False)
+class ReceivedAnswer(Answer):
+    """An answer of a server: it holds the rows that are shown, and knows of how many `cells` they were chosen."""
+
+    cells: int = 1
+
+    def _bounds(self, column: ValueColumn, confidence: float, together: bool) -> Bounds:
+        lower, upper = column.estimate.interval(confidence, self.cells if together else 1)
+        return lower[self.rows], upper[self.rows]
+
+
+def answer_record(answer: Answer, *, together: bool = False) -> dict[str, Any]:
+    """The answer as plain data; `together`: with intervals that hold all cells of a column at once."""
+    receipt = answer.receipt
+    return {
+        "columns": [
+            _key(column, answer) if isinstance(column, KeyColumn) else _values(column, answer, together)
+            for column in answer.columns
+        ],
+        "rows": len(answer),
+        "confidence": answer.confidence,
+        "together": together,
+        "cost": None if receipt is None else event_record(receipt.event),
+        "receipt": None if receipt is None else receipt_record(receipt),
+        "replayed": answer.replayed,
+        "left": left_record(answer.left),
+        "caps": [cap_record(cap) for cap in answer.caps],
+    }
+
+
+def batch_record(answers: list[Answer]) -> dict[str, Any]:
+    """The answers to a batch as plain data."""
+    return {"answers": [answer_record(answer) for answer in answers]}
+
+
+def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
+    """The answer that `answer_record` wrote; for other intervals than it holds, `intervals` is asked."""
+    _check_lengths(record)
+    told, confidence = record["columns"], float(record["confidence"])
+    receipt = None if record["receipt"] is None else receipt_of(record["receipt"], record["cost"])
+    return ReceivedAnswer(
+        columns=tuple(_column(each, confidence, intervals) for each in told),
+        rows=np.arange(record["rows"], dtype=np.intp),
+        confidence=confidence,
+        receipt=receipt,
+        replayed=bool(record["replayed"]),
+        left=left_of(record["left"]),
+        caps=tuple(map(cap_of, record["caps"])),
+        cells=max((int(each["cells"]) for each in told if each["kind"] == "value"), default=1),
+    )
+
+
+def ends_of(record: dict[str, Any], name: str, rows: int) -> Bounds:
+    """The intervals of one column of an answer that has so many rows."""
+    _check_lengths(record)
+    if record["rows"] != rows:
+        raise ValueError(f"Answer must have {rows} rows, got {record['rows']}.")
+    return _bounds({column["name"]: column for column in record["columns"]}[name])
+
+
+def receipt_record(receipt: Receipt) -> dict[str, Any]:
+    """Without the event: the cost stands beside it."""
+    told = {"request_id": receipt.request_id, "hash": receipt.hash}
+    return {**told, "analyst": receipt.analyst, "plan": receipt.plan.hex()}
+
+
+def receipt_of(record: dict[str, Any], cost: dict[str, Any]) -> Receipt:
+    """The receipt that `receipt_record` wrote, of what it cost."""
+    plan = bytes.fromhex(record["plan"])
+    return Receipt(record["analyst"], record["request_id"], plan, event_of(cost), record["hash"])
+
+
+def left_record(left: Left) -> dict[str, str]:
+    """Exact texts."""
+    return {name: text_of(amount) for name, amount in left._asdict().items()}
+
+
+def left_of(record: dict[str, str]) -> Left:
+    """What `left_record` wrote."""
+    return Left(*(amount_of(record[name]) for name in Left._fields))
+
+
+def cap_record(cap: Cap) -> dict[str, Any]:
+    """A cap and its sentence."""
+    return {**asdict(cap), "says": str(cap)}
+
+
+def cap_of(record: dict[str, Any]) -> Cap:
+    """The cap that `cap_record` wrote."""
+    left = record["leaves_out"]
+    return Cap(record["table"], record["rows"], None if left is None else LeftOut(**left), record["shortened"])
+
+
+def end_list(ends: Floats, whole: bool) -> list[Any]:
+    """Ends of intervals for JSON; None where there is none."""
+    finite = np.isfinite(ends)
+    if finite.all():
+        return _numbers(ends, whole)
+    return [end if known else None for end, known in zip(ends.tolist(), finite.tolist(), strict=True)]
+
+
+def _numbers(values: Floats, whole: bool) -> list[Any]:
+    exact = whole and bool((np.abs(values) < JSON_SAFE).all())
+    return list((values.astype(np.int64) if exact else values).tolist())
+
+
+def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, Any]:
+    estimate = column.estimate
+    cells = estimate.values.size
+    lower, upper = estimate.interval(answer.confidence, cells if together else 1)
+    return {
+        "name": column.name,
+        "kind": "value",
+        "type": "integer" if estimate.whole else "number",
+        "values": end_list(estimate.values.ravel()[answer.rows], estimate.whole),
+        "lower": end_list(lower.ravel()[answer.rows], estimate.whole),
+        "upper": end_list(upper.ravel()[answer.rows], estimate.whole),
+        "method": estimate.method,
+        "cells": cells,
+    }
+
+
+def _key(column: KeyColumn, answer: Answer) -> dict[str, Any]:
+    values = [column.values[row] for row in answer.rows.tolist()]
+    # Of no rows, the first value that is not shown has the type.
+    kind = _type(values or list(column.values[:1]))
+    return {"name": column.name, "kind": "key", "type": kind, "values": _written(values, kind)}
+
+
+def _type(values: list[Cell | None]) -> str:
+    kinds = {type(value) for value in values} - {type(None)}
+    for kind, name in ((str, "text"), (bool, "boolean"), (date, "date"), (float, "number"), (int, "integer")):
+        if kind in kinds:
+            return name
+    return "null"
+
+
+def _written(values: list[Cell | None], kind: str) -> list[Any]:
+    match kind:
+        case "date":
+            return [None if value is None else value.isoformat() for value in values]  # type: ignore[union-attr]
+        case "integer" if any(value is not None and abs(value) >= JSON_SAFE for value in values):  # type: ignore[arg-type]
+            return [value if value is None or abs(value) < JSON_SAFE else str(value) for value in values]  # type: ignore[arg-type]
+        case "number":
+            return [value if value is None or abs(value) < inf else None for value in values]  # type: ignore[arg-type]
+    return values
+
+
+def _column(told: dict[str, Any], confidence: float, intervals: Intervals) -> KeyColumn | ValueColumn:
+    if told["kind"] == "key":
+        return KeyColumn(told["name"], tuple(_read(told["values"], told["type"])))
+    return ValueColumn(told["name"], _estimate(told, confidence, intervals))
+
+
+def _read(values: list[Any], kind: str) -> list[Cell | None]:
+    match kind:
+        case _ if not values:
+            return _MADE_UP[kind]
+        case "date":
+            return [None if value is None else date.fromisoformat(value) for value in values]
+        case "integer":
+            return [None if value is None else int(value) for value in values]
+        case "number":
+            return [None if value is None else float(value) for value in values]
+    if not all(value is None or isinstance(value, _PLAIN[kind]) for value in values):
+        raise TypeError(f"Column of type {kind} must hold nothing else.")
+    return values
+
+
+def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> Estimate:
+    came = _bounds(told)
+
+    def interval(wanted: float, cells: int) -> Bounds:
+        return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
+
+    return Estimate(_floats(told["values"], nan), interval, told["method"], told["type"] == "integer")
+
+
+def _bounds(told: dict[str, Any]) -> Bounds:
+    return _floats(told["lower"], -inf), _floats(told["upper"], inf)
+
+
+def _check_lengths(record: dict[str, Any]) -> None:
+    lists = [column.get(name) for column in record["columns"] for name in ("values", "lower", "upper")]
+    if {len(each) for each in lists if each is not None} != {record["rows"]}:
+        raise ValueError("Answer must have columns of equal length.")
+
+
+def _floats(values: list[Any], unknown: float) -> Floats:
+    """The numbers of a column; of one without rows, one that is not shown."""
+    return np.array([unknown if value is None else value for value in values] or [0.0], dtype=np.float64)

@@ -1,0 +1,165 @@
+"""Questions on their way to a server, and how they are put to a session there."""
+
+from typing import Annotated, Any, TypeAlias, cast
+
+from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema
+
+from adomnia.pricing.payment import Payment, Question
+from adomnia.pricing.quotes import Quote
+from adomnia.session.answer import Answer
+from adomnia.session.explanation import Explanation
+from adomnia.session.session import Session
+from adomnia.sql.reading.parse import MOST_CHARACTERS
+from adomnia.wire.amounts import Amount, read_float, read_json_number, sent
+from adomnia.wire.models import Sent
+
+MOST_QUESTIONS = 1000  # of a batch
+_MOST_WEIGHTS = 1000
+_LONGEST_NAME = 200
+_LONGEST = 2**20  # characters: what a body may hold at most; how long a question may be, the session says
+_EFFORTS = ["normal", "high"]
+_AMOUNTS = ("epsilon", "rho", "error", "delta")
+
+# The schema says what is right, and the session refuses what is not, in the same words as without a server.
+Text: TypeAlias = Annotated[
+    str,
+    Field(max_length=_LONGEST, json_schema_extra={"minLength": 1, "maxLength": MOST_CHARACTERS}),
+]
+RequestId: TypeAlias = Annotated[
+    str, Field(max_length=_LONGEST, json_schema_extra={"minLength": 1, "maxLength": _LONGEST_NAME})
+]
+Confidence: TypeAlias = Annotated[
+    float,
+    PlainValidator(read_float),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+]
+GroupSize: TypeAlias = Annotated[
+    Any, PlainValidator(read_json_number), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 2**53 - 1})
+]
+Effort: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": _EFFORTS})]
+OutputName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
+
+
+def _few(weights: object) -> object:
+    """Before any is looked at: each that is wrong is an error, and very many would keep everybody waiting."""
+    if isinstance(weights, dict) and len(weights) > _MOST_WEIGHTS:
+        raise ValueError(f"must be at most {_MOST_WEIGHTS} weights")
+    return weights
+
+
+Weights: TypeAlias = Annotated[dict[OutputName, Amount], Field(max_length=_MOST_WEIGHTS), BeforeValidator(_few)]
+
+
+class Paid(Sent):
+    """What is named beside the text of a question."""
+
+    epsilon: Amount | None = Field(None, description="Pays for Laplace noise. Exactly one of epsilon, rho and error.")
+    rho: Amount | None = Field(None, description="Pays for Gaussian noise.")
+    error: Amount | None = Field(None, description="Pays the least epsilon that keeps every output within this error.")
+    weights: Weights | None = Field(None, description="How the price is split over the outputs, by their names.")
+    rows: GroupSize | None = Field(None, description="How many rows a group is supposed to have.")
+    delta: Amount | None = Field(None, description="Pays for finding the values of keys that nobody declared.")
+    effort: Effort | None = Field(None, description="high takes longer, and needs less noise.")
+
+    def payment(self) -> Payment:
+        """What was named of it, as a session takes it."""
+        named = {name: getattr(self, name) for name in Payment.__annotations__}
+        return cast("Payment", {name: value for name, value in named.items() if value is not None})
+
+
+class AskedQuestion(Paid):
+    """One question of several."""
+
+    sql: Text = Field(description="One SELECT.", examples=["SELECT COUNT(*) AS n FROM people"])
+
+    def question(self) -> Question:
+        """As a session takes it."""
+        return Question(self.sql, **self.payment())
+
+
+Questions: TypeAlias = Annotated[list[Text | AskedQuestion], Field(max_length=MOST_QUESTIONS), FailFast()]
+
+
+class Ask(AskedQuestion):
+    """A question to pay for and answer."""
+
+    confidence: Confidence = Field(0.95, description="How surely the intervals hold the exact answer.")
+    request_id: RequestId | None = Field(
+        None, description="A name of your own: sent again with the same question, it is answered again and not paid."
+    )
+    replay: bool = Field(True, description="An equal question at the same price gets the same answer, free.")
+
+    def put_to(self, session: Session) -> Answer:
+        """The answer of a session."""
+        return session.sql(
+            self.sql, confidence=self.confidence, request_id=self.request_id, replay=self.replay, **self.payment()
+        )
+
+
+class AskExplanation(AskedQuestion):
+    """A question to explain, with a price or without."""
+
+    confidence: Confidence = Field(0.95, description="For the errors to expect.")
+
+    def put_to(self, session: Session) -> Explanation:
+        """The explanation of a session."""
+        return session.explain(self.sql, confidence=self.confidence, **self.payment())
+
+
+class AskBatch(Paid):
+    """Several questions to pay for at once: each names its price, or one price is split over all."""
+
+    questions: Questions = Field(description="Texts, or questions with what each of them pays.")
+    confidence: Confidence = Field(0.95, description="How surely the intervals hold the exact answers.")
+    request_id: RequestId | None = Field(None, description="A name of your own for the batch, as of a question.")
+
+    def put_to(self, session: Session) -> list[Answer]:
+        """The answers of a session."""
+        asked = questions_of(self.questions)
+        return session.batch(asked, confidence=self.confidence, request_id=self.request_id, **self.payment())
+
+
+class AskPrice(AskedQuestion):
+    """A question whose price and error are wanted."""
+
+    confidence: Confidence = Field(0.95, description="How surely the errors are kept.")
+    together: bool = Field(False, description="Errors that are kept in all groups at once.")
+
+    def put_to(self, session: Session) -> Quote:
+        """The quote of a session."""
+        return session.price(self.sql, confidence=self.confidence, together=self.together, **self.payment())
+
+
+class AskBatchPrice(Paid):
+    """Several questions whose price is wanted as that of a batch."""
+
+    questions: Questions = Field(description="Texts, or questions with what each of them pays.")
+    confidence: Confidence = Field(0.95, description="How surely the errors are kept.")
+    together: bool = Field(False, description="Errors that are kept in all groups at once.")
+
+    def put_to(self, session: Session) -> Quote:
+        """The quote of a session."""
+        asked = questions_of(self.questions)
+        return session.price(asked, confidence=self.confidence, together=self.together, **self.payment())
+
+
+def questions_of(asked: list[str | AskedQuestion]) -> list[Question | str]:
+    """The questions of a batch as a session takes them."""
+    return [each if isinstance(each, str) else each.question() for each in asked]
+
+
+def question_body(question: Question) -> dict[str, Any]:
+    """A question as `AskedQuestion` reads it."""
+    named: Any = {name: getattr(question, name) for name in Payment.__annotations__}
+    return {"sql": question.text, **payment_body(named)}
+
+
+def payment_body(payment: Payment) -> dict[str, Any]:
+    """What is named beside a text, for JSON; exact."""
+    body: dict[str, Any] = {name: value for name, value in payment.items() if value is not None}
+    for name in _AMOUNTS:
+        if name in body:
+            body[name] = sent(name, body[name])
+    if "weights" in body:
+        body["weights"] = {name: sent("weights", weight) for name, weight in body["weights"].items()}
+    return body

@@ -1,0 +1,41 @@
+"""Explanations: the tree of a question."""
+
+from typing import Any
+
+from pydantic import Field
+
+from adomnia.explaining.tree import Node
+from adomnia.session.explanation import Explanation, explanation
+from adomnia.wire.answers import left_of, left_record
+from adomnia.wire.models import LeftReply, Reply
+
+
+class NodeReply(Reply):
+    """A line, and what it is made of."""
+
+    text: str
+    parts: list["NodeReply"]
+
+
+class ExplanationReply(Reply):
+    """What a question means and measures, and if a price was named what it buys; nothing was read or spent."""
+
+    tree: NodeReply
+    lines: list[str] = Field(description="The same tree drawn as text.")
+    confidence: float
+    left: LeftReply
+
+
+def explanation_record(told: Explanation) -> dict[str, Any]:
+    """The explanation as plain data."""
+    tree = {"tree": told.tree.record(), "lines": told.tree.lines()}
+    return {**tree, "confidence": told.confidence, "left": left_record(told.left)}
+
+
+def explanation_of(record: dict[str, Any]) -> Explanation:
+    """The explanation that `explanation_record` wrote."""
+    return explanation(_node(record["tree"]), float(record["confidence"]), left_of(record["left"]))
+
+
+def _node(record: dict[str, Any]) -> Node:
+    return Node(record["text"], tuple(map(_node, record["parts"])))

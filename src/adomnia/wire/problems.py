@@ -1,0 +1,60 @@
+"""The one shape of errors: what happened, why, and how to mend it."""
+
+from typing import Any
+
+from pydantic import Field
+
+from adomnia.errors import Failure, Refusal
+from adomnia.wire.models import Reply
+
+FAILURE = "failure"
+
+
+class Problem(Reply):
+    """Why there is no answer."""
+
+    code: str = Field(description="One stable word for programs.", examples=["unknown_column"])
+    what: str = Field(description="What cannot be done.")
+    why: str = Field(description="The reason, from public facts alone.")
+    fix: str = Field(description="What to do instead.")
+    position: tuple[int, int] | None = Field(description="Line and column in the question, from 1.")
+    request_id: str | None = Field(description="The request that failed.")
+
+
+class ProblemReply(Reply):
+    """The body of every reply that is not a success."""
+
+    error: Problem
+
+
+def problem_record(error: Refusal | Failure, request_id: str | None = None) -> dict[str, Any]:
+    """The error as plain data."""
+    if isinstance(error, Failure):
+        why, fix = "failed", "try the same request id later, it may only have taken long; a new one is paid again"
+        refusal, request_id = Refusal("The request", why, fix, code=FAILURE), error.request_id or request_id
+    else:
+        refusal = error
+    said = {"code": refusal.code, "what": refusal.what, "why": refusal.why, "fix": refusal.fix}
+    place = None if refusal.position is None else list(refusal.position)
+    return {"error": {**said, "position": place, "request_id": request_id}}
+
+
+def error_of(record: Any) -> Refusal | Failure:  # noqa: ANN401 - whatever the server sent; ValueError if not this
+    """The error that `problem_record` wrote."""
+    told = record.get("error") if isinstance(record, dict) else None
+    if not isinstance(told, dict) or not all(
+        isinstance(told.get(name), str) for name in ("code", "what", "why", "fix")
+    ):
+        raise ValueError("Problem must have code, what, why and fix.")
+    if told["code"] == FAILURE:
+        request_id = told.get("request_id")
+        return Failure(_printable(request_id) if isinstance(request_id, str) else None)
+    position = told.get("position")
+    place = None if position is None else (int(position[0]), int(position[1]))
+    what, why, fix = (_printable(told[name]) for name in ("what", "why", "fix"))
+    return Refusal(what, why, fix, place, code=told["code"])
+
+
+def _printable(text: str) -> str:
+    """Without what could tell a terminal to do something."""
+    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)

@@ -1,0 +1,185 @@
+"""Quotes: what a question would cost, what is measured for it, and how far off its outputs may be."""
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from pydantic import Field
+
+from adomnia.explaining.explanations import noise_in_words
+from adomnia.mechanisms.contract import Noise
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.quantiles import Quantiles, Target
+from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
+from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.wire.amounts import ExactText, amount_of, event_of, event_record, text_of
+from adomnia.wire.answers import CapReply, cap_of, cap_record
+from adomnia.wire.models import CostReply, Reply
+
+
+class ExpectedReply(Reply):
+    """How far off one output may be."""
+
+    name: str
+    what: str
+    error: float | None = Field(description="Null where none is known.")
+    rows: int | None = Field(description="Where the error depends on it: in a group of so many rows.")
+    relative: float | None = Field(description="The error as a part of the output's own value.")
+    method: str
+
+
+class SensitivityReply(Reply):
+    """How far one person moves what is measured."""
+
+    l1: ExactText
+    l2_squared: ExactText
+    linf: ExactText
+    monotone: bool
+
+
+class TargetReply(Reply):
+    """A rank that is wanted: share * rows + offset."""
+
+    share: ExactText
+    offset: ExactText
+    beyond: int
+
+
+class NoiseReply(Reply):
+    """The law of the noise, with the parameters that it has."""
+
+    law: Literal["laplace", "gaussian", "ranks"]
+    says: str
+    scale: ExactText | None = None
+    variance: ExactText | None = None
+    rate: ExactText | None = None
+    values: int | None = None
+    targets: list[TargetReply] | None = None
+
+
+class MeasurementReply(Reply):
+    """One noisy vector and its part of the price."""
+
+    what: str
+    cells: int
+    sensitivity: SensitivityReply
+    why: str
+    noise: NoiseReply
+    price: CostReply
+    bounds: str
+
+
+class SearchReply(Reply):
+    """How the values of keys that nobody declared will be found."""
+
+    says: str
+    price: CostReply
+    people: int = Field(description="A value that about so many people have is named every second time.")
+    minimum: int = Field(description="None that fewer people have is named.")
+
+
+class QuoteReply(Reply):
+    """A price before it is paid; nothing was read or spent."""
+
+    price: CostReply | None = Field(description="The price that was named; null for a batch.")
+    cost: CostReply = Field(description="What the ledger will be charged.")
+    confidence: float
+    together: bool
+    outputs: list[ExpectedReply]
+    measurements: list[MeasurementReply]
+    caps: list[CapReply]
+    findings: list[SearchReply]
+    effort: str
+    rows: int = Field(description="How many rows a group is supposed to have.")
+
+
+def quote_record(quote: Quote) -> dict[str, Any]:
+    """The quote as plain data."""
+    return {
+        "price": None if quote.price is None else event_record(quote.price),
+        "cost": event_record(quote.event),
+        "confidence": quote.confidence,
+        "together": quote.together,
+        "outputs": [asdict(output) for output in quote.outputs],
+        "measurements": [_measurement_record(line) for line in quote.measurements],
+        "caps": [cap_record(cap) for cap in quote.caps],
+        "findings": [asdict(each) | {"price": event_record(each.price)} for each in quote.findings],
+        "effort": quote.effort,
+        "rows": quote.rows,
+    }
+
+
+def quote_of(record: dict[str, Any]) -> Quote:
+    """The quote that `quote_record` wrote."""
+    price: Any = None if record["price"] is None else event_of(record["price"])
+    return Quote(
+        price=price,
+        event=event_of(record["cost"]),
+        confidence=float(record["confidence"]),
+        outputs=tuple(_expected(each) for each in record["outputs"]),
+        measurements=tuple(_measurement(each) for each in record["measurements"]),
+        caps=tuple(map(cap_of, record["caps"])),
+        together=record["together"],
+        findings=tuple(Search(**each | {"price": event_of(each["price"])}) for each in record["findings"]),
+        effort=record["effort"],
+        rows=record["rows"],
+    )
+
+
+def _expected(record: dict[str, Any]) -> Expected:
+    floats = {name: None if record[name] is None else float(record[name]) for name in ("error", "relative")}
+    return Expected(**record | floats)
+
+
+def _measurement_record(line: Measurement) -> dict[str, Any]:
+    norms = {name: text_of(getattr(line.sensitivity, name)) for name in ("l1", "l2_squared", "linf")}
+    return {
+        "what": line.what,
+        "cells": line.cells,
+        "sensitivity": {**norms, "monotone": line.sensitivity.monotone},
+        "why": line.why,
+        "noise": {**_law(line.noise), "says": noise_in_words(line)},
+        "price": event_record(line.price),
+        "bounds": line.bounds,
+    }
+
+
+def _measurement(record: dict[str, Any]) -> Measurement:
+    moved, price = record["sensitivity"], event_of(record["price"])
+    l1, l2_squared, linf = (amount_of(moved[name]) for name in ("l1", "l2_squared", "linf"))
+    return Measurement(
+        record["what"],
+        record["cells"],
+        Sensitivity(l1, l2_squared, linf, moved["monotone"]),
+        record["why"],
+        _noise(record["noise"]),
+        price,  # type: ignore[arg-type]  # prices are written as the events that they will be
+        record["bounds"],
+    )
+
+
+def _law(noise: Noise | Quantiles) -> dict[str, Any]:
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return {"law": "laplace", "scale": text_of(scale)}
+        case DiscreteGaussian(variance=variance):
+            return {"law": "gaussian", "variance": text_of(variance)}
+        case Quantiles(targets=targets, values=values, rate=rate):
+            wanted = [{"share": text_of(t.share), "offset": text_of(t.offset), "beyond": t.beyond} for t in targets]
+            return {"law": "ranks", "rate": text_of(rate), "values": values, "targets": wanted}
+    raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
+
+
+def _noise(record: dict[str, Any]) -> Noise | Quantiles:
+    match record["law"]:
+        case "laplace":
+            return DiscreteLaplace(amount_of(record["scale"]))
+        case "gaussian":
+            return DiscreteGaussian(amount_of(record["variance"]))
+        case "ranks":
+            return Quantiles(tuple(map(_target, record["targets"])), record["values"], amount_of(record["rate"]))
+    raise ValueError(f"Noise law must be known, got {record['law']!r}.")
+
+
+def _target(record: dict[str, Any]) -> Target:
+    return Target(amount_of(record["share"]), amount_of(record["offset"]), record["beyond"])

@@ -1,0 +1,108 @@
+"""The second look knows the type of every expression that is ever rendered, and believes no other."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import parse_one
+
+from adomnia.engines.check.columns import Stored
+from adomnia.engines.check.scalars import Row
+from adomnia.engines.render.constants import double
+from adomnia.errors import Failure
+from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from privacy.functions.samples import applications, constant
+
+COLUMNS = {"c": "code", "n": "number", "t": "text", "d": "day", "b": "boolean"}
+ROW = Row({("", name): Stored(type_) for name, type_ in COLUMNS.items()}, 1)
+WRITTEN = {Quantity: 'CAST("n" AS DOUBLE)', Text: '"t"', Day: '"d"', Truth: '"b"'}
+TYPES = {Quantity: "double", Text: "text", Day: "day", Truth: "boolean"}
+CASES = [
+    pytest.param(*case, id=f"{case[0].name} {' '.join(map(str, case[1]))} {' '.join(map(str, case[2]))}".strip())
+    for case in applications()
+]
+IN_CALENDAR = "CASE WHEN \"d\" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN \"d\" END"
+
+
+def type_of(sql):
+    return ROW.type(parse_one(sql, dialect="duckdb"))
+
+
+@pytest.mark.parametrize(("function", "kinds", "constants"), CASES)
+def test_every_function_is_proved_to_be_of_its_type(function, kinds, constants):
+    parts = [WRITTEN[type(kind)] for kind in kinds] + [double(constant(each).lower) for each in constants]
+    result = function.result(*kinds, *map(constant, constants))
+    assert type_of(function.sql(*parts)) == TYPES[type(result)]
+
+
+@pytest.mark.parametrize("type_", ["DOUBLE", "VARCHAR", "DATE", "BOOLEAN"])
+def test_null_has_the_type_that_it_is_cast_to(type_):
+    assert type_of(f"CAST(NULL AS {type_})") in TYPES.values()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'CAST("t" AS DOUBLE)',
+        'CAST("t" AS DATE)',
+        'CAST("t" AS BIGINT)',
+        'CAST("n" AS BIGINT)',
+        'CAST(CAST("n" AS DOUBLE) AS VARCHAR)',
+        'TRY_CAST("t" AS DOUBLE)',
+        'TRY_CAST("n" AS DOUBLE)',
+        'TRY_CAST(CAST("n" AS DOUBLE) AS INTEGER)',
+        "TRY_CAST(REGEXP_EXTRACT(\"t\", 'x') AS BIGINT)",
+        "TRY_CAST(REGEXP_EXTRACT(\"t\", 'x') AS VARCHAR)",
+        'TRY_CAST(REGEXP_EXTRACT("t", "t") AS DOUBLE)',
+        "REGEXP_EXTRACT(\"t\", 'x', 'i')",
+        "REGEXP_REPLACE(\"t\", 'x', 'y')",
+        "REGEXP_MATCHES(\"t\", 'x')",
+        'SUBSTRING("t", 1, 2)',
+        'SUBSTRING("t", CAST(1e0 AS BIGINT))',
+        'SUBSTRING("t", CAST("n" AS BIGINT), CAST(1e0 AS BIGINT))',
+        'SUBSTRING("t", CAST((-1e0) AS BIGINT), CAST(1e0 AS BIGINT))',
+        'SUBSTRING("t", CAST(1e0 AS BIGINT), CAST(4294967297e0 AS BIGINT))',
+        'SUBSTRING("t", CAST(1.5e0 AS BIGINT), CAST(1e0 AS BIGINT))',
+        'RIGHT("t", CAST(1e0 AS INTEGER))',
+        'RIGHT("n", CAST(1e0 AS BIGINT))',
+        'CASE "d" WHEN "d" THEN "d" END + CAST(1e0 AS INTEGER)',
+        'REPEAT("t", 9)',
+        'TRIM("t", "t")',
+        'TRIM("t")',
+        "CAST(DATE_TRUNC('month', \"d\") AS DATE)",
+        f"CAST(DATE_TRUNC('month', {IN_CALENDAR.replace('0001', '0000')}) AS DATE)",
+        f"CAST(DATE_TRUNC('century', {IN_CALENDAR}) AS DATE)",
+        f"DATE_TRUNC('month', {IN_CALENDAR}) = \"d\"",
+        'EXTRACT(EPOCH FROM "d") = 1e0',
+        'CAST(EXTRACT(HOUR FROM "d") AS DOUBLE)',
+        'CAST(EXTRACT(YEAR FROM "t") AS DOUBLE)',
+        'EXTRACT(YEAR FROM "d") + 1e0',
+        '"d" + CAST(1e0 AS INTEGER)',
+        f"{IN_CALENDAR} + CAST(99999999e0 AS INTEGER)",
+        f'{IN_CALENDAR} + CAST("n" AS INTEGER)',
+        f"{IN_CALENDAR} + 1",
+        IN_CALENDAR.replace(" END", ' WHEN TRUE THEN "d" END + CAST(1e0 AS INTEGER)'),
+        IN_CALENDAR.replace(" END", ' ELSE "d" END + CAST(1e0 AS INTEGER)'),
+        "CAST(NULL AS DATE) + CAST(1e0 AS INTEGER)",
+        '"t" BETWEEN "t" AND "t"',
+        f"{IN_CALENDAR.replace('DATE', 'DOUBLE')} + CAST(1e0 AS INTEGER)",
+        '"d" + INTERVAL 1 DAY',
+        'GREATEST("t", "t")',
+        'COALESCE("n", CAST("n" AS DOUBLE))',
+        'ABS("n")',
+        "ROUND(1e0, 2)",
+        'SIGN("t")',
+        'LENGTH("t") + 1e0',
+        "LOG(3e0, 1e0)",
+        "LOG(3, 1e0)",
+        'LOG("c", 1e0)',
+        "REGEXP_EXTRACT(\"t\", 'x', 1)",
+        'ABS(CAST("nowhere" AS DOUBLE))',
+        "error('x')",
+        "RANDOM()",
+        'CASE WHEN "n" THEN 1e0 END',
+        "$2",
+    ],
+)
+def test_what_a_row_could_make_fail_is_not_believed(sql):
+    with pytest.raises(Failure):
+        type_of(sql)

@@ -1,0 +1,145 @@
+"""A plan's identity is what its measurements depend on: nothing less, and nothing that costs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adomnia.plans.canonical import canonical
+from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Text
+from adomnia.sql.lower import lower
+from sql.hospital import HOSPITAL, PEOPLE, number
+
+HALF = Pure(Fraction(1, 2))
+
+
+def identity(text, price=HALF, version=1, catalog=HOSPITAL):
+    return lower(text, catalog).identity(price, version)
+
+
+def changed(**columns):
+    """The catalog with some columns of people declared otherwise."""
+    kept = tuple(columns.get(column.name, column) for column in PEOPLE.columns)
+    return replace(HOSPITAL, tables=(replace(PEOPLE, columns=kept), *HOSPITAL.tables[1:]))
+
+
+BASE = "SELECT sex, COUNT(*), AVG(salary) FROM people WHERE age >= 18 AND active GROUP BY sex"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        "select SEX, count( * ), avg(Salary) from People where active and age>=18 group by 1",
+        "SELECT AVG(salary) AS pay, COUNT(*) AS n, sex AS s FROM people p WHERE p.active AND 18 <= p.age GROUP BY s",
+        BASE + " ORDER BY 2 DESC LIMIT 1",
+        BASE + " HAVING sex <> 'F' AND COUNT(*) > 10 ORDER BY 2 DESC LIMIT 1 OFFSET 1",
+        BASE.replace("COUNT(*)", "COUNT(*) / 2 AS half, ROUND(100 * COUNT(*) / AVG(salary), 1)"),
+        "SELECT sex FROM people WHERE age >= 18 AND active GROUP BY sex HAVING COUNT(*) > AVG(salary)",
+        BASE.replace("age >= 18", "NOT age < 18.0"),
+        BASE.replace("active", "active AND active AND age >= 18"),
+        "SELECT sex, COUNT(*), AVG(salary), COUNT(*) AS again FROM people WHERE active AND age >= 18 GROUP BY sex",
+    ],
+)
+def test_the_same_question_in_other_words_has_the_same_identity_and_measures_the_same(same):
+    assert identity(same) == identity(BASE)
+    assert lower(same, HOSPITAL).statistics == lower(BASE, HOSPITAL).statistics
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        BASE.replace("18", "19"),
+        BASE.replace(">=", ">"),
+        BASE.replace("AND active", "OR active"),
+        BASE.replace("AVG", "SUM"),
+        BASE.replace("salary", "age"),
+        BASE.replace("COUNT(*)", "COUNT(age)"),
+        BASE.replace("sex", "city"),
+        BASE.replace(", AVG(salary)", ""),
+        BASE + " ORDER BY SUM(age)",
+        BASE + " HAVING SUM(age) > 3",
+        BASE + " ORDER BY COUNT(*) - SUM(age)",
+        "SELECT COUNT(*), AVG(salary) FROM people WHERE age >= 18 AND active",
+    ],
+)
+def test_another_question_has_another_identity(other):
+    assert identity(other) != identity(BASE)
+
+
+@pytest.mark.parametrize(
+    ("price", "version"), [(Pure(Fraction(1, 3)), 1), (Concentrated(Fraction(1, 2)), 1), (HALF, 2)]
+)
+def test_price_and_version_of_the_data_are_part_of_the_identity(price, version):
+    assert identity(BASE, price, version) != identity(BASE)
+
+
+@pytest.mark.parametrize(
+    "catalog",
+    [
+        changed(salary=number("salary", 0, 400_000)),
+        changed(salary=number("salary", 0, 500_000, step=1)),
+        changed(sex=Column("sex", Text(("F", "M")))),
+        changed(sex=Column("sex", Text(("M", "F", "X")))),
+        replace(HOSPITAL, tables=(replace(PEOPLE, rows_per_person=2), *HOSPITAL.tables[1:])),
+    ],
+    ids=["bounds", "step", "categories", "order of categories", "cap"],
+)
+def test_bounds_steps_categories_and_caps_are_part_of_the_identity(catalog):
+    assert identity(BASE, catalog=catalog) != identity(BASE)
+
+
+def test_statistics_are_measured_once_and_in_one_order():
+    one = lower("SELECT COUNT(*), SUM(age), AVG(age), COUNT(*) FROM people", HOSPITAL)
+    other = lower("SELECT AVG(age), COUNT(*), SUM(age) FROM people ORDER BY SUM(age)", HOSPITAL)
+    assert len(one.statistics) == 3
+    assert one.statistics == other.statistics
+
+
+@dataclass(frozen=True)
+class Pair:
+    tag: ClassVar[str] = "Pair"
+    left: object
+    right: object
+
+
+values = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.text(max_size=3),
+        st.fractions(),
+        st.dates(date(2000, 1, 1), date(2001, 1, 1)),
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3).map(tuple), st.builds(Pair, inner, inner)),
+    max_leaves=6,
+)
+
+
+def typed(value):
+    """What tells values apart: True is not 1, and a Fraction of 1 is neither."""
+    match value:
+        case tuple():
+            return ("tuple", *map(typed, value))
+        case Pair():
+            return ("Pair", typed(value.left), typed(value.right))
+    return type(value).__name__, value
+
+
+@given(values, values)
+def test_two_values_have_one_encoding_only_if_they_are_equal(one, other):
+    assert (canonical(one) == canonical(other)) == (typed(one) == typed(other))
+
+
+@pytest.mark.parametrize("value", [1.5, [1], {1: 2}, object(), Pair])
+def test_only_plain_data_has_an_encoding(value):
+    with pytest.raises(TypeError, match="canonical value must be plain data"):
+        canonical(value)

@@ -1,0 +1,292 @@
+"""effort="high": the same bill, the same privacy, less noise; and the gate for all that it measures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adomnia import Question
+from adomnia.errors import Refusal
+from adomnia.pricing.effort import asked, usual, with_effort
+from adomnia.pricing.parts import event, identity, shares, weighted
+from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.losses import loss
+from adomnia.privacy.queries import Clip
+from adomnia.sql.lower import lower
+from adomnia.statistics.clipped import Clipped
+from adomnia.statistics.located import Located
+from adomnia.statistics.mean import Mean
+from kit.gate import aggregated, meaning, moved_within, proved
+from kit.hospital import curated, declare, visit
+from kit.rows import ORPHAN, PEOPLE, databases
+from kit.tables import Database
+from sql.hospital import HOSPITAL, VISITS, whole
+
+PRICE = Concentrated(Fraction(1, 10))
+BY_HOSPITAL = "SELECT hospital, COUNT(*) AS n, SUM(cost) AS s, AVG(cost) AS a FROM visits GROUP BY hospital"
+TEXTS = [
+    BY_HOSPITAL,
+    "SELECT SUM(cost), COUNT(cost), COUNT(diagnosis) FROM visits WHERE cost > 1",
+    "SELECT hospital, AVG(cost * 2 - 5), COUNT(person_id), STDDEV(cost) FROM visits GROUP BY hospital",
+    "SELECT sex, SUM(salary), AVG(score), COUNT(DISTINCT person_id) FROM people GROUP BY sex",
+    "SELECT FLOOR(cost / 20000) AS band, COUNT(*) FROM visits GROUP BY FLOOR(cost / 20000)",
+    (
+        "SELECT p.sex, SUM(v.cost), COUNT(v.cost) FROM people p LEFT JOIN visits v ON p.person_id = v.person_id "
+        "GROUP BY p.sex"
+    ),
+]
+
+
+def high(text, catalog=HOSPITAL, price=PRICE):
+    return with_effort(lower(text, catalog), "high", price)
+
+
+# ------------------------------------------------------------------------------------------------ plans and bills
+
+
+def test_normal_effort_changes_nothing():
+    plan = lower(BY_HOSPITAL, HOSPITAL)
+    assert with_effort(plan, "normal", Pure(1)) is plan
+    assert [type(statistic) for statistic, _ in shares(plan, PRICE) if isinstance(statistic, Clipped)] == []
+
+
+def test_with_high_effort_every_statistic_is_shortened_and_means_are_located():
+    plan = high(BY_HOSPITAL)
+    assert all(isinstance(statistic, Clipped) for statistic, _ in shares(plan, PRICE))
+    assert [type(each) for each in plan.statistics].count(Located) == 1
+    assert usual(plan) == lower(BY_HOSPITAL, HOSPITAL)
+
+
+def test_a_mean_of_integers_too_large_to_shorten_is_left_as_it_is():
+    wide = whole("cost", 0, 2**51)
+    visits = replace(VISITS, columns=(*VISITS.columns[:-1], wide))
+    (statistic,) = high(
+        "SELECT AVG(cost) FROM visits", replace(HOSPITAL, tables=(HOSPITAL.tables[0], visits))
+    ).statistics
+    assert isinstance(statistic, Mean)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_bill_is_the_price(text):
+    plan = high(text, catalog=HOSPITAL)
+    assert loss(event((plan, PRICE))).rho == PRICE.rho
+
+
+def test_answers_of_one_effort_are_not_those_of_the_other():
+    text = "SELECT COUNT(*) FROM visits"
+    plain, shortened = lower(text, HOSPITAL), high(text)
+    assert plain.statistics == shortened.statistics
+    assert identity(plain, PRICE, 1) != identity(shortened, PRICE, 1)
+    assert identity(shortened, PRICE, 1) == identity(high(text), PRICE, 1)
+
+
+def test_what_both_efforts_measure_is_paid_for_each():
+    text = "SELECT COUNT(*) FROM visits"
+    both = event((lower(text, HOSPITAL), PRICE), (high(text), PRICE))
+    assert loss(both).rho == 2 * PRICE.rho
+    assert loss(event((high(text), PRICE), (high(text), PRICE))).rho == PRICE.rho
+
+
+def test_weights_reach_the_distances_and_the_count():
+    plan = weighted(lower("SELECT COUNT(cost) AS n, AVG(cost) AS a FROM visits", HOSPITAL), {"n": 3, "a": 1})
+    plan = with_effort(plan, "high", PRICE)
+    (located,) = (one.inner for one, _ in shares(plan, PRICE) if isinstance(one.inner, Located))
+    assert located.share == Fraction(1, 7)  # the count is wanted 3, the distances half of 1
+    assert loss(event((plan, PRICE))).rho == PRICE.rho
+
+
+@pytest.mark.parametrize(
+    ("effort", "price", "why"),
+    [("high", Pure(1), "pay with rho="), ("low", PRICE, 'write effort="high"'), ("", PRICE, "is not known")],
+)
+def test_an_effort_that_cannot_be_made_is_refused(effort, price, why):
+    with pytest.raises(Refusal) as refused:
+        with_effort(lower(BY_HOSPITAL, HOSPITAL), effort, price)
+    assert why in str(refused.value)
+    assert refused.value.code == "bad_effort"
+
+
+# ------------------------------------------------------------------------------------------------ sessions
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory):
+    return declare(tmp_path_factory.mktemp("effort") / "hospital")
+
+
+@pytest.fixture
+def curator(catalog):
+    some = [
+        visit(person, hospital=f"H{1 + (person + k) % 5}", cost=100.0 + k)
+        for person in range(300)
+        for k in range(1 + person % 3)
+    ]
+    with curated(catalog, [], some) as curator:
+        yield curator
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_questions_are_answered_and_replayed(curator, text):
+    session = curator.session("bob")
+    before = curator.ledger.spent("bob").rho_units
+    first = session.sql(text, rho=PRICE.rho, effort="high")
+    paid = curator.ledger.spent("bob").rho_units - before
+    again = session.sql(text, rho=PRICE.rho, effort="high")
+    assert again.replayed
+    assert [first[column.name] for column in first.columns] == [again[column.name] for column in again.columns]
+    assert curator.ledger.spent("bob").rho_units == before + paid
+    assert not session.sql(text, rho=PRICE.rho).replayed
+
+
+def test_the_answer_says_what_was_shortened(curator):
+    answer = curator.session("bob").sql(BY_HOSPITAL, rho=1, effort="high")
+    methods = [column.estimate.method for column in answer.columns[1:]]
+    assert all("shortened to" in method and "left out" in method for method in methods)
+    assert methods[2].startswith("noisy sum of distances from about the mean / noisy count")
+
+
+def test_high_effort_is_nearer_to_the_truth(curator):
+    """cost is around 100 of at most 100,000: the noise of a sum is that of 100,000 unless sums are shortened."""
+    truth = [0.0] * 5
+    for person in range(300):
+        for k in range(1 + person % 3):
+            truth[(person + k) % 5] += 100 + k
+    session = curator.session("bob")
+    errors = {
+        effort: sum(
+            abs(found - true)
+            for _ in range(3)
+            for found, true in zip(
+                session.sql(
+                    "SELECT hospital, SUM(cost) AS s FROM visits GROUP BY hospital", rho=1, effort=effort, replay=False
+                )["s"],
+                truth,
+                strict=True,
+            )
+        )
+        for effort in ("normal", "high")
+    }
+    assert errors["high"] < errors["normal"] / 50
+
+
+def test_the_price_says_that_less_is_to_be_expected(curator):
+    session = curator.session("bob")
+    normal, shortened = (session.price(BY_HOSPITAL, rho=1, effort=effort) for effort in ("normal", "high"))
+    assert (normal.effort, shortened.effort) == ("normal", "high")
+    assert [line.name for line in shortened.outputs] == [line.name for line in normal.outputs]
+    assert loss(shortened.event) == loss(normal.event)
+
+
+@pytest.mark.parametrize("payment", [{"epsilon": 1}, {"error": 50}])
+def test_epsilon_does_not_buy_high_effort(curator, payment):
+    before = curator.ledger.spent("bob")
+    with pytest.raises(Refusal) as refused:
+        curator.session("bob").sql("SELECT COUNT(*) FROM visits", **payment, effort="high")
+    assert refused.value.code == "bad_effort"
+    assert curator.ledger.spent("bob") == before
+
+
+def test_a_batch_has_one_effort_or_one_each(curator):
+    session = curator.session("bob")
+    texts = ["SELECT COUNT(*) FROM visits", BY_HOSPITAL]
+    together = session.batch(texts, rho=1, effort="high")
+    each = session.batch([Question(texts[0], rho=1, effort="high"), Question(texts[0], rho=1)])
+    assert ["shortened" in answer.columns[-1].estimate.method for answer in (*together, *each)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+# ------------------------------------------------------------------------------------------------ the gate
+
+
+def lengths(measure):
+    """The query that will be asked, at a few of the lengths that it can have."""
+    query = measure.query
+    if query.clip is None:
+        return [query]
+    bounds = {1, 2, 7, 1000, query.clip.bound}
+    return [replace(query, clip=Clip(bound, query.clip.counted)) for bound in bounds if bound <= query.clip.bound]
+
+
+def gate(catalog, files, who, texts):
+    """One person moves the lengths and the shortened vectors by so far at most, and they are what they should be."""
+    database = Database(catalog, dict(zip(("people", "visits"), files, strict=True)))
+    smaller = database.without((0, who))
+    with curated(catalog, **database.files) as one, curated(catalog, **smaller.files) as other:
+        for text in texts:
+            wanted = asked(high(text, catalog), PRICE)
+            queries = tuple(dict.fromkeys(query for measure in wanted for query in lengths(measure)))
+            statements = proved(one, queries)
+            here, there = aggregated(one, statements), aggregated(other, statements)
+            assert here == {query: meaning(query, database) for query in queries}
+            for query in queries:
+                moved_within(query, here[query], there[query])
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    database=databases,
+    who=st.sampled_from([*PEOPLE, ORPHAN, None]),
+    texts=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=2, unique=True),
+)
+def test_one_person_moves_what_high_effort_measures_by_at_most_its_sensitivity(catalog, database, who, texts):
+    gate(catalog, database, who, texts)
+
+
+def test_many_rows_of_one_person_in_many_groups(catalog):
+    some = [visit(1, hospital=f"H{k % 5 + 1}", cost=1e5 * (k % 2), urgent=k % 2 == 0) for k in range(40)]
+    gate(catalog, ([], some), 1, TEXTS)
+
+
+def test_what_is_rehearsed_is_proved_for_every_question(catalog):
+    with curated(catalog, [], []) as curator:
+        for text, price in product(TEXTS, (Concentrated(Fraction(1, 1000)), Concentrated(5))):
+            proved(curator, tuple(dict.fromkeys(each.query for each in asked(high(text, catalog, price), price))))
+
+
+def test_means_are_means_again_where_effort_is_normal():
+    assert any(isinstance(each, Mean) for each in usual(high(BY_HOSPITAL)).statistics)
+
+
+TERMS = [
+    "COUNT(*)",
+    "COUNT(cost)",
+    "SUM(cost)",
+    "AVG(cost)",
+    "VAR_POP(cost)",
+    "STDDEV(cost)",
+    "SUM(cost - 50000)",
+    "AVG(cost - 50000)",
+    "VAR_SAMP(cost - 50000)",
+    "CORR(cost, cost - 50000)",
+    "COUNT(DISTINCT person_id)",
+    "COUNT(DISTINCT diagnosis)",
+    "SUM(CASE WHEN urgent THEN 1 ELSE 0 END)",
+    "AVG(cost) / COUNT(*)",
+]
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    terms=st.lists(st.sampled_from(TERMS), min_size=2, max_size=6, unique=True),
+    grouped=st.booleans(),
+    weights=st.lists(st.integers(1, 3), min_size=6, max_size=6),
+)
+def test_whatever_is_asked_together_stays_within_what_was_paid(catalog, terms, grouped, weights):
+    """The executor measures nothing beyond the reserve: a statistic that went on differently would fail here."""
+    outputs = [f"{term} AS c{place}" for place, term in enumerate(terms)]
+    text = f"SELECT {', '.join(outputs)} FROM visits{' GROUP BY hospital' if grouped else ''}"
+    given_weights = {f"c{place}": weights[place] for place in range(len(terms))}
+    with curated(catalog, [], [visit(k, hospital="H1", cost=float(k), diagnosis="x") for k in range(20)]) as curator:
+        session = curator.session("bob")
+        assert session.sql(text, rho=1, effort="high").columns
+        assert session.sql(text, rho=1, effort="high", weights=given_weights).columns
+        assert session.batch([text, "SELECT COUNT(cost), AVG(cost) FROM visits"], rho=1, effort="high")

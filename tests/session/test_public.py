@@ -1,0 +1,222 @@
+"""Rows of public tables: exact, free, and read by statements that read nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from adomnia import Question
+from adomnia.catalog.model import View
+from adomnia.engines.check import check_public
+from adomnia.engines.contract import Statement
+from adomnia.errors import Failure, Refusal
+from adomnia.session.columns import KeyColumn
+from adomnia.session.public import public_columns
+from adomnia.sql.lower import understood
+from adomnia.sql.reading.parse import parsed
+from kit.hospital import LINKED, curated, declare, person, visit
+
+EAST = View("east", "SELECT city, population FROM cities WHERE region = 'East'")
+SHADOWED = "WITH people AS (SELECT * FROM cities) SELECT * FROM people"
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory):
+    return replace(declare(tmp_path_factory.mktemp("linked") / "hospital", LINKED), views=(EAST,))
+
+
+@pytest.fixture
+def curator(linked):
+    with curated(linked, [person(1, city="Oslo")], [visit(1, cost=5.0)]) as fresh:
+        fresh.kernel.engine = fresh.engine.inner
+        yield fresh
+
+
+@pytest.fixture
+def alice(curator):
+    return curator.session("alice")
+
+
+ANSWERS = {
+    "SELECT * FROM cities ORDER BY population": [
+        {"city": "Tromso", "region": "North", "population": 78},
+        {"city": "Bergen", "region": "West", "population": 290},
+        {"city": "Oslo", "region": "East", "population": 700},
+        {"city": "Hamar", "region": "East", "population": None},
+    ],
+    "SELECT city, population / 100 AS hundreds FROM cities ORDER BY 2 DESC LIMIT 2": [
+        {"city": "Oslo", "hundreds": 7.0},
+        {"city": "Bergen", "hundreds": 2.9},
+    ],
+    "SELECT population * 2 AS twice FROM cities WHERE city = 'Oslo'": [{"twice": 1400}],
+    "SELECT region, city FROM cities ORDER BY region DESC, city DESC": [
+        {"region": "West", "city": "Bergen"},
+        {"region": "North", "city": "Tromso"},
+        {"region": "East", "city": "Oslo"},
+        {"region": "East", "city": "Hamar"},
+    ],
+    "SELECT zone, area, since FROM zones ORDER BY since DESC, zone": [
+        {"zone": "outer", "area": 0, "since": date(2020, 1, 2)},
+        {"zone": "inner", "area": 17, "since": date(2020, 1, 1)},
+        {"zone": "outer", "area": 120, "since": date(2019, 12, 31)},
+        {"zone": "inner", "area": 18, "since": date(1950, 1, 1)},
+        {"zone": None, "area": None, "since": None},
+    ],
+    "SELECT c.city, zone, area > 100 AS large FROM cities c JOIN zones z ON c.city = z.city ORDER BY 1, 2": [
+        {"city": "Bergen", "zone": "inner", "large": False},
+        {"city": "Oslo", "zone": "inner", "large": False},
+        {"city": "Oslo", "zone": "outer", "large": True},
+    ],
+    "SELECT c.city, zone FROM cities c LEFT JOIN zones z USING (city) WHERE zone IS NULL ORDER BY city": [
+        {"city": "Hamar", "zone": None},
+        {"city": "Tromso", "zone": None},
+    ],
+    "SELECT name FROM (SELECT city AS name FROM cities UNION ALL SELECT zone FROM zones) ORDER BY name LIMIT 3": [
+        {"name": "Bergen"},
+        {"name": "Hamar"},
+        {"name": "Oslo"},
+    ],
+    "SELECT * FROM east ORDER BY city": [{"city": "Hamar", "population": None}, {"city": "Oslo", "population": 700}],
+    f"{SHADOWED} ORDER BY city LIMIT 1": [{"city": "Bergen", "region": "West", "population": 290}],
+    "SELECT city FROM cities WHERE population > 1000000": [],
+}
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_public_rows_are_exact(alice, text):
+    assert alice.sql(text).records() == ANSWERS[text]
+
+
+def test_they_cost_nothing_and_leave_no_trace(alice, curator):
+    before = curator.ledger.verify()
+    answer = alice.sql(SHADOWED, epsilon=1, request_id="mine")
+    assert (answer.cost, answer.receipt, answer.replayed) == (None, None, False)
+    assert answer.left == curator.ledger.left("alice")
+    assert curator.ledger.verify() == before
+    assert curator.kernel.bits.requests == []
+    assert alice.answers() == []
+
+
+def test_they_do_not_depend_on_anybody(linked, alice):
+    with curated(linked, [], []) as empty:
+        empty.kernel.engine = empty.engine.inner
+        assert empty.session("alice").sql(SHADOWED).records() == alice.sql(SHADOWED).records()
+
+
+def test_whole_numbers_are_whole_and_others_are_not(alice):
+    answer = alice.sql("SELECT population, population + 0.5 AS half FROM cities WHERE city = 'Oslo'")
+    assert [type(value) for name in ("population", "half") for value in answer[name]] == [int, float]
+
+
+def test_an_answer_without_rows_still_has_its_columns(alice):
+    answer = alice.sql("SELECT city, region FROM cities WHERE FALSE")
+    assert len(answer) == 0
+    assert answer.to_arrow().column_names == ["city", "region"]
+    assert repr(answer).startswith("city")
+
+
+@pytest.mark.parametrize("ask", ["price", "batch"])
+def test_what_is_free_has_no_price(alice, ask):
+    with pytest.raises(Refusal, match="costs nothing and has no price") as refused:
+        if ask == "price":
+            alice.price(SHADOWED, epsilon=1)
+        else:
+            alice.batch([Question(SHADOWED, epsilon=1), Question("SELECT COUNT(*) FROM people", epsilon=1)])
+    assert refused.value.code == "public_table"
+    assert alice.budget().personal.spent.epsilon_units == 0
+
+
+# ------------------------------------------------------------------------------------------------ the second look
+
+
+ALLOWED = [
+    'SELECT "city" AS "c0" FROM "cities"',
+    'SELECT "a"."city" AS "c0" FROM "cities" AS "a" JOIN "zones" AS "b" ON "a"."city" = "b"."city"',
+    'SELECT "c0" FROM (SELECT "city" AS "c0" FROM "cities" UNION ALL SELECT "zone" AS "c0" FROM "zones") AS "rows"',
+]
+FORBIDDEN = [
+    'SELECT "name" FROM "people"',
+    'SELECT "city" FROM "cities" WHERE EXISTS (SELECT 1 FROM "people")',
+    'SELECT "city" FROM "cities" WHERE "city" = (SELECT "city" FROM "people" LIMIT 1)',
+    'SELECT "city" FROM "cities" AS "a" LEFT JOIN "visits" AS "b" ON TRUE',
+    'WITH "cities" AS (SELECT * FROM "people") SELECT * FROM "cities"',
+    'SELECT "city" FROM "cities" UNION ALL SELECT "name" FROM "people"',
+    'SELECT "city" FROM "main"."cities"',
+    'SELECT "city" FROM "other"."main"."cities"',
+    "SELECT * FROM 'people.parquet'",
+    "SELECT * FROM read_parquet('people.parquet')",
+    "SELECT * FROM query('SELECT * FROM people')",
+    'SELECT * FROM (SUMMARIZE "people")',
+    'SELECT * FROM (PIVOT "people" ON "sex" USING COUNT(*))',
+    'SELECT * FROM "Cities"',
+    "SELECT 1",
+    'FROM "people"',
+    'DELETE FROM "cities"',
+    'SELECT "city" FROM "cities"; SELECT "name" FROM "people"',
+    "SELECT (",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", ALLOWED)
+def test_a_statement_over_public_tables_alone_is_let_through(linked, text):
+    check_public(Statement(text, ()), linked)
+
+
+@pytest.mark.parametrize("text", FORBIDDEN)
+def test_a_statement_that_might_read_anything_else_is_not(linked, text):
+    with pytest.raises(Failure):
+        check_public(Statement(text, ()), linked)
+
+
+def test_a_statement_too_deep_to_look_at_is_not_let_through(linked):
+    with pytest.raises(Failure):
+        check_public(Statement(f'SELECT {"(" * 20_000}1{")" * 20_000} FROM "cities"', ()), linked)
+
+
+def test_what_the_second_look_refuses_is_never_read(alice, curator, monkeypatch):
+    def never(_):
+        raise AssertionError("It was read.")
+
+    monkeypatch.setattr(curator.engine, "render_rows", lambda _: Statement('SELECT "name" FROM "people"', ()))
+    monkeypatch.setattr(curator.engine, "read", never)
+    with pytest.raises(Failure):
+        alice.sql(SHADOWED)
+
+
+def test_the_columns_are_keys_in_the_order_of_the_question(curator, linked):
+    asked = understood(parsed("SELECT region, city FROM cities ORDER BY city LIMIT 1"), linked)
+    assert public_columns(asked, curator.engine, linked) == (
+        KeyColumn("region", ("West",)),
+        KeyColumn("city", ("Bergen",)),
+    )
+
+
+def test_rows_beyond_a_million_are_refused_and_a_limit_reads_no_more_than_it_shows(curator, alice, monkeypatch):
+    monkeypatch.setattr("adomnia.session.public.MOST_ROWS", 2)
+    with pytest.raises(Refusal) as refused:
+        alice.sql("SELECT city FROM cities")
+    assert refused.value.code == "too_complex"
+    with pytest.raises(Refusal):
+        alice.sql("SELECT city FROM cities ORDER BY city LIMIT 1")
+    asked = []
+    read = curator.engine.read
+    monkeypatch.setattr(curator.engine, "read", lambda statement, most: asked.append(most) or read(statement, most))
+    assert len(alice.sql("SELECT city FROM cities LIMIT 1")) == 1
+    assert asked == [1]
+    assert alice.sql("SELECT city FROM cities LIMIT 1 OFFSET 1").records() != []
+    assert asked == [1, 2]
+
+
+def test_offset_leaves_out_the_first_rows(alice):
+    cities = alice.sql("SELECT city FROM cities ORDER BY city")["city"]
+    assert len(cities) >= 3
+    for rest, expected in {
+        "OFFSET 1": cities[1:],
+        "LIMIT 1 OFFSET 1": cities[1:2],
+        "LIMIT 9 OFFSET 2": cities[2:],
+        "OFFSET 99": [],
+    }.items():
+        assert alice.sql(f"SELECT city FROM cities ORDER BY city {rest}")["city"] == expected

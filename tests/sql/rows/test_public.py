@@ -1,0 +1,109 @@
+"""Questions about public tables alone: their rows, as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.plans.public_rows import PublicRows
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Identity
+from adomnia.privacy.relations import is_public
+from adomnia.sql.lower import lower, priced, understood
+from adomnia.sql.reading.parse import parsed
+from sql.hospital import HOSPITAL
+
+
+def asked(text):
+    found = understood(parsed(text), HOSPITAL)
+    assert isinstance(found, PublicRows)
+    assert is_public(found.rows)
+    return found
+
+
+def code(text):
+    with pytest.raises(Refusal) as refusal:
+        understood(parsed(text), HOSPITAL)
+    return refusal.value.code
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("SELECT * FROM cities", ("city", "region", "population")),
+        ("SELECT city AS town, population / 2 AS half FROM cities", ("town", "half")),
+        ("SELECT z.zone, c.region FROM cities c JOIN zones z USING (city)", ("zone", "region")),
+        ("SELECT * FROM northern_cities", ("city", "population")),
+        ("WITH c AS (SELECT city FROM cities) SELECT * FROM c", ("city",)),
+        ("SELECT * FROM (SELECT city FROM cities UNION ALL SELECT city FROM zones) u", ("city",)),
+    ],
+)
+def test_the_rows_have_the_columns_that_were_asked_for(text, names):
+    found = asked(text)
+    assert found.names == names
+    assert [output.stored for output in found.rows.outputs] == [False] * len(names)
+
+
+def test_rows_are_sorted_by_outputs_and_cut():
+    found = asked("SELECT city, region FROM cities ORDER BY region DESC, 1 LIMIT 3")
+    assert (found.order, found.limit) == (((1, True), (0, False)), 3)
+    plain = asked("SELECT city FROM cities")
+    assert (plain.order, plain.limit) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT COUNT(*) FROM cities", "public_table"),
+        ("SELECT region FROM cities GROUP BY region", "public_table"),
+        ("SELECT MAX(population) AS m FROM cities", "public_table"),
+        ("SELECT city FROM cities ORDER BY population", "bad_literal"),
+        ("SELECT city FROM cities ORDER BY city || 'x'", "bad_literal"),
+        ("SELECT city FROM cities ORDER BY 2", "bad_literal"),
+        ("SELECT city, region AS city FROM cities", "duplicate_alias"),
+        ("SELECT nothing FROM cities", "unknown_column"),
+        ("SELECT DISTINCT region FROM cities", "not_an_aggregate"),
+        ("SELECT random() AS r FROM cities", "nondeterministic_function"),
+        ("SELECT c.city FROM cities c, zones z", "fanout_join_with_public"),
+        ("SELECT city FROM cities LIMIT 0", "bad_literal"),
+    ],
+)
+def test_what_is_not_plainly_rows_is_refused(text, expected):
+    assert code(text) == expected
+
+
+def test_public_rows_have_no_price():
+    with pytest.raises(Refusal, match="costs nothing and has no price") as refusal:
+        lower("SELECT * FROM cities", HOSPITAL)
+    assert refusal.value.code == "public_table"
+    plan = understood(parsed("SELECT COUNT(*) FROM people"), HOSPITAL)
+    assert priced(plan) == plan
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT c.city FROM cities c JOIN people p USING (city)",
+        "SELECT * FROM (SELECT c.city FROM cities c JOIN people p USING (city)) t",
+        "SELECT p.city FROM people p JOIN (SELECT a.city FROM zones a JOIN zones b USING (zone)) q ON p.city = q.city",
+        "SELECT city FROM northern",
+        "WITH cities AS (SELECT * FROM people) SELECT * FROM cities",
+    ],
+)
+def test_rows_of_people_are_never_public_whatever_they_are_joined_with_or_called(text):
+    assert code(text) == "not_an_aggregate"
+
+
+def test_public_tables_joined_with_each_other_may_not_multiply_without_end():
+    text = "SELECT a.city FROM zones a" + "".join(f" JOIN zones z{n} ON a.zone = z{n}.zone" for n in range(8))
+    assert code(text) == "too_complex"
+
+
+def test_ids_of_a_public_table_are_refused_because_no_index_keeps_them():
+    cities = next(table for table in HOSPITAL.tables if table.name == "cities")
+    known = replace(cities, columns=(*cities.columns, Column("code", Identity())), repeats=(*cities.repeats, 1))
+    with pytest.raises(Refusal) as refusal:
+        understood(parsed("SELECT * FROM cities"), replace(HOSPITAL, tables=(known,), views=()))
+    assert refusal.value.code == "identifier_column"

@@ -1,0 +1,51 @@
+"""HAVING: from the tree to conditions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from adomnia.plans.choices import Chain, Compared, Contrary, Keyed
+from adomnia.sql.lower import lower
+from sql.hospital import HOSPITAL
+
+PLAN = lower("SELECT sex, active, COUNT(*) AS n FROM people GROUP BY sex, active", HOSPITAL)
+SEX, ACTIVE = PLAN.keys
+(COUNT,) = PLAN.statistics
+
+
+def having(text):
+    return lower(f"SELECT COUNT(*) AS n FROM people GROUP BY sex, active HAVING {text}", HOSPITAL).having
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("n > 3", Compared(">", COUNT, Fraction(3))),
+        ("3 < COUNT(*)", Compared("<", Fraction(3), COUNT)),
+        ("(n) = (-1.5)", Compared("=", COUNT, Fraction(-3, 2))),
+        ("sex = 'F'", Keyed(SEX, "F")),
+        ("'F' = sex", Keyed(SEX, "F")),
+        ("people.sex <> 'F'", Contrary(Keyed(SEX, "F"))),
+        ("active", Keyed(ACTIVE, True)),
+        ("active = FALSE", Keyed(ACTIVE, False)),
+        ("sex IN ('F', 'M')", Chain("or", (Keyed(SEX, "F"), Keyed(SEX, "M")))),
+        ("n BETWEEN 1 AND 2", Chain("and", (Compared(">=", COUNT, Fraction(1)), Compared("<=", COUNT, Fraction(2))))),
+        (
+            "n > 3 AND active AND sex = 'F'",
+            Chain("and", (Compared(">", COUNT, 3), Keyed(ACTIVE, True), Keyed(SEX, "F"))),
+        ),
+        ("NOT (active OR sex IS NULL)", Contrary(Chain("or", (Keyed(ACTIVE, True), Chain("or", ()))))),
+    ],
+)
+def test_a_condition_means_what_it_says(text, expected):
+    assert having(text) == expected
+
+
+def test_a_question_without_having_keeps_every_row():
+    assert PLAN.having is None
+
+
+def test_a_long_chain_is_one_level():
+    assert len(having(" OR ".join(["n = 1"] * 1000)).parts) == 1000

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from math import inf, nan
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from adomnia.pricing.caps import Cap, LeftOut
+from adomnia.session.columns import KeyColumn, ValueColumn
+from adomnia.statistics.contract import Estimate
+from adomnia.wire.answers import (
+    AnswerReply,
+    BatchReply,
+    answer_of,
+    answer_record,
+    batch_record,
+    cap_of,
+    cap_record,
+    end_list,
+    ends_of,
+)
+
+QUESTIONS = [
+    ("SELECT sex, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY sex", {"epsilon": 1}),
+    ("SELECT day, COUNT(*) AS n FROM visits GROUP BY day", {"epsilon": 200, "delta": 1e-9}),
+    ("SELECT name, COUNT(*) AS n FROM people GROUP BY name", {"epsilon": 1, "delta": 1e-9}),
+    ("SELECT sex, AVG(age) AS a FROM people GROUP BY sex HAVING COUNT(*) > 1000000", {"epsilon": 1}),
+    ("SELECT SUM(salary) / COUNT(*) AS q FROM people", {"epsilon": 1e-6}),
+    ("SELECT hospital, SUM(cost) AS s FROM visits GROUP BY hospital", {"rho": 0.5}),
+    ("SELECT city, population FROM cities", {}),
+    ("SELECT city, population FROM cities WHERE population > 1000000", {}),
+]
+
+
+def nobody(name, confidence, together):
+    raise AssertionError("nobody is asked")
+
+
+def sent(answer, intervals=nobody, **way):
+    record = json.loads(json.dumps(answer_record(answer, **way), allow_nan=False))
+    AnswerReply.model_validate(record, strict=True)
+    return answer_of(record, intervals)
+
+
+@pytest.mark.parametrize(("text", "payment"), QUESTIONS)
+def test_an_answer_arrives_as_it_left(bob, text, payment):
+    answer = bob.sql(text, **payment)
+    found = sent(answer)
+    assert found.records() == answer.records()
+    assert found.to_arrow() == answer.to_arrow()
+    assert (repr(found), found._repr_html_()) == (repr(answer), answer._repr_html_())
+    assert (found.left, found.cost, found.caps, found.replayed) == (answer.left, answer.cost, answer.caps, False)
+    assert found.receipt == (answer.receipt and replace(answer.receipt, asked=""))
+    assert [column.name for column in found.columns] == [column.name for column in answer.columns]
+
+
+def test_other_intervals_are_asked_for(bob):
+    answer = bob.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex LIMIT 1", epsilon=2)
+    asked = []
+
+    def intervals(name, confidence, together):
+        asked.append((name, confidence, together))
+        return ends_of(answer_record(replace(answer, confidence=confidence), together=together), name, 1)
+
+    found = sent(answer, intervals)
+    for confidence, together in ((None, False), (0.5, False), (None, True), (0.5, True)):
+        assert found.interval("n", confidence, together) == answer.interval("n", confidence, together)
+    assert asked == [("n", 0.5, False), ("n", 0.95, True), ("n", 0.5, True)]
+    assert found.interval("n", together=True) != found.interval("n")
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"rows": 2},
+        {"columns": []},
+        {"columns": [{"name": "k", "kind": "key", "type": "text", "values": [5]}]},
+        {"columns": [{"name": "k", "kind": "key", "type": "boolean", "values": ["x"]}]},
+        {"columns": [{"name": "k", "kind": "key", "type": "null", "values": [0]}]},
+        {"columns": [{"name": "k", "kind": "key", "type": "text", "values": ["x"]}], "rows": 10**15},
+    ],
+)
+def test_an_answer_that_could_not_be_shown_is_not_read(bob, lie):
+    record = answer_record(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2)) | lie
+    with pytest.raises((ValueError, TypeError)):
+        answer_of(record, nobody)
+
+
+@pytest.mark.parametrize("name", ["lower", "upper", "values"])
+def test_a_number_has_both_ends(bob, name):
+    record = answer_record(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2))
+    for lie in ([], [1, 2], None):
+        column = record["columns"][0] | {name: lie}
+        with pytest.raises((ValueError, TypeError)):
+            answer_of(record | {"columns": [column]}, nobody)
+    with pytest.raises(ValueError, match="must have 2 rows"):
+        ends_of(record, "n", 2)
+
+
+def test_of_one_group_together_is_alone(bob):
+    answer = sent(bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=2))
+    assert answer.interval("n", together=True) == answer.interval("n")
+
+
+def test_a_batch_is_written_in_its_order(bob):
+    texts = ["SELECT COUNT(*) AS n FROM people", "SELECT AVG(age) AS a FROM people"]
+    record = batch_record(bob.batch(texts, epsilon=1))
+    BatchReply.model_validate(record)
+    assert [each["columns"][0]["name"] for each in record["answers"]] == ["n", "a"]
+    assert record["answers"][0]["receipt"] == record["answers"][1]["receipt"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "written"),
+    [
+        (("a", None), "text", ["a", None]),
+        ((True, False), "boolean", [True, False]),
+        ((date(2020, 2, 29), None), "date", ["2020-02-29", None]),
+        ((1, -(2**53) + 1, None), "integer", [1, -(2**53) + 1, None]),
+        ((2**53, None, -(2**60)), "integer", ["9007199254740992", None, str(-(2**60))]),
+        ((0.5, None), "number", [0.5, None]),
+        ((None, None), "null", [None, None]),
+    ],
+)
+def test_every_key_has_a_type(bob, values, kind, written):
+    answer = replace(bob.sql("SELECT city FROM cities"), columns=(KeyColumn("k", values),), rows=np.arange(len(values)))
+    (column,) = answer_record(answer)["columns"]
+    assert column == {"name": "k", "kind": "key", "type": kind, "values": written}
+    assert sent(answer)["k"] == list(values)
+    assert list(map(type, sent(answer)["k"])) == list(map(type, values))
+
+
+def test_a_public_number_that_is_not_finite_is_none(bob):
+    answer = replace(bob.sql("SELECT city FROM cities"), columns=(KeyColumn("k", (inf, nan, 1.5)),), rows=np.arange(3))
+    assert sent(answer)["k"] == [None, None, 1.5]
+
+
+@pytest.mark.parametrize("value", ["x", True, 7, 0.5, date(2020, 1, 1)])
+def test_a_column_without_rows_keeps_its_type(bob, value):
+    answer = replace(bob.sql("SELECT city FROM cities"), columns=(KeyColumn("k", (value,)),), rows=np.arange(0))
+    assert sent(answer).to_arrow() == answer.to_arrow()
+    assert len(sent(answer)) == 0
+
+
+def test_numbers_that_are_whole_are_written_so_while_every_reader_can_hold_them():
+    assert end_list(np.array([3.0, -4.0]), whole=True) == [3, -4]
+    assert all(isinstance(each, int) for each in end_list(np.array([3.0]), whole=True))
+    assert all(isinstance(each, float) for each in end_list(np.array([3.0]), whole=False))
+    assert end_list(np.array([1e300, 2.0]), whole=True) == [1e300, 2.0]
+    assert end_list(np.array([-inf, 2.0, inf, nan]), whole=True) == [None, 2.0, None, None]
+
+
+@pytest.mark.parametrize("cap", [Cap("t", 3), Cap("t", 1, LeftOut(0.25, 0.01, 4, 9), shortened=True)])
+def test_caps_arrive_as_they_left(cap):
+    record = json.loads(json.dumps(cap_record(cap)))
+    assert cap_of(record) == cap
+    assert record["says"] == str(cap)
+
+
+def test_a_million_cells_are_written_and_read_in_seconds(bob):
+    size = 10**6
+    values = np.linspace(0, 1e6, size)
+    estimate = Estimate(values, lambda confidence, cells: (values - 1, values + 1), "made up", whole=False)
+    keys = KeyColumn("k", tuple(map(str, range(size))))
+    answer = replace(
+        bob.sql("SELECT city FROM cities"), columns=(keys, ValueColumn("v", estimate)), rows=np.arange(size)
+    )
+    begin = perf_counter()
+    text = json.dumps(answer_record(answer), allow_nan=False)
+    found = answer_of(json.loads(text), nobody)
+    assert perf_counter() - begin < 30  # a tenth of it on a quiet machine
+    assert (found.columns[1].estimate.values == values).all()

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adomnia.privacy.filters import Budget
+from adomnia.session.curator import read_catalog
+from adomnia.session.protect import Declared
+from adomnia.session.protect import catalog_of as protected
+from adomnia.wire.catalogs import CatalogReply, catalog_of, catalog_record
+from kit.example import write_example
+from kit.hospital import LINKED, declare
+
+
+def sent(catalog):
+    record = json.loads(json.dumps(catalog_record(catalog)))
+    CatalogReply.model_validate(record, strict=True)
+    return catalog_of(record)
+
+
+def without_files(catalog):
+    return replace(catalog, folder=Path(), tables=tuple(replace(table, source="") for table in catalog.tables))
+
+
+def test_a_catalog_with_profiles_and_policies_arrives_as_it_left(curator):
+    assert any(table.profile for table in curator.catalog.tables)
+    assert sent(curator.catalog) == without_files(curator.catalog)
+
+
+def test_a_catalog_with_links_and_views_arrives_as_it_left(tmp_path):
+    catalog = declare(tmp_path / "linked", LINKED)
+    assert sent(catalog) == without_files(catalog)
+
+
+def test_the_catalog_of_the_example_arrives_as_it_left(tmp_path):
+    catalog = read_catalog(write_example(tmp_path / "example", people=100))
+    assert sent(catalog) == without_files(catalog)
+
+
+def test_the_catalog_of_a_table_in_memory_arrives_as_it_left():
+    import pyarrow as pa
+
+    table = pa.table({"x": [1, 2], "y": [0.5, 1.5]})
+    catalog = protected(table, Declared("row", 1, {"x": (0, 10), "y": (-0.1, 0.3)}, {}, Budget(1), 1))
+    assert sent(catalog) == without_files(catalog)
+
+
+def test_no_file_and_no_folder_is_named(tmp_path):
+    catalog = read_catalog(write_example(tmp_path / "example", people=100))
+    text = json.dumps(catalog_record(catalog))
+    assert "parquet" not in text
+    assert str(tmp_path) not in text
+
+
+def test_a_type_that_nobody_knows_is_refused(curator):
+    record = catalog_record(curator.catalog)
+    record["tables"][0]["columns"][0]["type"] = "colour"
+    with pytest.raises(ValueError, match="type must be known"):
+        catalog_of(record)

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from adomnia.wire.quotes import QuoteReply, quote_of, quote_record
+
+COUNT = "SELECT COUNT(*) AS n FROM people"
+SUMS = "SELECT hospital, SUM(cost) AS s, AVG(cost) AS a FROM visits GROUP BY hospital"
+
+
+@pytest.mark.parametrize(
+    ("asked", "payment"),
+    [
+        (COUNT, {"epsilon": 0.3}),
+        (COUNT, {"error": 20}),
+        (SUMS, {"rho": 0.1, "together": True, "rows": 50, "confidence": 0.9}),
+        (SUMS, {"rho": 0.1, "effort": "high"}),
+        ("SELECT MEDIAN(salary) AS m, MAX(age) AS o FROM people", {"epsilon": 1}),
+        ("SELECT SUM(salary) / SUM(age) AS q FROM people", {"epsilon": 1e-6}),
+        ("SELECT name, COUNT(*) AS n FROM people GROUP BY name", {"epsilon": 1, "delta": 1e-9}),
+        ("SELECT name, COUNT(*) AS n FROM people GROUP BY name", {"rho": 1, "delta": 1e-9}),
+        ([COUNT, SUMS], {"epsilon": 1}),
+    ],
+)
+def test_a_quote_arrives_as_it_left(bob, asked, payment):
+    quote = bob.price(asked, **payment)
+    record = json.loads(json.dumps(quote_record(quote), allow_nan=False))
+    QuoteReply.model_validate(record, strict=True)
+    assert quote_of(record) == quote
+    assert list(map(str, quote_of(record).findings)) == list(map(str, quote.findings))
+
+
+def test_a_law_without_a_name_is_a_mistake(bob):
+    quote = bob.price(COUNT, epsilon=1)
+    (line,) = quote.measurements
+    with pytest.raises(TypeError, match="got int"):
+        quote_record(replace(quote, measurements=(replace(line, noise=5),)))
+    record = quote_record(quote)
+    record["measurements"][0]["noise"]["law"] = "cauchy"
+    with pytest.raises(ValueError, match="law must be known"):
+        quote_of(record)
