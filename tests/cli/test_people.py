@@ -32,14 +32,14 @@ def test_a_new_user_gets_a_link_that_opens(dataset, typed):
     assert "once, within 24 hours" in printed
     (path,) = [word for word in printed.split() if word.startswith("/sign-in?code=")]
     with access_to(dataset) as access:
-        assert access.redeem(path.partition("=")[2], PASSWORD, "here")[1].name == "alice"
+        assert access.redeem_link(path.partition("=")[2], PASSWORD, "here")[1].name == "alice"
 
 
 def test_a_new_user_is_an_object_for_programs(dataset, typed):
     made = json.loads(typed("user", "add", dataset, "carol", "--role", "auditor", "--format", "json")[1])
     assert made == {"name": "carol", "role": "auditor", "path": f"/sign-in?code={made['code']}", "code": made["code"]}
     with access_to(dataset) as access:
-        assert access.redeem(made["code"], PASSWORD, "here")[1].role is Role.AUDITOR
+        assert access.redeem_link(made["code"], PASSWORD, "here")[1].role is Role.AUDITOR
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_fresh_link_replaces_the_older(dataset, typed):
     assert first["code"] != second["code"]
     assert second["role"] == "owner"
     with access_to(dataset) as access:
-        assert access.redeem(second["code"], PASSWORD, "here")[1].name == "olga"
+        assert access.redeem_link(second["code"], PASSWORD, "here")[1].name == "olga"
 
 
 def test_the_secret_of_a_token_stands_alone_on_standard_output(dataset, typed):
@@ -150,8 +150,8 @@ def test_tokens_are_listed_with_their_state_and_no_secret(dataset, typed, monkey
 def test_a_token_that_has_expired_is_shown_so(dataset, typed):
     with Access.open(dataset / ".adomnia") as access:
         access.create_token("olga", "long ago", 1)
-        with access._database.change() as page:
-            page.run("UPDATE tokens SET expires = 1000")
+        with access._database.transaction() as transaction:
+            transaction.run("UPDATE tokens SET expires = 1000")
     (token,) = json.loads(typed("token", "list", dataset, "--format", "json")[1])
     assert (token["state"], token["expires"]) == ("expired", "1970-01-01T00:16:40+00:00")
 

@@ -13,7 +13,7 @@ import pytest
 from adomnia import Question, Refusal
 from adomnia.catalog.model import Analyst, Policy, Profile
 from adomnia.ledger import Ledger
-from adomnia.ledger.requests import Request, commit, reserve
+from adomnia.ledger.requests import SpendRequest, commit, reserve
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
@@ -147,10 +147,10 @@ def test_a_long_list_of_answers_keeps_nobody_waiting(tmp_path):
     """Alice has paid very little very often, and asks for all of it while Bob looks at his budget."""
     asked = '{"questions":[{"text":"SELECT COUNT(*) FROM people"}],"confidence":0.95,"version":1,"replay":true}'
 
-    def pay(page):
+    def pay(transaction):
         for k in range(5000):
-            receipt = reserve(page, Request("alice", f"{k}", b"%d" % k, Pure(1e-6), asked=asked))
-            commit(page, receipt, b"an answer")
+            receipt = reserve(transaction, SpendRequest("alice", f"{k}", b"%d" % k, Pure(1e-6), asked=asked))
+            commit(transaction, receipt, b"an answer")
 
     with Ledger.open(tmp_path / "ledger.sqlite", Budget(10), {"alice": Budget(5), "bob": Budget(5)}) as ledger:
         ledger._writer.submit(pay)

@@ -13,6 +13,7 @@ from threading import Lock
 
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger.failpoints import VARIABLE
+from adomnia.server.access import ACCESS, Access
 from ledger.references import COST, PLENTY, opened, plan
 
 THREADS, REQUESTS = 16, 50
@@ -107,7 +108,7 @@ def unprivileged(path: str) -> None:
     os.setegid(65534)
     os.seteuid(65534)
     try:
-        opened(path)
+        Access.open(Path(path).parent) if path.endswith(ACCESS) else opened(path)
     except Refusal as refusal:
         say(refusal)
 

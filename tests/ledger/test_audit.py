@@ -10,7 +10,7 @@ from threading import Event, Thread
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.ledger import Replay
+from adomnia.ledger import StoredAnswer
 from adomnia.ledger.chain import GENESIS, Anchor, digest
 from adomnia.privacy.events import Pure
 from ledger.references import COST, PLENTY, answered, entries, opened, plan, tamper, units_of
@@ -173,7 +173,7 @@ def test_a_backup_is_a_ledger_with_the_same_past(tmp_path, place):
     with opened(tmp_path / "backup.db") as restored:
         assert restored.verify() == head
         assert restored.spent().epsilon_units == units_of(1)
-        assert restored.reserve("alice", "id of q", plan("q"), COST) == Replay(b"noisy", receipt)
+        assert restored.reserve("alice", "id of q", plan("q"), COST) == StoredAnswer(b"noisy", receipt)
 
 
 def test_a_backup_leaves_two_private_files_and_replaces_none(path, tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.ledger.chain import GENESIS, Anchor, Head, digest, followed, linked
+from adomnia.ledger.chain import GENESIS, Anchor, Head, decode_entry, digest, encode_entry
 from ledger.references import answered, entries, opened, tamper, units_of
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -32,8 +32,8 @@ def used(tmp_path):
 def test_what_is_linked_is_followed_and_comes_back_as_it_was(written):
     head = GENESIS
     for kind, content in written:
-        body = linked(head, kind, content)
-        head, entry = followed(head, body)
+        body = encode_entry(head, kind, content)
+        head, entry = decode_entry(head, body)
         assert {name: entry[name] for name in content} == content
         assert entry["kind"] == kind
     assert head.sequence == len(written)
@@ -50,19 +50,19 @@ def test_every_entry_names_the_hash_of_the_text_before_it(used):
 
 
 def test_equal_entries_have_different_hashes():
-    assert digest(linked(GENESIS, "commit", {}).encode()) != digest(linked(GENESIS, "commit", {}).encode())
+    assert digest(encode_entry(GENESIS, "commit", {}).encode()) != digest(encode_entry(GENESIS, "commit", {}).encode())
 
 
 @pytest.mark.parametrize("body", ["", "no JSON", "[]", "null", "{}", '{"sequence":1}', '{"sequence":"1","previous":0}'])
 def test_a_text_that_is_no_entry_is_refused(body):
     with pytest.raises(Refusal, match="entry 1 that cannot be read"):
-        followed(GENESIS, body)
+        decode_entry(GENESIS, body)
 
 
 @pytest.mark.parametrize("place", [Head(1, GENESIS.hash), Head(0, "1" * 64)])
 def test_an_entry_of_another_place_is_refused(place):
     with pytest.raises(Refusal, match="entry 1 does not follow"):
-        followed(GENESIS, linked(place, "commit", {}))
+        decode_entry(GENESIS, encode_entry(place, "commit", {}))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,9 @@ def test_a_changed_or_deleted_row_is_refused_at_open(used, change):
 
 
 def test_an_entry_of_a_kind_from_the_future_is_refused_at_open(used):
-    tamper(used, ("INSERT INTO entries (sequence, body) VALUES (6, ?)", (linked(Anchor(used).read(), "refund", {}),)))
+    tamper(
+        used, ("INSERT INTO entries (sequence, body) VALUES (6, ?)", (encode_entry(Anchor(used).read(), "refund", {}),))
+    )
     with pytest.raises(Refusal, match="unknown kind refund"):
         opened(used)
 
@@ -101,7 +103,10 @@ def test_an_entry_of_a_kind_from_the_future_is_refused_at_open(used):
     [("reserve", {}), ("reserve", {"spent": {"analyst:carol": {}}}), ("open", {"budgets": 3}), ("top-up", {})],
 )
 def test_a_well_linked_entry_without_sense_is_refused_at_open(used, kind, content):
-    tamper(used, ("INSERT INTO entries (sequence, body) VALUES (6, ?)", (linked(Anchor(used).read(), kind, content),)))
+    tamper(
+        used,
+        ("INSERT INTO entries (sequence, body) VALUES (6, ?)", (encode_entry(Anchor(used).read(), kind, content),)),
+    )
     with pytest.raises(Refusal, match="entry 6 that cannot be read"):
         opened(used)
 

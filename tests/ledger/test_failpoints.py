@@ -13,7 +13,7 @@ import pytest
 
 import adomnia.ledger
 from adomnia.errors import Failure, Refusal
-from adomnia.ledger import Hold, Replay
+from adomnia.ledger import Hold, StoredAnswer
 from adomnia.ledger.failpoints import FAILPOINTS, KILLED, VARIABLE, reach
 from ledger.references import COST, PLENTY, answered, child, opened, plan, units_of
 
@@ -33,9 +33,9 @@ WHEN_COMMITTING = {
     "before-begin": Failure,
     "answer-written": Failure,
     "before-commit": Failure,
-    "after-commit": Replay,
-    "after-anchor": Replay,
-    "answer-durable": Replay,
+    "after-commit": StoredAnswer,
+    "after-anchor": StoredAnswer,
+    "answer-durable": StoredAnswer,
 }
 STAGES = [("reserve", *case) for case in WHEN_RESERVING.items()] + [("commit", *c) for c in WHEN_COMMITTING.items()]
 
@@ -82,7 +82,7 @@ def test_killed_between_debit_and_answer(tmp_path, stage, failpoint, durable):
         for _ in range(2 if durable else 1):
             outcome = retried(ledger, "cut")
             assert isinstance(outcome, durable or Hold)
-        assert not isinstance(outcome, Replay) or outcome.payload == b"cut"
+        assert not isinstance(outcome, StoredAnswer) or outcome.payload == b"cut"
         assert ledger.spent().epsilon_units == units_of(2)
         ledger.verify()
 

@@ -1,4 +1,4 @@
-"""A page is all or nothing: what a failed group wrote is gone, from the file and from memory."""
+"""A transaction is all or nothing: what a failed group wrote is gone, from the file and from memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger.chain import Anchor
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import declare
-from adomnia.ledger.requests import Receipt, Request, filter_of, reserve
+from adomnia.ledger.requests import Receipt, SpendRequest, find_filter, reserve
 from ledger.references import ANALYSTS, BUDGET, COST, entries, plan, units_of
 
 
@@ -28,15 +28,15 @@ def journal(path):
 
 
 def debit(name, event=COST):
-    return partial(reserve, request=Request("alice", name, plan(name), event))
+    return partial(reserve, request=SpendRequest("alice", name, plan(name), event))
 
 
 def spent(journal) -> int:
-    return journal.run([lambda page: filter_of(page, None).spent.epsilon_units])[0]
+    return journal.run([lambda transaction: find_filter(transaction, None).spent.epsilon_units])[0]
 
 
 def test_works_of_a_group_see_what_those_before_them_wrote(journal):
-    first, second = journal.run([debit("one"), lambda page: filter_of(page, None).spent.epsilon_units])
+    first, second = journal.run([debit("one"), lambda transaction: find_filter(transaction, None).spent.epsilon_units])
     assert isinstance(first, Receipt)
     assert second == units_of(1)
 
@@ -51,8 +51,8 @@ def test_a_refused_work_leaves_nothing_behind_and_the_others_stand(journal, path
 def test_an_unexpected_error_undoes_the_whole_group(journal, path):
     anchor = Anchor(path).read()
 
-    def stumble(page):
-        page.append("commit")
+    def stumble(transaction):
+        transaction.append("commit")
         raise RuntimeError
 
     with pytest.raises(RuntimeError):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adomnia.errors import Failure, Refusal
-from adomnia.ledger import Hold, Replay
+from adomnia.ledger import Hold, StoredAnswer
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
 from ledger.references import ANALYSTS, COST, answered, entries, opened, plan, tamper, units_of
@@ -41,13 +41,13 @@ def test_the_receipt_is_that_of_the_debit(ledger, tmp_path):
 def test_a_retry_of_a_committed_request_returns_the_stored_answer_free(ledger):
     receipt = answered(ledger, payload=b"noisy")
     for _ in range(3):
-        assert ledger.reserve("alice", "id of q", plan("q"), COST) == Replay(b"noisy", receipt)
+        assert ledger.reserve("alice", "id of q", plan("q"), COST) == StoredAnswer(b"noisy", receipt)
     assert ledger.spent().epsilon_units == units_of(1)
 
 
 def test_the_same_plan_under_a_new_id_is_replayed_free_with_the_first_receipt(ledger):
     receipt = answered(ledger, payload=b"noisy")
-    assert ledger.reserve("alice", "another id", plan("q"), COST) == Replay(b"noisy", receipt)
+    assert ledger.reserve("alice", "another id", plan("q"), COST) == StoredAnswer(b"noisy", receipt)
     assert ledger.spent("alice").epsilon_units == units_of(1)
 
 
@@ -117,7 +117,7 @@ def test_personal_only_takes_a_shared_answer_and_refuses_to_measure(ledger):
     with pytest.raises(Refusal, match="has no answer yet that could be shared"):
         ledger.reserve("bob", "1", plan("q"), COST, personal_only=True)
     answered(ledger, "alice")
-    assert isinstance(ledger.reserve("bob", "1", plan("q"), COST, personal_only=True), Replay)
+    assert isinstance(ledger.reserve("bob", "1", plan("q"), COST, personal_only=True), StoredAnswer)
     assert ledger.spent().epsilon_units == units_of(1)
 
 
@@ -207,16 +207,17 @@ def test_answers_lists_what_was_paid_and_got_oldest_first(ledger):
 
 def test_an_answer_is_found_by_its_request_id_or_its_plan_by_whoever_paid_for_it(ledger):
     receipt = answered(ledger, payload=b"noisy")
-    kept = Replay(b"noisy", receipt)
-    assert ledger.answer("alice", "id of q") == ledger.answered("alice", "new", plan("q")) == kept
-    assert ledger.answered("alice", "id of q", plan("q")) == kept
-    assert ledger.answer("alice", "another") is ledger.answered("alice", "new", plan("another")) is None
-    assert ledger.answer("bob", "id of q") is ledger.answered("bob", "id of q", plan("q")) is None
+    kept = StoredAnswer(b"noisy", receipt)
+    assert ledger.answer("alice", "id of q") == ledger.find_answer("alice", "new", plan("q")) == kept
+    assert ledger.find_answer("alice", "id of q", plan("q")) == kept
+    assert ledger.answer("alice", "another") is ledger.find_answer("alice", "new", plan("another")) is None
+    assert ledger.answer("bob", "id of q") is ledger.find_answer("bob", "id of q", plan("q")) is None
+    assert ledger.answer("alice", "no\nid") is None
     with pytest.raises(Refusal, match="was used for another question"):
-        ledger.answered("alice", "id of q", plan("another"))
+        ledger.find_answer("alice", "id of q", plan("another"))
     ledger.reserve("alice", "lost", plan("lost"), COST)
-    assert ledger.answered("alice", "new", plan("lost")) is None
-    for ask in (lambda: ledger.answer("alice", "lost"), lambda: ledger.answered("alice", "lost", plan("lost"))):
+    assert ledger.find_answer("alice", "new", plan("lost")) is None
+    for ask in (lambda: ledger.answer("alice", "lost"), lambda: ledger.find_answer("alice", "lost", plan("lost"))):
         with pytest.raises(Failure, match=r"Request id: lost\."):
             ask()
 
@@ -317,7 +318,7 @@ def test_a_person_gone_from_the_catalog_may_not_even_replay(tmp_path):
     with opened(tmp_path / "ledger.db", analysts={"bob": ANALYSTS["bob"]}) as ledger:
         with pytest.raises(Refusal, match="Analyst alice is not in the catalog"):
             ledger.reserve("alice", "id of q", plan("q"), COST)
-        assert isinstance(ledger.reserve("bob", "1", plan("q"), COST), Replay)
+        assert isinstance(ledger.reserve("bob", "1", plan("q"), COST), StoredAnswer)
 
 
 # ------------------------------------------------------------------------------------------------ the dataset itself
@@ -329,7 +330,7 @@ def test_what_the_dataset_asks_for_itself_is_paid_by_it_alone(ledger):
     assert receipt.analyst is None
     assert ledger.spent().epsilon_units == units_of(1)
     assert {ledger.spent(analyst).epsilon_units for analyst in ANALYSTS} == {0}
-    assert ledger.reserve(None, "dataset:again", plan("q"), COST) == Replay(b"noisy", receipt)
+    assert ledger.reserve(None, "dataset:again", plan("q"), COST) == StoredAnswer(b"noisy", receipt)
     assert ledger.spent().epsilon_units == units_of(1)
     ledger.verify()
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.errors import Failure, Refusal
-from adomnia.ledger import Hold, Ledger, Replay
+from adomnia.ledger import Hold, Ledger, StoredAnswer
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
 from ledger.references import ANALYSTS, BUDGET, COST, answered, child, opened, plan, units_of
@@ -201,7 +201,7 @@ def test_equal_questions_that_take_turns_pay_once(tmp_path, place):
 
         def ask(number):
             ledger = ledgers[number % 3 == 0]
-            with ledger.turn("question", "q"):
+            with ledger.lock("question", "q"):
                 outcome = ledger.reserve("alice" if number % 2 else "bob", str(number), plan("q"), COST)
                 if isinstance(outcome, Hold):
                     time.sleep(0.01)
@@ -221,11 +221,11 @@ def test_turns_of_different_questions_do_not_wait_for_each_other_and_are_forgott
         entered = []
 
         def enter(*about):
-            with ledger.turn(*about):
+            with ledger.lock(*about):
                 entered.append(about)
 
         waiting = threading.Thread(target=enter, args=("question", "1"))
-        with ledger.turn("question", "1"):
+        with ledger.lock("question", "1"):
             waiting.start()
             enter("question", "2")
             enter("price", "1")
@@ -234,7 +234,7 @@ def test_turns_of_different_questions_do_not_wait_for_each_other_and_are_forgott
         waiting.join(30)
         assert entered[2:] == [("question", "1")]
         gc.collect()
-        assert len(ledger._turns) == 0
+        assert len(ledger._locks) == 0
 
 
 def test_two_ledgers_on_one_file_see_each_others_spends(tmp_path):
@@ -259,7 +259,7 @@ def test_everything_is_there_after_opening_again(tmp_path):
     for _ in range(2):
         with opened(path) as ledger:
             assert ledger.spent() == spent
-            assert ledger.reserve("alice", "id of q", plan("q"), COST) == Replay(b"noisy", receipt)
+            assert ledger.reserve("alice", "id of q", plan("q"), COST) == StoredAnswer(b"noisy", receipt)
 
 
 def test_a_ledger_in_memory_leaves_no_file_and_shares_nothing(tmp_path, monkeypatch):
@@ -332,7 +332,7 @@ def test_a_forked_child_is_told_to_open_the_ledger_itself(tmp_path):
 
 
 def test_an_answer_too_large_to_keep_fails_its_own_caller(monkeypatch):
-    monkeypatch.setattr("adomnia.ledger.store._LARGEST_PAYLOAD", 3)
+    monkeypatch.setattr("adomnia.ledger.store._MAX_PAYLOAD_BYTES", 3)
     with opened(":memory:") as ledger, pytest.raises(ValueError, match="at most 3 bytes"):
         ledger.reserve("alice", "1", plan(1), COST).commit(b"four")
 
@@ -352,13 +352,13 @@ def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(tmp_path)
         inside, leave = threading.Event(), threading.Event()
 
         def hold():
-            with first.alone():
+            with first.lock_dataset():
                 inside.set()
                 leave.wait(30)
                 order.append("first")
 
         def follow():
-            with second.alone():
+            with second.lock_dataset():
                 order.append("second")
 
         threads = [threading.Thread(target=each) for each in (hold, follow)]
@@ -372,5 +372,5 @@ def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(tmp_path)
             thread.join(30)
     assert order == ["first", "second"]
     assert (tmp_path / "ledger.db.lock").stat().st_mode & 0o777 == 0o600
-    with opened(":memory:") as ledger, ledger.alone(), ledger.alone():
+    with opened(":memory:") as ledger, ledger.lock_dataset(), ledger.lock_dataset():
         pass

@@ -76,7 +76,7 @@ def test_those_who_wait_together_are_written_together(store):
 
 
 def test_a_group_has_a_largest_size(store, monkeypatch):
-    monkeypatch.setattr(adomnia.ledger.writer, "_GROUP", 4)
+    monkeypatch.setattr(adomnia.ledger.writer, "_GROUP_SIZE", 4)
     with ThreadPoolExecutor(20) as threads:
         waiting = store.crowd(threads, 20)
         store.gate.set()
@@ -91,7 +91,7 @@ def test_an_error_that_is_an_outcome_is_raised_in_its_callers_thread(store):
 
 
 def test_a_full_queue_refuses_at_once_but_always_takes_an_answer(store, monkeypatch):
-    monkeypatch.setattr(adomnia.ledger.writer, "_QUEUE", 3)
+    monkeypatch.setattr(adomnia.ledger.writer, "_MAX_WAITING", 3)
     with ThreadPoolExecutor(10) as threads:
         waiting = store.crowd(threads, 3, urgent=True)
         waiting += store.crowd(threads, 3, urgent=True)

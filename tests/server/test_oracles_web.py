@@ -183,7 +183,7 @@ def test_a_password_that_was_changed_ends_an_open_link(own_house):
     code = access.create_link("alice")
     access.change_password("alice", house.PASSWORD, "another horse battery staple", "127.0.0.1")
     with pytest.raises(Refusal, match="no longer valid"):
-        access.redeem(code, "the password of a thief", "10.0.0.9")
+        access.redeem_link(code, "the password of a thief", "10.0.0.9")
 
 
 def test_the_link_of_a_server_behind_a_proxy_does_not_travel_in_the_open():

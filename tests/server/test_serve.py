@@ -209,7 +209,7 @@ def test_the_first_start_makes_an_owner_and_links_go_on_until_there_is_a_passwor
     assert all(link.startswith("http://127.0.0.1:8000/sign-in?code=") for link in links)
     access = Access.open(tmp_path)
     assert [(user.name, user.role) for user in access.users()] == [(OWNER, Role.OWNER)]
-    access.redeem(links[1].partition("=")[2], "correct horse battery", "127.0.0.1")
+    access.redeem_link(links[1].partition("=")[2], "correct horse battery", "127.0.0.1")
     access.close()
     assert first_link(tmp_path, "http://127.0.0.1:8000") is None
 

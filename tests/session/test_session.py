@@ -402,7 +402,7 @@ def test_every_part_that_fails_fails_alike(alice, monkeypatch, part):
     curator = alice._curator
     where = {
         "bits": (curator.kernel.bits, "words"),
-        "commit": (curator.ledger, "_keep"),
+        "commit": (curator.ledger, "_commit"),
     }
     monkeypatch.setattr(*where[part], leaking)
     with pytest.raises(Failure) as failed:
@@ -437,8 +437,8 @@ def test_nothing_is_read_before_it_is_paid(alice, monkeypatch):
     reserve, run = curator.ledger.reserve, curator.engine.run
     monkeypatch.setattr(curator.ledger, "reserve", lambda *a, **k: events.append("reserve") or reserve(*a, **k))
     monkeypatch.setattr(curator.engine, "run", lambda *a: events.append("run") or run(*a))
-    keep = curator.ledger._keep
-    monkeypatch.setattr(curator.ledger, "_keep", lambda *a: events.append("commit") or keep(*a))
+    commit = curator.ledger._commit
+    monkeypatch.setattr(curator.ledger, "_commit", lambda *a: events.append("commit") or commit(*a))
     alice.sql(GROUPED, epsilon=0.5)
     assert events == ["reserve", "run", "commit"]
 

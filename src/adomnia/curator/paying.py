@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adomnia.curator.executor import Measurer
     from adomnia.curator.kernel import Kernel
     from adomnia.curator.measurements import Record
-    from adomnia.ledger import Replay
+    from adomnia.ledger import StoredAnswer
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.questions import Priced
     from adomnia.statistics.contract import Result, Statistic
@@ -48,7 +48,7 @@ class Reservation:
     statements: Statements
 
 
-def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | Replay:
+def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
     """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
     statements = prove(kernel, priced)
     paid = kernel.ledger.reserve(

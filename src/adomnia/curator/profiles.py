@@ -33,7 +33,7 @@ def add_profiles(kernel: Kernel, progress: Callable[[str, float], None]) -> Cata
     catalog = kernel.catalog
     if all(table.profile_epsilon is None for table in catalog.tables):
         return catalog
-    with kernel.ledger.alone():  # whoever opens the dataset at the same moment waits, and does not pay again
+    with kernel.ledger.lock_dataset():  # whoever opens the dataset at the same moment waits, and does not pay again
         return replace(catalog, tables=tuple(_with_profile(kernel, table, progress) for table in catalog.tables))
 
 

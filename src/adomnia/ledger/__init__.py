@@ -1,11 +1,12 @@
-"""The durable ledger: budgets are debited before data is read, and nothing is ever paid back; docs/proofs/ledger.md.
+"""The durable ledger: budgets are debited before data is read, and nothing is ever refunded; docs/proofs/ledger.md.
 
-`chain` links the entries and anchors the newest; `schema` is their table; `accounts` are what they add up to;
-`journal` writes them, a transaction at a time; `requests` decides what a question costs, `owner` what may be spent;
-`writer` groups the questions of many threads; `audit` redoes every sum; `store` is the face of it all.
+`sqlite` opens files that processes share; `schema` has the tables; `chain` links the entries and anchors the newest;
+`accounts` are what the entries add up to; `journal` writes entries, a transaction at a time; `requests` decides what a
+question costs, `owner` what may be spent; `writer` groups the requests of many threads; `audit` checks every sum again;
+`store` is the interface to all of it.
 """
 
-from adomnia.ledger.requests import Receipt, Replay
+from adomnia.ledger.requests import Receipt, StoredAnswer
 from adomnia.ledger.store import Hold, Ledger
 
-__all__ = ["Hold", "Ledger", "Receipt", "Replay"]
+__all__ = ["Hold", "Ledger", "Receipt", "StoredAnswer"]

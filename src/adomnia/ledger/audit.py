@@ -1,4 +1,4 @@
-"""Trust nothing: redo every link, every admission and every total from the entries alone."""
+"""The audit: checks every link, every admission and every total again, from the entries alone."""
 
 import os
 import sqlite3
@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from adomnia.errors import Refusal
-from adomnia.ledger.accounts import DATASET, Accounts, fold, personal, spent_record
-from adomnia.ledger.chain import GENESIS, Anchor, Head, broken, digest
-from adomnia.ledger.journal import compare, walked
+from adomnia.ledger.accounts import DATASET, Accounts, account_name, apply_entry, encode_spent
+from adomnia.ledger.chain import GENESIS, Anchor, Head, damage_refusal, digest
+from adomnia.ledger.journal import check_anchor, read_entries
 from adomnia.privacy.events import from_record
 
 __all__ = ["backup", "examine"]
 
 
 def examine(connection: sqlite3.Connection, anchor: Head) -> Head:
-    """The head of the chain, if all of it is sound and goes through the anchor."""
+    """Check the whole chain and that it goes through the anchor; gives its head, or refuses."""
     if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
-        raise broken("is damaged")
+        raise damage_refusal("is damaged")
     head, audit = GENESIS, _Audit(connection)
-    for head, entry in walked(connection, GENESIS):  # noqa: B007 - the last head is the result
-        audit.take(entry)
-    compare(connection, head, anchor)
+    for head, entry in read_entries(connection, GENESIS):  # noqa: B007 - the last head is the result
+        audit.check(entry)
+    check_anchor(connection, head, anchor)
     return head
 
 
@@ -44,7 +44,7 @@ def backup(connection: sqlite3.Connection, target: Path) -> Head:
 
 
 class _Audit:
-    """What is known after the entries so far: accounts, debits and answers by request id."""
+    """What the entries so far add up to: accounts, debits and answers by request id."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -52,43 +52,43 @@ class _Audit:
         self._debits: dict[str, Mapping[str, Any]] = {}
         self._answers: dict[str, str] = {}
 
-    def take(self, entry: Mapping[str, Any]) -> None:
+    def check(self, entry: Mapping[str, Any]) -> None:
         try:
-            sound = self._sound(entry)
+            adds_up = self._adds_up(entry)
         except (KeyError, TypeError, ValueError, AttributeError, Refusal):
-            sound = False
-        if not sound:
-            raise broken(f"has an entry {entry['sequence']} that does not add up")
-        fold(self._accounts, entry)
+            adds_up = False
+        if not adds_up:
+            raise damage_refusal(f"has an entry {entry['sequence']} that does not add up")
+        apply_entry(self._accounts, entry)
 
-    def _sound(self, entry: Mapping[str, Any]) -> bool:
+    def _adds_up(self, entry: Mapping[str, Any]) -> bool:
         match entry["kind"]:
             case "reserve":
-                return self._debit(entry)
+                return self._debit_adds_up(entry)
             case "commit":
-                return self._answer(entry)
+                return self._answer_adds_up(entry)
             case "top-up":
                 return Fraction(entry["epsilon"]) >= 0 and Fraction(entry["delta"]) >= 0
         return True
 
-    def _debit(self, entry: Mapping[str, Any]) -> bool:
-        event, own = from_record(entry["event"]), personal(entry["analyst"])
+    def _debit_adds_up(self, entry: Mapping[str, Any]) -> bool:
+        event, own = from_record(entry["event"]), account_name(entry["analyst"])
         payers = {own} if self._is_shared(entry) else {DATASET, own}
         filters = {name: self._accounts[name].filter for name in payers}
-        totals = {name: spent_record(may.after(event).spent) for name, may in filters.items() if may is not None}
+        totals = {name: encode_spent(may.after(event).spent) for name, may in filters.items() if may is not None}
         first, whose = entry["request_id"] not in self._debits, entry["request_id"].rpartition("\n")[0]
         self._debits[entry["request_id"]] = entry
         named = whose in ("", entry["analyst"])  # the first ledgers had request ids without names
         return first and named and len(totals) == len(payers) and totals == entry["spent"]
 
     def _is_shared(self, entry: Mapping[str, Any]) -> bool:
-        """Whether the dataset was spared, which only an earlier answer to the same plan at the same cost allows."""
+        """Whether the dataset does not pay: only for an earlier answer to the same plan at the same cost."""
         if "shares" not in entry:
             return False
         source = self._debits[entry["shares"]]
         return entry["shares"] in self._answers and all(source[part] == entry[part] for part in ("plan", "event"))
 
-    def _answer(self, entry: Mapping[str, Any]) -> bool:
+    def _answer_adds_up(self, entry: Mapping[str, Any]) -> bool:
         debit, name = self._debits[entry["request_id"]], entry["payload"]
         first = entry["request_id"] not in self._answers
         self._answers[entry["request_id"]] = name

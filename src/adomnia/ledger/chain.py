@@ -1,4 +1,4 @@
-"""The chain: every entry carries the hash of the one before it, and a second file, the anchor, the newest hash."""
+"""The hash chain: each entry carries the hash of the one before it; a second file, the anchor, has the newest hash."""
 
 import json
 import os
@@ -12,14 +12,14 @@ from adomnia.errors import Refusal
 from adomnia.ledger.failpoints import reach
 from adomnia.noise.bits import SystemBits
 
-__all__ = ["GENESIS", "Anchor", "Head", "broken", "digest", "followed", "linked"]
+__all__ = ["GENESIS", "Anchor", "Head", "damage_refusal", "decode_entry", "digest", "encode_entry"]
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 _ANCHOR = re.compile(r"([0-9]{20}) ([0-9a-f]{64})\n")
 
 
 class Head(NamedTuple):
-    """A place in the chain: how many entries lead to it, and the hash of the last of them."""
+    """A position in the chain: the number of entries up to it, and the hash of the last of them."""
 
     sequence: int
     hash: str
@@ -28,55 +28,55 @@ class Head(NamedTuple):
 GENESIS = Head(0, "0" * 64)
 
 
-def broken(why: str) -> Refusal:
-    """What the owner is told when the entries are not the ones that were written."""
+def damage_refusal(why: str) -> Refusal:
+    """The refusal of a ledger whose entries are not the ones that were written."""
     fix = "put back the newest backup of the database together with its anchor; docs/ledger.md says what to watch for"
     return Refusal("The ledger", why, fix)
 
 
 def digest(content: bytes) -> str:
-    """SHA-256, as lower-case hexadecimal digits."""
+    """Compute the SHA-256 of some bytes, in lower-case hexadecimal digits."""
     return sha256(content).hexdigest()
 
 
-def linked(head: Head, kind: str, fields: Mapping[str, Any]) -> str:
-    """The text of the next entry: JSON with sorted keys and no spaces, so that one entry has one text."""
+def encode_entry(head: Head, kind: str, fields: Mapping[str, Any]) -> str:
+    """Write the next entry as JSON with sorted keys and no spaces, so that one entry has one text."""
     # Without salt whoever holds two receipts could guess what others asked between them, and hash to confirm it.
     salt = SystemBits().words(2).tobytes().hex()
     entry = {"sequence": head.sequence + 1, "previous": head.hash, "kind": kind, "salt": salt, **fields}
     return _CANONICAL.encode(entry)
 
 
-def followed(head: Head, body: str) -> tuple[Head, dict[str, Any]]:
-    """The entry and the new head, if this is the text that comes next."""
+def decode_entry(head: Head, body: str) -> tuple[Head, dict[str, Any]]:
+    """Read the text of the next entry: the new head and the entry. Refuses a text that does not follow the head."""
     try:
         entry = json.loads(body)
-        place = Head(entry["sequence"] - 1, entry["previous"])
+        previous = Head(entry["sequence"] - 1, entry["previous"])
     except (ValueError, KeyError, TypeError) as error:
-        raise broken(f"has an entry {head.sequence + 1} that cannot be read") from error
-    if place != head:
-        raise broken(f"was changed: entry {head.sequence + 1} does not follow from the one before it")
+        raise damage_refusal(f"has an entry {head.sequence + 1} that cannot be read") from error
+    if previous != head:
+        raise damage_refusal(f"was changed: entry {head.sequence + 1} does not follow from the one before it")
     return Head(head.sequence + 1, digest(body.encode())), entry
 
 
 class Anchor:
-    """The file beside the database that remembers the newest entry: it may lag behind the chain, never lead it."""
+    """A file beside the database that remembers the newest entry; it may be behind the chain, never ahead of it."""
 
     def __init__(self, database: Path) -> None:
         self.path = database.with_name(f"{database.name}.anchor")
 
     def read(self) -> Head:
-        """The remembered head. Read before the entries it cannot be ahead of them: it was written after them."""
+        """Read the remembered head. It was written after its entry, so entries that are read later include that one."""
         try:
-            return _parsed(self.path.read_bytes())
+            return _decode_anchor(self.path.read_bytes())
         except FileNotFoundError:
-            raise broken("has lost its anchor") from None
+            raise damage_refusal("has lost its anchor") from None
 
     def create(self, head: Head) -> None:
-        """Write the file for the first time: whole or not at all, and durable, because entries come after it."""
+        """Create the file, atomically and durably: the first entry is written only after it exists."""
         draft = self.path.with_name(f"{self.path.name}.new")
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(_written(head))
+            file.write(_encode_anchor(head))
             file.flush()
             os.fsync(file.fileno())
         draft.replace(self.path)
@@ -88,22 +88,23 @@ class Anchor:
         reach("anchor-created")
 
     def advance(self, head: Head) -> None:
-        """Remember a durable head, unless another process has remembered a later one.
+        """Remember a head that is durable, unless another process has remembered a later one.
 
-        In place and of fixed length: a kill cannot tear it. No fsync of its own: after a power cut it lags.
+        It is overwritten in place with equally many bytes, so a kill cannot leave half of it. It is not fsynced: after
+        a power cut it may be behind.
         """
         with self.path.open("r+b", buffering=0) as file:
-            if _parsed(file.read()).sequence < head.sequence:
+            if _decode_anchor(file.read()).sequence < head.sequence:
                 file.seek(0)
-                file.write(_written(head))
+                file.write(_encode_anchor(head))
 
 
-def _written(head: Head) -> bytes:
+def _encode_anchor(head: Head) -> bytes:
     return f"{head.sequence:020d} {head.hash}\n".encode()
 
 
-def _parsed(content: bytes) -> Head:
+def _decode_anchor(content: bytes) -> Head:
     match = _ANCHOR.fullmatch(content.decode("ascii", "replace"))
     if match is None:
-        raise broken("has an anchor that cannot be read")
+        raise damage_refusal("has an anchor that cannot be read")
     return Head(int(match[1]), match[2])

@@ -1,4 +1,4 @@
-"""Places where a test can end the process at once, as kill -9 or a power cut would."""
+"""Failpoints: places where a test can end the process at once, as kill -9 or a power cut would."""
 
 import os
 
@@ -15,6 +15,6 @@ FAILPOINTS = (
 
 
 def reach(name: str) -> None:
-    """Go on, unless the environment names this place: then nothing runs any more, no handler and no clean-up."""
+    """End the process here if the environment names this failpoint, without running any handler or clean-up."""
     if os.environ.get(VARIABLE) == name:
         os._exit(KILLED)

@@ -1,4 +1,4 @@
-"""One transaction at a time: read on, let everybody in the group do their work, commit, anchor."""
+"""The journal: runs a group of requests in one transaction, then moves the anchor to the newest entry."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -7,120 +7,118 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from adomnia.errors import AdomniaError
-from adomnia.ledger.accounts import Accounts, fold
-from adomnia.ledger.chain import GENESIS, Anchor, Head, broken, digest, followed, linked
+from adomnia.ledger.accounts import Accounts, apply_entry
+from adomnia.ledger.chain import GENESIS, Anchor, Head, damage_refusal, decode_entry, digest, encode_entry
 from adomnia.ledger.failpoints import reach
-from adomnia.ledger.schema import begin, connect, prepare
+from adomnia.ledger.schema import LEDGER_FORMAT, create_tables
+from adomnia.ledger.sqlite import connect, write_transaction
 
-__all__ = ["Journal", "Page", "Work", "compare", "walked"]
+__all__ = ["Journal", "Transaction", "Work", "check_anchor", "read_entries"]
 
 
-def walked(connection: sqlite3.Connection, head: Head) -> Iterator[tuple[Head, dict[str, Any]]]:
-    """The entries after a head, each with the head it makes."""
+def read_entries(connection: sqlite3.Connection, head: Head) -> Iterator[tuple[Head, dict[str, Any]]]:
+    """Read the entries after a head, each with the head that it makes; refuses one that does not follow."""
     rows = connection.execute("SELECT body FROM entries WHERE sequence > ? ORDER BY sequence", (head.sequence,))
     for (body,) in rows:
-        head, entry = followed(head, body)
+        head, entry = decode_entry(head, body)
         yield head, entry
 
 
-def on_chain(connection: sqlite3.Connection, head: Head) -> bool:
-    """Whether the chain went through this head."""
+def is_on_chain(connection: sqlite3.Connection, head: Head) -> bool:
+    """Whether the chain goes through this head."""
     row = connection.execute("SELECT body FROM entries WHERE sequence = ?", (head.sequence,)).fetchone()
     return head == GENESIS or (row is not None and digest(row[0].encode()) == head.hash)
 
 
-def compare(connection: sqlite3.Connection, head: Head, anchor: Head) -> None:
-    """Refuse a chain, ending in `head`, that did not go through what the anchor remembers."""
+def check_anchor(connection: sqlite3.Connection, head: Head, anchor: Head) -> None:
+    """Refuse a chain, which ends at `head`, unless it goes through the head that the anchor remembers."""
     if anchor.sequence > head.sequence:
         ends = f"ends at entry {head.sequence}, but its anchor remembers entry {anchor.sequence}"
-        raise broken(f"{ends}: entries were removed, or an older database was put back")
-    if not on_chain(connection, anchor):
-        raise broken(f"was changed: its entry {anchor.sequence} is not the one that its anchor remembers")
+        raise damage_refusal(f"{ends}: entries were removed, or an older database was put back")
+    if not is_on_chain(connection, anchor):
+        raise damage_refusal(f"was changed: its entry {anchor.sequence} is not the one that its anchor remembers")
 
 
-class Page:
-    """A transaction in progress: where the chain ends, what the accounts hold, and how to write the next entry."""
+class Transaction:
+    """A transaction in progress: the end of the chain, the accounts at that point, and a way to append entries."""
 
     def __init__(self, connection: sqlite3.Connection, head: Head, accounts: Accounts) -> None:
         self.connection = connection
         self.head = head
         self.accounts = dict(accounts)
 
-    def read_on(self) -> None:
-        """Take in what other processes wrote since."""
-        if not on_chain(self.connection, self.head):
-            raise broken(f"lost or changed entry {self.head.sequence} while it was open")
-        for head, entry in walked(self.connection, self.head):
-            fold(self.accounts, entry)
+    def catch_up(self) -> None:
+        """Read the entries that other processes have written since."""
+        if not is_on_chain(self.connection, self.head):
+            raise damage_refusal(f"lost or changed entry {self.head.sequence} while it was open")
+        for head, entry in read_entries(self.connection, self.head):
+            apply_entry(self.accounts, entry)
             self.head = head
 
     def append(self, kind: str, **fields: Any) -> Head:  # noqa: ANN401 - whatever JSON can hold
         """Write one entry at the end of the chain."""
-        body = linked(self.head, kind, fields)
+        body = encode_entry(self.head, kind, fields)
         self.connection.execute("INSERT INTO entries (sequence, body) VALUES (?, ?)", (self.head.sequence + 1, body))
-        self.head, entry = followed(self.head, body)
-        fold(self.accounts, entry)
+        self.head, entry = decode_entry(self.head, body)
+        apply_entry(self.accounts, entry)
         return self.head
 
 
-Work: TypeAlias = Callable[[Page], Any]
+Work: TypeAlias = Callable[[Transaction], Any]
 
 
 class Journal:
-    """The connection, the anchor, and what this process knows of the chain."""
+    """The connection, the anchor, and how far this process has read the chain."""
 
     def __init__(self, path: Path | None) -> None:
         self._anchor = None if path is None else Anchor(path)
-        self._connection = connect(path)
+        self._connection = connect(path, LEDGER_FORMAT)
         self._head = GENESIS
         self._accounts: Accounts = {}
 
     def open(self, first: Work) -> None:
-        """Walk the whole chain, compare it with the anchor, and only then do the first work."""
-        with _transaction(self._connection):
-            prepare(self._connection, self._anchor)
-        with self._page() as page:
-            compare(self._connection, page.head, GENESIS if self._anchor is None else self._anchor.read())
-            first(page)
+        """Read the whole chain, check it against the anchor, and only then do the first work."""
+        with self._transact():
+            create_tables(self._connection, self._anchor)
+        with self._transaction() as transaction:
+            check_anchor(self._connection, transaction.head, GENESIS if self._anchor is None else self._anchor.read())
+            first(transaction)
 
     def run(self, works: Sequence[Work]) -> list[Any]:
         """Do all works in one durable transaction; a work that was refused gives the error as its outcome.
 
         Works refuse before they write, so a refused one leaves nothing behind. Any other error undoes them all.
         """
-        with self._page() as page:
-            return [_outcome(work, page) for work in works]
+        with self._transaction() as transaction:
+            return [_do(work, transaction) for work in works]
 
     def close(self) -> None:
         self._connection.close()
 
     @contextmanager
-    def _page(self) -> Iterator[Page]:
-        with _transaction(self._connection):
-            page = Page(self._connection, self._head, self._accounts)
-            page.read_on()
-            yield page
+    def _transaction(self) -> Iterator[Transaction]:
+        """A transaction that has read the whole chain; once it is durable, the anchor remembers its end."""
+        with self._transact():
+            transaction = Transaction(self._connection, self._head, self._accounts)
+            transaction.catch_up()
+            yield transaction
         reach("after-commit")
-        moved, self._head, self._accounts = page.head != self._head, page.head, page.accounts
+        moved = transaction.head != self._head
+        self._head, self._accounts = transaction.head, transaction.accounts
         if self._anchor is not None and moved:
-            self._anchor.advance(page.head)
+            self._anchor.advance(transaction.head)
         reach("after-anchor")
 
+    @contextmanager
+    def _transact(self) -> Iterator[None]:
+        reach("before-begin")
+        with write_transaction(self._connection, LEDGER_FORMAT):
+            yield
+            reach("before-commit")
 
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    begin(connection)
+
+def _do(work: Work, transaction: Transaction) -> Any:  # noqa: ANN401 - whatever the work gives
     try:
-        yield
-        reach("before-commit")
-        connection.execute("COMMIT")
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-
-
-def _outcome(work: Work, page: Page) -> Any:  # noqa: ANN401 - whatever the work gives
-    try:
-        return work(page)
+        return work(transaction)
     except AdomniaError as error:
         return error

@@ -1,35 +1,37 @@
-"""What the owner does to budgets: declares them in the catalog, or adds to one. What was spent stays spent."""
+"""Changes of budgets by the owner: declaring them in the catalog, or adding to one. What was spent stays spent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adomnia.errors import Refusal
-from adomnia.ledger.accounts import DATASET, Account, budget_record, personal
-from adomnia.ledger.journal import Page
-from adomnia.ledger.requests import filter_of, now
+from adomnia.ledger.accounts import DATASET, Account, account_name, encode_budget
+from adomnia.ledger.journal import Transaction
+from adomnia.ledger.requests import find_filter, now
 from adomnia.privacy.filters import Budget, Filter
 
 __all__ = ["TopUp", "declare", "top_up"]
 
 
-def declare(page: Page, dataset: Budget, analysts: Mapping[str, Budget]) -> None:
-    """Record what the catalog says now, if it is not what it said before; who is gone from it may spend nothing."""
+def declare(transaction: Transaction, dataset: Budget, analysts: Mapping[str, Budget]) -> None:
+    """Record the budgets of the catalog if they have changed; an analyst who is no longer in it may spend nothing."""
     for name in analysts:
         if not name.isprintable():
             raise ValueError(f"Ledger analysts must have printable names, got {name!r}.")
-    said = {name: account.declared for name, account in page.accounts.items()}
-    says = dict.fromkeys(said) | {DATASET: dataset} | {personal(name): its for name, its in analysts.items()}
-    changed = {name: budget for name, budget in says.items() if name not in said or budget != said[name]}
+    before = {name: account.declared for name, account in transaction.accounts.items()}
+    personal = {account_name(name): budget for name, budget in analysts.items()}
+    after = dict.fromkeys(before) | {DATASET: dataset} | personal
+    changed = {name: budget for name, budget in after.items() if name not in before or budget != before[name]}
     for name, budget in changed.items():
-        _checked(replace(page.accounts.get(name, Account()), declared=budget))
+        _check(replace(transaction.accounts.get(name, Account()), declared=budget))
     if changed:
-        page.append("open", at=now(), budgets={name: budget_record(budget) for name, budget in changed.items()})
+        budgets = {name: encode_budget(budget) for name, budget in changed.items()}
+        transaction.append("open", at=now(), budgets=budgets)
 
 
 @dataclass(frozen=True)
 class TopUp:
-    """More budget for an analyst, or for the dataset (None), and why."""
+    """An addition to the budget of an analyst, or of the dataset (None), and the reason for it."""
 
     analyst: str | None
     epsilon: Fraction
@@ -44,19 +46,20 @@ class TopUp:
             raise ValueError(f"TopUp reason must be 1 to 1000 printable characters, got {self.reason!r}.")
 
 
-def top_up(page: Page, more: TopUp) -> Filter:
-    """Add to a budget, beside whatever the catalog declares now or later."""
-    filter_of(page, more.analyst)
-    name = personal(more.analyst)
-    account = page.accounts[name]
+def top_up(transaction: Transaction, more: TopUp) -> Filter:
+    """Add to a budget, on top of what the catalog declares now or later."""
+    find_filter(transaction, more.analyst)
+    name = account_name(more.analyst)
+    account = transaction.accounts[name]
     epsilon, delta = account.added_epsilon + more.epsilon, account.added_delta + more.delta
-    _checked(replace(account, added_epsilon=epsilon, added_delta=delta))
+    _check(replace(account, added_epsilon=epsilon, added_delta=delta))
     amounts = {"epsilon": str(more.epsilon), "delta": str(more.delta)}
-    page.append("top-up", at=now(), account=name, reason=more.reason, **amounts)
-    return filter_of(page, more.analyst)
+    transaction.append("top-up", at=now(), account=name, reason=more.reason, **amounts)
+    return find_filter(transaction, more.analyst)
 
 
-def _checked(account: Account) -> None:
+def _check(account: Account) -> None:
+    """Refuse an account whose budget and top-ups are together no valid budget."""
     try:
         _ = account.filter
     except ValueError as error:

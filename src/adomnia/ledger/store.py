@@ -1,11 +1,11 @@
-"""The ledger's face: reserve before data is read, commit the answer, never pay back; docs/proofs/ledger.md."""
+"""The interface of the ledger: reserve before data is read, commit the answer, never refund; docs/proofs/ledger.md."""
 
 import fcntl
 import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from struct import pack
@@ -14,13 +14,15 @@ from typing import Self, TypeVar
 from weakref import WeakValueDictionary, finalize
 
 from adomnia.errors import Failure, Refusal
+from adomnia.ledger import requests
 from adomnia.ledger.audit import backup, examine
 from adomnia.ledger.chain import GENESIS, Anchor, Head, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import TopUp, declare, top_up
-from adomnia.ledger.requests import Receipt, Replay, Request, answer, answered, answers, commit, filter_of, reserve
-from adomnia.ledger.schema import explained, reading
+from adomnia.ledger.requests import Receipt, SpendRequest, StoredAnswer
+from adomnia.ledger.schema import explain_error
+from adomnia.ledger.sqlite import connect_read_only
 from adomnia.ledger.writer import Writer
 from adomnia.privacy.amounts import Number, exact
 from adomnia.privacy.events import Event, Pure
@@ -28,16 +30,16 @@ from adomnia.privacy.filters import Budget, Filter, Left, Spent
 
 __all__ = ["Hold", "Ledger"]
 
-_LARGEST_PAYLOAD = 2**28
-_Seen = TypeVar("_Seen")
-_DIGITS = 15  # of a hash, for one of 2**60 places
+_MAX_PAYLOAD_BYTES = 2**28
+_Found = TypeVar("_Found")
+_LOCK_DIGITS = 15  # of a hash: 2**60 bytes to choose from
 _log = logging.getLogger("adomnia.ledger")
 
 
 class Hold:
-    """A question that is paid for: its answer can be committed once; without one its request id fails for ever.
+    """A question that is paid for. Its answer can be committed once; without one its request id fails for ever.
 
-    Once it is committed, `left` is what its payer has left.
+    After the commit, `left` is what its payer has left.
     """
 
     __slots__ = ("_ledgers", "left", "receipt")
@@ -49,18 +51,18 @@ class Hold:
 
     @property
     def event(self) -> Event:
-        """What was reserved, and so the most that may happen."""
+        """What was reserved: the most that the question may release."""
         return self.receipt.event
 
     def commit(self, payload: bytes) -> Receipt:
-        """Keep the answer durably; only afterwards may anybody see it."""
-        if not isinstance(payload, bytes) or len(payload) > _LARGEST_PAYLOAD:
-            raise ValueError(f"Hold payload must be at most {_LARGEST_PAYLOAD} bytes, got {type(payload).__name__}.")
+        """Store the answer durably; only afterwards may anybody see it."""
+        if not isinstance(payload, bytes) or len(payload) > _MAX_PAYLOAD_BYTES:
+            raise ValueError(f"Hold payload must be at most {_MAX_PAYLOAD_BYTES} bytes, got {type(payload).__name__}.")
         try:
             ledger = self._ledgers.pop()  # one atomic step: two threads cannot both have it
         except IndexError:
             raise ValueError(f"Hold {self.receipt.request_id} commits once, and it was committed before.") from None
-        self.left = ledger._keep(self.receipt, payload)
+        self.left = ledger._commit(self.receipt, payload)
         return self.receipt
 
 
@@ -78,15 +80,15 @@ class Ledger:
     def __init__(self, path: Path | None, journal: Journal) -> None:
         self._path = path
         self._writer = Writer(journal.run, journal.close)
-        self._forgotten = finalize(self, self._writer.stop)
-        self._turns: WeakValueDictionary[str, Lock] = WeakValueDictionary()
-        self._turning = Lock()
+        self._stop = finalize(self, self._writer.stop)
+        self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
+        self._locks_guard = Lock()
 
     @classmethod
     def open(cls, path: str | Path, budget: Budget, analysts: Mapping[str, Budget]) -> Self:
-        """Open or create the ledger of a dataset (":memory:": one that ends with the process), or refuse.
+        """Open or create the ledger of a dataset, or refuse (":memory:": a ledger that ends with the process).
 
-        The whole chain is walked and compared with its anchor. Budgets are what the catalog says now, plus top-ups;
+        The whole chain is read and compared with its anchor. Budgets are what the catalog says now, plus top-ups;
         what was spent stays spent.
         """
         place = None if str(path) == ":memory:" else Path(path).resolve()
@@ -99,7 +101,7 @@ class Ledger:
                 raise
         except (sqlite3.Error, OSError) as error:
             _log.error("The ledger %s could not be opened: %r", place, error)
-            raise explained(error) from error
+            raise explain_error(error) from error
         return cls(place, journal)
 
     def reserve(  # noqa: PLR0913 - all of it is written into the entry
@@ -111,33 +113,42 @@ class Ledger:
         *,
         personal_only: bool = False,
         asked: str = "",
-    ) -> Hold | Replay:
-        """Pay for a question before any data is read, through both filters at once; or get the answer it has already.
+    ) -> Hold | StoredAnswer:
+        """Pay for a question before any data is read, or get its answer if it has one.
 
-        The same analyst gets an equal plan's answer free, another one for their personal budget alone (and with
-        `personal_only` in no other way). Each analyst's request ids are their own, and each belongs to the plan it was
-        first used with. `asked` is kept beside the debit. None: the dataset asks for itself, and alone pays.
+        Two filters must admit the price at once, the dataset's and the analyst's; for a request of the dataset itself
+        (None) only its own. An analyst gets the answer to an equal plan of their own free, and that of another analyst
+        at the expense of the personal budget alone; with `personal_only` anything dearer is refused. Each analyst has
+        request ids of their own, and each id belongs to the plan it was first used with. `asked` is stored with the
+        debit.
         """
-        request = Request(analyst, request_id, plan, event, personal_only, asked)
-        outcome: Receipt | Replay = self._writer.submit(partial(reserve, request=request))
+        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked)
+        outcome: Receipt | StoredAnswer = self._writer.submit(partial(requests.reserve, request=request))
         reach("reserve-durable")
-        return outcome if isinstance(outcome, Replay) else Hold(self, outcome)
+        return outcome if isinstance(outcome, StoredAnswer) else Hold(self, outcome)
 
     @contextmanager
-    def turn(self, *about: str) -> Iterator[None]:
-        """To be held from reserve to commit: who asks the same, in any process, waits for the answer of the first."""
+    def lock(self, *about: str) -> Iterator[None]:
+        """Lock a subject against all other threads and processes.
+
+        Held from reserve to commit, it lets whoever asks the same question wait for the first answer.
+        """
         name = digest(repr(about).encode())
-        with self._turning:
-            lock = self._turns.setdefault(name, Lock())
-        with lock, self.alone(1 + int(name[:_DIGITS], 16)):
+        with self._locks_guard:
+            lock = self._locks.setdefault(name, Lock())
+        with lock, self._lock_byte(1 + int(name[:_LOCK_DIGITS], 16)):
             yield
 
-    @contextmanager
-    def alone(self, place: int = 0) -> Iterator[None]:
-        """One thread of one process at a time; the lock ends with the process, however it ends.
+    def lock_dataset(self) -> AbstractContextManager[None]:
+        """Lock what concerns the dataset as a whole against all other threads and processes."""
+        return self._lock_byte(0)
 
-        It is on one byte of a file that has none, and on the open file rather than on the process: what another thread
-        of it opens and closes does not matter.
+    @contextmanager
+    def _lock_byte(self, place: int) -> Iterator[None]:
+        """Lock one byte of the lock file, at most until the process ends.
+
+        The file is empty. The lock belongs to the open file and not to the process, so that it does not matter what
+        other threads open and close.
         """
         if self._path is None:
             yield
@@ -147,8 +158,8 @@ class Ledger:
             yield
 
     def account(self, analyst: str | None = None) -> Filter:
-        """The budget of an analyst, or of the dataset, and what was spent of it."""
-        found: Filter = self._writer.submit(partial(filter_of, analyst=analyst))
+        """The budget of an analyst, or of the dataset (None), and what was spent of it."""
+        found: Filter = self._writer.submit(partial(requests.find_filter, analyst=analyst))
         return found
 
     def spent(self, analyst: str | None = None) -> Spent:
@@ -158,43 +169,43 @@ class Ledger:
         return self.account(analyst).left()
 
     def answers(self, analyst: str) -> list[Receipt]:
-        """Everything an analyst has paid for and got, oldest first."""
+        """The receipts of all answers of an analyst, oldest first."""
         self.account(analyst)
-        return self._inspect(partial(answers, analyst=analyst))
+        return self._inspect(partial(requests.list_answers, analyst=analyst))
 
-    def answer(self, analyst: str, request_id: str) -> Replay | None:
-        """What an analyst got under a request id; a Failure if it was paid for and failed."""
+    def answer(self, analyst: str, request_id: str) -> StoredAnswer | None:
+        """The answer that an analyst got under a request id; a Failure if it was paid for and has no answer."""
         try:
-            request = Request(analyst, request_id, b"any", Pure(1))
-        except Refusal:  # what cannot be a request id was none
+            request = SpendRequest(analyst, request_id, b"any", Pure(1))
+        except Refusal:  # nothing can have been paid for under an id that is not valid
             return None
-        found: Replay | None = self._writer.submit(partial(answer, request=request))
+        found: StoredAnswer | None = self._writer.submit(partial(requests.find_answer_by_id, request=request))
         return found
 
-    def answered(self, analyst: str, request_id: str, plan: bytes) -> Replay | None:
-        """What an analyst got under a request id, or for a plan under another, at whatever price."""
-        request = Request(analyst, request_id, plan, Pure(1))  # it is not to be paid
-        found: Replay | None = self._writer.submit(partial(answered, request=request))
+    def find_answer(self, analyst: str, request_id: str, plan: bytes) -> StoredAnswer | None:
+        """Find the answer that an analyst got under a request id, or for a plan under another, at any price."""
+        request = SpendRequest(analyst, request_id, plan, Pure(1))  # a price that nobody pays
+        found: StoredAnswer | None = self._writer.submit(partial(requests.find_answer, request=request))
         return found
 
     def top_up(self, analyst: str | None, reason: str, epsilon: Number = 0, delta: Number = 0) -> Filter:
-        """Add to the budget of an analyst, or of the dataset (None), in every process at once and for good."""
+        """Add to the budget of an analyst, or of the dataset (None), for good and in every process at once."""
         more = TopUp(analyst, exact(epsilon, "TopUp", "epsilon"), exact(delta, "TopUp", "delta"), reason)
         topped: Filter = self._writer.submit(partial(top_up, more=more))
         return topped
 
     def verify(self) -> Head:
-        """Redo every hash, admission and total; the head of the chain, or a Refusal that says what is wrong."""
+        """Check every hash, admission and total again; gives the head of the chain, or says what is wrong."""
         anchor = GENESIS if self._path is None else Anchor(self._path).read()
         return self._inspect(partial(examine, anchor=anchor))
 
     def backup(self, path: str | Path) -> Head:
-        """Copy the ledger, while it is in use, to a new file with an anchor of its own; the head that was copied."""
+        """Copy the ledger to a new file with its own anchor, also while it is in use; gives the head of the copy."""
         return self._inspect(partial(backup, target=Path(path).resolve()))
 
     def close(self) -> None:
-        """Finish what is waiting and let go of the file."""
-        self._forgotten()
+        """Finish the requests that are waiting and close the file."""
+        self._stop()
 
     def __enter__(self) -> Self:
         return self
@@ -202,21 +213,21 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _keep(self, receipt: Receipt, payload: bytes) -> Left:
+    def _commit(self, receipt: Receipt, payload: bytes) -> Left:
         try:
-            left: Left = self._writer.submit(partial(commit, receipt=receipt, payload=payload), urgent=True)
+            left: Left = self._writer.submit(partial(requests.commit, receipt=receipt, payload=payload), urgent=True)
         except Refusal as refusal:
             raise Failure(receipt.request_id) from refusal
         reach("answer-durable")
         return left
 
-    def _inspect(self, look: Callable[[sqlite3.Connection], _Seen]) -> _Seen:
-        """Look at the ledger without keeping its writer from writing, where it is in a file."""
+    def _inspect(self, read: Callable[[sqlite3.Connection], _Found]) -> _Found:
+        """Read the ledger; where it is in a file, without keeping its writer from writing."""
         if self._path is None:
-            seen: _Seen = self._writer.submit(lambda page: look(page.connection))
-            return seen
+            found: _Found = self._writer.submit(lambda transaction: read(transaction.connection))
+            return found
         try:
-            with closing(reading(self._path)) as connection:
-                return look(connection)
+            with closing(connect_read_only(self._path)) as connection:
+                return read(connection)
         except (sqlite3.Error, OSError) as error:
-            raise explained(error) from error
+            raise explain_error(error) from error

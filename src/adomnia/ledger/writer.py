@@ -1,4 +1,4 @@
-"""One thread writes: what many threads ask for at once becomes one transaction, and one fsync pays for all of it."""
+"""Group commit: one thread writes the requests of many threads in one transaction, with one fsync for all."""
 
 import logging
 import os
@@ -10,58 +10,59 @@ from typing import Any
 
 from adomnia.errors import Refusal
 from adomnia.ledger.journal import Work
-from adomnia.ledger.schema import explained, passes
+from adomnia.ledger.schema import explain_error
+from adomnia.ledger.sqlite import is_transient
 
 __all__ = ["Writer"]
 
-_QUEUE = 4096  # more than that waiting: say so at once, instead of later
-_GROUP = 256
+_MAX_WAITING = 4096  # one more is refused at once, instead of late
+_GROUP_SIZE = 256
 _log = logging.getLogger("adomnia.ledger")
 
 
 @dataclass(eq=False)
-class _Ticket:
+class _Task:
     work: Work
-    settled: Event = field(default_factory=Event)
+    done: Event = field(default_factory=Event)
     outcome: Any = None
 
-    def settle(self, outcome: object) -> None:
+    def finish(self, outcome: object) -> None:
         self.outcome = outcome
-        self.settled.set()
+        self.done.set()
 
 
 class Writer:
-    """A queue, and the thread that empties it a group at a time through `run`."""
+    """A queue, and the thread that empties it, a group at a time, through `run`."""
 
     def __init__(self, run: Callable[[Sequence[Work]], Sequence[Any]], close: Callable[[], None]) -> None:
         self._run = run
         self._close = close
-        self._waiting: deque[_Ticket] = deque()
+        self._waiting: deque[_Task] = deque()
         self._changed = Condition()
         self._ended: Refusal | None = None
         self._process = os.getpid()
-        self._thread = Thread(target=self._serve, name="adomnia-ledger", daemon=True)
+        self._thread = Thread(target=self._write_groups, name="adomnia-ledger", daemon=True)
         self._thread.start()
 
     def submit(self, work: Work, urgent: bool = False) -> Any:  # noqa: ANN401 - whatever the work gives
-        """The outcome of the work, once it is durable. Urgent work, such as keeping an answer, always finds room."""
+        """Wait until the work is durable; gives its outcome. Urgent work is accepted however much is waiting."""
         if os.getpid() != self._process:
             raise RuntimeError("Ledger must be opened again after a fork; SQLite cannot be shared with a child.")
-        ticket = _Ticket(work)
+        task = _Task(work)
         with self._changed:
             if self._ended is not None:
-                raise explained(self._ended)
-            if len(self._waiting) >= _QUEUE and not urgent:
+                raise explain_error(self._ended)
+            if len(self._waiting) >= _MAX_WAITING and not urgent:
                 raise Refusal("The ledger", "has too many requests waiting", "ask again in a moment", code="busy")
-            self._waiting.append(ticket)
+            self._waiting.append(task)
             self._changed.notify()
-        ticket.settled.wait()
-        if isinstance(ticket.outcome, Exception):
-            raise ticket.outcome
-        return ticket.outcome
+        task.done.wait()
+        if isinstance(task.outcome, Exception):
+            raise task.outcome
+        return task.outcome
 
     def stop(self) -> None:
-        """Finish what is waiting, then end; harmless a second time, and in a forked child."""
+        """Finish what is waiting, then end the thread. A second call, or one in a forked child, does nothing."""
         if os.getpid() != self._process:
             return
         with self._changed:
@@ -70,28 +71,28 @@ class Writer:
         if current_thread() is not self._thread:  # the collector may find a forgotten ledger in any thread
             self._thread.join()
 
-    def _serve(self) -> None:
-        while group := self._group():
-            for ticket, outcome in zip(group, self._outcomes(group), strict=True):
-                ticket.settle(outcome)
+    def _write_groups(self) -> None:
+        while group := self._next_group():
+            for task, outcome in zip(group, self._run_group(group), strict=True):
+                task.finish(outcome)
         self._close()
 
-    def _group(self) -> list[_Ticket]:
+    def _next_group(self) -> list[_Task]:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._ended)
-            return [self._waiting.popleft() for _ in range(min(_GROUP, len(self._waiting)))]
+            return [self._waiting.popleft() for _ in range(min(_GROUP_SIZE, len(self._waiting)))]
 
-    def _outcomes(self, group: list[_Ticket]) -> Sequence[Any]:
+    def _run_group(self, group: list[_Task]) -> Sequence[Any]:
         try:
-            return self._run([ticket.work for ticket in group])
+            return self._run([task.work for task in group])
         except Exception as error:  # noqa: BLE001 - whatever it was, every caller must hear that nothing was granted
             _log.error("The ledger granted nothing to %d requests: %r", len(group), error)
-            if not passes(error):
-                self._abandon(group, explained(error))
-            return [explained(error) for _ in group]
+            if not is_transient(error):
+                self._abandon(group, explain_error(error))
+            return [explain_error(error) for _ in group]
 
-    def _abandon(self, group: list[_Ticket], reason: Refusal) -> None:
-        """Take nothing more, and let those who wait share the fate of the group."""
+    def _abandon(self, group: list[_Task], reason: Refusal) -> None:
+        """Accept no more work, and let all that is waiting fail with this group."""
         with self._changed:
             self._ended = reason
             group.extend(self._waiting)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
 from adomnia.ledger.chain import GENESIS, Head, digest
-from adomnia.ledger.journal import walked
-from adomnia.ledger.schema import explained, reading
+from adomnia.ledger.journal import read_entries
+from adomnia.ledger.schema import explain_error
+from adomnia.ledger.sqlite import connect_read_only
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import from_record
 from adomnia.privacy.filters import Spent
@@ -70,15 +71,15 @@ def ledger_path(folder: Path) -> Path:
 def snapshot(path: Path) -> Iterator[sqlite3.Connection]:
     """A ledger as it is at this moment; nothing is written, and questions go on meanwhile."""
     try:
-        with closing(reading(path)) as connection:
+        with closing(connect_read_only(path)) as connection:
             yield connection
     except (sqlite3.Error, OSError) as error:
-        raise explained(error) from error
+        raise explain_error(error) from error
 
 
 def entries(connection: sqlite3.Connection, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
     """The entries after a number, oldest first, each checked to follow from the one before it."""
-    for head, entry in islice(walked(connection, _head(connection, after)), limit):
+    for head, entry in islice(read_entries(connection, _head(connection, after)), limit):
         yield _entry(head, entry)
 
 

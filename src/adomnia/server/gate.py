@@ -64,7 +64,7 @@ def _identified(request: Request, desk: Desk) -> Visitor | None:
         scheme, _, token = header.partition(" ")
         return desk.access.identify_token(token.strip()) if scheme.lower() == "bearer" else None
     secret = request.cookies.get(desk.settings.cookie)
-    return None if secret is None else desk.access.identify_visit(secret)
+    return None if secret is None else desk.access.identify_browser(secret)
 
 
 def _check_origin(request: Request, secure: bool) -> None:

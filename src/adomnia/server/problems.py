@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from adomnia.errors import Failure, Refusal
-from adomnia.server.access.attempts import WINDOW_SECONDS
+from adomnia.server.access.login_attempts import WINDOW_SECONDS
 from adomnia.server.bodies import malformed
 from adomnia.server.later import Later
 from adomnia.wire.problems import problem_record

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from adomnia.catalog.model import Catalog, Policy
-    from adomnia.ledger.requests import Receipt
-    from adomnia.ledger.requests import Replay as Kept
+    from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Pure
@@ -226,13 +225,13 @@ class Session:
         check_named(self._policy, asked.names_a_price)
         if sets_price(self._policy):
             identity = asked.unpriced_identity(plans, self._curator.catalog, self._own(request))
-            with self._curator.ledger.turn("question", identity.hex()):
+            with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, asked.to_text())
                 outcome = self._by_policy(asked, plans, wanted)
         else:
             priced = self._paid(asked, plans, None)
             identity = asked.identity(priced, self._own(request))
-            with self._curator.ledger.turn("question", identity.hex()):
+            with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, asked.to_text())
                 paid = pay(self._curator.kernel, wanted, priced)
                 outcome = (priced, *self._outcome(paid))
@@ -244,15 +243,15 @@ class Session:
         self, asked: Asked, plans: Sequence[Plan], request: PaymentRequest
     ) -> tuple[list[Priced], Record, Receipt, bool, Left | None]:
         """At the price that the policy sets; what was answered before at whatever price it had then."""
-        paid: Reservation | Kept | None
-        paid = self._curator.ledger.answered(self.analyst, request.request_id, request.identity)
+        paid: Reservation | StoredAnswer | None
+        paid = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
         if paid is None:
-            with self._curator.ledger.turn("price", self.analyst):  # nobody else may spend what this price is a part of
+            with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
                 paid = pay(self._curator.kernel, request, self._paid(asked, plans, self._next_price()))
         record, receipt, replayed, left = self._outcome(paid)
         return asked.paid(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed, left
 
-    def _outcome(self, paid: Reservation | Kept) -> tuple[Record, Receipt, bool, Left | None]:
+    def _outcome(self, paid: Reservation | StoredAnswer) -> tuple[Record, Receipt, bool, Left | None]:
         """What was measured, its receipt, whether that was before, and if not what is left since."""
         if isinstance(paid, Reservation):
             return *measure(self._curator.kernel, paid), False, paid.hold.left

@@ -19,7 +19,7 @@ def identify(folder: str) -> None:
         say("opened")
         for line in sys.stdin:
             secret = line.strip()
-            visitor = access.identify_token(secret) or access.identify_visit(secret)
+            visitor = access.identify_token(secret) or access.identify_browser(secret)
             say(visitor.name if visitor else None)
 
 

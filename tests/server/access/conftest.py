@@ -14,13 +14,13 @@ QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 @pytest.fixture
 def real_hashes():
     """What the quick ones stand in for."""
-    return {name: getattr(passwords, name) for name in ("_HASHER", "_NOBODY")}
+    return {name: getattr(passwords, name) for name in ("_HASHER", "_UNMATCHED")}
 
 
 @pytest.fixture(autouse=True)
 def quick_hashes(real_hashes, monkeypatch):
     monkeypatch.setattr(passwords, "_HASHER", QUICK)
-    monkeypatch.setattr(passwords, "_NOBODY", QUICK.hash("of nobody"))
+    monkeypatch.setattr(passwords, "_UNMATCHED", QUICK.hash("of nobody"))
 
 
 @pytest.fixture

@@ -18,12 +18,12 @@ CHILDREN = Path(__file__).with_name("children.py")
 NEW = "another good one"
 
 
-def test_a_new_password_ends_all_visits_but_the_one_that_is_kept(access):
+def test_a_new_password_ends_all_sessions_but_the_one_that_is_kept(access):
     kept, other = (access.sign_in("alice", PASSWORD, HERE)[0] for _ in range(2))
     token, _ = access.create_token("alice", "", None)
     access.change_password("alice", PASSWORD, NEW, HERE, keep=kept)
-    assert access.identify_visit(kept)
-    assert access.identify_visit(other) is None
+    assert access.identify_browser(kept)
+    assert access.identify_browser(other) is None
     assert access.identify_token(token)
     assert code_of(access.sign_in, "alice", PASSWORD, HERE) == "sign_in"
     assert code_of(access.sign_in, "alice", NEW, HERE) == ""
@@ -36,16 +36,16 @@ def test_a_new_password_ends_the_link_that_was_open(access, knows_the_old_one):
         access.change_password("alice", PASSWORD, NEW, HERE)
     else:
         access.set_password("alice", NEW)
-    assert code_of(access.redeem, code, "the password of a thief", HERE) == "sign_in"
-    assert code_of(access.redeem, of_another, NEW, HERE) == ""
+    assert code_of(access.redeem_link, code, "the password of a thief", HERE) == "sign_in"
+    assert code_of(access.redeem_link, of_another, NEW, HERE) == ""
 
 
-def test_a_password_that_is_set_ends_all_visits_of_that_user_alone(access):
+def test_a_password_that_is_set_ends_all_sessions_of_that_user_alone(access):
     access.set_password("olga", PASSWORD)
     (hers, _), (his, _) = access.sign_in("alice", PASSWORD, HERE), access.sign_in("olga", PASSWORD, HERE)
     access.set_password("alice", NEW)
-    assert access.identify_visit(hers) is None
-    assert access.identify_visit(his)
+    assert access.identify_browser(hers) is None
+    assert access.identify_browser(his)
     assert code_of(access.sign_in, "alice", NEW, HERE) == ""
 
 
@@ -53,14 +53,14 @@ def test_a_password_that_is_set_ends_all_visits_of_that_user_alone(access):
 def test_what_is_no_visit_keeps_none(access, keep):
     secret, _ = access.sign_in("alice", PASSWORD, HERE)
     access.set_password("alice", NEW, keep=keep)
-    assert access.identify_visit(secret) is None
+    assert access.identify_browser(secret) is None
 
 
 def test_a_weak_password_changes_nothing(access):
     secret, _ = access.sign_in("alice", PASSWORD, HERE)
     assert code_of(access.set_password, "alice", "weak") == "weak_password"
     assert code_of(access.change_password, "alice", PASSWORD, "weak", HERE) == "weak_password"
-    assert access.identify_visit(secret)
+    assert access.identify_browser(secret)
     assert code_of(access.sign_in, "alice", PASSWORD, HERE) == ""
 
 
@@ -72,24 +72,24 @@ def test_who_has_no_password_cannot_sign_in_or_change_it(access):
 @pytest.mark.parametrize("name", ["olga", "nobody", "", "\ud800"])
 def test_who_has_no_password_is_compared_all_the_same(access, monkeypatch, name):
     compared = []
-    monkeypatch.setattr(passwords, "is_right", lambda password, kept: compared.append(kept))
+    monkeypatch.setattr(passwords, "verify", lambda password, kept: compared.append(kept))
     assert code_of(access.sign_in, name, PASSWORD, HERE) == "sign_in"
     assert compared == [None]
 
 
 def test_a_password_that_changes_while_it_is_compared_lets_nobody_in(access, monkeypatch):
-    monkeypatch.setattr(passwords, "is_right", lambda *_: access.set_password("alice", NEW) or True)
+    monkeypatch.setattr(passwords, "verify", lambda *_: access.set_password("alice", NEW) or True)
     assert code_of(access.sign_in, "alice", PASSWORD, HERE) == "sign_in"
     assert access._database.one("SELECT COUNT(*) FROM visits") == (0,)
 
 
 def test_who_is_removed_while_their_password_is_compared_does_not_get_in(access, monkeypatch):
-    monkeypatch.setattr(passwords, "is_right", lambda *_: access.remove_user("alice") or True)
+    monkeypatch.setattr(passwords, "verify", lambda *_: access.remove_user("alice") or True)
     assert code_of(access.sign_in, "alice", PASSWORD, HERE) == "sign_in"
 
 
 def test_who_is_removed_while_their_new_password_is_hashed_gets_none(access, monkeypatch):
-    monkeypatch.setattr(passwords, "hashed", lambda _: access.remove_user("alice") or "hash")
+    monkeypatch.setattr(passwords, "hash_password", lambda _: access.remove_user("alice") or "hash")
     assert code_of(access.set_password, "alice", NEW) == "unknown_user"
 
 
@@ -99,7 +99,7 @@ def test_everything_is_there_after_it_was_closed(tmp_path, time):
         secret, visitor = access.sign_in("olga", PASSWORD, HERE)
         token, _ = access.create_token("olga", "", None)
     with time.opened(tmp_path) as access:
-        assert access.identify_visit(secret) == visitor
+        assert access.identify_browser(secret) == visitor
         assert access.identify_token(token).name == "olga"
 
 
@@ -120,7 +120,7 @@ def test_what_one_process_revokes_another_refuses(tmp_path):
         visit, _ = access.sign_in("alice", PASSWORD, HERE)
         assert [seen_there(token), seen_there(visit)] == ["alice", "alice"]
         access.revoke(made.id)
-        access.end_visit(visit)
+        access.sign_out(visit)
         assert [seen_there(token), seen_there(visit)] == ["None", "None"]
         child.stdin.close()
         assert child.wait(timeout=30) == 0
@@ -130,7 +130,7 @@ def test_no_secret_is_in_the_files_or_logs_or_in_what_is_shown(access, tmp_path,
     caplog.set_level(logging.DEBUG)
     planted = [f"canary {number} of passwords" for number in range(3)]
     code, shown = access.create_link("olga"), []
-    visit, visitor = access.redeem(code, planted[0], HERE)
+    visit, visitor = access.redeem_link(code, planted[0], HERE)
     token, made = access.create_token("olga", "laptop", 1)
     access.change_password("olga", planted[0], planted[1], HERE, keep=visit)
     for arguments in (("olga", planted[2], HERE), (planted[2], planted[1], HERE)):
@@ -138,7 +138,7 @@ def test_no_secret_is_in_the_files_or_logs_or_in_what_is_shown(access, tmp_path,
             access.sign_in(*arguments)
         shown.append(str(refused.value))
     shown += [repr(each) for each in (visitor, made, access.users(), access.tokens(), access, access._database)]
-    csrf = access.identify_visit(visit).csrf
+    csrf = access.identify_browser(visit).csrf
     files = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"olga" in files
     for secret in [code, visit, token, csrf, *planted]:
@@ -156,7 +156,7 @@ def test_a_lookup_is_one_question_to_the_file(access, monkeypatch):
     asked = []
     access._database._reader.set_trace_callback(asked.append)
     access._database._writer.set_trace_callback(asked.append)
-    for identify, secret in ((access.identify_token, token), (access.identify_visit, visit)):
+    for identify, secret in ((access.identify_token, token), (access.identify_browser, visit)):
         assert identify(secret).name == "alice"
     assert len(asked) == 2
     plans = [access._database.rows(f"EXPLAIN QUERY PLAN {question}") for question in list(asked)]

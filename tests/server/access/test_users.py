@@ -65,11 +65,11 @@ def test_somebody_with_a_weak_password_is_not_added(access):
     assert code_of(access.user, "bob") == "unknown_user"
 
 
-def test_a_new_role_holds_at_once_for_visits_and_tokens(access):
+def test_a_new_role_holds_at_once_for_sessions_and_tokens(access):
     secret, _ = access.sign_in("alice", PASSWORD, HERE)
     token, _ = access.create_token("alice", "", None)
     access.set_role("alice", Role.AUDITOR)
-    assert access.identify_visit(secret).role is access.identify_token(token).role is Role.AUDITOR
+    assert access.identify_browser(secret).role is access.identify_token(token).role is Role.AUDITOR
 
 
 def test_the_last_owner_stays(access):
@@ -101,9 +101,9 @@ def test_who_is_removed_is_out_and_a_namesake_gets_nothing_of_theirs(access):
     link = access.create_link("alice")
     access.remove_user("alice")
     for _ in range(2):
-        assert access.identify_visit(secret) is None
+        assert access.identify_browser(secret) is None
         assert access.identify_token(token) is None
-        assert code_of(access.redeem, link, PASSWORD, HERE) == "sign_in"
+        assert code_of(access.redeem_link, link, PASSWORD, HERE) == "sign_in"
         assert code_of(access.sign_in, "alice", PASSWORD, HERE) == "sign_in"
         if not code_of(access.user, "alice"):
             break

@@ -13,17 +13,17 @@ HERE, THERE = "192.0.2.1", "198.51.100.2"
 
 @dataclass
 class Time:
-    """The machine's clock, which may be set, and its steady one, which only goes on."""
+    """The machine's clock, which may be set, and its monotonic one, which only goes on."""
 
     wall: float = 1_000_000.0
-    steady: float = 50.0
+    monotonic: float = 50.0
 
     def go_on(self, seconds: float) -> None:
         self.wall += seconds
-        self.steady += seconds
+        self.monotonic += seconds
 
     def opened(self, folder) -> Access:
-        return Access.open(folder, clock=lambda: self.wall, steady=lambda: self.steady)
+        return Access.open(folder, clock=lambda: self.wall, monotonic=lambda: self.monotonic)
 
 
 def code_of(ask, *arguments) -> str:

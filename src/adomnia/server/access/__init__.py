@@ -1,4 +1,4 @@
-"""Who may enter: people and their roles, passwords, one-time links, tokens for programs and visits of browsers."""
+"""Authentication: users and their roles, passwords, one-time links, tokens of programs and sessions of browsers."""
 
 from adomnia.server.access.model import Role, Token, User, Visitor
 from adomnia.server.access.store import ACCESS, Access

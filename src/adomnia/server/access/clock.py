@@ -1,4 +1,4 @@
-"""Time that never goes back, whatever is done to the machine's clock."""
+"""A clock that never goes back, however the machine's clock is set."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """At least the latest time that anybody has seen, so that what has expired stays expired.
+    """A clock that is never behind the latest time seen so far, so that what has expired stays expired.
 
-    A clock that was moved ahead and back again would make time stand still, and nothing would expire any more: while
-    it is behind, time goes on by the steady clock, which nobody can set.
+    If the machine's clock was set ahead and back again, waiting for it to catch up would stop the time, and nothing
+    would expire: meanwhile time goes on by the monotonic clock, which nobody can set.
     """
 
-    def __init__(self, wall: Callable[[], float], steady: Callable[[], float]) -> None:
-        self._wall, self._steady = wall, steady
-        self._mark = (wall(), steady())  # one value, so that threads see both halves of the same moment
+    def __init__(self, wall: Callable[[], float], monotonic: Callable[[], float]) -> None:
+        self._wall, self._monotonic = wall, monotonic
+        self._mark = (wall(), monotonic())  # one value, so that threads see both halves of the same moment
 
     def now(self, seen: float) -> float:
         """The time, given the latest one that is on record."""
-        (latest, then), steady = self._mark, self._steady()
-        time = max(self._wall(), seen, latest + steady - then)
-        self._mark = (time, steady)
+        (latest, then), monotonic = self._mark, self._monotonic()
+        time = max(self._wall(), seen, latest + monotonic - then)
+        self._mark = (time, monotonic)
         return time

@@ -1,4 +1,4 @@
-"""What is known about those who may enter. No secret is ever part of it."""
+"""Users, roles, tokens, and who a request comes from; none of these objects holds a secret."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Role", "Token", "User", "Visitor"]
 
 
 class Role(StrEnum):
-    """What somebody may do: own the dataset, ask it, or look over the ledger."""
+    """What a user may do: manage the dataset, ask questions, or audit the ledger."""
 
     OWNER = "owner"
     ANALYST = "analyst"
@@ -18,7 +18,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class User:
-    """Somebody who may sign in; times are seconds since 1970."""
+    """A user who may sign in; times are seconds since 1970."""
 
     name: str
     role: Role
@@ -28,7 +28,7 @@ class User:
 
 @dataclass(frozen=True)
 class Token:
-    """What a program signs in with, without its secret; `expires` is None for one that lasts until it is revoked."""
+    """The token of a program, without its secret; `expires` is None if it is valid until it is revoked."""
 
     id: str
     user: str
@@ -40,7 +40,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who a request comes from: a program with a token, or a browser, whose changes must carry `csrf`."""
+    """The user a request comes from, through a token, or through a browser, whose changes must carry `csrf`."""
 
     name: str
     role: Role

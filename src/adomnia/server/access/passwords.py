@@ -1,4 +1,4 @@
-"""Passwords: which ones are good enough, and argon2id to keep them."""
+"""Passwords: which ones are strong enough, and hashing them with argon2id."""
 
 from __future__ import annotations
 
@@ -17,62 +17,62 @@ from adomnia.noise import SystemBits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["LONGEST", "SHORTEST", "check", "hashed", "is_right", "one_of_few"]
+__all__ = ["MAX_LENGTH", "MIN_LENGTH", "check_strength", "hash_password", "limit_hashing", "verify"]
 
-SHORTEST, LONGEST = 12, 1000
+MIN_LENGTH, MAX_LENGTH = 12, 1000
 _HASHER = PasswordHasher()  # the library's recommendation: argon2id with 64 MiB
-_SLOTS = BoundedSemaphore(2)  # 64 MiB each: a crowd at the door must not use up the memory
+_SLOTS = BoundedSemaphore(2)  # 64 MiB each: many logins at once must not use up the memory
 
 
-def _encoded(size: int) -> str:
+def _zeros(size: int) -> str:
     return b64encode(bytes(size)).decode().rstrip("=")
 
 
-# What somebody without a password is compared with: it costs what a real one does, and nothing is known to match it.
-_NOBODY = (
+# Compared with if there is no password: as expensive as a real hash, and no password is known to match it.
+_UNMATCHED = (
     f"$argon2id$v=19$m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
-    f"${_encoded(_HASHER.salt_len)}${_encoded(_HASHER.hash_len)}"
+    f"${_zeros(_HASHER.salt_len)}${_zeros(_HASHER.hash_len)}"
 )
 
 
-def check(name: str, password: str) -> None:
-    """Refuse what is too easy to guess; length is what counts."""
-    what, fix = "The password", f"choose {SHORTEST} to {LONGEST} characters, for example five words that you drew"
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise Refusal(what, f"is not between {SHORTEST} and {LONGEST} characters long", fix, code="weak_password")
-    if _plain(password).casefold().strip() == _plain(name).casefold().strip():
+def check_strength(name: str, password: str) -> None:
+    """Refuse a password that is too easy to guess; length is what counts."""
+    what, fix = "The password", f"choose {MIN_LENGTH} to {MAX_LENGTH} characters, for example five words that you drew"
+    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
+        raise Refusal(what, f"is not between {MIN_LENGTH} and {MAX_LENGTH} characters long", fix, code="weak_password")
+    if _normalize(password).casefold().strip() == _normalize(name).casefold().strip():
         raise Refusal(what, "is the user's name", fix, code="weak_password")
     if len(set(password)) == 1:
         raise Refusal(what, "is one character again and again", fix, code="weak_password")
 
 
 @contextmanager
-def one_of_few() -> Iterator[None]:
-    """To be held while hashing, and before an attempt is counted: at most two wait for their hash at a time."""
+def limit_hashing() -> Iterator[None]:
+    """Wait until fewer than two others hash. To be held while hashing, and before an attempt is counted."""
     with _SLOTS:
         yield
 
 
-def hashed(password: str) -> str:
-    """What to keep of a password, with a salt of its own."""
+def hash_password(password: str) -> str:
+    """Hash a password with a fresh salt."""
     salt = SystemBits().words(_HASHER.salt_len // 8).tobytes()
-    with _explained():
-        return _HASHER.hash(_bytes(password), salt=salt)
+    with _explain_errors():
+        return _HASHER.hash(_encode(password), salt=salt)
 
 
-def is_right(password: str, kept: str | None) -> bool:
-    """Whether it is the one that was kept. Where none was (None), the answer takes as long."""
-    with _explained():
+def verify(password: str, stored: str | None) -> bool:
+    """Whether a password matches the stored hash; without one (None) it takes as long, and the answer is no."""
+    with _explain_errors():
         try:
-            _HASHER.verify(kept or _NOBODY, _bytes(password) if len(password) <= LONGEST else b"")
+            _HASHER.verify(stored or _UNMATCHED, _encode(password) if len(password) <= MAX_LENGTH else b"")
         except (VerifyMismatchError, InvalidHashError):
             return False
-        return kept is not None
+        return stored is not None
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
-    """Without memory nothing can be hashed, and that says nothing about a password."""
+def _explain_errors() -> Iterator[None]:
+    """Turn a lack of memory into a refusal: it says nothing about the password."""
     try:
         yield
     except Argon2Error as error:
@@ -80,10 +80,10 @@ def _explained() -> Iterator[None]:
         raise Refusal("The password", "cannot be hashed for lack of memory", fix, code="busy") from error
 
 
-def _bytes(password: str) -> bytes:
-    return _plain(password).encode("utf-8", "surrogatepass")  # a form or JSON may hold half a character
+def _encode(password: str) -> bytes:
+    return _normalize(password).encode("utf-8", "surrogatepass")  # a form or JSON may hold half a character
 
 
-def _plain(text: str) -> str:
-    """One spelling for what looks alike: keyboards differ in how they compose an accent."""
+def _normalize(text: str) -> str:
+    """Normalize the spelling of what looks alike: keyboards differ in how they compose an accent."""
     return normalize("NFKC", text)

@@ -1,4 +1,4 @@
-"""The face of access: who there is, what they enter with, and who a request comes from."""
+"""The interface of access control: managing users and what they sign in with, and identifying who sends a request."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from adomnia.errors import Refusal
-from adomnia.server.access import attempts, keys, passwords, tokens, users, visits
+from adomnia.server.access import browser_sessions, credentials, links, login_attempts, passwords, tokens, users
 from adomnia.server.access.clock import Clock
-from adomnia.server.access.database import Database, at_once
+from adomnia.server.access.credentials import CredentialKind
+from adomnia.server.access.database import Database, run_now
 from adomnia.server.access.model import Role, Token, User, Visitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from adomnia.server.access.credentials import Credential
 
 __all__ = ["ACCESS", "Access"]
 
@@ -22,10 +25,10 @@ ACCESS = "access.sqlite"
 
 
 class Access:
-    """People, passwords, links, tokens and visits, shared by every thread and process that opens the same folder.
+    """Users, passwords, links, tokens and browser sessions, shared by all processes that open the same folder.
 
-    Nothing is remembered outside the file: what is revoked in one process is refused by all from then on. A process
-    that forks opens it again.
+    Nothing is cached outside the file: what is revoked in one process is refused by all from then on. A process that
+    forks opens it again.
     """
 
     def __init__(self, database: Database) -> None:
@@ -36,144 +39,147 @@ class Access:
         cls,
         folder: Path,
         clock: Callable[[], float] = time.time,
-        steady: Callable[[], float] = time.monotonic,
-        later: Callable[[Callable[[], None]], object] = at_once,
+        monotonic: Callable[[], float] = time.monotonic,
+        defer: Callable[[Callable[[], None]], object] = run_now,
     ) -> Self:
         """Open or create the file of users in a folder, or refuse.
 
-        With a `later` that puts work off, nobody who is identified waits for the file to be written.
+        With a `defer` that runs work in another thread, identifying somebody never waits for a write.
         """
-        return cls(Database(folder / ACCESS, Clock(clock, steady), later))
+        return cls(Database(folder / ACCESS, Clock(clock, monotonic), defer))
 
     def add_user(self, name: str, role: Role, password: str | None = None) -> None:
-        """Somebody new; without a password they need a link to choose one."""
+        """Add a user; without a password they need a link to choose one."""
         users.check_name(name)
-        kept = None if password is None else _checked(name, password)
-        with self._database.change() as page:
-            users.add(page, name, role, kept)
+        hashed = None if password is None else _hash_if_strong(name, password)
+        with self._database.transaction() as transaction:
+            users.add(transaction, name, role, hashed)
 
     def users(self) -> list[User]:
-        """Everybody, by name."""
-        return [users.made(row) for row in self._database.rows(f"{users.ALL} ORDER BY name")]
+        """All users, by name."""
+        return [users.from_row(row) for row in self._database.rows(f"{users.SELECT} ORDER BY name")]
 
     def user(self, name: str) -> User:
-        row = self._database.one(users.ONE, name) if users.is_name(name) else None
+        """The user of that name, or a refusal."""
+        row = self._database.one(users.SELECT_BY_NAME, name) if users.is_valid_name(name) else None
         if row is None:
-            raise users.unknown(name)
-        return users.made(row)
+            raise users.unknown_user_refusal(name)
+        return users.from_row(row)
 
     def set_role(self, name: str, role: Role) -> None:
-        """At once, also for visits and tokens that are in use."""
-        with self._database.change() as page:
-            users.set_role(page, name, role)
+        """Change the role of a user, at once also for browser sessions and tokens that are in use."""
+        with self._database.transaction() as transaction:
+            users.set_role(transaction, name, role)
 
     def remove_user(self, name: str) -> None:
-        """Ends their tokens, visits and links for good: somebody new of the same name gets none of them."""
-        with self._database.change() as page:
-            users.remove(page, name)
+        """Remove a user and end their tokens, browser sessions and links, also for a later user of the same name."""
+        with self._database.transaction() as transaction:
+            users.remove(transaction, name)
 
     def set_password(self, name: str, new: str, *, keep: str | None = None) -> None:
-        """Ends the visits of that user; `keep` is the secret of one that goes on."""
+        """Set a password and end the browser sessions of that user, but the one whose secret is `keep`."""
         self.user(name)
-        kept = _checked(name, new)
-        with self._database.change() as page:
-            users.keep_password(page, name, kept, _visit_id(keep))
+        hashed = _hash_if_strong(name, new)
+        with self._database.transaction() as transaction:
+            users.set_password(transaction, name, hashed, _session_id(keep))
 
     def change_password(self, name: str, old: str, new: str, address: str, *, keep: str | None = None) -> None:
-        """The same for who knows the old one; guessing it is throttled like signing in."""
-        passwords.check(name, new)
-        with self._attempt(name, address):
-            known = self._password_if_right(name, old)
-            kept = passwords.hashed(new)
-            with self._database.change() as page:
-                users.check_password(page, name, known)
-                users.keep_password(page, name, kept, _visit_id(keep))
+        """Set a password if the old one is right; guesses are limited as for signing in."""
+        passwords.check_strength(name, new)
+        with self._count_attempt(name, address):
+            before = self._verify_password(name, old)
+            hashed = passwords.hash_password(new)
+            with self._database.transaction() as transaction:
+                users.check_password_unchanged(transaction, name, before)
+                users.set_password(transaction, name, hashed, _session_id(keep))
 
     def create_link(self, name: str) -> str:
-        """A code by which that user may choose a password, once, within a day; it replaces an older one."""
-        with self._database.change() as page:
-            return visits.invite(page, name)
+        """Create a code by which a user may choose a password, once, within a day; it replaces an older one."""
+        with self._database.transaction() as transaction:
+            return links.create(transaction, name)
 
-    def redeem(self, code: str, password: str, address: str) -> tuple[str, Visitor]:
-        """Choose a password by a link and begin a visit: the secret of its cookie, and who it is."""
-        with self._attempt(None, address):
-            link, name = self._link(code)
-            passwords.check(name, password)
-            kept = passwords.hashed(password)
-            with self._database.change() as page:
-                visits.use_up(page, link)
-                users.keep_password(page, name, kept, visit="")
-                return visits.begin(page, name)
+    def redeem_link(self, code: str, password: str, address: str) -> tuple[str, Visitor]:
+        """Choose a password by a link, and sign in; gives the secret for the cookie, and who it is."""
+        with self._count_attempt(None, address):
+            link, name = self._find_link(code)
+            passwords.check_strength(name, password)
+            hashed = passwords.hash_password(password)
+            with self._database.transaction() as transaction:
+                links.use(transaction, link)
+                users.set_password(transaction, name, hashed, keep_session="")
+                return browser_sessions.start(transaction, name)
 
     def sign_in(self, name: str, password: str, address: str) -> tuple[str, Visitor]:
-        """Begin a visit by a password: the secret of its cookie, and who it is."""
-        with self._attempt(name, address):
-            known = self._password_if_right(name, password)
-            with self._database.change() as page:
-                users.check_password(page, name, known)
-                return visits.begin(page, name)
+        """Start a browser session by a password; gives the secret for the cookie, and who it is."""
+        with self._count_attempt(name, address):
+            hashed = self._verify_password(name, password)
+            with self._database.transaction() as transaction:
+                users.check_password_unchanged(transaction, name, hashed)
+                return browser_sessions.start(transaction, name)
 
-    def end_visit(self, secret: str) -> None:
-        """Sign out; a secret that opens nothing is no error."""
-        key = keys.parse(keys.Kind.VISIT, secret)
-        row = None if key is None else self._database.one(visits.IDENTIFIED, key.id)
-        if key is not None and row is not None and key.opens(row[2]):
-            with self._database.change() as page:
-                visits.end(page, key.id)
+    def sign_out(self, secret: str) -> None:
+        """End the browser session of this secret, if there is one."""
+        credential = credentials.parse(CredentialKind.BROWSER_SESSION, secret)
+        row = None if credential is None else self._database.one(browser_sessions.SELECT_BY_ID, credential.id)
+        if credential is not None and row is not None and credential.matches(row[2]):
+            with self._database.transaction() as transaction:
+                browser_sessions.end(transaction, credential.id)
 
     def create_token(self, name: str, label: str, days: int | None) -> tuple[str, Token]:
-        """A fresh token and its secret, which is shown this once; None: it lasts until it is revoked."""
+        """Create a token; gives its secret, which is shown this once. Without days it is valid until it is revoked."""
         tokens.check(label, days)
-        with self._database.change() as page:
-            return tokens.create(page, name, label, days)
+        with self._database.transaction() as transaction:
+            return tokens.create(transaction, name, label, days)
 
     def tokens(self, name: str | None = None) -> list[Token]:
-        """Those of a user, or all of them, oldest first."""
+        """The tokens of a user, or all of them, oldest first."""
         everybody = name is None
         owner = "" if name is None else self.user(name).name
-        sql = f"{tokens.ALL} WHERE ? OR user = ? ORDER BY created, id"
-        return [tokens.made(row) for row in self._database.rows(sql, everybody, owner)]
+        sql = f"{tokens.SELECT} WHERE ? OR user = ? ORDER BY created, id"
+        return [tokens.from_row(row) for row in self._database.rows(sql, everybody, owner)]
 
     def revoke(self, token_id: str, name: str | None = None) -> None:
-        """For good and at once, in all processes; `name`: only if it is theirs."""
-        with self._database.change() as page:
-            tokens.revoke(page, token_id, name)
+        """Revoke a token for good, at once in all processes; with a `name`, only if it is theirs."""
+        with self._database.transaction() as transaction:
+            tokens.revoke(transaction, token_id, name)
 
     def identify_token(self, bearer: str) -> Visitor | None:
-        """Whose program this is; None for what is unknown, revoked or expired."""
-        key = keys.parse(keys.Kind.TOKEN, bearer)
-        row = None if key is None else self._database.one(tokens.IDENTIFIED, key.id)
-        if key is None or row is None:
+        """Find the user of a token; None if it is unknown, revoked or expired."""
+        credential = credentials.parse(CredentialKind.TOKEN, bearer)
+        row = None if credential is None else self._database.one(tokens.SELECT_BY_ID, credential.id)
+        if credential is None or row is None:
             return None
         name, role, digest, expires, latest = row
-        if not key.opens(digest):
+        if not credential.matches(digest):
             return None
         now = self._database.now(latest)
         if expires is not None and now >= expires:
             if latest < expires:
-                self._database.keep_time()  # from now on it is over for every process, whatever its clock says
+                self._database.record_time()  # from now on it is expired for every process, whatever its clock says
             return None
-        return Visitor(name, Role(role), token_id=key.id)
+        return Visitor(name, Role(role), token_id=credential.id)
 
-    def identify_visit(self, secret: str) -> Visitor | None:
-        """Whose browser this is; None for a visit that is unknown, over or was left alone for too long."""
-        key = keys.parse(keys.Kind.VISIT, secret)
-        row = None if key is None else self._database.one(visits.IDENTIFIED, key.id)
-        if key is None or row is None:
+    def identify_browser(self, secret: str) -> Visitor | None:
+        """Find the user of a browser session; None if it is unknown, has ended or was not used for too long."""
+        credential = credentials.parse(CredentialKind.BROWSER_SESSION, secret)
+        row = None if credential is None else self._database.one(browser_sessions.SELECT_BY_ID, credential.id)
+        if credential is None or row is None:
             return None
         name, role, digest, expires, used, latest = row
-        if not key.opens(digest):
+        if not credential.matches(digest):
             return None
-        now = self._database.now(latest)
-        if visits.is_over(now, expires, used):
-            self._database.note(key.id, lambda page: visits.end(page, key.id))
+        session_id, now = credential.id, self._database.now(latest)
+        if browser_sessions.has_expired(now, expires, used):
+            self._database.write_later(session_id, lambda transaction: browser_sessions.end(transaction, session_id))
             return None
-        if now - used >= visits.TOUCH_SECONDS:
-            self._database.note(key.id, lambda page: visits.touch(page, key.id))
-        return Visitor(name, Role(role), csrf=keys.csrf_of(secret))
+        if now - used >= browser_sessions.USE_SECONDS:
+            self._database.write_later(
+                session_id, lambda transaction: browser_sessions.record_use(transaction, session_id)
+            )
+        return Visitor(name, Role(role), csrf=credentials.derive_csrf(secret))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -183,46 +189,46 @@ class Access:
         self.close()
 
     @contextmanager
-    def _attempt(self, name: str | None, address: str) -> Iterator[None]:
-        """Count what may be a guess before it is tried: guesses at the same moment cannot all slip through."""
-        with passwords.one_of_few():
-            with self._database.change() as page:
-                attempt = attempts.begin(page, name, address)
+    def _count_attempt(self, name: str | None, address: str) -> Iterator[None]:
+        """Count a login as failed before it is tried, so that simultaneous guesses cannot all slip through."""
+        with passwords.limit_hashing():
+            with self._database.transaction() as transaction:
+                attempt = login_attempts.count(transaction, name, address)
             try:
                 yield
             except Refusal as refusal:
-                if refusal.code != attempts.WRONG:
-                    self._forgive(attempt)
+                if refusal.code != login_attempts.LOGIN_FAILED:
+                    self._clear_attempt(attempt)
                 raise
-            self._forgive(attempt)
+            self._clear_attempt(attempt)
 
-    def _forgive(self, attempt: int) -> None:
-        with self._database.change() as page:
-            attempts.forgive(page, attempt)
+    def _clear_attempt(self, attempt: int) -> None:
+        with self._database.transaction() as transaction:
+            login_attempts.clear(transaction, attempt)
 
-    def _password_if_right(self, name: str, password: str) -> str:
-        """What is kept of it; a name that nobody has takes as long and is refused alike."""
-        row = self._database.one(users.PASSWORD, name) if users.is_name(name) else None
-        kept: str | None = row[0] if row else None
-        if not passwords.is_right(password, kept) or kept is None:
-            raise attempts.wrong()
-        return kept
+    def _verify_password(self, name: str, password: str) -> str:
+        """Verify a password; gives its stored hash. An unknown name takes as long and is refused alike."""
+        row = self._database.one(users.SELECT_PASSWORD, name) if users.is_valid_name(name) else None
+        stored: str | None = row[0] if row else None
+        if not passwords.verify(password, stored) or stored is None:
+            raise login_attempts.login_refusal()
+        return stored
 
-    def _link(self, code: str) -> tuple[keys.Key, str]:
-        """Which link it is, and whose; `use_up` decides whether it is in time."""
-        key = keys.parse(keys.Kind.LINK, code)
-        row = None if key is None else self._database.one(visits.LINKED, key.id)
-        if key is None or row is None or not key.opens(row[1]):
-            raise attempts.wrong()
-        return key, row[0]
-
-
-def _checked(name: str, password: str) -> str:
-    passwords.check(name, password)
-    with passwords.one_of_few():
-        return passwords.hashed(password)
+    def _find_link(self, code: str) -> tuple[Credential, str]:
+        """Find a link and whose it is, or refuse; `links.use` decides whether it is in time."""
+        credential = credentials.parse(CredentialKind.LINK, code)
+        row = None if credential is None else self._database.one(links.SELECT_BY_ID, credential.id)
+        if credential is None or row is None or not credential.matches(row[1]):
+            raise login_attempts.login_refusal()
+        return credential, row[0]
 
 
-def _visit_id(secret: str | None) -> str:
-    key = None if secret is None else keys.parse(keys.Kind.VISIT, secret)
-    return "" if key is None else key.id
+def _hash_if_strong(name: str, password: str) -> str:
+    passwords.check_strength(name, password)
+    with passwords.limit_hashing():
+        return passwords.hash_password(password)
+
+
+def _session_id(secret: str | None) -> str:
+    credential = None if secret is None else credentials.parse(CredentialKind.BROWSER_SESSION, secret)
+    return "" if credential is None else credential.id

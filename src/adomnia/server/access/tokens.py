@@ -1,74 +1,75 @@
-"""The rows of tokens: what programs sign in with."""
+"""The table of tokens, with which programs sign in."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.server.access import keys, users
+from adomnia.server.access import credentials, users
+from adomnia.server.access.credentials import CredentialKind
 from adomnia.server.access.model import Token
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from adomnia.server.access.database import Page
+    from adomnia.server.access.database import AccessTransaction
 
-__all__ = ["ALL", "IDENTIFIED", "check", "create", "made", "revoke"]
+__all__ = ["SELECT", "SELECT_BY_ID", "check", "create", "from_row", "revoke"]
 
-ALL = "SELECT id, user, label, created, expires, revoked FROM tokens"
-IDENTIFIED = """
+SELECT = "SELECT id, user, label, created, expires, revoked FROM tokens"
+SELECT_BY_ID = """
     SELECT users.name, users.role, digest, expires, latest FROM tokens JOIN users ON users.name = user, clock
     WHERE id = ? AND NOT revoked
 """
-_LONGEST_LABEL = 100
-_MOST_DAYS = 3650
-_MOST = 100  # of one user: a program that asks for a new token at each start is told so
+_MAX_LABEL_LENGTH = 100
+_MAX_DAYS = 3650
+_MAX_TOKENS = 100  # valid ones of a user: a program that makes a token at each start finds out
 _DAY_SECONDS = 24 * 60 * 60
-_LIVE = "user = ? AND NOT revoked AND (expires IS NULL OR expires > ?)"
+_VALID = "user = ? AND NOT revoked AND (expires IS NULL OR expires > ?)"
 
 
 def check(label: str, days: int | None) -> None:
-    """Refuse a label that a page could not show, or a token of a strange age."""
-    if not label.isprintable() or len(label) > _LONGEST_LABEL:
-        fix = f"choose at most {_LONGEST_LABEL} printable characters"
+    """Refuse a label that cannot be shown on a page, or a number of days that is out of range."""
+    if not label.isprintable() or len(label) > _MAX_LABEL_LENGTH:
+        fix = f"choose at most {_MAX_LABEL_LENGTH} printable characters"
         raise Refusal("The token's label", "cannot be shown on one line", fix, code="bad_label")
-    if days is not None and not 1 <= days <= _MOST_DAYS:
-        fix = f"name 1 to {_MOST_DAYS} days, or none for a token that lasts until it is revoked"
+    if days is not None and not 1 <= days <= _MAX_DAYS:
+        fix = f"name 1 to {_MAX_DAYS} days, or none for a token that lasts until it is revoked"
         raise Refusal("The token", f"cannot expire after {days} days", fix, code="bad_days")
 
 
-def create(page: Page, name: str, label: str, days: int | None) -> tuple[str, Token]:
-    """A fresh token, and its secret, which is not kept."""
-    users.found(page, name)
-    _make_room(page, name)
-    secret, key = keys.draw(keys.Kind.TOKEN)
-    expires = None if days is None else page.now + days * _DAY_SECONDS
+def create(transaction: AccessTransaction, name: str, label: str, days: int | None) -> tuple[str, Token]:
+    """Create a token; gives its secret, which is not stored, and the token."""
+    users.find(transaction, name)
+    _make_room(transaction, name)
+    secret, credential = credentials.draw(CredentialKind.TOKEN)
+    expires = None if days is None else transaction.now + days * _DAY_SECONDS
     sql = "INSERT INTO tokens (id, user, digest, label, created, expires) VALUES (?, ?, ?, ?, ?, ?)"
-    page.run(sql, key.id, name, key.digest, label, page.now, expires)
-    return secret, Token(key.id, name, label, page.now, expires, revoked=False)
+    transaction.run(sql, credential.id, name, credential.digest, label, transaction.now, expires)
+    return secret, Token(credential.id, name, label, transaction.now, expires, revoked=False)
 
 
-def revoke(page: Page, token_id: str, name: str | None) -> None:
-    """For good; of a user who is named only if it is theirs."""
-    row = page.one("SELECT user FROM tokens WHERE id = ?", token_id) if token_id.isascii() else None
+def revoke(transaction: AccessTransaction, token_id: str, name: str | None) -> None:
+    """Revoke a token for good; with a user's name, only if it is theirs."""
+    row = transaction.one("SELECT user FROM tokens WHERE id = ?", token_id) if token_id.isascii() else None
     if row is None or name not in {None, row[0]}:
         fix = "list the tokens and name one by its id"
         raise Refusal("A token of that id", "does not exist", fix, code="unknown_token")
-    page.run("UPDATE tokens SET revoked = 1 WHERE id = ?", token_id)
+    transaction.run("UPDATE tokens SET revoked = 1 WHERE id = ?", token_id)
 
 
-def made(row: tuple[Any, ...]) -> Token:
+def from_row(row: tuple[Any, ...]) -> Token:
     token_id, user, label, created, expires, revoked = row
     return Token(token_id, user, label, created, expires, bool(revoked))
 
 
-def _make_room(page: Page, name: str) -> None:
-    """Refuse more live tokens than anybody needs, and forget the oldest of the dead beside them."""
-    (live,) = page.one(f"SELECT COUNT(*) FROM tokens WHERE {_LIVE}", name, page.now) or (0,)  # noqa: S608 - our own text
-    if live >= _MOST:
+def _make_room(transaction: AccessTransaction, name: str) -> None:
+    """Refuse another token if a user has too many valid ones; delete the oldest that are not valid any more."""
+    (valid,) = transaction.one(f"SELECT COUNT(*) FROM tokens WHERE {_VALID}", name, transaction.now) or (0,)  # noqa: S608 - our own text
+    if valid >= _MAX_TOKENS:
         fix = "revoke those that are not in use"
-        raise Refusal(f"User {name}", f"has {live} tokens already", fix, code="too_many_tokens")
+        raise Refusal(f"User {name}", f"has {valid} tokens already", fix, code="too_many_tokens")
     sql = f"""DELETE FROM tokens WHERE id IN (
-        SELECT id FROM tokens WHERE user = ? AND NOT ({_LIVE}) ORDER BY created DESC LIMIT -1 OFFSET ?
+        SELECT id FROM tokens WHERE user = ? AND NOT ({_VALID}) ORDER BY created DESC LIMIT -1 OFFSET ?
     )"""  # noqa: S608 - our own text
-    page.run(sql, name, name, page.now, _MOST - live - 1)
+    transaction.run(sql, name, name, transaction.now, _MAX_TOKENS - valid - 1)

@@ -1,109 +1,110 @@
-"""The rows of users: who there is, with which role, and that an owner remains."""
+"""The table of users, with their roles and password hashes; one owner always remains."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
-from adomnia.server.access import attempts
+from adomnia.server.access import login_attempts
 from adomnia.server.access.model import Role, User
 
 if TYPE_CHECKING:
-    from adomnia.server.access.database import Page
+    from adomnia.server.access.database import AccessTransaction
 
 __all__ = [
-    "ALL",
-    "ONE",
-    "PASSWORD",
+    "SELECT",
+    "SELECT_BY_NAME",
+    "SELECT_PASSWORD",
     "add",
     "check_name",
-    "check_password",
-    "found",
-    "is_name",
-    "keep_password",
-    "made",
+    "check_password_unchanged",
+    "find",
+    "from_row",
+    "is_valid_name",
     "remove",
+    "set_password",
     "set_role",
-    "unknown",
+    "unknown_user_refusal",
 ]
 
-LONGEST = 100
-ALL = "SELECT name, role, password IS NOT NULL, created FROM users"
-ONE = f"{ALL} WHERE name = ?"
-PASSWORD = "SELECT password FROM users WHERE name = ?"  # noqa: S105 - a question, not a password
+MAX_LENGTH = 100
+SELECT = "SELECT name, role, password IS NOT NULL, created FROM users"
+SELECT_BY_NAME = f"{SELECT} WHERE name = ?"
+SELECT_PASSWORD = "SELECT password FROM users WHERE name = ?"  # noqa: S105 - a query, not a password
 
 
-def is_name(name: str) -> bool:
-    return 0 < len(name) <= LONGEST and name.isprintable()
+def is_valid_name(name: str) -> bool:
+    return 0 < len(name) <= MAX_LENGTH and name.isprintable()
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that a page or a log could not show."""
-    if not is_name(name):
-        fix = f"choose 1 to {LONGEST} printable characters"
-        raise Refusal("The name", f"is not 1 to {LONGEST} printable characters long", fix, code="bad_name")
+    """Refuse a name that cannot be shown on a page or in a log."""
+    if not is_valid_name(name):
+        fix = f"choose 1 to {MAX_LENGTH} printable characters"
+        raise Refusal("The name", f"is not 1 to {MAX_LENGTH} printable characters long", fix, code="bad_name")
 
 
-def made(row: tuple[Any, ...]) -> User:
+def from_row(row: tuple[Any, ...]) -> User:
     name, role, has_password, created = row
     return User(name, Role(role), bool(has_password), created)
 
 
-def unknown(name: str) -> Refusal:
-    """For a name that nobody has, whatever it holds."""
-    shown = f"User {name}" if is_name(name) else "A user of that name"
-    return Refusal(shown, "does not exist", "name one of the users, or add this one", code="unknown_user")
+def unknown_user_refusal(name: str) -> Refusal:
+    """The refusal of a name that no user has; it repeats the name only if it is a valid one."""
+    what = f"User {name}" if is_valid_name(name) else "A user of that name"
+    return Refusal(what, "does not exist", "name one of the users, or add this one", code="unknown_user")
 
 
-def add(page: Page, name: str, role: Role, password: str | None) -> None:
-    if page.one(ONE, name) is not None:
+def add(transaction: AccessTransaction, name: str, role: Role, password: str | None) -> None:
+    if transaction.one(SELECT_BY_NAME, name) is not None:
         raise Refusal(f"User {name}", "exists already", "choose another name, or change the role", code="user_exists")
-    page.run("INSERT INTO users VALUES (?, ?, ?, ?)", name, role, password, page.now)
+    transaction.run("INSERT INTO users VALUES (?, ?, ?, ?)", name, role, password, transaction.now)
 
 
-def set_role(page: Page, name: str, role: Role) -> None:
-    before = found(page, name)
+def set_role(transaction: AccessTransaction, name: str, role: Role) -> None:
+    before = find(transaction, name)
     if role is not Role.OWNER:
-        _leave_an_owner(page, before)
-    page.run("UPDATE users SET role = ? WHERE name = ?", role, name)
+        _check_owner_remains(transaction, before)
+    transaction.run("UPDATE users SET role = ? WHERE name = ?", role, name)
 
 
-def remove(page: Page, name: str) -> None:
-    """With everything they could enter by; what they paid for stays in the ledger."""
-    _leave_an_owner(page, found(page, name))
-    page.run("UPDATE tokens SET revoked = 1 WHERE user = ?", name)
+def remove(transaction: AccessTransaction, name: str) -> None:
+    """Remove a user with all their tokens, browser sessions and links; what they paid for stays in the ledger."""
+    _check_owner_remains(transaction, find(transaction, name))
+    transaction.run("UPDATE tokens SET revoked = 1 WHERE user = ?", name)
     for table in ("visits", "links"):
-        page.run(f"DELETE FROM {table} WHERE user = ?", name)  # noqa: S608 - a name from the line above
-    page.run("DELETE FROM users WHERE name = ?", name)
+        transaction.run(f"DELETE FROM {table} WHERE user = ?", name)  # noqa: S608 - a name from the line above
+    transaction.run("DELETE FROM users WHERE name = ?", name)
 
 
-def keep_password(page: Page, name: str, password: str, visit: str) -> None:
-    """A new password, hashed; it ends the user's open link, and their visits but the one with this id."""
-    if not page.run("UPDATE users SET password = ? WHERE name = ?", password, name):
-        raise unknown(name)
-    page.run("DELETE FROM visits WHERE user = ? AND id <> ?", name, visit)
-    page.run("DELETE FROM links WHERE user = ?", name)
-    attempts.forget(page, name)
+def set_password(transaction: AccessTransaction, name: str, hashed: str, keep_session: str) -> None:
+    """Store a new password hash; ends the user's link, and their browser sessions but the one with this id."""
+    if not transaction.run("UPDATE users SET password = ? WHERE name = ?", hashed, name):
+        raise unknown_user_refusal(name)
+    transaction.run("DELETE FROM visits WHERE user = ? AND id <> ?", name, keep_session)
+    transaction.run("DELETE FROM links WHERE user = ?", name)
+    login_attempts.clear_name(transaction, name)
 
 
-def check_password(page: Page, name: str, password: str) -> None:
-    """Refuse the sign-in if what was compared is no longer what is kept: somebody has changed it meanwhile."""
-    if page.one("SELECT 1 FROM users WHERE name = ? AND password = ?", name, password) is None:
-        raise attempts.wrong()
+def check_password_unchanged(transaction: AccessTransaction, name: str, hashed: str) -> None:
+    """Refuse the login if the password hash that was compared has been replaced in the meantime."""
+    if transaction.one("SELECT 1 FROM users WHERE name = ? AND password = ?", name, hashed) is None:
+        raise login_attempts.login_refusal()
 
 
-def found(page: Page, name: str) -> User:
-    """The user of that name, or a refusal."""
-    row = page.one(ONE, name) if is_name(name) else None
+def find(transaction: AccessTransaction, name: str) -> User:
+    """Find the user of that name, or refuse."""
+    row = transaction.one(SELECT_BY_NAME, name) if is_valid_name(name) else None
     if row is None:
-        raise unknown(name)
-    return made(row)
+        raise unknown_user_refusal(name)
+    return from_row(row)
 
 
-def _leave_an_owner(page: Page, user: User) -> None:
+def _check_owner_remains(transaction: AccessTransaction, user: User) -> None:
+    """Refuse to remove or demote the last owner."""
     if user.role is not Role.OWNER:
         return
-    others = page.one("SELECT 1 FROM users WHERE role = ? AND name <> ?", Role.OWNER, user.name)
+    others = transaction.one("SELECT 1 FROM users WHERE role = ? AND name <> ?", Role.OWNER, user.name)
     if others is None:
         why = "is the last owner, and nobody could let one in again"
         raise Refusal(f"User {user.name}", why, "make somebody else an owner first", code="last_owner")

@@ -78,7 +78,7 @@ async def sign_out_form(request: Request) -> Response:
     """End the visit."""
     _visiting(request, await _fields(request))
     access, secret = desk_of(request).access, cookie_of(request) or ""
-    await at_counter(request, lambda: access.end_visit(secret))
+    await at_counter(request, lambda: access.sign_out(secret))
     response = RedirectResponse("/sign-in", 303)
     take_cookie(request, response)
     return response
@@ -104,7 +104,7 @@ def _entered(access: Access, form: dict[str, str], address: str) -> tuple[str, V
         return access.sign_in(form.get("name", ""), password, address)
     if password != form.get("again"):
         raise Refusal("The passwords", "differ", "write the same one twice", code="weak_password")
-    return access.redeem(form["code"], password, address)
+    return access.redeem_link(form["code"], password, address)
 
 
 def _visiting(request: Request, form: dict[str, str]) -> Visitor:

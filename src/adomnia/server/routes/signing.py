@@ -25,7 +25,7 @@ async def sign_in(asked: SignIn, request: Request) -> Response:
 async def first_sign_in(asked: FirstSignIn, request: Request) -> Response:
     """Use up a one-time code: choose a password, and begin a visit."""
     access, address = desk_of(request).access, address_of(request)
-    entered = await desk_of(request).doors.run(address, lambda: access.redeem(asked.code, asked.password, address))
+    entered = await desk_of(request).doors.run(address, lambda: access.redeem_link(asked.code, asked.password, address))
     return _welcomed(request, *entered)
 
 
@@ -34,7 +34,7 @@ async def sign_out(request: Request) -> Response:
     secret = cookie_of(request)
     if secret is not None:
         access = desk_of(request).access
-        await at_counter(request, lambda: access.end_visit(secret))
+        await at_counter(request, lambda: access.sign_out(secret))
     response = Response(status_code=204)
     take_cookie(request, response)
     return response

@@ -57,7 +57,7 @@ def desk_of(settings: Settings, room: Path, logs: Logs, line: Line) -> Desk:
     return Desk(
         settings=settings,
         served=_served(settings, pace, logs, line),
-        access=Access.open(settings.folder / STATE, later=ThreadPoolExecutor(1, "adomnia-access").submit),
+        access=Access.open(settings.folder / STATE, defer=ThreadPoolExecutor(1, "adomnia-access").submit),
         counter=Counter(_COUNTER_THREADS, settings.queue),
         doors=Counter(_DOORS_THREADS, _DOORS_QUEUE),
         pace=pace,

@@ -10,7 +10,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.server.access import ACCESS, passwords
-from adomnia.server.access.attempts import WINDOW_SECONDS
+from adomnia.server.access.login_attempts import WINDOW_SECONDS
 from server.access.trials import HERE, PASSWORD, THERE, code_of
 
 
@@ -35,7 +35,7 @@ def test_the_right_password_does_not_help_who_has_to_wait_and_is_not_even_looked
     for _ in range(5):
         code_of(access.sign_in, "alice", "wrong", HERE)
     with monkeypatch.context() as patched:
-        patched.setattr(passwords, "is_right", None)
+        patched.setattr(passwords, "verify", None)
         assert code_of(access.sign_in, "alice", PASSWORD, HERE) == "too_many_attempts"
         assert code_of(access.change_password, "alice", PASSWORD, "another good one", HERE) == "too_many_attempts"
     time.go_on(WINDOW_SECONDS)
@@ -55,10 +55,10 @@ def test_the_words_for_a_name_that_exists_and_for_one_that_does_not_are_the_same
 
 def test_after_twenty_failures_an_address_waits_whatever_it_tries(access):
     ends = [code_of(access.sign_in, f"name {each}", "wrong", HERE) for each in range(10)]
-    ends += [code_of(access.redeem, "wrong", PASSWORD, HERE) for _ in range(11)]
+    ends += [code_of(access.redeem_link, "wrong", PASSWORD, HERE) for _ in range(11)]
     assert ends == ["sign_in"] * 20 + ["too_many_attempts"]
     assert code_of(access.sign_in, "alice", PASSWORD, HERE) == "too_many_attempts"
-    assert code_of(access.redeem, access.create_link("alice"), PASSWORD, HERE) == "too_many_attempts"
+    assert code_of(access.redeem_link, access.create_link("alice"), PASSWORD, HERE) == "too_many_attempts"
     assert code_of(access.sign_in, "alice", PASSWORD, THERE) == ""
 
 
@@ -87,10 +87,10 @@ def test_who_gets_in_is_not_counted(access, tmp_path):
 
 def test_a_weak_password_is_no_guess(access, tmp_path):
     code = access.create_link("olga")
-    assert [code_of(access.redeem, code, "weak", HERE) for _ in range(7)] == ["weak_password"] * 7
+    assert [code_of(access.redeem_link, code, "weak", HERE) for _ in range(7)] == ["weak_password"] * 7
     assert [code_of(access.change_password, "alice", PASSWORD, "weak", HERE) for _ in range(7)] == ["weak_password"] * 7
     assert counted(tmp_path) == 0
-    assert code_of(access.redeem, code, PASSWORD, HERE) == ""
+    assert code_of(access.redeem_link, code, PASSWORD, HERE) == ""
 
 
 def test_guessing_the_old_password_is_guessing(access):
@@ -108,7 +108,7 @@ def test_who_fails_under_the_name_of_another_keeps_only_themselves_out(access):
 def test_guesses_at_an_old_password_do_not_count_against_a_new_one(access):
     for host in range(60):
         code_of(access.sign_in, "alice", "wrong", f"10.0.0.{host}")
-    access.redeem(access.create_link("alice"), "another good one", HERE)
+    access.redeem_link(access.create_link("alice"), "another good one", HERE)
     assert code_of(access.sign_in, "alice", "another good one", HERE) == ""
 
 

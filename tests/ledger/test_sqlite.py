@@ -1,0 +1,316 @@
+"""Files of SQLite that processes share, of both formats: private, durable, recognized, and never half made."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.ledger import schema, sqlite
+from adomnia.ledger.schema import LEDGER_FORMAT
+from adomnia.ledger.sqlite import FileFormat, execute_patiently, explain_error, is_transient
+from adomnia.server.access import ACCESS, Access, Role, database
+from adomnia.server.access.database import ACCESS_FORMAT
+from kit.sharing import counted_elsewhere, created_meanwhile
+from ledger.references import answered, child, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One format as its own program uses it: how it opens a file and adds `rows` rows to a table."""
+
+    file_format: FileFormat
+    name: str
+    open: Callable[..., Any]
+    write: Callable[[Any, object], object]
+    table: str
+    rows: int
+    where: tuple[Any, str]  # the name under which the maker of its tables finds the format
+
+
+LEDGER = Kind(
+    LEDGER_FORMAT,
+    name="ledger.db",
+    open=opened,
+    write=lambda ledger, name: answered(ledger, name=name),
+    table="entries",
+    rows=2,
+    where=(schema, "LEDGER_FORMAT"),
+)
+USERS = Kind(
+    ACCESS_FORMAT,
+    name=ACCESS,
+    open=lambda path: Access.open(path.parent),
+    write=lambda access, name: access.add_user(f"{name}", Role.AUDITOR),
+    table="users",
+    rows=1,
+    where=(database, "ACCESS_FORMAT"),
+)
+
+
+@pytest.fixture(params=[LEDGER, USERS], ids=["ledger", "access"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def path(kind, tmp_path):
+    return tmp_path / kind.name
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Time runs 600 times as fast for whoever waits."""
+    monkeypatch.setattr(sqlite, "monotonic", lambda: 600 * time.monotonic())
+
+
+def refusal_of(kind, path) -> Refusal:
+    with pytest.raises(Refusal) as refused:
+        kind.open(path)
+    assert refused.value.what == kind.file_format.name
+    return refused.value
+
+
+def count(path, table) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+
+
+def change(path, statement) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(statement)
+
+
+def connections(monkeypatch) -> list[sqlite3.Connection]:
+    """All that are made from now on."""
+    made = []
+
+    def connect(*arguments, **options):
+        made.append(real(*arguments, **options))
+        return made[-1]
+
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    return made
+
+
+def test_every_file_is_its_owners_alone(kind, path, tmp_path):
+    with kind.open(path):
+        files = [
+            file for file in tmp_path.iterdir() if file.name in {path.name, f"{path.name}-shm", f"{path.name}-wal"}
+        ]
+        assert len(files) == 3
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+
+
+def test_a_commit_is_durable_before_it_is_reported(kind, path, monkeypatch):
+    made = connections(monkeypatch)
+    with kind.open(path):
+        assert made
+        for connection in made:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            assert connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+
+
+def test_a_disk_without_write_ahead_logs_is_refused(kind, path, monkeypatch):
+    def execute(connection, file_format, statement, *values):
+        rows = execute_patiently(connection, file_format, statement, *values)
+        return [("delete",)] if "journal_mode" in statement else rows
+
+    monkeypatch.setattr(sqlite, "execute_patiently", execute)
+    refusal = refusal_of(kind, path)
+    assert refusal.why == "is on a disk that cannot keep a write-ahead log"
+    assert refusal.code == kind.file_format.code
+
+
+def test_a_file_that_this_user_may_not_write_is_refused_at_open(kind, path, tmp_path):
+    kind.open(path).close()
+    tmp_path.chmod(0o755)
+    trouble = kind.file_format.troubles[sqlite3.SQLITE_READONLY]
+    if os.geteuid() != 0:
+        path.chmod(0o400)
+        assert refusal_of(kind, path).why == trouble.why
+        return
+    for folder in list(tmp_path.parents)[:3]:
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
+    said = child("unprivileged", path).communicate(timeout=120)[0]
+    assert said == f"{kind.file_format.name} may not be written. Fix: {trouble.fix}.\n"
+
+
+def test_a_file_that_is_another_users_is_not_opened_at_all(kind, path, monkeypatch):
+    kind.open(path).close()
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)  # for root there is no such file
+    monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: pytest.fail("It was opened."))
+    assert refusal_of(kind, path).why == "may not be written"
+
+
+def test_a_folder_in_its_place_is_refused(kind, path):
+    path.mkdir()
+    assert refusal_of(kind, path).why == "cannot be opened or created"
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(kind, path):
+    path.write_text("person_id,salary\n" * 1000)
+    refusal = refusal_of(kind, path)
+    assert (refusal.why, refusal.code) == ("is not a database", kind.file_format.code)
+    assert path.read_text() == "person_id,salary\n" * 1000
+
+
+@pytest.mark.parametrize("fact", ["CREATE TABLE people (name)", "PRAGMA user_version = 3", "PRAGMA application_id = 9"])
+def test_another_programs_database_is_refused_and_left_as_it_was(kind, path, fact):
+    change(path, fact)
+    before = path.read_bytes()
+    refusal = refusal_of(kind, path)
+    assert (refusal.why, refusal.code) == ("is another program's database", kind.file_format.code)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("kind", "other"), [(LEDGER, USERS), (USERS, LEDGER)], ids=["ledger", "access"])
+def test_a_file_of_the_one_format_is_not_taken_for_the_other(kind, other, tmp_path):
+    path = tmp_path / kind.name
+    other.open(tmp_path / other.name).close()
+    (tmp_path / other.name).rename(path)
+    before = path.read_bytes()
+    refusal = refusal_of(kind, path)
+    assert (refusal.why, refusal.fix) == ("is another program's database", kind.file_format.fix_if_foreign)
+    assert path.read_bytes() == before
+
+
+def test_a_later_format_is_refused(kind, path):
+    kind.open(path).close()
+    change(path, "PRAGMA user_version = 2")
+    refusal = refusal_of(kind, path)
+    assert (refusal.why, refusal.fix) == ("has format 2, not 1", "open it with the version that wrote it")
+    assert refusal.code == kind.file_format.code
+
+
+def test_tables_that_are_half_made_are_not_kept(kind, path, monkeypatch):
+    half = replace(kind.file_format, tables=(*kind.file_format.tables[:3], "CREATE nonsense"))
+    with monkeypatch.context() as patched:
+        patched.setattr(*kind.where, half)
+        refusal_of(kind, path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone() == (0,)
+    with kind.open(path) as file:
+        kind.write(file, "one")
+
+
+@pytest.mark.parametrize("content", [None, b"canary" * 1000], ids=["of another format", "no database"])
+def test_an_open_that_fails_leaves_no_file_open(kind, path, monkeypatch, content):
+    kind.open(path).close()
+    change(path, "PRAGMA user_version = 2")
+    if content is not None:
+        path.write_bytes(content)
+    made = connections(monkeypatch)
+    refusal_of(kind, path)
+    assert len(made) == 1
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        made[0].execute("SELECT 1")
+
+
+def test_who_finds_it_locked_waits():
+    class Locked:
+        tries = 0
+
+        def execute(self, statement, values):
+            self.tries += 1
+            if self.tries < 3:
+                error = sqlite3.OperationalError("locked")
+                error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+                raise error
+            return self
+
+        def fetchall(self):
+            return [("wal",)]
+
+    assert execute_patiently(Locked(), LEDGER_FORMAT, "PRAGMA journal_mode = WAL") == [("wal",)]
+
+
+def test_who_waits_for_too_long_is_told_to_try_again(kind, path, impatient):
+    with kind.open(path) as file, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        kind.write(file, "before")
+        rows = count(path, kind.table)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Refusal, match="is locked by another program"):
+            kind.write(file, "meanwhile")
+        assert refusal_of(kind, path).why == "is locked by another program"
+        other.execute("ROLLBACK")
+        assert count(path, kind.table) == rows
+        kind.write(file, "afterwards")
+        assert count(path, kind.table) == rows + kind.rows
+
+
+def test_what_is_not_a_lock_is_not_waited_for(kind):
+    with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(sqlite3.OperationalError, match="syntax"):
+        execute_patiently(connection, kind.file_format, "nonsense")
+
+
+def test_many_may_create_it_at_once(kind, path):
+    def add(number):
+        with kind.open(path) as file:
+            kind.write(file, number)
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(add, range(24)))
+    with kind.open(path):
+        assert count(path, kind.table) >= 24 * kind.rows
+
+
+def test_it_may_be_created_while_it_is_looked_at(kind, path, monkeypatch):
+    """Facts that were read one by one, and not in one transaction, made it look like another program's file."""
+    refusals = []
+    with created_meanwhile(monkeypatch, lambda: kind.open(path).close()):
+        try:
+            kind.open(path).close()
+        except Refusal as refusal:
+            refusals.append(refusal)
+    assert refusals == []
+    with kind.open(path) as file:
+        kind.write(file, "one")
+
+
+def test_opening_it_again_leaves_this_process_its_locks(kind, path):
+    """Without them the next process to leave took the log away: what was written into it later was lost."""
+    with kind.open(path) as file, kind.open(path):
+        before = counted_elsewhere(path, kind.table)
+        kind.write(file, "one")
+        assert counted_elsewhere(path, kind.table) == before + kind.rows
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (OSError(28, "No space left on device"), sqlite3.SQLITE_FULL),
+        (PermissionError(13, "Permission denied"), sqlite3.SQLITE_READONLY),
+        (NotADirectoryError(20, "secret"), sqlite3.SQLITE_CANTOPEN),
+        (FileExistsError(17, "secret"), sqlite3.SQLITE_CANTOPEN),
+        (OSError(5, "Input/output error"), None),
+        (OSError("without a number"), None),
+        (ValueError("secret"), None),
+    ],
+)
+def test_an_error_of_the_system_is_explained_and_never_taken_lightly(kind, error, code):
+    refusal = explain_error(error, kind.file_format)
+    trouble = kind.file_format.troubles.get(code, kind.file_format.unknown_trouble)
+    assert (refusal.what, refusal.why, refusal.fix, refusal.code) == (kind.file_format.name, *trouble)
+    assert "secret" not in str(refusal)
+    assert not is_transient(error)
+
+
+def test_a_refusal_is_explained_by_a_copy_of_itself(kind):
+    """Several callers raise it, each with a traceback of its own."""
+    refusal = Refusal("The ledger", "is closed", "open it again", code="closed")
+    copy = explain_error(refusal, kind.file_format)
+    assert copy is not refusal
+    assert (copy.args, copy.code) == (refusal.args, refusal.code)
