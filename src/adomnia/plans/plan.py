@@ -11,7 +11,7 @@ from adomnia.plans.choices import Condition, compared, rewritten
 from adomnia.plans.formulas import Formula, mapped, statistics_of
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import Key
-from adomnia.privacy.relations import Relation
+from adomnia.privacy.relations import Relation, hashed_once
 from adomnia.statistics.contract import Statistic
 
 
@@ -31,6 +31,7 @@ class Order:
     descending: bool = False
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Plan:
     """Rows of a relation, grouped by declared keys; the answer's columns; how its rows are chosen, sorted and cut."""

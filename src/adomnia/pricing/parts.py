@@ -5,9 +5,11 @@ an output's part goes evenly to the queries that it needs; one that several outp
 and then all are scaled to the price, exactly.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import sha256
+from types import MappingProxyType
 from typing import TypeAlias
 
 from adomnia.plans.canonical import canonical
@@ -18,9 +20,12 @@ from adomnia.privacy.queries import Query
 from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.contract import Statistic
 
+_KEPT = 256  # plans of which the split is remembered: every question asks for it several times
+
 Start: TypeAlias = tuple[Query, Hashable]  # a query, and how statistics go on from it
 
 
+@lru_cache(maxsize=_KEPT)
 def split_price(plan: Plan, price: Price) -> tuple[tuple[Statistic, Price], ...]:
     """Each statistic of the plan, in the plan's order, with its part of the price.
 
@@ -57,11 +62,12 @@ def identify(plan: Plan, price: Price, version: int) -> bytes:
     return sha256(alike + canonical((plan.effort, *(price * part for part in portion(plan).values())))).digest()
 
 
-def portion(plan: Plan) -> dict[Start, Fraction]:
+@lru_cache(maxsize=_KEPT)
+def portion(plan: Plan) -> Mapping[Start, Fraction]:
     """Each query that the plan starts from with its part of the price; they add up to 1."""
     amounts = weigh_starts(plan)
     whole = sum(amounts.values(), start=Fraction(0))
-    return {start: part / whole for start, part in amounts.items()}
+    return MappingProxyType({start: part / whole for start, part in amounts.items()})
 
 
 def weigh_starts(plan: Plan) -> dict[Start, Fraction]:

@@ -28,6 +28,7 @@ EPSILON_UNIT = Fraction(1, 10**12)  # what ledgers count epsilon and rho in
 DELTA_UNIT = Fraction(1, 10**30)  # what ledgers count delta in
 
 _SMALLEST_EXPONENT, _LARGEST_EXPONENT = -300, 300
+_FEW_BITS = 990  # quotients of such integers lie between 2**-990 and 2**990, which is within the above
 _SMALLEST, _LARGEST = Fraction(1, 10**300), Fraction(10**300)
 
 
@@ -37,6 +38,8 @@ def exact(value: Number, owner: str, field: str) -> Fraction:
     >>> exact(0.1, "Pure", "epsilon")
     Fraction(1, 10)
     """
+    if type(value) is Fraction and _is_plain(value):
+        return value
     number = _read(value)
     if number is None:
         raise ValueError(f"{owner} {field} must be a finite number, got {value!r}.")
@@ -105,6 +108,13 @@ def _read(value: object) -> Fraction | Decimal | None:
         case Decimal() if value.is_finite():
             return value
     return None
+
+
+def _is_plain(value: Fraction) -> bool:
+    """Whether a Fraction of Python's integers is surely of a sensible size: most are, and nothing has to be rebuilt."""
+    numerator, denominator = value.numerator, value.denominator
+    plain = type(numerator) is int and type(denominator) is int
+    return plain and numerator.bit_length() <= _FEW_BITS and denominator.bit_length() <= _FEW_BITS
 
 
 def _of_sensible_size(number: Fraction | Decimal) -> bool:

@@ -43,7 +43,7 @@ class Sensitivity:
         if squares > sum_of_changes**2:
             raise ValueError(f"Sensitivity l2_squared must be <= l1**2 = {sum_of_changes**2}, got {l2_squared}.")
         # No coordinate moves further than the whole vector does, in either norm.
-        furthest = min(sum_of_changes, sqrt_up(squares))
+        furthest = sum_of_changes if squares == sum_of_changes**2 else min(sum_of_changes, sqrt_up(squares))
         largest = furthest if linf is None else positive(linf, "Sensitivity", "linf")
         if largest > furthest:
             raise ValueError(f"Sensitivity linf must be <= l1 and linf**2 <= l2_squared, got {linf}.")
@@ -73,6 +73,6 @@ class Sensitivity:
     def times(self, rows: int) -> Sensitivity:
         """The same query where one person has at most that many rows."""
         count = whole(rows, "Sensitivity", "rows")
-        squares = self.l2_squared * count**2
+        l1, squares, linf = self.l1 * count, self.l2_squared * count**2, self.linf * count
         # A default linf is a root rounded up; multiplied, it may pass the root of the product by its last digit.
-        return Sensitivity(self.l1 * count, squares, min(self.linf * count, sqrt_up(squares)), self.monotone)
+        return Sensitivity(l1, squares, linf if squares == l1**2 else min(linf, sqrt_up(squares)), self.monotone)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ class Correlation(OneRound):
     def operands(self) -> tuple[Aggregate | Fraction, ...]:
         return self.query.aggregate, self.other
 
-    @property
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         return query_moments(self.query, self._moments)
 

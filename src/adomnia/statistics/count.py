@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 from adomnia.privacy.aggregates import Present
@@ -30,7 +31,7 @@ class Count(OneRound):
     query: Query
     parted: Expression | None = None
 
-    @property
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         return (parted(self.query, self.parted),)
 

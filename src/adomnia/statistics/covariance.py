@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, Self
 
 from adomnia.privacy.aggregates import Aggregate, Present, Total
@@ -40,7 +41,7 @@ class Covariance(OneRound):
     def operands(self) -> tuple[Aggregate | Fraction, ...]:
         return self.query.aggregate, self.other
 
-    @property
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         return query_moments(self.query, products_of(*pair_of(self.query, self.other, "Covariance")))
 

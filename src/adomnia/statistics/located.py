@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import sqrt
 from typing import ClassVar
 
@@ -55,7 +56,7 @@ class Located:
     def operands(self) -> tuple[Aggregate | Fraction, ...]:
         return self.inner.operands
 
-    @property
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         distances, values = self._distances_and_values
         # Of rows that have a cell, and to be shortened in any case: no statistic over other cells asks for this one,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -36,7 +37,7 @@ class Mean(OneRound):
     def __post_init__(self) -> None:
         plain_total(self.query, "Mean")
 
-    @property
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         return tuple(parted(each, self.parted) for each in distances_and_values(self.query, "Mean"))
 

@@ -1,6 +1,7 @@
 """Adding up."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from adomnia.privacy.expressions import Expression
@@ -34,7 +35,7 @@ class Sum(OneRound):
     def __post_init__(self) -> None:
         plain_total(self.query, "Sum")
 
-    @property
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         asked = distances_and_values(self.query, "Sum") if self.centred else (self.query,)
         return tuple(parted(each, self.parted) for each in asked)

@@ -1,6 +1,7 @@
 """How far values lie apart: variances, and standard deviations as their roots."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class Variance(OneRound):
         if self.name not in VARIANCES:
             raise ValueError(f"Variance name must be one of {', '.join(VARIANCES)}, got {self.name}.")
 
-    @property
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         return query_moments(self.query, self._moments)
 
