@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.curator.measurements import Record, Replay
 from adomnia.curator.paying import Paid, Request, found, measured, pay, proved
 from adomnia.errors import Failure, Refusal
-from adomnia.explaining.explanations import explained, is_explain, without_explain
+from adomnia.explaining.explanations import explain, is_explain, without_explain
 from adomnia.noise import SystemBits
 from adomnia.plans.finish import finished
 from adomnia.plans.public_rows import PublicRows
@@ -127,12 +127,12 @@ class Session:
         question = Question(without_explain(text), **payment)
         said = meaning(question, self._curator.catalog, confidence)
         if isinstance(said, PublicRows):
-            tree = explained(said)
+            tree = explain(said)
         elif is_free(question) and not sets_price(self._policy):
-            tree = explained(unpriced(question, said))
+            tree = explain(unpriced(question, said))
         else:
             (asked,) = self._priced(self._said((question,), confidence))
-            tree = explained(usual(asked.plan), bill([asked], confidence, False, question.rows))
+            tree = explain(usual(asked.plan), bill([asked], confidence, False, question.rows))
         return explanation(tree, confidence, self._curator.ledger.left(self.analyst))
 
     def table(self, name: str) -> PrivateTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from adomnia.errors import Refusal
-from adomnia.explaining.reasons import reasons
+from adomnia.explaining.reasons import render_reasons
 from adomnia.pricing import payment
 from adomnia.sql.reading.writing import Writing, bracketed
 from adomnia.sql.rows.blocks import person_of, rows_of
@@ -66,7 +66,7 @@ class PrivateTable:
 
     def explain(self) -> str:
         """How many rows of one person can be here at most, step by step; nothing is read."""
-        return reasons(rows_of(self._writing.text, self._session.catalog()).relation)
+        return render_reasons(rows_of(self._writing.text, self._session.catalog()).relation)
 
     def count(self, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """How many rows, in all or for each value of the keys."""
