@@ -14,7 +14,7 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe_relation, line
 from adomnia.plans.public_rows import PublicRows
-from adomnia.privacy.relations import Table, Where
+from adomnia.privacy.relations import Private, Where
 from adomnia.sql.lower import understood
 from adomnia.sql.reading.parse import parsed
 from sql.hospital import HOSPITAL
@@ -40,7 +40,7 @@ def meaning(question):
     if isinstance(found, PublicRows):
         return public(found)
     rows = found.relation.source if isinstance(found.relation, Where) else found.relation
-    return line(found) if isinstance(rows, Table) else f"{found.relation.rows_per_person} x {line(found)}"
+    return line(found) if isinstance(rows, Private) else f"{found.relation.rows_per_person} x {line(found)}"
 
 
 def public(found):

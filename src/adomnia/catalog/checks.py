@@ -1,4 +1,4 @@
-"""What a catalog promises, in sentences: what `adomnia check` prints. Every number in them is derived, none is data."""
+"""What a catalog promises, in sentences that `adomnia check` prints. Every number is derived from what is declared."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Coalition:
 
 
 def promises(catalog: Catalog) -> list[Promise]:
-    """The unit, each table and what one person can move in it, the budgets, and whether they fit together."""
+    """The promises of a catalog: its unit, each table and its sensitivities, the budgets, and whether they fit."""
     return [
         Promise("unit", catalog.unit.promise()),
         *(promise for table in catalog.tables for promise in _table(table)),
@@ -64,7 +64,7 @@ def promises(catalog: Catalog) -> list[Promise]:
 
 
 def coalitions(catalog: Catalog) -> list[Coalition]:
-    """For one analyst, two, and so on up to all: the largest personal budgets, and never more than the dataset's."""
+    """The most that one analyst, any two, and so on up to all can spend; never more than the dataset's budget."""
     epsilons, deltas = (
         accumulate(sorted((getattr(analyst.budget, part) for analyst in catalog.analysts), reverse=True))
         for part in ("epsilon", "delta")
@@ -102,7 +102,7 @@ def _table(table: Table) -> Iterator[Promise]:
     if table.public:
         yield Promise(table.name, "Public: about nobody, read exactly, at no price.")
         return
-    relation = relations.Table(table.name, table.rows_per_person, table.columns)
+    relation = relations.Private(table.name, table.rows_per_person, table.columns)
     rows = Query(relation, (), Rows()).sensitivity().l1.numerator
     kept = "1 row" if table.rows_per_person == 1 else f"{table.rows_per_person:,} rows"
     yield Promise(table.name, f"A person counts with at most {kept}, and moves COUNT(*) by at most {rows:,}.")
@@ -116,7 +116,7 @@ def _table(table: Table) -> Iterator[Promise]:
             yield Promise(f"{table.name}.{column.name}", said)
 
 
-def _column(relation: relations.Table, column: Column) -> str:
+def _column(relation: relations.Private, column: Column) -> str:
     if isinstance(column.kind, Truth) or (isinstance(column.kind, Text) and column.kind.values is not None):
         return f"May group: all {len(key_values(column)):,} declared values come back."
     domain = column.domain
@@ -214,7 +214,7 @@ def _listed_sizes(number: int) -> set[int]:
 
 
 def _coalition(catalog: Catalog) -> Promise:
-    """Whether analysts who act together can use up what others were given; docs/catalog.md argues the three cases."""
+    """Whether analysts together can use up what others were given; docs/catalog.md explains the three cases."""
     budget, personal = catalog.budget, [analyst.budget for analyst in catalog.analysts]
     profiles = [Budget(table.profile_epsilon) for table in catalog.tables if table.profile_epsilon is not None]
     spends = [*personal, *profiles]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from adomnia.explaining.tree import Node
 from adomnia.plans.descriptions import describe, describe_own
-from adomnia.privacy.relations import Join, Named, PerPerson, Public, Relation, Select, Table, Union, Where
+from adomnia.privacy.relations import Join, Named, PerPerson, Private, Public, Relation, Select, Union, Where
 
 
 def render_reasons(relation: Relation) -> str:
@@ -37,14 +37,14 @@ def _parts(relation: Relation) -> tuple[Relation, ...]:
             return parts
         case Where(source=source) | Select(source=source) | PerPerson(source=source):
             return (source,)
-        case Named(source=source) if not isinstance(source, Table | Public):
+        case Named(source=source) if not isinstance(source, Private | Public):
             return (source,)
     return ()
 
 
 def _what(relation: Relation) -> str:
     match relation:
-        case Table(name=name) | Public(name=name) | Named(name=name):
+        case Private(name=name) | Public(name=name) | Named(name=name):
             return name
         case Where(condition=condition):
             return f"where {describe(condition)}"
@@ -60,7 +60,7 @@ def _what(relation: Relation) -> str:
 
 def _why(relation: Relation) -> str:
     match relation:
-        case Table() | Named(source=Table()):
+        case Private() | Named(source=Private()):
             return "as declared"
         case Public() | Named(source=Public()):
             return "about nobody"

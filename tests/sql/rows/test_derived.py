@@ -8,14 +8,14 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column, Literal, call, number
 from adomnia.privacy.kinds import Identity, Quantity, Truth
-from adomnia.privacy.relations import Join, Named, PerPerson, Public, Select, Selected, Table, Union, Where
+from adomnia.privacy.relations import Join, Named, PerPerson, Private, Public, Select, Selected, Union, Where
 from adomnia.sql.rows.derived import Derived, filtered, free_label, is_person, label_of, selected, side, under, united
 from sql.hospital import CITY_TABLE, PEOPLE, VISITS
 
 NODE = exp.Table(this=exp.to_identifier("t"))
 AGE, ACTIVE, PERSON = (PEOPLE.column(name) for name in ("age", "active", "person_id"))
 COST = VISITS.column("cost")
-ONE, TEN = Table("people", 1, PEOPLE.columns), Table("visits", 10, VISITS.columns)
+ONE, TEN = Private("people", 1, PEOPLE.columns), Private("visits", 10, VISITS.columns)
 CITIES = Public("cities", CITY_TABLE.columns, CITY_TABLE.repeats)
 TWICE = call("*", AGE, number(2))
 PAIRS = Join(Named(ONE, "p"), Named(TEN, "v"), ())

@@ -27,12 +27,12 @@ def code(read, text):
 
 @pytest.mark.parametrize("name", ["people", "People", '"PEOPLE"'])
 def test_a_table_is_found_in_upper_and_lower_case(name):
-    assert table(name).relation == relations.Table("people", 1, PEOPLE.columns)
+    assert table(name).relation == relations.Private("people", 1, PEOPLE.columns)
 
 
 def test_a_private_table_knows_its_cap_and_its_keys_and_a_public_one_how_often_values_repeat():
-    assert table("visits").relation == relations.Table("visits", 10, VISITS.columns, ("visit_id",))
-    assert table("items").relation == relations.Table("items", 20, ITEMS.columns)
+    assert table("visits").relation == relations.Private("visits", 10, VISITS.columns, ("visit_id",))
+    assert table("items").relation == relations.Private("items", 20, ITEMS.columns)
     assert table("cities").relation == relations.Public("cities", CITY_TABLE.columns, (1, 16, 2))
 
 

@@ -15,11 +15,11 @@ from adomnia.privacy.relations import (
     Join,
     Named,
     PerPerson,
+    Private,
     Public,
     Relation,
     Select,
     Selected,
-    Table,
     Union,
     Where,
     is_public,
@@ -138,7 +138,7 @@ def grown(rows: Derived) -> int:
 def label_of(relation: Relation) -> str:
     """What rows are called in a join, however the question calls them."""
     match relation:
-        case Table(name=name) | Public(name=name):
+        case Private(name=name) | Public(name=name):
             return name
         case Where(source=source) | Select(source=source):
             return label_of(source)

@@ -55,7 +55,7 @@ def named_table(node: exp.Expr, catalog: Catalog) -> Derived:
             if table.public:
                 return Derived(relations.Public(table.name, table.columns, table.repeats), columns)
             keys = catalog.unique_keys(table.name)
-            return Derived(relations.Table(table.name, table.rows_per_person, table.columns, keys), columns)
+            return Derived(relations.Private(table.name, table.rows_per_person, table.columns, keys), columns)
     tables = [table.name for table in catalog.tables]
     raise unknown("unknown_table", node, name, "tables of the catalog", tables)
 
