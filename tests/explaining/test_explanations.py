@@ -16,8 +16,8 @@ from adomnia.explaining.explanations import (
 )
 from adomnia.pricing.quotes import Expected, quote
 from adomnia.privacy.events import Concentrated, Pure
-from adomnia.sql.lower import lower, understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import lower, plan_question
+from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
 
 GROUPED = "SELECT city, COUNT(*) AS n, AVG(age) AS mean FROM people WHERE active GROUP BY city HAVING SUM(salary) > 9"
@@ -93,7 +93,7 @@ def test_without_a_price_nothing_is_said_about_amounts():
 
 
 def test_public_tables_are_exact_and_free():
-    tree = explain(understood(parsed("SELECT zone FROM zones"), HOSPITAL))
+    tree = explain(plan_question(parse("SELECT zone FROM zones"), HOSPITAL))
     assert flat(tree) == ["Rows of public tables, exact and free", "  zones: public, about nobody"]
 
 

@@ -15,8 +15,8 @@ from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe_relation, line
 from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy.relations import Private, Where
-from adomnia.sql.lower import understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import plan_question
+from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
 
 FILES = sorted((Path(__file__).parents[1] / "fixtures" / "sql").glob("*.sql"))
@@ -34,7 +34,7 @@ def cases(public=False):
 
 def meaning(question):
     try:
-        found = understood(parsed(question), HOSPITAL)
+        found = plan_question(parse(question), HOSPITAL)
     except Refusal as refusal:
         return "refused {} {}:{}".format(refusal.code, *refusal.position)
     if isinstance(found, PublicRows):

@@ -6,17 +6,17 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.privacy import relations
-from adomnia.sql.reading.parse import parsed
-from adomnia.sql.rows.sources import named_table, written_sources
+from adomnia.sql.reading.parse import parse
+from adomnia.sql.rows.sources import find_table, read_from
 from sql.hospital import CITY_TABLE, HOSPITAL, ITEMS, PEOPLE, VISITS
 
 
 def sources(text):
-    return written_sources(parsed(f"SELECT COUNT(*) FROM {text}"))
+    return read_from(parse(f"SELECT COUNT(*) FROM {text}"))
 
 
 def table(text):
-    return named_table(sources(text)[0].node, HOSPITAL)
+    return find_table(sources(text)[0].node, HOSPITAL)
 
 
 def code(read, text):
@@ -110,4 +110,4 @@ def test_what_is_not_a_table_of_the_catalog_is_refused(text, expected):
     ],
 )
 def test_a_question_about_no_table_is_refused(text, expected):
-    assert code(lambda text: written_sources(parsed(text)), text) == expected
+    assert code(lambda text: read_from(parse(text)), text) == expected
