@@ -17,7 +17,7 @@ from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
 from adomnia.sql.values.terms import Values
 
-Side: TypeAlias = Key | Term | str | bool
+Operand: TypeAlias = Key | Term | str | bool
 
 _SIGNS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -81,7 +81,7 @@ class _Reader:
         raise refusal("type_error", node, "is not a condition", _COMPARE)
 
     def _comparison(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
-        match self._side(left), self._side(right):
+        match self._operand(left), self._operand(right):
             case (Column() | Bucket()) as key, (str() | bool() | Fraction()) as constant:
                 return _key_comparison(node, sign, key, constant)
             case (str() | bool() | Fraction()) as constant, (Column() | Bucket()) as key:
@@ -93,7 +93,7 @@ class _Reader:
             case one, other:
                 return Compared(sign, one, other)
 
-    def _side(self, node: exp.Expr) -> Side:
+    def _operand(self, node: exp.Expr) -> Operand:
         node = strip_brackets(node)
         if isinstance(node, exp.Literal) and node.is_string:
             return str(node.this)
