@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 
 import adomnia
 from adomnia.session.curator import LEDGER, STATE
-from adomnia.sql.lower import priced, understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import plan_question, require_plan
+from adomnia.sql.reading.parse import parse
 from trips import CATALOG, CITIES, DAYS, PEOPLE_PER_ROW, trips
 
 SQL = "SELECT city, COUNT(*) AS counts, SUM(fare) AS sums, AVG(fare) AS means FROM trips GROUP BY city"
@@ -93,7 +93,7 @@ def truth(table: pa.Table) -> np.ndarray:
 
 def capped_truth(curator: adomnia.Curator) -> np.ndarray:
     """The same of the rows that the cap leaves, exactly."""
-    statistics = priced(understood(parsed(SQL), curator.catalog)).statistics
+    statistics = require_plan(plan_question(parse(SQL), curator.catalog)).statistics
     queries = tuple(dict.fromkeys(statistic.query for statistic in statistics))
     exact = dict(zip(queries, curator.engine.run(curator.engine.render(queries), queries), strict=True))
     (counts,) = (cells for query, cells in exact.items() if not hasattr(query.aggregate, "domain"))

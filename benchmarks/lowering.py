@@ -20,7 +20,7 @@ from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.events import Pure
 from adomnia.session.curator import read_catalog
 from adomnia.sql.lower import lower
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.reading.parse import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +92,7 @@ def main() -> int:
     price = Pure(1)
     plan = lower(QUESTION, catalog)
     queries = [measure.query for measure in list_measures(plan, price)]
-    reading = milliseconds(lambda: parsed(QUESTION))
+    reading = milliseconds(lambda: parse(QUESTION))
     planning = milliseconds(lambda: quote_plan(lower(QUESTION, catalog), price))
     looking = milliseconds(lambda: [checked(render((query,)), catalog) for query in queries])
     print(f"{len(QUESTION.strip().splitlines())} lines, {len(queries)} measurements")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -15,11 +16,12 @@ import pytest
 import adomnia
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "adomnia"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+GLOSSARY = ROOT / "docs" / "glossary.md"
 
 # From left to right; names on one line are siblings. "adomnia" is the public face, `adomnia/__init__.py` itself.
 LAYERS = [
@@ -44,6 +46,23 @@ LAYERS = [
 ]
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
+# A name that is one such word says what a value is, not what a function does; a noun beside it is a value's full name.
+PARTICIPLES = {
+    "bound",
+    "broken",
+    "chosen",
+    "drawn",
+    "found",
+    "given",
+    "grown",
+    "hidden",
+    "kept",
+    "known",
+    "made",
+    "met",
+}
+PARTICIPLES |= {"paid", "sent", "shown", "taken", "told", "understood", "unknown", "written"}
+VERBS_IN_ED = {"bleed", "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed"}
 
 TRUSTED_CORE = ["privacy", "noise", "catalog", "mechanisms", "ledger", "curator"]
 TRUSTED_CORE += ["engines/contract", "engines/index", "engines/render", "sql/check"]
@@ -183,6 +202,31 @@ def name_faults(path: Path) -> list[str]:
     return [f"{path} says nothing by the name {name}" for name in path.with_suffix("").parts if name in FORBIDDEN_NAMES]
 
 
+def class_name_faults(sources: Mapping[str, str], glossary: str) -> list[str]:
+    """Public class names that stand for several things, unless their row of the glossary names the module of each."""
+    modules = defaultdict(list)
+    for module, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules[node.name].append(module)
+    rows = [(line.split("|")[1], line) for line in glossary.splitlines() if line.startswith("|")]
+    listed = {word: row for words, row in rows for word in re.findall(r"`([^`]+)`", words)}
+    return [
+        f"{name} is a class of {' and of '.join(places)}"
+        for name, places in sorted(modules.items())
+        if len(places) > 1 and not all(f"`{place}`" in listed.get(name, "") for place in places)
+    ]
+
+
+def participle_faults(module: str, source: str) -> list[str]:
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [
+        f"{module}:{node.lineno} {node.name} is not a verb"
+        for node in functions
+        if node.name in PARTICIPLES or (re.fullmatch("[a-z]+ed", node.name) and node.name not in VERBS_IN_ED)
+    ]
+
+
 def over_all_sources(find_faults: Callable[[str, str], list[str]]) -> list[str]:
     return [fault for path in SOURCES for fault in find_faults(module_name(path), path.read_text())]
 
@@ -291,6 +335,40 @@ def test_every_module_is_named_after_what_it_holds():
 @pytest.mark.parametrize("path", ["privacy/utils.py", "common/units.py", "noise/base.py", "cli/helpers/__init__.py"])
 def test_a_name_that_says_nothing_is_found(path):
     assert len(name_faults(Path(path))) == 1
+
+
+def test_a_public_class_name_stands_for_one_thing():
+    sources = {path.relative_to(PACKAGE).as_posix(): path.read_text() for path in SOURCES}
+    assert class_name_faults(sources, GLOSSARY.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("glossary", "faults"),
+    [
+        ("", 1),
+        ("| `Page` | in `a.py`, lines on paper |", 1),
+        ("| `Page` | in `a.py`, lines on paper; in `b.py`, entries of a list |", 0),
+        ("| `Other`, `Page` | in `a.py`, lines on paper; in `b.py`, entries of a list |", 0),
+        ("| `Other` | `Page`: in `a.py`, lines on paper; in `b.py`, entries of a list |", 1),
+    ],
+)
+def test_a_class_name_of_two_modules_is_found_unless_the_glossary_tells_them_apart(glossary, faults):
+    sources = {"a.py": "class Page: ...\nclass _Own: ...", "b.py": "class Page: ...\nclass _Own: ...\nclass Pages: ..."}
+    assert len(class_name_faults(sources, glossary)) == faults
+
+
+def test_functions_are_not_called_by_a_participle_alone():
+    assert over_all_sources(participle_faults) == []
+
+
+@pytest.mark.parametrize("name", ["parsed", "shown", "understood"])
+def test_a_participle_as_the_name_of_a_function_is_found(name):
+    assert len(participle_faults("adomnia.sql.lower", f"def {name}(): ...")) == 1
+
+
+@pytest.mark.parametrize("name", ["parse", "feed", "concentrated_detection", "_checked"])
+def test_other_names_of_functions_are_allowed(name):
+    assert participle_faults("adomnia.sql.lower", f"def {name}(): ...") == []
 
 
 def test_the_trusted_core_stays_small_enough_to_read():

@@ -20,8 +20,8 @@ from adomnia.errors import Refusal
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.session.curator import read_catalog
-from adomnia.sql.lower import lower, understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import lower, plan_question
+from adomnia.sql.reading.parse import parse
 from adomnia.sql.values.functions import NAMES
 from adomnia.statistics.registry import STATISTICS
 from kit.example import write_example
@@ -110,9 +110,11 @@ def raised_codes() -> set[str]:
             match node:
                 case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
                     found.add(code)
-                case ast.Call(func=ast.Name(id="refusal" | "unknown"), args=[ast.Constant(value=str(code)), *_]):
+                case ast.Call(
+                    func=ast.Name(id="refusal" | "refusal_of_name"), args=[ast.Constant(value=str(code)), *_]
+                ):
                     found.add(code)
-                case ast.Call(func=ast.Name(id="_at"), args=[_, ast.Constant(value=str(code)), *_]):
+                case ast.Call(func=ast.Name(id="_refusal_at"), args=[_, ast.Constant(value=str(code)), *_]):
                     found.add(code)
                 case ast.Tuple(elts=[ast.Constant(value=str(code)), _, ast.Constant(), ast.Constant()]):
                     found.add(code)
@@ -260,7 +262,7 @@ def catalog(tmp_path_factory):
 @pytest.mark.parametrize(("text", "code"), list(written_questions()))
 def test_every_question_on_the_page_about_sql_ends_as_it_says(catalog, text, code):
     try:
-        understood(parsed(text), catalog)
+        plan_question(parse(text), catalog)
         refused = ""
     except Refusal as refusal:
         refused = refusal.code

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.accounting.calculators import advanced, advanced_tight, basic, distribution, optimal, parallel
+from adomnia.accounting.calculators import (
+    advanced_composition,
+    basic_composition,
+    numerical_composition,
+    optimal_composition,
+    parallel_composition,
+    tight_advanced_composition,
+)
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import (
     Approximate,
@@ -48,41 +55,47 @@ def worst_delta(epsilon, delta, times, total_epsilon):
 def test_basic_and_advanced_composition_of_the_notes(vectors):
     for row in vectors["composition"]:
         once, count, delta = row["eps0"], row["k"], row["delta"]
-        assert float(basic([Pure(once)] * count).epsilon) == pytest.approx(row["basic"], rel=1e-12)
-        assert float(advanced(once, 0, count, delta).epsilon) == pytest.approx(row["drv"], rel=1e-11)
-        assert float(advanced_tight(once, 0, count, delta).epsilon) == pytest.approx(row["drv_kl_improved"], rel=1e-11)
-        assert float(optimal(once, 0, count, delta).epsilon) == pytest.approx(row["kov_optimal"], rel=1e-9)
+        assert float(basic_composition([Pure(once)] * count).epsilon) == pytest.approx(row["basic"], rel=1e-12)
+        assert float(advanced_composition(once, 0, count, delta).epsilon) == pytest.approx(row["drv"], rel=1e-11)
+        assert float(tight_advanced_composition(once, 0, count, delta).epsilon) == pytest.approx(
+            row["drv_kl_improved"], rel=1e-11
+        )
+        assert float(optimal_composition(once, 0, count, delta).epsilon) == pytest.approx(row["kov_optimal"], rel=1e-9)
 
 
 def test_the_optimal_formula_at_its_corners(vectors):
     for row in vectors["kov_formula_check"]:
-        total = optimal(row["eps0"], 0, row["k"], row["delta_formula"])
+        total = optimal_composition(row["eps0"], 0, row["k"], row["delta_formula"])
         assert float(total.epsilon) == pytest.approx(row["eps"], rel=1e-9)
 
 
 def test_ten_thousand_databases_of_a_lifetime(vectors):
     lifetime = vectors["seed001_lifetime"]
     count = lifetime["k"]
-    assert float(advanced(lifetime["eps0_from_DRV"], 0, count, E_TO_MINUS_32).epsilon) == pytest.approx(1, rel=1e-9)
-    assert float(advanced(Fraction(1, 801), 0, count, E_TO_MINUS_32).epsilon) == pytest.approx(
+    assert float(advanced_composition(lifetime["eps0_from_DRV"], 0, count, E_TO_MINUS_32).epsilon) == pytest.approx(
+        1, rel=1e-9
+    )
+    assert float(advanced_composition(Fraction(1, 801), 0, count, E_TO_MINUS_32).epsilon) == pytest.approx(
         lifetime["book_1_over_801_gives"], rel=1e-9
     )
-    assert float(optimal(lifetime["kov_eps0"], 0, count, E_TO_MINUS_32).epsilon) == pytest.approx(1, rel=1e-9)
+    assert float(optimal_composition(lifetime["kov_eps0"], 0, count, E_TO_MINUS_32).epsilon) == pytest.approx(
+        1, rel=1e-9
+    )
 
 
 def test_noise_of_root_k_does_not_make_a_total_of_one(vectors):
     for row in vectors["seed001_lap_sqrtk"]:
         once = 1 / row["lap_scale"]
-        assert float(advanced(once, 0, row["k"], 1e-6).epsilon) == pytest.approx(row["drv_1e6"], rel=1e-9)
-        assert float(optimal(once, 0, row["k"], 1e-6).epsilon) == pytest.approx(row["kov_1e6"], rel=1e-9)
-        assert optimal(once, 0, row["k"], 1e-6).epsilon > 3
+        assert float(advanced_composition(once, 0, row["k"], 1e-6).epsilon) == pytest.approx(row["drv_1e6"], rel=1e-9)
+        assert float(optimal_composition(once, 0, row["k"], 1e-6).epsilon) == pytest.approx(row["kov_1e6"], rel=1e-9)
+        assert optimal_composition(once, 0, row["k"], 1e-6).epsilon > 3
 
 
 @few
 @given(epsilons, st.just(Fraction(0)) | slacks.map(lambda s: s / 10**4), times, slacks)
 def test_optimal_is_safe_and_nothing_smaller_is(epsilon, delta, times, slack):
     target = times * delta + slack * Fraction(9, 10)
-    claimed = optimal(epsilon, delta, times, target)
+    claimed = optimal_composition(epsilon, delta, times, target)
     assert claimed.delta == target
     with hundred_digits():
         total = real(claimed.epsilon)
@@ -100,8 +113,8 @@ def test_advanced_composition_is_rounded_up_from_a_hundred_digits(epsilon, delta
         plain = root * one + times * one * mpmath.expm1(one)
         tight = root * one + times * one * mpmath.tanh(one / 2)
         for claimed, truth in [
-            (advanced(epsilon, delta, times, slack), plain),
-            (advanced_tight(epsilon, delta, times, slack), tight),
+            (advanced_composition(epsilon, delta, times, slack), plain),
+            (tight_advanced_composition(epsilon, delta, times, slack), tight),
         ]:
             assert truth <= real(claimed.epsilon) <= truth + 2 * unit
             assert claimed.delta == times * delta + slack
@@ -111,33 +124,39 @@ def test_advanced_composition_is_rounded_up_from_a_hundred_digits(epsilon, delta
 @given(epsilons, times, slacks)
 def test_each_theorem_is_at_least_as_good_as_the_one_before(epsilon, times, slack):
     slack = slack * Fraction(9, 10)
-    best = optimal(epsilon, 0, times, slack).epsilon
-    assert best <= basic([Pure(epsilon)] * times).epsilon + EPSILON_UNIT
-    assert best <= advanced_tight(epsilon, 0, times, slack).epsilon <= advanced(epsilon, 0, times, slack).epsilon
+    best = optimal_composition(epsilon, 0, times, slack).epsilon
+    assert best <= basic_composition([Pure(epsilon)] * times).epsilon + EPSILON_UNIT
+    assert (
+        best
+        <= tight_advanced_composition(epsilon, 0, times, slack).epsilon
+        <= advanced_composition(epsilon, 0, times, slack).epsilon
+    )
 
 
 def test_optimal_without_slack_is_basic():
-    assert optimal(0.1, 0, 10, 0).epsilon - 1 in (0, EPSILON_UNIT)
-    assert optimal(0.5, 1e-6, 1, 1e-6).epsilon - Fraction(1, 2) in (0, EPSILON_UNIT)
+    assert optimal_composition(0.1, 0, 10, 0).epsilon - 1 in (0, EPSILON_UNIT)
+    assert optimal_composition(0.5, 1e-6, 1, 1e-6).epsilon - Fraction(1, 2) in (0, EPSILON_UNIT)
 
 
 def test_a_delta_that_allows_anything_leaves_the_smallest_epsilon():
-    assert optimal(0.001, 0, 1, 0.9).epsilon == EPSILON_UNIT
+    assert optimal_composition(0.001, 0, 1, 0.9).epsilon == EPSILON_UNIT
 
 
 def test_a_target_below_what_the_events_use_up_is_refused():
-    with pytest.raises(ValueError, match=r"^optimal target_delta must be at least what 10 events use up, got 1e-06\.$"):
-        optimal(0.1, 1e-6, 10, 1e-6)
+    with pytest.raises(
+        ValueError, match=r"^optimal_composition target_delta must be at least what 10 events use up, got 1e-06\.$"
+    ):
+        optimal_composition(0.1, 1e-6, 10, 1e-6)
 
 
 def test_basic_adds_and_parallel_takes_the_dearest():
     events = [Pure(0.5), Approximate(0.25, MILLIONTH), BoundedRange(0.125), ScalarLaplace(8, 1)]
-    assert basic(events) == basic([Composed(events)]) == Approximate(1, MILLIONTH)
-    assert parallel(events) == Approximate(0.5, MILLIONTH)
-    assert parallel([Composed([Pure(0.4), Pure(0.3)]), Pure(0.5)]) == Approximate(0.7, 0)
+    assert basic_composition(events) == basic_composition([Composed(events)]) == Approximate(1, MILLIONTH)
+    assert parallel_composition(events) == Approximate(0.5, MILLIONTH)
+    assert parallel_composition([Composed([Pure(0.4), Pure(0.3)]), Pure(0.5)]) == Approximate(0.7, 0)
 
 
-@pytest.mark.parametrize("total", [basic, parallel])
+@pytest.mark.parametrize("total", [basic_composition, parallel_composition])
 @pytest.mark.parametrize("event", [Concentrated(1), ScalarGaussian(1, 1), Composed([Pure(1), Concentrated(1)])])
 def test_what_has_no_epsilon_of_its_own_is_refused_by_name(total, event):
     with pytest.raises(
@@ -146,7 +165,7 @@ def test_what_has_no_epsilon_of_its_own_is_refused_by_name(total, event):
         total([Pure(1), event])
 
 
-@pytest.mark.parametrize("total", [basic, parallel])
+@pytest.mark.parametrize("total", [basic_composition, parallel_composition])
 def test_no_events_have_no_total(total):
     with pytest.raises(ValueError, match=f"^{total.__name__} events must hold at least one event, got \\(\\)\\.$"):
         total([])
@@ -156,28 +175,28 @@ def test_no_events_have_no_total(total):
     "value", NOT_FINITE_NUMBERS + TOO_EXTREME + NOT_POSITIVE, ids=lambda value: type(value).__name__
 )
 def test_bad_input_is_refused_by_name(value):
-    with pytest.raises(ValueError, match=r"^advanced epsilon must be "):
-        advanced(value, 0, 2, 1e-6)
-    with pytest.raises(ValueError, match=r"^advanced slack must be "):
-        advanced_tight(1, 0, 2, value)
-    with pytest.raises(ValueError, match=r"^advanced times must be "):
-        advanced(1, 0, value, 1e-6)
-    with pytest.raises(ValueError, match=r"^optimal epsilon must be "):
-        optimal(value, 0, 2, 1e-6)
-    with pytest.raises(ValueError, match=r"^optimal times must be "):
-        optimal(1, 0, value, 1e-6)
+    with pytest.raises(ValueError, match=r"^advanced_composition epsilon must be "):
+        advanced_composition(value, 0, 2, 1e-6)
+    with pytest.raises(ValueError, match=r"^advanced_composition slack must be "):
+        tight_advanced_composition(1, 0, 2, value)
+    with pytest.raises(ValueError, match=r"^advanced_composition times must be "):
+        advanced_composition(1, 0, value, 1e-6)
+    with pytest.raises(ValueError, match=r"^optimal_composition epsilon must be "):
+        optimal_composition(value, 0, 2, 1e-6)
+    with pytest.raises(ValueError, match=r"^optimal_composition times must be "):
+        optimal_composition(1, 0, value, 1e-6)
 
 
 @pytest.mark.parametrize("value", [*NOT_FINITE_NUMBERS, -1, 1], ids=lambda value: type(value).__name__)
 def test_a_bad_delta_is_refused_by_name(value):
-    with pytest.raises(ValueError, match=r"^advanced delta must be "):
-        advanced(1, value, 2, 1e-6)
-    with pytest.raises(ValueError, match=r"^optimal delta must be "):
-        optimal(1, value, 2, 1e-6)
-    with pytest.raises(ValueError, match=r"^optimal target_delta must be "):
-        optimal(1, 0, 2, value)
-    with pytest.raises(ValueError, match=r"^distribution delta must be "):
-        distribution([Pure(1)], value)
+    with pytest.raises(ValueError, match=r"^advanced_composition delta must be "):
+        advanced_composition(1, value, 2, 1e-6)
+    with pytest.raises(ValueError, match=r"^optimal_composition delta must be "):
+        optimal_composition(1, value, 2, 1e-6)
+    with pytest.raises(ValueError, match=r"^optimal_composition target_delta must be "):
+        optimal_composition(1, 0, 2, value)
+    with pytest.raises(ValueError, match=r"^numerical_composition delta must be "):
+        numerical_composition([Pure(1)], value)
 
 
 # Privacy-loss distributions.
@@ -191,24 +210,26 @@ def test_importing_the_calculators_does_not_import_the_accountant():
 def test_fine_grained_laplace_noise_composes_like_continuous_noise(vectors):
     for row in vectors["laplace_kfold_pld"]:
         fine = ScalarLaplace(1000 * Fraction(row["b"]), 1000)
-        assert float(distribution([fine] * row["k"], row["delta"]).epsilon) == pytest.approx(row["eps"], rel=5e-4)
+        assert float(numerical_composition([fine] * row["k"], row["delta"]).epsilon) == pytest.approx(
+            row["eps"], rel=5e-4
+        )
 
 
 @pytest.mark.parametrize(("epsilon", "times"), [(0.1, 100), (0.01, 1000), (1.5, 3), (1e-5, 50)])
 @pytest.mark.parametrize("event", [Pure, BoundedRange, lambda epsilon: ScalarLaplace(1 / Fraction(str(epsilon)), 1)])
 def test_the_distribution_of_pure_events_is_the_optimal_composition(epsilon, times, event):
-    exact = float(optimal(epsilon, 0, times, 1e-6).epsilon)
-    assert exact <= float(distribution([event(epsilon)] * times, 1e-6).epsilon) <= exact * (1 + 1e-5) + 1e-7
+    exact = float(optimal_composition(epsilon, 0, times, 1e-6).epsilon)
+    assert exact <= float(numerical_composition([event(epsilon)] * times, 1e-6).epsilon) <= exact * (1 + 1e-5) + 1e-7
 
 
 def test_the_distribution_of_approximate_events_is_the_optimal_composition():
-    exact = float(optimal(0.1, 1e-8, 50, 1e-5).epsilon)
-    assert exact <= float(distribution([Approximate(0.1, 1e-8)] * 50, 1e-5).epsilon) <= exact * (1 + 1e-5)
+    exact = float(optimal_composition(0.1, 1e-8, 50, 1e-5).epsilon)
+    assert exact <= float(numerical_composition([Approximate(0.1, 1e-8)] * 50, 1e-5).epsilon) <= exact * (1 + 1e-5)
 
 
 @pytest.mark.parametrize(("variance", "distance"), [(1, 1), (100, 7), (Fraction(1, 4), 1)])
 def test_one_discrete_gaussian_is_its_exact_tail(variance, distance):
-    epsilon = distribution([ScalarGaussian(variance, distance)], 1e-6).epsilon
+    epsilon = numerical_composition([ScalarGaussian(variance, distance)], 1e-6).epsilon
     with mpmath.workdps(40):
         weight = [(k, mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * real(Fraction(variance))))) for k in range(-200, 201)]
         law = {k: w / mpmath.fsum(w for _, w in weight) for k, w in weight}
@@ -223,8 +244,10 @@ def test_one_discrete_gaussian_is_its_exact_tail(variance, distance):
 def test_a_mixed_batch_is_composed_whatever_its_nesting():
     flat = [ScalarLaplace(10, 1), Pure(0.1), ScalarGaussian(400, 1), ScalarGaussian(400, 1)]
     nested = [Composed([ScalarGaussian(400, 1), Composed([Pure(0.1)])]), *flat[::2]]
-    assert float(distribution(nested, 1e-6).epsilon) == pytest.approx(float(distribution(flat, 1e-6).epsilon), rel=1e-9)
-    assert distribution(flat, 1e-6).epsilon > distribution(flat[:3], 1e-6).epsilon
+    assert float(numerical_composition(nested, 1e-6).epsilon) == pytest.approx(
+        float(numerical_composition(flat, 1e-6).epsilon), rel=1e-9
+    )
+    assert numerical_composition(flat, 1e-6).epsilon > numerical_composition(flat[:3], 1e-6).epsilon
 
 
 @pytest.mark.parametrize(
@@ -233,14 +256,18 @@ def test_a_mixed_batch_is_composed_whatever_its_nesting():
         (
             [Concentrated(1)],
             1e-6,
-            r"^distribution events must have a loss distribution of their own, got Concentrated\(",
+            r"^numerical_composition events must have a loss distribution of their own, got Concentrated\(",
         ),
         ([Composed([Pure(1), Concentrated(1)])], 1e-6, r"got Concentrated\("),
-        ([], 1e-6, r"^distribution events must hold at least one event, got \(\)\.$"),
-        ([Approximate(1, 1e-3)], 1e-6, r"^distribution delta must be above what the events use up, got 1e-06\.$"),
-        ([ScalarGaussian(10**11, 1)], 1e-6, r"^distribution variance must be <= 1e10, got 100000000000\.$"),
+        ([], 1e-6, r"^numerical_composition events must hold at least one event, got \(\)\.$"),
+        (
+            [Approximate(1, 1e-3)],
+            1e-6,
+            r"^numerical_composition delta must be above what the events use up, got 1e-06\.$",
+        ),
+        ([ScalarGaussian(10**11, 1)], 1e-6, r"^numerical_composition variance must be <= 1e10, got 100000000000\.$"),
     ],
 )
 def test_what_has_no_distribution_is_refused_by_name(events, delta, message):
     with pytest.raises(ValueError, match=message):
-        distribution(events, delta)
+        numerical_composition(events, delta)

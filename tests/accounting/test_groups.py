@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.accounting.groups import for_group, replace_one
+from adomnia.accounting.groups import group_privacy, replacement_privacy
 from adomnia.privacy.events import (
     Approximate,
     BoundedRange,
@@ -26,7 +26,7 @@ MILLIONTH = Fraction(1, 10**6)
 
 
 def test_three_people_at_a_half_and_a_millionth():
-    group = for_group(Approximate(0.5, 1e-6), 3)
+    group = group_privacy(Approximate(0.5, 1e-6), 3)
     assert group.epsilon == Fraction(3, 2)
     assert float(group.delta) == pytest.approx(5.367e-6, abs=5e-10)
 
@@ -34,22 +34,26 @@ def test_three_people_at_a_half_and_a_millionth():
 @some
 @given(pure_events, sizes)
 def test_pure_guarantees_multiply(event, size):
-    assert for_group(event, size) == Pure(loss(event).epsilon * size)
+    assert group_privacy(event, size) == Pure(loss(event).epsilon * size)
 
 
 @some
 @given(epsilons, st.integers(1, 9), sizes)
 def test_rho_grows_with_the_square(amount, distance, size):
-    assert for_group(Concentrated(amount), size) == Concentrated(amount * size**2)
-    assert for_group(ScalarGaussian(amount, distance), size) == for_group(ScalarGaussian(amount, distance * size), 1)
-    assert for_group(ScalarLaplace(amount, distance), size) == for_group(ScalarLaplace(amount, distance * size), 1)
+    assert group_privacy(Concentrated(amount), size) == Concentrated(amount * size**2)
+    assert group_privacy(ScalarGaussian(amount, distance), size) == group_privacy(
+        ScalarGaussian(amount, distance * size), 1
+    )
+    assert group_privacy(ScalarLaplace(amount, distance), size) == group_privacy(
+        ScalarLaplace(amount, distance * size), 1
+    )
 
 
 @some
 @given(epsilons, deltas, sizes)
 def test_deltas_add_up_along_the_chain_rounded_up(epsilon, delta, size):
     delta = delta / 10**6
-    group = for_group(Approximate(epsilon, delta), size)
+    group = group_privacy(Approximate(epsilon, delta), size)
     assert group.epsilon == epsilon * size
     with hundred_digits():
         truth = real(delta) * mpmath.fsum(mpmath.exp(link * real(epsilon)) for link in range(size))
@@ -59,8 +63,8 @@ def test_deltas_add_up_along_the_chain_rounded_up(epsilon, delta, size):
 @few
 @given(epsilons, deltas)
 def test_replacing_one_person_is_what_units_promise(epsilon, delta):
-    assert replace_one(Pure(epsilon)) == Pure(2 * epsilon)
-    replaced = replace_one(Approximate(epsilon, delta / 1000))
+    assert replacement_privacy(Pure(epsilon)) == Pure(2 * epsilon)
+    replaced = replacement_privacy(Approximate(epsilon, delta / 1000))
     assert replaced.epsilon == 2 * epsilon
     with hundred_digits():
         promised = (1 + mpmath.exp(real(epsilon))) * real(delta) / 1000
@@ -79,18 +83,18 @@ def test_replacing_one_person_is_what_units_promise(epsilon, delta):
     ],
 )
 def test_a_group_of_one_is_the_event_itself(event):
-    assert loss(for_group(event, 1)) == loss(event)
+    assert loss(group_privacy(event, 1)) == loss(event)
 
 
 def test_approximate_zcdp_is_converted_before_it_is_chained():
-    group = for_group(Concentrated(0.01, 1e-9), 3)
+    group = group_privacy(Concentrated(0.01, 1e-9), 3)
     assert isinstance(group, Approximate)
-    assert group == for_group(Approximate(group.epsilon / 3, Fraction(2, 10**9)), 3)
+    assert group == group_privacy(Approximate(group.epsilon / 3, Fraction(2, 10**9)), 3)
     assert group.delta > Fraction(6, 10**9)
 
 
 def test_a_rho_next_to_nothing_still_has_an_epsilon():
-    assert for_group(Concentrated(Fraction(1, 10**30), 0.1), 2).epsilon > 0
+    assert group_privacy(Concentrated(Fraction(1, 10**30), 0.1), 2).epsilon > 0
 
 
 @pytest.mark.parametrize(
@@ -103,13 +107,13 @@ def test_a_rho_next_to_nothing_still_has_an_epsilon():
     ],
 )
 def test_a_composition_is_chained_part_by_part(parts, expected):
-    assert for_group(Composed(parts), 2) == expected
+    assert group_privacy(Composed(parts), 2) == expected
 
 
 def test_pairs_compose_to_a_pair_and_mixtures_to_approximate_zcdp():
-    pair = for_group(Approximate(0.5, 1e-6), 2)
-    assert for_group(Composed([Approximate(0.5, 1e-6), Pure(0.25)]), 2) == Approximate(Fraction(3, 2), pair.delta)
-    mixed = for_group(Composed([Approximate(0.5, 1e-6), Concentrated(0.25)]), 2)
+    pair = group_privacy(Approximate(0.5, 1e-6), 2)
+    assert group_privacy(Composed([Approximate(0.5, 1e-6), Pure(0.25)]), 2) == Approximate(Fraction(3, 2), pair.delta)
+    mixed = group_privacy(Composed([Approximate(0.5, 1e-6), Concentrated(0.25)]), 2)
     assert mixed == Concentrated(Fraction(1, 2) + 1, pair.delta)
 
 
@@ -125,23 +129,23 @@ def test_pairs_compose_to_a_pair_and_mixtures_to_approximate_zcdp():
     ],
 )
 def test_a_group_about_which_nothing_is_promised_is_refused(event, size):
-    with pytest.raises(ValueError, match=f"^for_group size must keep delta below 1, got {size}\\.$"):
-        for_group(event, size)
+    with pytest.raises(ValueError, match=f"^group_privacy size must keep delta below 1, got {size}\\.$"):
+        group_privacy(event, size)
 
 
 def test_a_pure_pair_survives_any_group():
-    assert for_group(Approximate(1, 0), 10**6) == Approximate(10**6, 0)
+    assert group_privacy(Approximate(1, 0), 10**6) == Approximate(10**6, 0)
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True, None, "2", float("nan")])
 def test_group_sizes_are_whole(size):
-    with pytest.raises(ValueError, match=r"^for_group size must be "):
-        for_group(Pure(1), size)
+    with pytest.raises(ValueError, match=r"^group_privacy size must be "):
+        group_privacy(Pure(1), size)
 
 
 def test_only_events_have_groups():
-    with pytest.raises(TypeError, match=r"^for_group event must be an event, got 0\.5 "):
-        for_group(0.5, 2)
+    with pytest.raises(TypeError, match=r"^group_privacy event must be an event, got 0\.5 "):
+        group_privacy(0.5, 2)
 
 
 @few
@@ -150,4 +154,4 @@ def test_only_events_have_groups():
     sizes,
 )
 def test_larger_groups_are_promised_less(events, size):
-    assert loss(for_group(Composed(events), size)) <= loss(for_group(Composed(events), size + 1))
+    assert loss(group_privacy(Composed(events), size)) <= loss(group_privacy(Composed(events), size + 1))

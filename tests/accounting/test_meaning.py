@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.accounting.meaning import (
-    admissible,
     advantage,
     concentrated_advantage,
     concentrated_detection,
     detection,
+    explain_guarantee,
     gaussian_advantage,
     gaussian_detection,
     odds_factor,
     posterior,
-    sentence,
+    probability_bounds,
 )
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure, ScalarGaussian
 from privacy.references import NOT_FINITE_NUMBERS, NOT_POSITIVE, TOO_EXTREME, some
@@ -53,7 +53,7 @@ def test_an_advantage_with_delta(vectors):
 
 def test_the_admissible_probabilities_of_an_outcome(vectors):
     for text, (shrunk, grown, lower, upper) in vectors["fig1_seed002"].items():
-        low, high = admissible(0.25, float(text))
+        low, high = probability_bounds(0.25, float(text))
         assert low == pytest.approx(max(shrunk, lower), rel=1e-12)
         assert high == pytest.approx(min(grown, upper), rel=1e-12)
 
@@ -61,10 +61,10 @@ def test_the_admissible_probabilities_of_an_outcome(vectors):
 @some
 @given(rates, epsilons, small_deltas)
 def test_admissible_is_mutual(rate, epsilon, delta):
-    low, high = admissible(rate, epsilon, delta)
+    low, high = probability_bounds(rate, epsilon, delta)
     assert 0 <= low <= rate <= high <= 1
     for other in (low, high):
-        back_low, back_high = admissible(min(max(other, 0.0), 1.0), epsilon, delta)
+        back_low, back_high = probability_bounds(min(max(other, 0.0), 1.0), epsilon, delta)
         assert back_low - 1e-9 <= rate <= back_high + 1e-9
 
 
@@ -122,24 +122,24 @@ def test_absurd_epsilons_mean_nothing_is_hidden():
 
 
 def test_the_sentence_is_the_one_people_read():
-    assert sentence(1, 0.01) == sentence(Pure(1), 0.01)
-    assert sentence(1, 0.01).startswith(
+    assert explain_guarantee(1, 0.01) == explain_guarantee(Pure(1), 0.01)
+    assert explain_guarantee(1, 0.01).startswith(
         "If someone gives 1 in 100 that you are in the data, after everything released "
         "they can give at most 2.67 in 100. "
     )
-    assert "not what can be learned about you" in sentence(1, 0.01)
+    assert "not what can be learned about you" in explain_guarantee(1, 0.01)
 
 
 def test_where_delta_is_left_the_sentence_speaks_of_tests():
-    pair = sentence(Approximate(1, 0.001), 0.01)
+    pair = explain_guarantee(Approximate(1, 0.001), 0.01)
     assert (
         "any test that names 1 in 100 of the people who are not in it names at most 2.82 in 100 of those who are"
         in pair
     )
     assert pair.count("2.77 in 100") == 1
-    gaussian = sentence(Concentrated(0.028), 0.5)
+    gaussian = explain_guarantee(Concentrated(0.028), 0.5)
     assert f"names at most {100 * concentrated_detection(0.01, 0.028):.3g} in 100 of those who are" in gaussian
-    assert sentence(ScalarGaussian(1, 1), 0.5) == sentence(Composed([Concentrated(0.5)]), 0.5)
+    assert explain_guarantee(ScalarGaussian(1, 1), 0.5) == explain_guarantee(Composed([Concentrated(0.5)]), 0.5)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_where_delta_is_left_the_sentence_speaks_of_tests():
         (gaussian_advantage, "gaussian_advantage rho"),
         (lambda value: concentrated_detection(0.5, value), "concentrated_detection rho"),
         (concentrated_advantage, "concentrated_advantage rho"),
-        (lambda value: sentence(value, 0.5), "Pure epsilon"),
+        (lambda value: explain_guarantee(value, 0.5), "Pure epsilon"),
     ],
 )
 def test_bad_amounts_are_refused_by_name(call, field, value):
@@ -172,8 +172,8 @@ def test_bad_amounts_are_refused_by_name(call, field, value):
         (lambda value: detection(value, 1), "detection false_positive_rate"),
         (lambda value: gaussian_detection(value, 1), "gaussian_detection false_positive_rate"),
         (lambda value: concentrated_detection(value, 1), "concentrated_detection false_positive_rate"),
-        (lambda value: admissible(value, 1), "admissible probability"),
-        (lambda value: sentence(1, value), "sentence prior"),
+        (lambda value: probability_bounds(value, 1), "probability_bounds probability"),
+        (lambda value: explain_guarantee(1, value), "explain_guarantee prior"),
     ],
 )
 def test_bad_probabilities_are_refused_by_name(call, field, value):

@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from adomnia.catalog.checks import Coalition, coalitions, in_hundred, promises, times
+from adomnia.catalog.checks import Coalition, coalitions, format_factor, format_probability, promises
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Filter
 from catalog.catalogs import CLINIC, changed, reading
@@ -261,11 +261,11 @@ def test_budgets_are_told_for_a_household(tmp_path):
     ],
 )
 def test_a_probability_that_is_nearly_certain_is_not_shown_as_certain(probability, shown):
-    assert in_hundred(probability) == f"{shown} in 100"
+    assert format_probability(probability) == f"{shown} in 100"
 
 
 @pytest.mark.parametrize(
     ("factor", "shown"), [(1.105, "1.1"), (999.4, "999"), (22026.5, "22,026"), (1e12, "1e+12"), (inf, "any number of")]
 )
 def test_a_factor_is_shown_short(factor, shown):
-    assert times(factor) == f"{shown} times"
+    assert format_factor(factor) == f"{shown} times"

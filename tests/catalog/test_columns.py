@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.catalog.columns import columns
+from adomnia.catalog.columns import read_columns
 from adomnia.catalog.document import Document
 from adomnia.errors import Refusal
 from adomnia.privacy.domains import Numbers
@@ -57,12 +57,12 @@ def test_nothing_is_known_that_was_not_declared(tmp_path, declaration, kind):
 
 def test_a_public_table_without_columns_has_none(tmp_path):
     document = Document(tmp_path, "", {"tables": {"cities": {}}})
-    assert columns(document, "cities", lambda path, written: ()) == ()
+    assert read_columns(document, "cities", lambda path, written: ()) == ()
 
 
 @given(lower=st.integers(-(10**9), 10**9), span=st.integers(1, 10**9))
 def test_every_pair_of_bounds_in_order_makes_a_domain_that_has_exactly_them(lower, span):
     content = {"t": {"columns": {"x": {"type": "number", "lower": lower, "upper": lower + span}}}}
-    (read,) = columns(Document("catalog.toml", "", {"tables": content}), "t", lambda path, written: ())
+    (read,) = read_columns(Document("catalog.toml", "", {"tables": content}), "t", lambda path, written: ())
     assert (read.domain.lower, read.domain.upper) == (lower, lower + span)
     assert (read.kind.lower, read.kind.upper) == (lower, lower + span)

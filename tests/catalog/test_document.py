@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.catalog.document import Document, load
-from adomnia.catalog.keys import BUDGET, Key, Rule, Section
+from adomnia.catalog.document_keys import BUDGET, DocumentKey, Rule, Section
 from adomnia.errors import Refusal
 
 
@@ -58,21 +58,24 @@ def test_a_refusal_names_the_file_and_the_key(tmp_path):
 
 
 def test_a_long_value_is_shown_shortened(tmp_path):
-    section = Section("a thing", (Key("b", Rule("a number", lambda value: False), "b = 1"),))
+    section = Section("a thing", (DocumentKey("b", Rule("a number", lambda value: False), "b = 1"),))
     with pytest.raises(Refusal) as caught:
         document(tmp_path, f'b = "{"x" * 500}"').section((), section)
     assert caught.value.why == f'must be a number, got "{"x" * 59}...'
 
 
 def test_what_the_kernel_says_is_told_at_the_key_it_names(tmp_path):
-    with pytest.raises(Refusal) as caught, document(tmp_path, "[budget]\ndelta = 2").explained(("budget",), BUDGET):
+    with (
+        pytest.raises(Refusal) as caught,
+        document(tmp_path, "[budget]\ndelta = 2").translate_errors(("budget",), BUDGET),
+    ):
         raise ValueError("Budget delta must be >= 0 and < 1, got 2.")
     assert caught.value.why == "must be >= 0 and < 1, got 2"
     assert caught.value.position == (2, 1)
 
 
 def test_an_error_that_is_not_about_a_key_is_not_explained_away(tmp_path):
-    with pytest.raises(ValueError, match="boom"), document(tmp_path, "").explained((), BUDGET):
+    with pytest.raises(ValueError, match="boom"), document(tmp_path, "").translate_errors((), BUDGET):
         raise ValueError("boom")
 
 

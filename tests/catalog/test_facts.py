@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from adomnia.catalog.facts import Facts, informed, listed
+from adomnia.catalog.facts import Facts, apply_facts, sort_values
 from adomnia.catalog.model import Table
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
@@ -17,7 +17,7 @@ WHOLE, NUMBER = Column("c", Quantity(whole=True)), Column("c", Quantity())
 
 
 def known(column, facts):
-    return informed(Table("t", "t.csv", (column,), public=True), [facts]).columns[0]
+    return apply_facts(Table("t", "t.csv", (column,), public=True), [facts]).columns[0]
 
 
 def bounded(domain, whole=False):
@@ -70,14 +70,14 @@ def test_a_hundred_thousand_texts_are_a_category_and_more_are_not():
 
 
 def test_values_are_sorted_by_their_letters_and_listed_once():
-    assert listed(Facts(1, values=("b", "A", "a", "b", "10", "9"))) == ("10", "9", "A", "a", "b")
+    assert sort_values(Facts(1, values=("b", "A", "a", "b", "10", "9"))) == ("10", "9", "A", "a", "b")
 
 
 def test_every_column_says_how_often_its_values_repeat_and_an_empty_table_says_once():
     table = Table("t", "t.csv", (WHOLE, Column("d", Text())), public=True)
-    assert informed(table, [Facts(3), Facts(0)]).repeats == (3, 1)
+    assert apply_facts(table, [Facts(3), Facts(0)]).repeats == (3, 1)
 
 
 def test_facts_of_other_columns_are_not_taken_for_these():
     with pytest.raises(ValueError, match="shorter"):
-        informed(Table("t", "t.csv", (WHOLE, Column("d", Text())), public=True), [Facts(1)])
+        apply_facts(Table("t", "t.csv", (WHOLE, Column("d", Text())), public=True), [Facts(1)])

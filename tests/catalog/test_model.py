@@ -48,7 +48,7 @@ def test_a_key_that_several_tables_link_to_is_listed_once(tmp_path):
 def test_a_link_that_is_shortened_says_nothing_of_the_keys_it_passes(tmp_path):
     text = changed("rows_per_person = 50", "rows_per_person = 1") + NOTES.format("items.visit_id")
     catalog = reading(tmp_path, text)
-    assert catalog.shortened(catalog.table("notes").link) == Link("v", "visits", "visit_id")
+    assert catalog.resolve_link(catalog.table("notes").link) == Link("v", "visits", "visit_id")
     assert catalog.unique_keys("items") == ()
     assert catalog.unique_keys("visits") == ("visit_id",)
 
@@ -56,9 +56,9 @@ def test_a_link_that_is_shortened_says_nothing_of_the_keys_it_passes(tmp_path):
 def test_a_link_that_ends_at_the_unit_through_another_table_leaves_no_unique_key(tmp_path):
     text = changed("rows_per_person = 10", "rows_per_person = 1") + NOTES.format("visits.person_id")
     catalog = reading(tmp_path, text)
-    assert catalog.shortened(catalog.table("notes").link) == Link("v", "people", "person_id")
+    assert catalog.resolve_link(catalog.table("notes").link) == Link("v", "people", "person_id")
     assert catalog.unique_keys("people") == ()
-    assert catalog.shortened(None) is None
+    assert catalog.resolve_link(None) is None
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.catalog.keys import LINKED_TABLE, OWN_TABLE, PUBLIC_TABLE, ROW_TABLE
+from adomnia.catalog.document_keys import LINKED_TABLE, OWN_TABLE, PUBLIC_TABLE, ROW_TABLE
 from adomnia.catalog.model import Link
-from adomnia.catalog.people import link, section_of
+from adomnia.catalog.people import read_link, section_of
 from adomnia.errors import Refusal
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.units import ROW, Unit
@@ -15,11 +15,11 @@ from catalog.catalogs import CLINIC, changed, reading
 
 @pytest.mark.parametrize("written", ["a -> b.c", "a->b.c", "  a  ->  b.c "])
 def test_a_link_is_read_whatever_its_spaces(written):
-    assert link(written) == Link("a", "b", "c")
+    assert read_link(written) == Link("a", "b", "c")
 
 
 def test_no_link_is_no_link():
-    assert link(None) is None
+    assert read_link(None) is None
 
 
 def test_the_keys_of_a_table_follow_from_its_part():

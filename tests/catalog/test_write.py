@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.catalog.keys import NAME
+from adomnia.catalog.document_keys import NAME
 from adomnia.catalog.model import RESERVED
-from adomnia.catalog.write import as_name, draft, quoted, type_of
+from adomnia.catalog.write import as_name, draft, toml_string, type_of
 from adomnia.errors import Refusal
 from catalog.catalogs import reading
 
@@ -150,7 +150,7 @@ def test_every_text_has_a_name(text):
 
 @given(text=st.text(st.characters(codec="utf-8")))
 def test_a_quoted_text_is_read_back(text):
-    assert tomllib.loads(f"key = {quoted(text)}")["key"] == text
+    assert tomllib.loads(f"key = {toml_string(text)}")["key"] == text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.accounting.meaning import odds_factor, posterior
-from adomnia.catalog.checks import in_hundred, times
+from adomnia.catalog.checks import format_factor, format_probability
 from adomnia.cli.meaning import LIMITS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
@@ -109,8 +109,8 @@ def test_the_table_of_epsilons_on_the_page_is_right():
     assert len(found) == 6
     for epsilon, odds, rare, even, household in found:
         size = float(epsilon)
-        assert odds == times(odds_factor(size))
-        assert (rare, even) == (in_hundred(posterior(0.01, size)), in_hundred(posterior(0.5, size)))
+        assert odds == format_factor(odds_factor(size))
+        assert (rare, even) == (format_probability(posterior(0.01, size)), format_probability(posterior(0.5, size)))
         assert household == f"epsilon {4 * size:g}"
 
 

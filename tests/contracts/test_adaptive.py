@@ -14,7 +14,7 @@ import pytest
 
 from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.curator.measurements import Record, Replayer
-from adomnia.explaining.explanations import explained
+from adomnia.explaining.explanations import explain
 from adomnia.plans.plan import Output, Plan
 from adomnia.pricing.parts import amount, bill, identify, split_price, split_together
 from adomnia.pricing.quotes import list_measures, quote_plan
@@ -122,7 +122,7 @@ def test_it_is_quoted_with_an_error_for_each_column_and_every_measurement_that_i
 
 
 def test_it_is_explained(plan):
-    text = str(explained(plan, quote_plan(plan, PRICE)))
+    text = str(explain(plan, quote_plan(plan, PRICE)))
     assert "ROWS_THEN_VALUES(*, salary)" in text
     assert "epsilon 0.5" in text
 

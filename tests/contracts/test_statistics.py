@@ -28,7 +28,7 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count
@@ -46,7 +46,7 @@ from kit.reference import Cell
 DRAWS = 20_000
 PAY = Column("pay", Quantity(Fraction(0), Fraction(1000)), Numbers(0, 1000, Fraction(1, 4)))
 FEE = Column("fee", Quantity(Fraction(-50), Fraction(50)), Numbers(-50, 50, Fraction(1, 8)))
-TABLE = Table("people", 2, (PAY, FEE))
+TABLE = Private("people", 2, (PAY, FEE))
 PAID = Query(TABLE, (), Total(PAY, PAY.domain))
 OTHER = Total(FEE, FEE.domain)
 COUNTED = [Rows(), Present(PAY), People(), Different(PAY)]

@@ -19,8 +19,8 @@ from adomnia.errors import Failure, Refusal
 from adomnia.pricing.parts import bill
 from adomnia.pricing.payment import price_question
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
-from adomnia.sql.lower import understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import plan_question
+from adomnia.sql.reading.parse import parse
 from kit.bits import SeededBits
 from kit.hospital import CATALOG, curated, declare, load, person, visit
 from kit.rows import databases
@@ -279,7 +279,7 @@ def test_one_person_moves_each_number_of_people_by_one_and_no_more_of_them_than_
 
 
 def finding_of(text, catalog, **price):
-    plan = understood(parsed(text), catalog, finds=True)
+    plan = plan_question(parse(text), catalog, finds=True)
     return price_question(Question(text, delta=1e-7, **price), plan, catalog, 0.95).finding
 
 

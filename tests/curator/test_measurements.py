@@ -11,7 +11,7 @@ from adomnia.curator.measurements import Record, Replayer
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Pure
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measure
 
 _values = st.lists(st.integers(-(2**70), 2**70) | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6)
@@ -33,7 +33,7 @@ def test_a_record_keeps_shapes(shape):
 
 
 def test_a_replay_answers_in_order_and_with_the_noise_of_the_measure():
-    measures = tuple(Measure(Query(Table("t", cap, ()), (), Rows()), Pure(1)) for cap in (1, 2))
+    measures = tuple(Measure(Query(Private("t", cap, ()), (), Rows()), Pure(1)) for cap in (1, 2))
     replay = Replayer(Record([np.array(5), np.array(7)]))
     measured = [each for measure in measures for each in replay.measure((measure,))]
     assert [each.values.tolist() for each in measured] == [5, 7]
@@ -42,4 +42,4 @@ def test_a_replay_answers_in_order_and_with_the_noise_of_the_measure():
 
 def test_a_record_that_is_too_short_is_noticed():
     with pytest.raises(IndexError):
-        Replayer(Record()).measure((Measure(Query(Table("t", 1, ()), (), Rows()), Pure(1)),))
+        Replayer(Record()).measure((Measure(Query(Private("t", 1, ()), (), Rows()), Pure(1)),))

@@ -60,8 +60,8 @@ def catalog(*tables: Table, folder: Path = Path(), version: int = 1, unit: Unit 
     return Catalog("test", version, unit or Unit("people", "person_id"), Budget(1), (), tables, folder)
 
 
-def relation(table: Table, cap: int | None = None) -> relations.Table:
-    return relations.Table(table.name, cap or table.rows_per_person, table.columns)
+def relation(table: Table, cap: int | None = None) -> relations.Private:
+    return relations.Private(table.name, cap or table.rows_per_person, table.columns)
 
 
 def applied(function: str, *arguments: Expression) -> Call:

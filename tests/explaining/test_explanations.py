@@ -8,16 +8,16 @@ import pytest
 
 from adomnia.explaining.explanations import (
     error_in_words,
-    explained,
+    explain,
     is_explain,
-    moved,
     noise_in_words,
+    sensitivity_in_words,
     without_explain,
 )
 from adomnia.pricing.quotes import Expected, quote_plan
 from adomnia.privacy.events import Concentrated, Pure
-from adomnia.sql.lower import lower, understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import lower, plan_question
+from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
 
 GROUPED = "SELECT city, COUNT(*) AS n, AVG(age) AS mean FROM people WHERE active GROUP BY city HAVING SUM(salary) > 9"
@@ -56,7 +56,7 @@ def test_many_comments_are_skipped_quickly():
 
 def test_the_tree_of_a_question_with_a_price():
     asked = plan(GROUPED)
-    lines = flat(explained(asked, quote_plan(asked, Pure(2))))
+    lines = flat(explain(asked, quote_plan(asked, Pure(2))))
     assert lines[0] == "4 measurements, 3 outputs"
     for line in (
         "    where active: at most 1 row of a person, those of what it is made of",
@@ -79,13 +79,13 @@ def test_the_tree_of_a_question_with_a_price():
 
 def test_the_prices_of_the_measurements_are_told_line_by_line():
     asked = plan("SELECT COUNT(*) AS n, SUM(age) FROM people")
-    lines = flat(explained(asked, quote_plan(asked, Concentrated(Fraction(1, 10)))))
+    lines = flat(explain(asked, quote_plan(asked, Concentrated(Fraction(1, 10)))))
     assert sum(line.strip().startswith("[") and line.endswith(": rho 0.05") for line in lines) == 2
     assert "    one, of all rows" in lines
 
 
 def test_without_a_price_nothing_is_said_about_amounts():
-    text = "\n".join(flat(explained(plan(GROUPED))))
+    text = "\n".join(flat(explain(plan(GROUPED))))
     assert "price: none was named" in text
     for word in ("epsilon", "rho", "noise:", "error:"):
         assert word not in text
@@ -93,21 +93,21 @@ def test_without_a_price_nothing_is_said_about_amounts():
 
 
 def test_public_tables_are_exact_and_free():
-    tree = explained(understood(parsed("SELECT zone FROM zones"), HOSPITAL))
+    tree = explain(plan_question(parse("SELECT zone FROM zones"), HOSPITAL))
     assert flat(tree) == ["Rows of public tables, exact and free", "  zones: public, about nobody"]
 
 
 def test_errors_for_all_groups_at_once_are_told_so():
     asked = plan(GROUPED)
-    assert "errors are kept in all groups at once" in str(explained(asked, quote_plan(asked, Pure(1), together=True)))
+    assert "errors are kept in all groups at once" in str(explain(asked, quote_plan(asked, Pure(1), together=True)))
 
 
 def test_noise_is_told_by_the_norm_it_is_measured_by():
     text = "SELECT hospital, COUNT(DISTINCT person_id) FROM visits GROUP BY hospital"
     (line,) = quote_plan(plan(text), Concentrated(0.5)).measurements
-    assert (moved(line), noise_in_words(line)) == ("2.23607", "Gaussian, deviation 2.23607")
+    assert (sensitivity_in_words(line), noise_in_words(line)) == ("2.23607", "Gaussian, deviation 2.23607")
     (line,) = quote_plan(plan(text), Pure(0.5)).measurements
-    assert (moved(line), noise_in_words(line)) == ("5", "Laplace, scale 10")
+    assert (sensitivity_in_words(line), noise_in_words(line)) == ("5", "Laplace, scale 10")
 
 
 def test_an_error_has_three_digits():

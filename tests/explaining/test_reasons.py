@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from adomnia.explaining.reasons import reasons
+from adomnia.explaining.reasons import render_reasons
 from adomnia.sql.lower import lower
 from sql.hospital import HOSPITAL
 
 
 def why(text):
-    return reasons(lower(text, HOSPITAL).relation).splitlines()
+    return render_reasons(lower(text, HOSPITAL).relation).splitlines()
 
 
 def test_a_table_counts_as_declared():

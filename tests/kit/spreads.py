@@ -17,7 +17,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Estimate, Measured, Statistic
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 X = Column("x", Quantity(Fraction(0), Fraction(100)), Numbers.bounded(0, 100))
 Y = Column("y", Quantity(Fraction(-50), Fraction(450)), Numbers.bounded(-50, 450))
 W = Column("w", Quantity(Fraction(0), Fraction(60), whole=True), Numbers.integers(0, 60))
-ROWS = Table("rows", 1, (X, Y, W))
+ROWS = Private("rows", 1, (X, Y, W))
 OF_X = Query(ROWS, (), Total(X, X.domain))  # type: ignore[arg-type]  # they have domains
 OF_Y = Total(Y, Y.domain)  # type: ignore[arg-type]
 OF_W = Query(ROWS, (), Total(W, W.domain))  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.engines.contract import PERSON
 from adomnia.privacy.aggregates import Average, Different, Extreme, Own, Present, Rows, Total
 from adomnia.privacy.kinds import Identity
-from adomnia.privacy.relations import Join, Named, OwnValue, PerPerson, Public, Relation, Select, Table, Union, Where
+from adomnia.privacy.relations import Join, Named, OwnValue, PerPerson, Private, Public, Relation, Select, Union, Where
 from engines.databases import ranked
 from kit.hospital import KEY
 from kit.reference import Cell, Row, grid, place, read, value
@@ -96,7 +96,7 @@ def _stored(columns: Sequence[Column], row: dict[str, Any]) -> Row:
 def rows(relation: Relation, database: Database) -> Owned:
     """All rows of a relation."""
     match relation:
-        case Table(name=name, rows_per_person=cap):
+        case Private(name=name, rows_per_person=cap):
             return database.rows(name, cap)
         case Public(name=name):
             return database.public(name)

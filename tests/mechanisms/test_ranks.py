@@ -16,14 +16,14 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 
 PAY = Column("pay", Quantity(Fraction(0), Fraction(1000)), Numbers(0, 1000, Fraction(1, 4)))
 HALF = Fraction(1, 2)
 
 
 def query(*shares, rows=1, confidence=Fraction(19, 20)):
-    return Query(Table("people", rows, (PAY,)), (), Histogram(PAY, PAY.domain, shares, confidence))
+    return Query(Private("people", rows, (PAY,)), (), Histogram(PAY, PAY.domain, shares, confidence))
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adomnia.noise.integers import added, described, is_integers
+from adomnia.noise.integers import add, describe_array, is_integers
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 2)])
@@ -13,7 +13,7 @@ from adomnia.noise.integers import added, described, is_integers
 def test_a_sum_keeps_its_shape_and_is_an_array_even_without_dimensions(shape, dtype):
     """A 0-dimensional sum of Python integers used to come back as a bare number, which has no shape."""
     exact, noise = np.full(shape, 5, dtype=dtype), np.full(shape, -2, dtype=np.int64)
-    total = added(exact, noise)
+    total = add(exact, noise)
     assert type(total) is np.ndarray
     assert total.shape == shape
     assert total.dtype == dtype
@@ -22,7 +22,7 @@ def test_a_sum_keeps_its_shape_and_is_an_array_even_without_dimensions(shape, dt
 
 def test_python_integers_stay_exact_beyond_64_bits():
     exact = np.array(10**30, dtype=object)
-    assert added(exact, np.array(1, dtype=np.int64)).item() == 10**30 + 1
+    assert add(exact, np.array(1, dtype=np.int64)).item() == 10**30 + 1
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_python_integers_stay_exact_beyond_64_bits():
 )
 def test_everything_else_is_named_without_a_value(array, words):
     assert not is_integers(array)
-    assert described(array) == words
+    assert describe_array(array) == words
 
 
 def test_plain_arrays_are_taken():

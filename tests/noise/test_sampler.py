@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adomnia.errors import Failure
-from adomnia.noise.sampler import LogQuadratic, _below_exp
+from adomnia.noise.sampler import LogQuadratic, _compare_with_exp
 from kit.bits import Exhausted, ScriptedBits, SeededBits
 from kit.laws import exact_gaussian, exact_laplace, fits_the_law, gaussian_law, laplace_law, rational, tabulated
 
@@ -141,7 +141,7 @@ def test_the_fast_acceptance_is_never_wrong_and_seldom_open(length):
         turns = np.array([int(mpmath.floor(mpmath.ldexp(chance, length))) for chance in chances], dtype=np.uint64)
         near = turns + np.repeat([0, 1, 2], 1000).astype(np.uint64) - (turns > 0).astype(np.uint64)
         for uniforms in (near, words[3000:] >> np.uint64(64 - length)):
-            accepted, left_open = _below_exp(uniforms, length, exponents)
+            accepted, left_open = _compare_with_exp(uniforms, length, exponents)
             undecided = set(left_open.tolist())
             for index, chance in enumerate(chances):
                 scaled = mpmath.ldexp(chance, length)

@@ -93,5 +93,5 @@ def test_boundaries_never_fall_and_leave_out_a_small_tail(linear, quadratic, pre
 
 @pytest.mark.parametrize("first_bits", [0, -1, 63, 64])
 def test_first_words_that_cannot_hold_a_boundary_and_a_sign_are_refused(first_bits):
-    with pytest.raises(ValueError, match=r"^Table first_bits must be between 1 and 62, got"):
+    with pytest.raises(ValueError, match=r"^CumulativeTable first_bits must be between 1 and 62, got"):
         LogQuadratic(Fraction(1), Fraction(0), first_bits)

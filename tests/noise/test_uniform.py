@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adomnia.errors import Failure
-from adomnia.noise.uniform import Uniform, below, below_exp
+from adomnia.noise.uniform import Uniform, draw_below, is_below_exp
 from kit.bits import Exhausted, ScriptedBits, SeededBits
 from kit.laws import exp_between, p_value_of_counts, rational
 
@@ -25,7 +25,7 @@ def test_all_first_words_are_decided_rightly_or_left_open(exponent, length):
     left_open = 0
     for value in range(2**length):
         try:
-            decided = below_exp(Uniform(value, length), exponent, ScriptedBits([]))
+            decided = is_below_exp(Uniform(value, length), exponent, ScriptedBits([]))
         except Exhausted:
             left_open += 1
         else:
@@ -41,7 +41,7 @@ def test_the_coin_turns_at_the_digit_where_the_exponential_lies(exponent, length
         turn = int(mpmath.floor(mpmath.ldexp(mpmath.exp(-rational(exponent)), length + 128)))
     for uniform, expected in ((turn - 1, True), (turn + 1, False)):
         tail = ScriptedBits([[uniform >> 64 & ONES], [uniform & ONES]])
-        assert below_exp(Uniform(uniform >> 128, length), exponent, tail) is expected
+        assert is_below_exp(Uniform(uniform >> 128, length), exponent, tail) is expected
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS[:5], ids=str)
@@ -54,7 +54,7 @@ def test_a_factor_moves_the_turn_by_exactly_itself(exponent, factor):
     for uniform, expected in ((turn - 2, True), (turn + 2, False)):
         if uniform < 2**128:
             script = ScriptedBits([[uniform >> 64], [uniform & ONES]])
-            assert below_exp(Uniform(0, 0).refined(script), exponent, script, factor) is expected
+            assert is_below_exp(Uniform(0, 0).refine(script), exponent, script, factor) is expected
 
 
 def test_a_comparison_that_never_ends_is_a_failure():
@@ -63,13 +63,13 @@ def test_a_comparison_that_never_ends_is_a_failure():
         digits = int(mpmath.floor(mpmath.ldexp(mpmath.exp(-1), 64 * 32)))
     words = [[digits >> 64 * (31 - place) & ONES] for place in range(32)]
     with pytest.raises(Failure):
-        below_exp(Uniform(0, 0), Fraction(1), ScriptedBits(words))
+        is_below_exp(Uniform(0, 0), Fraction(1), ScriptedBits(words))
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10, 2**61 - 1, 2**64, 2**64 + 1, 10**30])
 def test_integers_stay_below_their_limit(limit):
     bits = SeededBits(limit)
-    drawn = [below(limit, bits) for _ in range(300)]
+    drawn = [draw_below(limit, bits) for _ in range(300)]
     assert 0 <= min(drawn) <= max(drawn) < limit
     assert limit < 10 or len(set(drawn)) > 5
 
@@ -79,7 +79,7 @@ def test_small_integers_are_uniform(limit):
     bits = SeededBits(("small", limit))
     counts = [0] * limit
     for _ in range(20_000):
-        counts[below(limit, bits)] += 1
+        counts[draw_below(limit, bits)] += 1
     assert p_value_of_counts(np.array(counts), np.full(limit, 1 / limit)) >= 1e-6
 
 
@@ -90,6 +90,6 @@ def test_the_last_incomplete_copy_of_the_range_is_rejected(limit):
     span = 2 ** (64 * words)
     last_good = span - span % limit - 1
     script = [last_good >> 64 * place & ONES for place in range(words)]
-    assert below(limit, ScriptedBits([script])) == limit - 1
+    assert draw_below(limit, ScriptedBits([script])) == limit - 1
     script = [last_good + 1 >> 64 * place & ONES for place in range(words)]
-    assert below(limit, ScriptedBits([script, [1, 0]])) == 1
+    assert draw_below(limit, ScriptedBits([script, [1, 0]])) == 1

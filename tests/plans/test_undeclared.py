@@ -21,8 +21,8 @@ from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.keys import Names, is_open, key_cells, key_values
 from adomnia.privacy.losses import loss
-from adomnia.sql.lower import understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import plan_question
+from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
 
 NAMES = "SELECT name, COUNT(*) AS n, AVG(salary) AS pay FROM people GROUP BY name"
@@ -30,7 +30,7 @@ PAIRS = "SELECT diagnosis, sex, eye_color, COUNT(*) AS n FROM people p JOIN visi
 
 
 def plan_of(text, catalog=HOSPITAL):
-    return understood(parsed(text), catalog, finds=True)
+    return plan_question(parse(text), catalog, finds=True)
 
 
 def asked(text, catalog=HOSPITAL, **payment):
@@ -83,7 +83,7 @@ def test_ids_people_and_fractions_are_not_found_for_any_delta(text, code):
 @pytest.mark.parametrize("text", ["SELECT name, COUNT(*) FROM people GROUP BY name", PAIRS.replace("ALL", "1, 2, 3")])
 def test_without_delta_the_refusal_says_what_to_add(text):
     with pytest.raises(Refusal) as caught:
-        understood(parsed(text), HOSPITAL)
+        plan_question(parse(text), HOSPITAL)
     assert caught.value.code == "identifier_column"
     assert "add delta=1e-9" in caught.value.fix
 

@@ -13,7 +13,7 @@ from adomnia.plans.descriptions import line
 from adomnia.pricing.caps import Cap, LeftOut, choose_caps, largest_caps
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Concentrated, Pure
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.sql.lower import lower
 from adomnia.statistics.profile import Contributions, ladder, profile_edges
 from sql.hospital import HOSPITAL, ITEMS, VISITS
@@ -138,7 +138,7 @@ def test_joined_tables_have_caps_of_their_own():
 
 
 def tables_of(relation):
-    if isinstance(relation, Table):
+    if isinstance(relation, Private):
         return [relation]
     parts = [getattr(relation, name, None) for name in ("left", "right", "source")]
     return [
@@ -166,7 +166,7 @@ def test_parts_of_a_union_and_public_tables_are_looked_through():
               JOIN people p ON p.person_id = e.person_id JOIN cities c ON c.city = p.city GROUP BY c.region"""
     plan, caps = caps_of(text, Pure(0.001), hospital())
     assert set(caps) == {"visits"}
-    found = {table.name: table.rows_per_person for table in tables_of(plan.relation) if isinstance(table, Table)}
+    found = {table.name: table.rows_per_person for table in tables_of(plan.relation) if isinstance(table, Private)}
     assert found == {"people": 1, **caps}
 
 

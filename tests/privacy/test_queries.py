@@ -21,9 +21,9 @@ from adomnia.privacy.relations import (
     Join,
     Named,
     PerPerson,
+    Private,
     Select,
     Selected,
-    Table,
     Union,
     Where,
 )
@@ -32,7 +32,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 SEX = Column("sex", Text(("F", "M", "X")))
 ACTIVE = Column("active", Truth())
 AGE = Column("age", Quantity(Fraction(0), Fraction(120), whole=True), Numbers.integers(0, 120))
-VISITS = Table("visits", 10, (SEX, ACTIVE, AGE))
+VISITS = Private("visits", 10, (SEX, ACTIVE, AGE))
 ALL = Total(AGE, Numbers.integers(0, 120))
 
 
@@ -111,7 +111,7 @@ def test_people_in_many_cells_are_bounded_by_their_rows():
 
 
 def test_all_rows_are_read_only_where_a_person_counts_once_in_all():
-    everything = Table("visits", MOST_ROWS, VISITS.columns)
+    everything = Private("visits", MOST_ROWS, VISITS.columns)
     assert Query(VISITS, (), People()).read == everything
     assert Query(Where(VISITS, ACTIVE), (), People()).read == Where(everything, ACTIVE)
     assert Query(VISITS, (SEX,), People()).read == VISITS
@@ -138,7 +138,7 @@ def test_a_person_counts_as_often_as_the_relation_says():
 def test_the_largest_cell_follows_from_public_facts():
     assert Query(VISITS, (), Rows()).largest == MOST_ROWS
     assert Query(VISITS, (), ALL).largest == 120 * MOST_ROWS
-    many = Table("many", 2**20, (AGE,))
+    many = Private("many", 2**20, (AGE,))
     assert Query(many, (), ALL).largest == 120 * 2**20 * MOST_PEOPLE
 
 

@@ -23,10 +23,10 @@ from adomnia.privacy.relations import (
     Named,
     OwnValue,
     PerPerson,
+    Private,
     Public,
     Select,
     Selected,
-    Table,
     Union,
     Where,
     everything,
@@ -45,8 +45,8 @@ WARD = Column("ward", Text(("x", "y")))
 ACTIVE = Column("active", Truth())
 COLUMNS = (WHO, LINK, SIZE, WARD, ACTIVE)
 
-VISITS = Table("visits", 10, COLUMNS, ("visit_id",))
-ITEMS = Table("items", 20, COLUMNS)
+VISITS = Private("visits", 10, COLUMNS, ("visit_id",))
+ITEMS = Private("items", 20, COLUMNS)
 PLACES = Public("places", (SIZE, WARD, ACTIVE), (1, 3, 5))
 
 
@@ -227,7 +227,7 @@ def test_a_union_of_public_rows_repeats_as_often_as_its_parts_together_if_that_i
     ],
 )
 def test_values_of_different_bounds_are_united_within_all_of_them(kinds, merged):
-    (column,) = Union(tuple(part(Table("t", 1, ()), Literal(None, kind)) for kind in kinds)).columns
+    (column,) = Union(tuple(part(Private("t", 1, ()), Literal(None, kind)) for kind in kinds)).columns
     assert column == Column("c0", merged)
 
 
@@ -322,7 +322,7 @@ def test_public_is_what_no_private_table_is_part_of():
 
 def test_the_number_of_rows_is_bounded_by_public_facts():
     assert most_rows(VISITS) == MOST_ROWS
-    assert most_rows(Table("t", 2**20, ())) == 2**20 * MOST_PEOPLE
+    assert most_rows(Private("t", 2**20, ())) == 2**20 * MOST_PEOPLE
 
 
 # ------------------------------------------------------------------------------------------------ by brute force
@@ -472,7 +472,7 @@ def test_a_hash_is_computed_once_and_belongs_to_the_value():
             calls.append(self)
             return super().__hash__()
 
-    one, other = Table(Watched("a"), 1, ()), Table("a", 1, ())
+    one, other = Private(Watched("a"), 1, ()), Private("a", 1, ())
     assert hash(one) == hash(one) == hash(other)
     assert len(calls) == 1
-    assert hash(replace(one, rows_per_person=2)) == hash(Table("a", 2, ()))
+    assert hash(replace(one, rows_per_person=2)) == hash(Private("a", 2, ()))

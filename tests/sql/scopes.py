@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.sql.reading.parse import parsed_expression
-from adomnia.sql.values.scalars import expression
-from adomnia.sql.values.scope import Scope, Source
+from adomnia.sql.reading.parse import parse_expression
+from adomnia.sql.values.scalars import read_expression
+from adomnia.sql.values.scope import Scope, ScopeTable
 from sql.hospital import PEOPLE
 
-SCOPE = Scope((Source("people", {column.name: column for column in PEOPLE.columns}),))
+SCOPE = Scope((ScopeTable("people", {column.name: column for column in PEOPLE.columns}),))
 
 
 def read(text):
-    return expression(parsed_expression(text), SCOPE)
+    return read_expression(parse_expression(text), SCOPE)
 
 
 def code_of(text):

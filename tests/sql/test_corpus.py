@@ -11,8 +11,8 @@ import yaml
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import line
 from adomnia.plans.plan import Plan
-from adomnia.sql.lower import lower, understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import lower, plan_question
+from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
 
 CORPUS = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "adversarial_sql.yaml").read_text())
@@ -30,7 +30,7 @@ def requests():
 def reply(text):
     """The outcome of a text, and what it says."""
     try:
-        found = understood(parsed(text), HOSPITAL)
+        found = plan_question(parse(text), HOSPITAL)
     except Refusal as refusal:
         return "REJECT", refusal.code, str(refusal)
     return ("ANSWER", None, line(found)) if isinstance(found, Plan) else ("PUBLIC", None, repr(found))
@@ -91,6 +91,6 @@ def test_one_person_changes_a_sum_by_as_much_as_its_bounds_say(name, change):
 
 
 def test_a_name_of_with_hides_the_private_table_of_that_name():
-    rows = understood(parsed(ENTRIES["X09"]["sql"]), HOSPITAL)
+    rows = plan_question(parse(ENTRIES["X09"]["sql"]), HOSPITAL)
     assert rows.names == ("city", "region", "population")
     assert rows.rows.source.name == "cities"

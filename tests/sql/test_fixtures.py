@@ -14,9 +14,9 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe_relation, line
 from adomnia.plans.public_rows import PublicRows
-from adomnia.privacy.relations import Table, Where
-from adomnia.sql.lower import understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.privacy.relations import Private, Where
+from adomnia.sql.lower import plan_question
+from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
 
 FILES = sorted((Path(__file__).parents[1] / "fixtures" / "sql").glob("*.sql"))
@@ -34,13 +34,13 @@ def cases(public=False):
 
 def meaning(question):
     try:
-        found = understood(parsed(question), HOSPITAL)
+        found = plan_question(parse(question), HOSPITAL)
     except Refusal as refusal:
         return "refused {} {}:{}".format(refusal.code, *refusal.position)
     if isinstance(found, PublicRows):
         return public(found)
     rows = found.relation.source if isinstance(found.relation, Where) else found.relation
-    return line(found) if isinstance(rows, Table) else f"{found.relation.rows_per_person} x {line(found)}"
+    return line(found) if isinstance(rows, Private) else f"{found.relation.rows_per_person} x {line(found)}"
 
 
 def public(found):

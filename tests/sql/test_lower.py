@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
 from adomnia.plans.plan import Plan
-from adomnia.sql.lower import lower, understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import lower, plan_question
+from adomnia.sql.reading.parse import parse
 from sql.bad_input import BAD
 from sql.hospital import CITIES, HOSPITAL, PEOPLE, whole
 
@@ -56,7 +56,7 @@ def test_names_are_distinct_and_short_however_long_the_column():
 )
 def test_no_output_gets_a_name_that_could_be_taken_for_markup(text):
     with pytest.raises(Refusal) as refusal:
-        understood(parsed(text), HOSPITAL)
+        plan_question(parse(text), HOSPITAL)
     assert refusal.value.code == "bad_alias"
 
 

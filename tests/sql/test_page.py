@@ -10,9 +10,9 @@ import pytest
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy import keys
-from adomnia.sql.lower import understood
-from adomnia.sql.reading import parse
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import plan_question
+from adomnia.sql.reading import parse as parsing
+from adomnia.sql.reading.parse import parse
 from adomnia.sql.values import scalars
 from adomnia.statistics.registry import STATISTICS
 from sql.hospital import HOSPITAL
@@ -32,7 +32,7 @@ CODES = set(re.findall(r"`(\w+)`", PAGE.split("## Refusals")[1]))
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_example_is_answered(example):
-    assert isinstance(understood(parsed(example), HOSPITAL), Plan | PublicRows)
+    assert isinstance(plan_question(parse(example), HOSPITAL), Plan | PublicRows)
 
 
 def test_there_are_examples():
@@ -52,6 +52,12 @@ def test_every_refusal_of_the_fixtures_is_on_the_page_and_every_code_of_the_page
 
 def test_the_limits_are_those_of_the_code():
     limits = PAGE.split("## Limits")[1].split("## Refusals")[0]
-    for limit in (parse.MOST_CHARACTERS, parse.MOST_PIECES, parse.MOST_BRACKETS, parse.MOST_LEVELS, scalars.MOST_NODES):
+    for limit in (
+        parsing.MOST_CHARACTERS,
+        parsing.MOST_PIECES,
+        parsing.MOST_BRACKETS,
+        parsing.MOST_LEVELS,
+        scalars.MOST_NODES,
+    ):
         assert f"{limit:,}" in limits
     assert f"at most {keys.MOST_CELLS:,} groups" in PAGE

@@ -11,12 +11,12 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.centred import distances_and_values, plain_total
 
 DOMAIN = Numbers(20, 100, 1)
 AGE = Column("age", Quantity(Fraction(20), Fraction(100)), DOMAIN)
-SUMMED = Query(Table("people", 1, (AGE,)), (), Total(AGE, DOMAIN))
+SUMMED = Query(Private("people", 1, (AGE,)), (), Total(AGE, DOMAIN))
 
 
 def test_a_row_moves_the_sum_of_distances_by_half_the_width():

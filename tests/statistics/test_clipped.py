@@ -24,7 +24,7 @@ from adomnia.privacy.keys import Bucket, key_cells
 from adomnia.privacy.kinds import Identity, Quantity, Text
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.queries import CLIPPED_PARTS, Clip, Query
-from adomnia.privacy.relations import PerPerson, Table
+from adomnia.privacy.relations import PerPerson, Private
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.contract import Measure, Measured
@@ -39,7 +39,7 @@ VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "vectors2.json").
 CITY = Column("city", Text(tuple(map(str, range(50)))))
 FARE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Fraction(1, 16)))
 NAME = Column("visit_id", Identity(linked="trips.visit_id"))
-TRIPS = Table("trips", 1000, (CITY, FARE, NAME))
+TRIPS = Private("trips", 1000, (CITY, FARE, NAME))
 COUNT = Count(Query(TRIPS, (CITY,), Rows()))
 PAID = Query(TRIPS, (CITY,), Total(FARE, FARE.domain))
 RHO = Concentrated(Fraction("0.0173"))  # about (1, 1e-6)
@@ -119,7 +119,7 @@ def uniform(number, draw):
 
 def test_a_tenth_buys_the_lengths_and_the_rest_the_shortened_counts():
     world = World(np.array([[3, 4], [1, 0], [0, 0]]))
-    count = Count(Query(Table("trips", 9, (CITY,)), (Column("c", Text(("a", "b"))),), Rows()))
+    count = Count(Query(Private("trips", 9, (CITY,)), (Column("c", Text(("a", "b"))),), Rows()))
     world.estimate(Clipped(count), Concentrated(1))
     (lengths,), (shortened,) = world.asked
     assert lengths.price == Concentrated(Fraction(1, 10))
@@ -141,7 +141,7 @@ STATISTICS = {
     "ungrouped": Located(Query(TRIPS, (), PAID.aggregate)),
     "variance": Variance(PAID, "VAR_POP"),
     "people": Count(Query(TRIPS, (CITY,), People())),
-    "one row": Count(Query(Table("trips", 1, (CITY,)), (CITY,), Rows())),
+    "one row": Count(Query(Private("trips", 1, (CITY,)), (CITY,), Rows())),
 }
 
 
@@ -209,7 +209,7 @@ def test_what_cannot_be_shortened_is_asked_as_it_is():
         statistic = STATISTICS[name]
         flow = Clipped(statistic).steps(RHO)
         assert next(flow) == (Measure(statistic.query, RHO),)
-    beyond = Table("trips", 2**44, (CITY, FARE))
+    beyond = Private("trips", 2**44, (CITY, FARE))
     assert next(Clipped(Sum(Query(beyond, (), PAID.aggregate))).steps(RHO))[0].query.relation == beyond
     assert world.asked == []
 
@@ -360,7 +360,7 @@ def test_noise_is_that_of_the_length_and_not_of_the_cap():
 
 def test_large_integers_stay_integers():
     wide = Column("x", Quantity(Fraction(0), Fraction(2**41), whole=True), Numbers.integers(0, 2**41))
-    table = Table("trips", 1000, (wide,))
+    table = Private("trips", 1000, (wide,))
     statistic = Sum(Query(table, (), Total(wide, wide.domain)))
     world = World(np.array([[1]]), np.array([[2**41]]))
     flow = Clipped(statistic).steps(Concentrated(1))

@@ -9,10 +9,10 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measure
 
-QUERY = Query(Table("visits", 10, ()), (), Rows())
+QUERY = Query(Private("visits", 10, ()), (), Rows())
 
 
 @pytest.mark.parametrize(

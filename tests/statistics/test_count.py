@@ -9,11 +9,11 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.count import Count
 
-QUERY = Query(Table("people", 3, ()), (), Rows())
+QUERY = Query(Private("people", 3, ()), (), Rows())
 
 
 def test_a_count_is_one_measurement_at_the_whole_price():

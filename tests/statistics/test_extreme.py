@@ -15,7 +15,7 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.extreme import Extreme
 from kit.bits import SeededBits
@@ -35,7 +35,7 @@ SHAPES = {
 def statistic(greatest, shares=None):
     shares = shares or (Fraction(int(greatest)),)
     return Extreme(
-        Query(Table("people", 1, (FARE,)), (), Histogram(FARE, FARE.domain, shares, Fraction(19, 20))), greatest
+        Query(Private("people", 1, (FARE,)), (), Histogram(FARE, FARE.domain, shares, Fraction(19, 20))), greatest
     )
 
 

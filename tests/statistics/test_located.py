@@ -15,7 +15,7 @@ from adomnia.privacy.events import Composed, Concentrated
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.queries import Clip, Query
-from adomnia.privacy.relations import Table, Where
+from adomnia.privacy.relations import Private, Where
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.located import Located, locate
 from adomnia.statistics.mean import Mean
@@ -23,7 +23,7 @@ from adomnia.statistics.sum import Sum
 
 CITY = Column("city", Text(("a", "b")))
 FARE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Fraction(1, 2)))
-TRIPS = Table("trips", 10, (CITY, FARE))
+TRIPS = Private("trips", 10, (CITY, FARE))
 PAID = Query(TRIPS, (CITY,), Total(FARE, FARE.domain))
 DISTANCES = replace(PAID, aggregate=Total(FARE, FARE.domain, centre=100))
 VALUES = replace(PAID, aggregate=Present(FARE))

@@ -12,14 +12,14 @@ from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column, number
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.mean import Mean
 
 DOMAIN = Numbers(0, 100, Fraction(1, 2))
 AGE = Column("age", Quantity(Fraction(0), Fraction(100)), DOMAIN)
 WHOLE = Column("whole", Quantity(Fraction(0), Fraction(200), whole=True), Numbers.integers(0, 200))
-PEOPLE = Table("people", 1, (AGE, WHOLE))
+PEOPLE = Private("people", 1, (AGE, WHOLE))
 MEAN = Mean(Query(PEOPLE, (), Total(AGE, DOMAIN)))
 
 

@@ -18,7 +18,7 @@ from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
@@ -29,7 +29,7 @@ from kit.bits import SeededBits
 DOMAIN = Numbers.integers(0, 100)
 FARE = Column("fare", Quantity(Fraction(0), Fraction(100), whole=True), DOMAIN)
 CITY = Column("city", Text(("a", "b", "c")))
-TRIPS = Table("trips", 10, (FARE, CITY))
+TRIPS = Private("trips", 10, (FARE, CITY))
 LAPLACE = DiscreteLaplace(Fraction(20))
 
 

@@ -18,7 +18,7 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.quantile import Quantile
 from kit.bits import SeededBits
@@ -40,7 +40,7 @@ PRICES = [Pure(Fraction(1, 2)), Pure(2), Concentrated(Fraction(1, 8))]
 
 def statistic(column, share=HALF, shares=None, confidence=Fraction(19, 20)):
     aggregate = Histogram(column, column.domain, shares or (share,), confidence)
-    return Quantile(Query(Table("people", 1, (column,)), (), aggregate), share)
+    return Quantile(Query(Private("people", 1, (column,)), (), aggregate), share)
 
 
 def rows(column, values):
@@ -174,4 +174,4 @@ def test_a_share_that_is_none_or_was_not_asked_for_is_refused(share):
 
 def test_a_query_of_anything_else_is_refused():
     with pytest.raises(TypeError, match="Histogram"):
-        Quantile(Query(Table("people", 1, (FARE,)), (), Rows()), HALF)
+        Quantile(Query(Private("people", 1, (FARE,)), (), Rows()), HALF)

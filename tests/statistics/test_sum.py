@@ -14,11 +14,11 @@ from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Table
+from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measure, Measured
 from adomnia.statistics.sum import Sum
 
-PEOPLE = Table("people", 1, ())
+PEOPLE = Private("people", 1, ())
 TENTHS = Numbers(0, 10, Fraction(1, 10))
 
 

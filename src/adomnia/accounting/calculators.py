@@ -1,7 +1,7 @@
-"""What a batch fixed in advance costs together; docs/proofs/calculators.md.
+"""The total cost of a batch of events that is fixed in advance; docs/proofs/calculators.md.
 
 Calculators explain and compare. They never admit: their theorems need the number and the prices of the events to be
-fixed before the first answer, which an analyst who adapts does not do. Only `filters` admits.
+fixed before the first answer, which an analyst who adapts does not do. Only `privacy/filters.py` admits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,14 @@ from adomnia.privacy.losses import loss
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["advanced", "advanced_tight", "basic", "distribution", "optimal", "parallel"]
+__all__ = [
+    "advanced_composition",
+    "basic_composition",
+    "numerical_composition",
+    "optimal_composition",
+    "parallel_composition",
+    "tight_advanced_composition",
+]
 
 _Distribution: TypeAlias = Any  # dp-accounting ships no types
 
@@ -40,70 +47,74 @@ _FOURIER_ERROR = 1e-14  # in probability; seen below 1e-15, allowed for and not 
 _LARGEST_VARIANCE = 10**10  # dp-accounting lists the support: a second and a half here
 
 
-def basic(events: Iterable[Event]) -> Approximate:
+def basic_composition(events: Iterable[Event]) -> Approximate:
     """Epsilons and deltas add up, for adaptive analysts too.
 
-    >>> basic([Pure(0.5), Approximate(0.25, 1e-6)])
+    >>> basic_composition([Pure(0.5), Approximate(0.25, 1e-6)])
     Approximate(epsilon=Fraction(3, 4), delta=Fraction(1, 1000000))
     """
-    pairs = _pairs(events, "basic")
+    pairs = _pairs(events, "basic_composition")
     return Approximate(sum(epsilon for epsilon, _ in pairs), sum(delta for _, delta in pairs))
 
 
-def parallel(events: Iterable[Event]) -> Approximate:
-    """The dearest part pays for all: parts of a public partition of which each person, with all their rows, is in one.
+def parallel_composition(events: Iterable[Event]) -> Approximate:
+    """The largest cost among the parts of a public partition in which all rows of a person are in one part.
 
     Only where neighbours add or remove a person: a replaced one may leave one part and enter another.
     """
-    pairs = _pairs(events, "parallel")
+    pairs = _pairs(events, "parallel_composition")
     return Approximate(max(epsilon for epsilon, _ in pairs), max(delta for _, delta in pairs))
 
 
-def advanced(epsilon: Number, delta: Number, times: int, slack: Number) -> Approximate:
-    """Dwork, Rothblum & Vadhan 2010, theorem 3.20 of Dwork & Roth 2014; for few or large epsilons `basic` is less."""
-    return _advanced(epsilon, delta, times, slack, drift=lambda one: exp_up(one) - 1)
+def advanced_composition(epsilon: Number, delta: Number, times: int, slack: Number) -> Approximate:
+    """The total of `times` events, but for a probability of `slack`; for few or large epsilons the basic one is less.
+
+    Cite        Dwork, Rothblum & Vadhan 2010; theorem 3.20 of Dwork & Roth 2014.
+    """
+    return _compose_with_drift(epsilon, delta, times, slack, drift=lambda one: exp_up(one) - 1)
 
 
-def advanced_tight(epsilon: Number, delta: Number, times: int, slack: Number) -> Approximate:
-    """The same with the exact worst-case mean of the loss, epsilon tanh(epsilon / 2), as drift."""
-    return _advanced(epsilon, delta, times, slack, drift=lambda one: 1 - 2 / (exp_up(one) + 1))
+def tight_advanced_composition(epsilon: Number, delta: Number, times: int, slack: Number) -> Approximate:
+    """Advanced composition with the exact worst-case mean of the loss, epsilon tanh(epsilon / 2), as drift."""
+    return _compose_with_drift(epsilon, delta, times, slack, drift=lambda one: 1 - 2 / (exp_up(one) + 1))
 
 
-def optimal(epsilon: Number, delta: Number, times: int, target_delta: Number) -> Approximate:
-    """The least epsilon for `times` events of (epsilon, delta) at a total target delta: nothing smaller is true.
+def optimal_composition(epsilon: Number, delta: Number, times: int, target_delta: Number) -> Approximate:
+    """The least epsilon that `times` events of (epsilon, delta) have together at a total target delta.
 
     Cite        Kairouz, Oh & Viswanath 2015: randomised response is the worst (epsilon, delta)-DP mechanism.
     """
-    one, count = positive(epsilon, "optimal", "epsilon"), whole(times, "optimal", "times")
-    target = proportion(target_delta, "optimal", "target_delta")
-    kept = _power(_decimal(1 - proportion(delta, "optimal", "delta"), _DOWN), count, _DOWN)
+    one, count = positive(epsilon, "optimal_composition", "epsilon"), whole(times, "optimal_composition", "times")
+    target = proportion(target_delta, "optimal_composition", "target_delta")
+    kept = _power(_decimal(1 - proportion(delta, "optimal_composition", "delta"), _DOWN), count, _DOWN)
     remaining = _decimal(1 - (1 - target) / Fraction(kept), _DOWN)
     if remaining < 0:
-        raise ValueError(f"optimal target_delta must be at least what {count} events use up, got {target_delta}.")
+        rule = f"must be at least what {count} events use up"
+        raise ValueError(f"optimal_composition target_delta {rule}, got {target_delta}.")
     # A slightly larger epsilon only makes the bound larger, so from here on the growth is taken as exact.
     growth = _decimal(exp_up(one, _DIGITS), _UP)
     factor = max(Decimal(1), *_likelihood_ratios(growth, count, remaining))
-    return Approximate(_in_units(ln_up(Fraction(factor))), target)
+    return Approximate(_round_up_epsilon(ln_up(Fraction(factor))), target)
 
 
-def distribution(events: Iterable[Event], delta: Number) -> Approximate:
-    """The privacy-loss distributions convolved by `dp-accounting`, rounded against us but for floating point.
+def numerical_composition(events: Iterable[Event], delta: Number) -> Approximate:
+    """The total by convolving privacy-loss distributions with `dp-accounting`, rounded up but for floating point.
 
     Scalar noise counts by its own law, pure and approximate events as randomised response, the worst of their kind.
     """
     from dp_accounting.pld.privacy_loss_distribution import identity  # seconds to import
 
-    target = proportion(delta, "distribution", "delta")
-    counts = Counter(part for event in events for part in _parts(event))
+    target = proportion(delta, "numerical_composition", "delta")
+    counts = Counter(part for event in events for part in _flatten(event))
     if not counts:
-        raise ValueError("distribution events must hold at least one event, got ().")
-    interval = _interval(counts)
+        raise ValueError("numerical_composition events must hold at least one event, got ().")
+    interval = _grid_step(counts)
     parts = (_loss_distribution(part, interval).self_compose(count) for part, count in counts.items())
     total = reduce(lambda left, right: left.compose(right), parts, identity(interval))
     epsilon = total.get_epsilon_for_delta(max(0.0, float(target) * (1 - 1e-6) - _FOURIER_ERROR))
     if isinf(epsilon):
-        raise ValueError(f"distribution delta must be above what the events use up, got {delta}.")
-    return Approximate(_in_units(Fraction(epsilon)), target)
+        raise ValueError(f"numerical_composition delta must be above what the events use up, got {delta}.")
+    return Approximate(_round_up_epsilon(Fraction(epsilon)), target)
 
 
 def _pairs(events: Iterable[Event], owner: str) -> list[tuple[Fraction, Fraction]]:
@@ -115,7 +126,7 @@ def _pairs(events: Iterable[Event], owner: str) -> list[tuple[Fraction, Fraction
 
 def _pair(event: Event, owner: str) -> tuple[Fraction, Fraction]:
     if isinstance(event, Composed):
-        together = basic(event.events)
+        together = basic_composition(event.events)
         return together.epsilon, together.delta
     if isinstance(event, Approximate):
         return event.epsilon, event.delta
@@ -125,16 +136,16 @@ def _pair(event: Event, owner: str) -> tuple[Fraction, Fraction]:
     return epsilon, Fraction(0)
 
 
-def _advanced(
+def _compose_with_drift(
     epsilon: Number, delta: Number, times: int, slack: Number, drift: Callable[[Fraction], Fraction]
 ) -> Approximate:
-    one, count = positive(epsilon, "advanced", "epsilon"), whole(times, "advanced", "times")
-    failure = proportion(slack, "advanced", "slack")
+    one, count = positive(epsilon, "advanced_composition", "epsilon"), whole(times, "advanced_composition", "times")
+    failure = proportion(slack, "advanced_composition", "slack")
     if failure == 0:
-        raise ValueError(f"advanced slack must be > 0, got {slack}.")
+        raise ValueError(f"advanced_composition slack must be > 0, got {slack}.")
     deviation = sqrt_up(2 * count * ln_up(1 / failure)) * one
-    total_delta = count * proportion(delta, "advanced", "delta") + failure
-    return Approximate(_in_units(deviation + count * one * drift(one)), total_delta)
+    total_delta = count * proportion(delta, "advanced_composition", "delta") + failure
+    return Approximate(_round_up_epsilon(deviation + count * one * drift(one)), total_delta)
 
 
 def _likelihood_ratios(growth: Decimal, count: int, remaining: Decimal) -> Iterator[Decimal]:
@@ -166,19 +177,19 @@ def _decimal(x: Fraction, context: Context) -> Decimal:
     return context.divide(x.numerator, x.denominator)
 
 
-def _in_units(epsilon: Fraction) -> Fraction:
+def _round_up_epsilon(epsilon: Fraction) -> Fraction:
     return max(1, round_up(epsilon, EPSILON_UNIT)) * EPSILON_UNIT
 
 
-def _parts(event: Event) -> Iterator[Event]:
+def _flatten(event: Event) -> Iterator[Event]:
     if isinstance(event, Composed):
         for part in event.events:
-            yield from _parts(part)
+            yield from _flatten(part)
     else:
         yield event
 
 
-def _interval(counts: Counter[Event]) -> float:
+def _grid_step(counts: Counter[Event]) -> float:
     """A grid for privacy losses: finer than the smallest, and of at most two million points."""
     sizes = {part: sqrt(2 * loss(part).rho) for part in counts}
     reach = sum(count * (8 * sizes[part] + sizes[part] ** 2 / 2) for part, count in counts.items())
@@ -187,7 +198,8 @@ def _interval(counts: Counter[Event]) -> float:
 
 @singledispatch
 def _loss_distribution(event: Event, interval: float) -> _Distribution:
-    raise ValueError(f"distribution events must have a loss distribution of their own, got {event!r} at {interval}.")
+    rule = "must have a loss distribution of their own"
+    raise ValueError(f"numerical_composition events {rule}, got {event!r} at {interval}.")
 
 
 @_loss_distribution.register
@@ -220,7 +232,7 @@ def _(event: ScalarGaussian, interval: float) -> _Distribution:
     from dp_accounting.pld.privacy_loss_distribution import from_discrete_gaussian_mechanism
 
     if event.variance > _LARGEST_VARIANCE:
-        raise ValueError(f"distribution variance must be <= 1e10, got {event.variance}.")
+        raise ValueError(f"numerical_composition variance must be <= 1e10, got {event.variance}.")
     sigma = nextafter(sqrt(event.variance), 0.0)
     return from_discrete_gaussian_mechanism(
         sigma, event.distance, value_discretization_interval=interval, use_connect_dots=True

@@ -1,4 +1,4 @@
-"""What a guarantee for one person says about several; docs/proofs/groups.md."""
+"""Group privacy: what a guarantee for one person says about several; docs/proofs/groups.md."""
 
 from __future__ import annotations
 
@@ -23,89 +23,89 @@ from adomnia.privacy.losses import loss
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["Guarantee", "for_group", "replace_one"]
+__all__ = ["Guarantee", "group_privacy", "replacement_privacy"]
 
 Guarantee: TypeAlias = Pure | Concentrated | Approximate
 
 _LARGEST_EPSILON = 5_000  # e**5000 times the smallest delta there is, 1e-300, is far above 1
 
 
-def for_group(event: Event, size: int) -> Guarantee:
-    """The guarantee of the same event against adding or removing that many people at once.
+def group_privacy(event: Event, size: int) -> Guarantee:
+    """The guarantee of an event when that many people are added or removed at once.
 
-    >>> for_group(Pure(0.5), 3)
+    >>> group_privacy(Pure(0.5), 3)
     Pure(epsilon=Fraction(3, 2))
     """
-    return _group(event, whole(size, "for_group", "size"))
+    return _guarantee(event, whole(size, "group_privacy", "size"))
 
 
-def replace_one(event: Event) -> Guarantee:
-    """The guarantee against replacing one person by another: one leaves and one comes."""
-    return for_group(event, 2)
+def replacement_privacy(event: Event) -> Guarantee:
+    """The guarantee of an event when one person is replaced by another: one is removed and one added."""
+    return group_privacy(event, 2)
 
 
 @singledispatch
-def _group(event: Event, size: int) -> Guarantee:
-    raise TypeError(f"for_group event must be an event, got {event!r} for a group of {size}.")
+def _guarantee(event: Event, size: int) -> Guarantee:
+    raise TypeError(f"group_privacy event must be an event, got {event!r} for a group of {size}.")
 
 
-@_group.register
+@_guarantee.register
 def _(event: Pure | BoundedRange, size: int) -> Guarantee:
     return Pure(event.epsilon * size)
 
 
-@_group.register
+@_guarantee.register
 def _(event: ScalarLaplace, size: int) -> Guarantee:
     return Pure(event.distance * size / event.scale)
 
 
-@_group.register
+@_guarantee.register
 def _(event: ScalarGaussian, size: int) -> Guarantee:
     return Concentrated((event.distance * size) ** 2 / (2 * event.variance))
 
 
-@_group.register
+@_guarantee.register
 def _(event: Concentrated, size: int) -> Guarantee:
     if event.delta == 0 or size == 1:
         return Concentrated(event.rho * size**2, event.delta)
     # Approximate zCDP does not chain (the excluded outcomes differ from link to link), so it becomes a pair first.
     epsilon = max(epsilon_of(event.rho, event.delta), EPSILON_UNIT)
-    return _chained(epsilon, 2 * event.delta, size)
+    return _chain(epsilon, 2 * event.delta, size)
 
 
-@_group.register
+@_guarantee.register
 def _(event: Approximate, size: int) -> Guarantee:
-    return _chained(event.epsilon, event.delta, size)
+    return _chain(event.epsilon, event.delta, size)
 
 
-@_group.register
+@_guarantee.register
 def _(event: Composed, size: int) -> Guarantee:
-    parts = [_group(part, size) for part in event.events]
+    parts = [_guarantee(part, size) for part in event.events]
     total = loss(Composed(parts))
     if total.epsilon is not None:
         return Pure(total.epsilon)
     pairs = [part for part in parts if not isinstance(part, Concentrated)]
     if len(pairs) == len(parts):
-        return Approximate(sum(pair.epsilon for pair in pairs), _below_one(total.delta, size))
-    return Concentrated(total.rho, _below_one(total.delta, size))
+        return Approximate(sum(pair.epsilon for pair in pairs), _require_below_one(total.delta, size))
+    return Concentrated(total.rho, _require_below_one(total.delta, size))
 
 
-def _chained(epsilon: Fraction, delta: Fraction, size: int) -> Approximate:
+def _chain(epsilon: Fraction, delta: Fraction, size: int) -> Approximate:
     """(size epsilon, delta (1 + e^epsilon + ... + e^((size - 1) epsilon))), the sum rounded up."""
     if delta == 0 or size == 1:
-        return Approximate(epsilon * size, _below_one(delta, size))
+        return Approximate(epsilon * size, _require_below_one(delta, size))
     base = max(epsilon, EPSILON_UNIT)  # the sum grows with epsilon, and stays well away from 0 / 0 this way
     if base * size > _LARGEST_EPSILON:
-        raise _vacuous(size)
+        raise _vacuous_error(size)
     growth = (exp_up(base * size) - 1) / (exp_down(base) - 1)
-    return Approximate(epsilon * size, _below_one(delta * growth, size))
+    return Approximate(epsilon * size, _require_below_one(delta * growth, size))
 
 
-def _below_one(delta: Fraction, size: int) -> Fraction:
+def _require_below_one(delta: Fraction, size: int) -> Fraction:
     if delta >= 1:
-        raise _vacuous(size)
+        raise _vacuous_error(size)
     return delta
 
 
-def _vacuous(size: int) -> ValueError:
-    return ValueError(f"for_group size must keep delta below 1, got {size}.")
+def _vacuous_error(size: int) -> ValueError:
+    return ValueError(f"group_privacy size must keep delta below 1, got {size}.")

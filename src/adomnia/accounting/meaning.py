@@ -14,16 +14,16 @@ from adomnia.privacy.events import Approximate, Event, Pure
 from adomnia.privacy.losses import loss
 
 __all__ = [
-    "admissible",
     "advantage",
     "concentrated_advantage",
     "concentrated_detection",
     "detection",
+    "explain_guarantee",
     "gaussian_advantage",
     "gaussian_detection",
     "odds_factor",
     "posterior",
-    "sentence",
+    "probability_bounds",
 ]
 
 _LARGEST_LOGARITHM = 700.0  # exp of it is still a float, and times the smallest rate, 1e-300, it is still above 1
@@ -31,13 +31,13 @@ _FALSE_ALARMS = 0.01
 
 
 def odds_factor(epsilon: Number) -> float:
-    """By how much at most the odds of anything about one person's rows are multiplied (or divided)."""
+    """The largest factor by which answers can change the odds of any statement about one person's rows."""
     growth = float(positive(epsilon, "odds_factor", "epsilon"))
     return exp(growth) if growth <= _LARGEST_LOGARITHM else inf
 
 
 def posterior(prior: Number, epsilon: Number) -> float:
-    """The largest belief that a prior one can become; the smallest follows from the complement of the prior.
+    """The largest probability that a prior one can become; the smallest follows from the complement of the prior.
 
     >>> round(posterior(0.01, 1), 4)
     0.0267
@@ -47,9 +47,9 @@ def posterior(prior: Number, epsilon: Number) -> float:
     return before / (before + (1 - before) * shrinking)
 
 
-def admissible(probability: Number, epsilon: Number, delta: Number = 0) -> tuple[float, float]:
-    """How probable an outcome may be without a person, if it has that probability with them."""
-    rate = _probability(probability, "admissible", "probability")
+def probability_bounds(probability: Number, epsilon: Number, delta: Number = 0) -> tuple[float, float]:
+    """The least and greatest probability of an outcome without a person, given its probability with them."""
+    rate = _probability(probability, "probability_bounds", "probability")
     return 1 - detection(1 - rate, epsilon, delta), detection(rate, epsilon, delta)
 
 
@@ -78,12 +78,12 @@ def gaussian_detection(false_positive_rate: Number, rho: Number) -> float:
     if rate in (0.0, 1.0):
         return rate
     normal = NormalDist()
-    return normal.cdf(_shift(rho, "gaussian_detection") + normal.inv_cdf(rate))
+    return normal.cdf(_gaussian_shift(rho, "gaussian_detection") + normal.inv_cdf(rate))
 
 
 def gaussian_advantage(rho: Number) -> float:
     """The best advantage against continuous Gaussian noise of that rho."""
-    return 2 * NormalDist().cdf(_shift(rho, "gaussian_advantage") / 2) - 1
+    return 2 * NormalDist().cdf(_gaussian_shift(rho, "gaussian_advantage") / 2) - 1
 
 
 def concentrated_detection(false_positive_rate: Number, rho: Number, delta: Number = 0) -> float:
@@ -106,35 +106,36 @@ def concentrated_advantage(rho: Number, delta: Number = 0) -> float:
     return failure + (1 - failure) * min(sqrt(spread / 2), sqrt(-expm1(-spread)))
 
 
-def sentence(guarantee: Event | Number, prior: Number) -> str:
-    """What a guarantee means, in plain words.
+def explain_guarantee(guarantee: Event | Number, prior: Number) -> str:
+    """Say in plain words what a guarantee means.
 
-    >>> print(sentence(1, 0.01))  # doctest: +ELLIPSIS
+    >>> print(explain_guarantee(1, 0.01))  # doctest: +ELLIPSIS
     If someone gives 1 in 100 that you are in the data, after everything released they can give at most 2.67 in 100. ...
     """
     event = guarantee if isinstance(guarantee, Event) else Pure(guarantee)
-    before = _probability(prior, "sentence", "prior")
+    before = _probability(prior, "explain_guarantee", "prior")
     limits = "It bounds what your own rows reveal, not what can be learned about you from everybody else's."
     cost = loss(event)
-    opening = f"If someone gives {_in_hundred(before)} that you are in the data, after everything released"
+    opening = f"If someone gives {_format_probability(before)} that you are in the data, after everything released"
     if cost.epsilon is not None:
-        return f"{opening} they can give at most {_in_hundred(posterior(prior, cost.epsilon))}. {limits}"
-    hits = _best_test(event)
+        return f"{opening} they can give at most {_format_probability(posterior(prior, cost.epsilon))}. {limits}"
+    hits = _best_detection(event)
     after = before * hits / (before * hits + (1 - before) * _FALSE_ALARMS)
     return (
-        f"{opening} any test that names {_in_hundred(_FALSE_ALARMS)} of the people who are not in it names at most "
-        f"{_in_hundred(hits)} of those who are; when it names you they can give at most {_in_hundred(after)}. {limits}"
+        f"{opening} any test that names {_format_probability(_FALSE_ALARMS)} of the people who are not in it names at "
+        f"most {_format_probability(hits)} of those who are; when it names you they can give at most "
+        f"{_format_probability(after)}. {limits}"
     )
 
 
-def _best_test(event: Event) -> float:
+def _best_detection(event: Event) -> float:
     if isinstance(event, Approximate):
         return detection(_FALSE_ALARMS, event.epsilon, event.delta)
     cost = loss(event)
     return concentrated_detection(_FALSE_ALARMS, cost.rho, cost.delta)
 
 
-def _shift(rho: Number, owner: str) -> float:
+def _gaussian_shift(rho: Number, owner: str) -> float:
     return sqrt(2 * positive(rho, owner, "rho"))
 
 
@@ -145,5 +146,5 @@ def _probability(value: Number, owner: str, field: str) -> float:
     return float(number)
 
 
-def _in_hundred(probability: float) -> str:
+def _format_probability(probability: float) -> str:
     return f"{100 * probability:.3g} in 100"

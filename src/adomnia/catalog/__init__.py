@@ -1,1 +1,1 @@
-"""What the owner declares about the data: the catalog, read, checked and drafted."""
+"""The catalog, which is what the owner declares about the data: reading, checking and drafting it."""

@@ -1,4 +1,4 @@
-"""What a catalog promises, in sentences: what `adomnia check` prints. Every number in them is derived, none is data."""
+"""What a catalog promises, in sentences that `adomnia check` prints. Every number is derived from what is declared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import accumulate
 from math import floor, isinf, log10
 from typing import TYPE_CHECKING
 
-from adomnia.accounting.groups import for_group
+from adomnia.accounting.groups import group_privacy
 from adomnia.accounting.meaning import concentrated_detection, odds_factor, posterior
 from adomnia.privacy import relations
 from adomnia.privacy.aggregates import Rows, Total
@@ -51,11 +51,11 @@ class Coalition:
 
 
 def promises(catalog: Catalog) -> list[Promise]:
-    """The unit, each table and what one person can move in it, the budgets, and whether they fit together."""
+    """The promises of a catalog: its unit, each table and its sensitivities, the budgets, and whether they fit."""
     return [
         Promise("unit", catalog.unit.promise()),
         *(promise for table in catalog.tables for promise in _table(table)),
-        Promise("budget", f"All answers together cost at most {_amount(catalog.budget)}"),
+        Promise("budget", f"All answers together cost at most {_format_budget(catalog.budget)}"),
         *_meanings(catalog),
         *(promise for analyst in catalog.analysts for promise in _analyst(analyst)),
         *_coalitions(catalog),
@@ -64,7 +64,7 @@ def promises(catalog: Catalog) -> list[Promise]:
 
 
 def coalitions(catalog: Catalog) -> list[Coalition]:
-    """For one analyst, two, and so on up to all: the largest personal budgets, and never more than the dataset's."""
+    """The most that one analyst, any two, and so on up to all can spend; never more than the dataset's budget."""
     epsilons, deltas = (
         accumulate(sorted((getattr(analyst.budget, part) for analyst in catalog.analysts), reverse=True))
         for part in ("epsilon", "delta")
@@ -75,10 +75,10 @@ def coalitions(catalog: Catalog) -> list[Coalition]:
     ]
 
 
-def in_hundred(probability: float) -> str:
-    """A probability for the eye: three digits, and more where it is nearly certain.
+def format_probability(probability: float) -> str:
+    """Format a probability with three digits, and with more where it is nearly 1.
 
-    >>> in_hundred(0.0267312), in_hundred(0.9999546)
+    >>> format_probability(0.0267312), format_probability(0.9999546)
     ('2.67 in 100', '99.9955 in 100')
     """
     percent, doubt = 100 * probability, 100 * (1 - probability)
@@ -87,10 +87,10 @@ def in_hundred(probability: float) -> str:
     return f"{percent:.{1 - floor(log10(doubt))}f} in 100"
 
 
-def times(factor: float) -> str:
-    """A factor for the eye.
+def format_factor(factor: float) -> str:
+    """Format a factor with three digits, or as a whole number where it is large.
 
-    >>> times(2.71828), times(22026.47)
+    >>> format_factor(2.71828), format_factor(22026.47)
     ('2.72 times', '22,026 times')
     """
     if isinf(factor):
@@ -102,7 +102,7 @@ def _table(table: Table) -> Iterator[Promise]:
     if table.public:
         yield Promise(table.name, "Public: about nobody, read exactly, at no price.")
         return
-    relation = relations.Table(table.name, table.rows_per_person, table.columns)
+    relation = relations.Private(table.name, table.rows_per_person, table.columns)
     rows = Query(relation, (), Rows()).sensitivity().l1.numerator
     kept = "1 row" if table.rows_per_person == 1 else f"{table.rows_per_person:,} rows"
     yield Promise(table.name, f"A person counts with at most {kept}, and moves COUNT(*) by at most {rows:,}.")
@@ -116,7 +116,7 @@ def _table(table: Table) -> Iterator[Promise]:
             yield Promise(f"{table.name}.{column.name}", said)
 
 
-def _column(relation: relations.Table, column: Column) -> str:
+def _column(relation: relations.Private, column: Column) -> str:
     if isinstance(column.kind, Truth) or (isinstance(column.kind, Text) and column.kind.values is not None):
         return f"May group: all {len(key_values(column)):,} declared values come back."
     domain = column.domain
@@ -131,7 +131,7 @@ def _plain(number: Fraction) -> str:
     return f"{number.numerator:,}" if number.denominator == 1 else f"{float(number):,}"
 
 
-def _amount(budget: Budget) -> str:
+def _format_budget(budget: Budget) -> str:
     total = (
         f"epsilon {shown_down(budget.epsilon)} and delta {shown_down(budget.delta)}: in pure epsilon (Laplace noise)"
     )
@@ -149,8 +149,8 @@ def _meanings(catalog: Catalog) -> Iterator[Promise]:
         yield Promise("meaning", f"After all that any one analyst gets in pure epsilon, {_beliefs(largest)}.")
     if budget.approximate and budget.rho:
         alarms = _PRIORS[0]
-        hits = in_hundred(concentrated_detection(alarms, budget.rho, budget.event_delta))
-        wrong = f"a test that names {in_hundred(float(alarms))} of the people who are not in the data"
+        hits = format_probability(concentrated_detection(alarms, budget.rho, budget.event_delta))
+        wrong = f"a test that names {format_probability(float(alarms))} of the people who are not in the data"
         yield Promise("meaning", f"After all answers in rho, {wrong} names at most {hits} of those who are.")
     yield Promise(
         together,
@@ -159,13 +159,13 @@ def _meanings(catalog: Catalog) -> Iterator[Promise]:
     )
     if budget.approximate and budget.rho:
         delta = budget.delta - budget.event_delta
-        epsilon = epsilon_of(loss(for_group(Concentrated(budget.rho), HOUSEHOLD)).rho, delta)
+        epsilon = epsilon_of(loss(group_privacy(Concentrated(budget.rho), HOUSEHOLD)).rho, delta)
         says = f"epsilon {shown_up(epsilon)} and delta {shown_up(delta)} for the household as a whole"
         yield Promise(together, f"All answers with Gaussian noise alone are {says}.")
 
 
 def _for_household(epsilon: Fraction) -> str:
-    group = for_group(Pure(epsilon), HOUSEHOLD)
+    group = group_privacy(Pure(epsilon), HOUSEHOLD)
     assert isinstance(group, Pure)  # noqa: S101 - as docs/proofs/groups.md says of pure guarantees
     return shown_up(group.epsilon)
 
@@ -173,14 +173,14 @@ def _for_household(epsilon: Fraction) -> str:
 def _beliefs(epsilon: Fraction) -> str:
     rare, even = _PRIORS
     return (
-        f"someone who gives {in_hundred(float(rare))} that you are in the data can give at most "
-        f"{in_hundred(posterior(rare, epsilon))}, and someone who gives {in_hundred(float(even))} at most "
-        f"{in_hundred(posterior(even, epsilon))}: odds grow at most {times(odds_factor(epsilon))}"
+        f"someone who gives {format_probability(float(rare))} that you are in the data can give at most "
+        f"{format_probability(posterior(rare, epsilon))}, and someone who gives {format_probability(float(even))} at "
+        f"most {format_probability(posterior(even, epsilon))}: odds grow at most {format_factor(odds_factor(epsilon))}"
     )
 
 
 def _analyst(analyst: Analyst) -> Iterator[Promise]:
-    yield Promise(analyst.name, f"May spend at most {_amount(analyst.budget)}")
+    yield Promise(analyst.name, f"May spend at most {_format_budget(analyst.budget)}")
     policy, epsilon = analyst.policy, analyst.budget.epsilon
     most = epsilon if policy.ceiling is None else policy.ceiling
     if policy.questions is not None:
@@ -200,21 +200,21 @@ def _analyst(analyst: Analyst) -> Iterator[Promise]:
 def _coalitions(catalog: Catalog) -> Iterator[Promise]:
     found, budget = coalitions(catalog), catalog.budget
     for one in found:
-        if one.size in _told(len(found)):
+        if one.size in _listed_sizes(len(found)):
             who, may = ("any analyst", "May") if one.size == 1 else (f"any {one.size:,} analysts", "Together may")
             spent = f"epsilon {shown_up(one.epsilon)} and delta {shown_up(one.delta)}"
             share = f"{shown_up(100 * one.epsilon / budget.epsilon)}% of the dataset's epsilon"
             yield Promise(who, f"{may} spend at most {spent}: {share}.")
 
 
-def _told(number: int) -> set[int]:
+def _listed_sizes(number: int) -> set[int]:
     """Which sizes of coalitions are worth a line: 1, 2, 5, 10, 20, 50 and so on, and all."""
     steps = {step * 10**power for step in (1, 2, 5) for power in range(len(str(number)))}
     return {size for size in steps if size < number} | {number}
 
 
 def _coalition(catalog: Catalog) -> Promise:
-    """Whether analysts who act together can use up what others were given; docs/catalog.md argues the three cases."""
+    """Whether analysts together can use up what others were given; docs/catalog.md explains the three cases."""
     budget, personal = catalog.budget, [analyst.budget for analyst in catalog.analysts]
     profiles = [Budget(table.profile_epsilon) for table in catalog.tables if table.profile_epsilon is not None]
     spends = [*personal, *profiles]

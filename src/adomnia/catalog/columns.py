@@ -1,11 +1,11 @@
-"""A declared column: its kind, and the grid of a bounded number. The bounds come from the catalog and nowhere else."""
+"""Reads the columns of a table: the kind of each, and the grid of a number, whose bounds are always declared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adomnia.catalog.keys import COLUMNS, SYNONYMS, did_you_mean
+from adomnia.catalog.document_keys import COLUMNS, SYNONYMS, did_you_mean
 from adomnia.catalog.model import RESERVED
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.domains import Categories, Numbers
@@ -21,27 +21,27 @@ Declared: TypeAlias = dict[str, Any]
 PublicValues: TypeAlias = Callable[[tuple[str, ...], str], tuple[str, ...]]
 
 
-def columns(document: Document, table: str, public_values: PublicValues) -> tuple[Column, ...]:
-    """The columns of a table; `public_values` looks up "table.column" for the key at a path."""
+def read_columns(document: Document, table: str, public_values: PublicValues) -> tuple[Column, ...]:
+    """Read the columns of a table; `public_values` looks up "table.column" for the key at a path."""
     path = ("tables", table, "columns")
     if "columns" not in document.at("tables", table):
         return ()
     names = document.names(*path, reserved=RESERVED)
-    return tuple(_column(document, (*path, name), public_values) for name in names)
+    return tuple(_read_column(document, (*path, name), public_values) for name in names)
 
 
-def _column(document: Document, path: tuple[str, ...], public_values: PublicValues) -> Column:
-    kind = _type(document, path)
+def _read_column(document: Document, path: tuple[str, ...], public_values: PublicValues) -> Column:
+    kind = _read_type(document, path)
     section = COLUMNS[kind]
     declared = dict(document.section(path, section))
     _check_bounds(document, path, declared)
     if isinstance(declared.get("values"), str):
         declared["values"] = public_values((*path, "values"), declared["values"])
-    with document.explained(path, section):
+    with document.translate_errors(path, section):
         return Column(path[-1], *_BUILDERS[kind](declared))
 
 
-def _type(document: Document, path: tuple[str, ...]) -> str:
+def _read_type(document: Document, path: tuple[str, ...]) -> str:
     declared = document.at(*path)
     known = f"(the types are {', '.join(COLUMNS)})"
     if "type" not in declared:

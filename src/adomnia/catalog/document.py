@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adomnia.catalog.keys import LATER, NAME, SECTION, SECTIONS, did_you_mean
+from adomnia.catalog.document_keys import LATER, NAME, SECTION, SECTIONS, did_you_mean
 from adomnia.catalog.places import places
 from adomnia.errors import Refusal
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from adomnia.catalog.keys import Key, Section
+    from adomnia.catalog.document_keys import DocumentKey, Section
 
 _POSITION = re.compile(r"(?<=line )\d+|(?<=column )\d+")
 _KERNEL = re.compile(r"\w+ (?P<field>\w+) (?P<rule>must .*)\.")  # how every ValueError of ours is worded
@@ -39,14 +39,14 @@ class Document:
         return found
 
     def refusal(self, path: Sequence[str], why: str, fix: str) -> Refusal:
-        """No, at this key; a key that is not there is shown at the section it belongs into."""
+        """The refusal at a key; of a missing key, at the section that it belongs to."""
         found = places(self.text)
         present = next((path[:end] for end in range(len(path), 0, -1) if tuple(path[:end]) in found), ())
         key = ".".join(path)
         return Refusal(f"{key} in {self.file}" if key else str(self.file), why, fix, found.get(tuple(present), (1, 1)))
 
     def section(self, path: tuple[str, ...], section: Section) -> dict[str, Any]:
-        """The keys at a path, each of them known, none missing, every value as its rule says."""
+        """The section at a path, after checking that its keys are known, complete, and hold what their rules say."""
         content: dict[str, Any] = self.at(*path)
         for name in content:
             if name not in section.names():
@@ -59,7 +59,7 @@ class Document:
         return content
 
     def names(self, *path: str, reserved: Sequence[str] = ()) -> list[str]:
-        """The names that the owner chose at a path: well-formed, free, and distinct whatever their case."""
+        """The names that the owner chose at a path, after checking that they are well-formed, free and distinct."""
         taken: dict[str, str] = {}
         for name, value in self.at(*path).items():
             fault = _name_fault(name, reserved, taken)
@@ -67,14 +67,14 @@ class Document:
                 fix = "rename it here and in the file" if path[-1] == "columns" else "rename it"
                 raise self.refusal((*path, name), fault, fix)
             if not SECTION.holds(value):
-                why = f"must be {SECTION.says}, got {_shown(value)}"
+                why = f"must be {SECTION.says}, got {_render_value(value)}"
                 raise self.refusal((*path, name), why, "write its keys in { } or under a heading in [ ]")
             taken[name.lower()] = name
         return list(taken.values())
 
     @contextmanager
-    def explained(self, path: tuple[str, ...], section: Section) -> Iterator[None]:
-        """Turns what the kernel says against a value into a refusal at the key of the same name."""
+    def translate_errors(self, path: tuple[str, ...], section: Section) -> Iterator[None]:
+        """Turn a ValueError about a field into a refusal at the key of the same name."""
         try:
             yield
         except ValueError as error:
@@ -96,17 +96,17 @@ class Document:
     def _later(self, path: tuple[str, ...], feature: str, fix: str) -> Refusal:
         return self.refusal(path, f"asks for something that is not built yet: {feature}", fix)
 
-    def _check(self, path: tuple[str, ...], key: Key) -> None:
+    def _check(self, path: tuple[str, ...], key: DocumentKey) -> None:
         value = self.at(*path)
         if key.later is not None and key.later.holds(value):
             raise self._later(path, key.later.says, f"write for example {key.example}")
         if not key.rule.holds(value):
-            why = f"must be {key.rule.says}, got {_shown(value)}"
+            why = f"must be {key.rule.says}, got {_render_value(value)}"
             raise self.refusal(path, why, f"write for example {key.example}")
 
 
 def load(file: Path) -> Document:
-    """The document, or a refusal where the file is missing or is not TOML."""
+    """Load a document; a refusal where the file is missing or is not TOML."""
     try:
         text = file.read_text(encoding="utf-8-sig")  # Windows editors put a mark at the beginning
         return Document(file, text, tomllib.loads(text))
@@ -116,10 +116,10 @@ def load(file: Path) -> Document:
     except UnicodeDecodeError:
         raise Refusal(str(file), "is not UTF-8 text", "save it as UTF-8") from None
     except (ValueError, RecursionError) as error:  # the parser lets the limits of Python's own show through
-        raise _syntax(file, text, str(error)) from None
+        raise _syntax_refusal(file, text, str(error)) from None
 
 
-def _syntax(file: Path, text: str, message: str) -> Refusal:
+def _syntax_refusal(file: Path, text: str, message: str) -> Refusal:
     why, _, where = message.partition(" (at ")
     last = text.rstrip().count("\n") + 1
     line, column = map(int, _POSITION.findall(where) or (last, 1))
@@ -137,6 +137,6 @@ def _name_fault(name: str, reserved: Sequence[str], taken: Mapping[str, str]) ->
     return None
 
 
-def _shown(value: object) -> str:
+def _render_value(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -1,4 +1,4 @@
-"""What a public table shows of itself: where the catalog says nothing of its columns, the file may, as it is public."""
+"""Facts of public tables: bounds and values that the catalog does not declare may be read from the file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGEST_INTEGER = 2**53  # as in bounds that are declared
 
 @dataclass(frozen=True)
 class Facts:
-    """Of one column: how many rows share a value at most, the least and the greatest value, and all texts."""
+    """What is known of one column: the most rows that share a value, the least and greatest value, and all texts."""
 
     repeats: int
     lower: float | date | None = None
@@ -32,37 +32,37 @@ class Facts:
 FactsOf: TypeAlias = Callable[[Table], Sequence[Facts]]
 
 
-def informed(table: Table, facts: Sequence[Facts]) -> Table:
-    """A public table that knows its file; bounds and values that the catalog declares stay what they are."""
-    columns = tuple(_informed(column, found) for column, found in zip(table.columns, facts, strict=True))
+def apply_facts(table: Table, facts: Sequence[Facts]) -> Table:
+    """Add facts to the columns of a public table; bounds and values that the catalog declares stay as they are."""
+    columns = tuple(_apply_to_column(column, found) for column, found in zip(table.columns, facts, strict=True))
     return replace(table, columns=columns, repeats=tuple(max(found.repeats, 1) for found in facts))
 
 
-def listed(facts: Facts) -> tuple[str, ...]:
-    """The values of a text, sorted: a file has no order that an engine must keep, and the index stores positions."""
+def sort_values(facts: Facts) -> tuple[str, ...]:
+    """The distinct texts of a column, sorted: a file has no fixed order of rows, and the index stores positions."""
     return tuple(sorted(set(facts.values)))
 
 
-def _informed(column: Column, facts: Facts) -> Column:
+def _apply_to_column(column: Column, facts: Facts) -> Column:
     match column.kind, facts.lower, facts.upper:
         case Quantity(lower=None, whole=whole), float() as lower, float() as upper if lower < upper:
-            return _bounded(column, lower, upper, whole)
+            return _add_bounds(column, lower, upper, whole)
         case Day(lower=None), date() as first, date() as last:
             return replace(column, kind=Day(first, last))
         case Text(values=None), _, _ if 1 <= len(facts.values) <= _MOST_CATEGORIES:
-            return replace(column, kind=Text(listed(facts)))
+            return replace(column, kind=Text(sort_values(facts)))
     return column
 
 
-def _bounded(column: Column, lower: float, upper: float, whole: bool) -> Column:
+def _add_bounds(column: Column, lower: float, upper: float, whole: bool) -> Column:
     if whole and max(-lower, upper) > _LARGEST_INTEGER:
         return column
     try:
-        domain = Numbers.integers(_rounded(lower), _rounded(upper)) if whole else Numbers.bounded(lower, upper)
+        domain = Numbers.integers(_round(lower), _round(upper)) if whole else Numbers.bounded(lower, upper)
     except ValueError:  # infinite, or finer than any grid
         return column
     return replace(column, kind=Quantity(domain.lower, domain.upper, whole), domain=domain)
 
 
-def _rounded(number: float) -> int:
+def _round(number: float) -> int:
     return floor(number + 0.5)  # as the index rounds

@@ -1,4 +1,4 @@
-"""What the owner declares: public facts, and the only ones that anything before the noise may depend on."""
+"""The catalog: what the owner declares. These facts are public, and nothing else may be used before noise is added."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 
 
 def is_name(word: str) -> bool:
-    """Whether a table or column may be called that, so that no name of ours can be taken for it."""
+    """Whether a table or column may have this name: well-formed, and not one that the index uses."""
     return _NAME.fullmatch(word) is not None and word.lower() not in RESERVED
 
 
@@ -31,7 +31,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Profile:
-    """How many people have how many rows, with Laplace noise of scale 1 / epsilon: a release, and public since.
+    """A noisy histogram of how many rows people have, with Laplace noise of scale 1 / epsilon: a release, hence public.
 
     `people[j]` of them have more than `edges[j]` rows and at most `edges[j + 1]`.
     """
@@ -76,7 +76,7 @@ class Table:
 
 @dataclass(frozen=True)
 class View:
-    """A SELECT under a name, by which questions may ask about its rows as if they were a table."""
+    """A SELECT with a name: questions can use it like a table."""
 
     name: str
     sql: str
@@ -98,7 +98,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Analyst:
-    """Somebody who may ask, what they may spend in all, and who sets the price of their questions."""
+    """An analyst: what they may spend in all, and who sets the price of their questions."""
 
     name: str
     budget: Budget
@@ -128,16 +128,16 @@ class Catalog:
     def analyst(self, name: str) -> Analyst | None:
         return next((analyst for analyst in self.analysts if analyst.name == name), None)
 
-    def shortened(self, link: Link | None) -> Link | None:
-        """A link to the column by which its parent is linked leads where that one leads: no need to ask the parent."""
+    def resolve_link(self, link: Link | None) -> Link | None:
+        """Shorten a chain: a link to the column by which its parent is linked goes where the parent's link goes."""
         links = {table.name: table.link for table in self.tables}
         while link is not None and (on := links[link.parent]) is not None and on.column == link.parent_column:
             link = Link(link.column, on.parent, on.parent_column)
         return link
 
     def unique_keys(self, table_name: str) -> tuple[str, ...]:
-        """The columns through which rows of other tables find their people: the index refuses a key in two rows."""
-        links = [self.shortened(table.link) for table in self.tables]
+        """The columns of a table that links of other tables lead to: the index refuses a value that two rows share."""
+        links = [self.resolve_link(table.link) for table in self.tables]
         ends = {(link.parent, link.parent_column) for link in links if link is not None}
         ends.discard((self.unit.table, self.unit.column))
         return tuple(sorted(column for table, column in ends if table == table_name))

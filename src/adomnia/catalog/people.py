@@ -1,11 +1,11 @@
-"""Whose rows a table holds: the unit, and the links that lead every private table to it."""
+"""The privacy unit, and the links by which the rows of every private table find their person."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from adomnia.catalog.keys import LINKED_TABLE, OWN_TABLE, PUBLIC_TABLE, ROW_TABLE, did_you_mean
+from adomnia.catalog.document_keys import LINKED_TABLE, OWN_TABLE, PUBLIC_TABLE, ROW_TABLE, did_you_mean
 from adomnia.catalog.model import Link
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.units import ROW, Unit
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from adomnia.catalog.document import Document
-    from adomnia.catalog.keys import Section
+    from adomnia.catalog.document_keys import Section
     from adomnia.catalog.model import Table
 
 _UNIT_PATH = ("dataset", "unit")
 
 
-def unit(document: Document, written: str) -> Unit:
-    """The unit, if its table is declared and private."""
+def read_unit(document: Document, written: str) -> Unit:
+    """Read the unit, and check that its table is declared and private."""
     found = Unit.parse(written)
     if found != ROW:
         _check_private(document, _UNIT_PATH, found.table)
@@ -29,12 +29,12 @@ def unit(document: Document, written: str) -> Unit:
 
 
 def public_tables(document: Document) -> list[str]:
-    """The tables that say of themselves that they are about nobody."""
+    """The names of the tables that are declared public."""
     return [name for name, table in document.at("tables").items() if table.get("public") is True]
 
 
 def section_of(table: Mapping[str, Any], name: str, unit: Unit) -> Section:
-    """Which keys a table takes follows from its part: public, rows of their own, the unit's own, or linked to it."""
+    """The keys that a table may have: as a public table, one whose unit is a row, the unit's own, or a linked one."""
     if table.get("public") is True:
         return PUBLIC_TABLE
     if unit == ROW:
@@ -42,10 +42,10 @@ def section_of(table: Mapping[str, Any], name: str, unit: Unit) -> Section:
     return OWN_TABLE if name == unit.table else LINKED_TABLE
 
 
-def link(written: str | None) -> Link | None:
-    """A link as the catalog writes it.
+def read_link(written: str | None) -> Link | None:
+    """Read a link as the catalog writes it.
 
-    >>> link("person_id -> people.person_id")
+    >>> read_link("person_id -> people.person_id")
     Link(column='person_id', parent='people', parent_column='person_id')
     """
     if written is None:
@@ -55,8 +55,8 @@ def link(written: str | None) -> Link | None:
     return Link(column.strip(), parent, parent_column)
 
 
-def linked(document: Document, tables: tuple[Table, ...], unit: Unit) -> tuple[Table, ...]:
-    """The tables with their person and linking columns marked, once every private one is known to lead to the unit."""
+def mark_links(document: Document, tables: tuple[Table, ...], unit: Unit) -> tuple[Table, ...]:
+    """Check that every private table is linked to the unit, and mark the columns of persons and links."""
     by_name = {table.name: table for table in tables}
     if unit != ROW:
         _check_identifier(document, _UNIT_PATH, by_name[unit.table], unit.column)
@@ -67,8 +67,8 @@ def linked(document: Document, tables: tuple[Table, ...], unit: Unit) -> tuple[T
         _check_chain(document, table, by_name, unit)
     for table, link in links:
         _check_columns(document, table, link, by_name, unit)
-    ends = {place: _end(link, by_name) for table, link in links for place in _places(table, link)}
-    return tuple(_marked(table, by_name, unit, ends) for table in tables)
+    ends = {place: _end_of(link, by_name) for table, link in links for place in _places(table, link)}
+    return tuple(_mark_columns(table, by_name, unit, ends) for table in tables)
 
 
 def _check_private(document: Document, path: tuple[str, ...], name: str) -> None:
@@ -120,7 +120,7 @@ def _person_path(table: Table) -> tuple[str, ...]:
     return ("tables", table.name, "person")
 
 
-def _marked(table: Table, by_name: Mapping[str, Table], unit: Unit, ends: Mapping[tuple[str, str], str]) -> Table:
+def _mark_columns(table: Table, by_name: Mapping[str, Table], unit: Unit, ends: Mapping[tuple[str, str], str]) -> Table:
     columns = []
     for column in table.columns:
         person, end = _is_person(table, column.name, by_name, unit), ends.get((table.name, column.name), "")
@@ -133,11 +133,11 @@ def _places(table: Table, link: Link) -> tuple[tuple[str, str], tuple[str, str]]
     return (table.name, link.column), (link.parent, link.parent_column)
 
 
-def _end(link: Link, by_name: Mapping[str, Table]) -> str:
-    """Where a link ends: a parent that is linked by the very column that it leads to leads further."""
+def _end_of(link: Link, by_name: Mapping[str, Table]) -> str:
+    """The column where a chain of links ends: a parent that is itself linked by this column leads further."""
     further = by_name[link.parent].link
     if further is not None and further.column == link.parent_column:
-        return _end(further, by_name)
+        return _end_of(further, by_name)
     return f"{link.parent}.{link.parent_column}"
 
 

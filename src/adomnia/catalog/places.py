@@ -1,4 +1,4 @@
-"""Where each key stands in a TOML text, so that an error can name its line; the standard parser does not say."""
+"""Finds the line and column of each key in a TOML text, which the standard parser does not tell."""
 
 from __future__ import annotations
 

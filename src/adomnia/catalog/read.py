@@ -1,15 +1,25 @@
-"""catalog.toml, read and checked. Every refusal names file, line, key, rule and fix; nothing is taken from the data."""
+"""Reads and checks catalog.toml. Every refusal names file, line, key, rule and fix; no private data is read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adomnia.catalog.columns import columns
+from adomnia.catalog.columns import read_columns
 from adomnia.catalog.document import Document, load
-from adomnia.catalog.facts import informed, listed
-from adomnia.catalog.keys import ANALYST, BUDGET, CATALOG, COLUMNS, DATASET, PRIVATE_CAP, SECTION, VIEW, did_you_mean
+from adomnia.catalog.document_keys import (
+    ANALYST,
+    BUDGET,
+    CATALOG,
+    COLUMNS,
+    DATASET,
+    PRIVATE_CAP,
+    SECTION,
+    VIEW,
+    did_you_mean,
+)
+from adomnia.catalog.facts import apply_facts, sort_values
 from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Table, View, is_name
-from adomnia.catalog.people import link, linked, public_tables, section_of, unit
+from adomnia.catalog.people import mark_links, public_tables, read_link, read_unit, section_of
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.events import Pure
@@ -29,13 +39,13 @@ FILE = "catalog.toml"
 
 
 def read(folder: Path, facts_of: FactsOf) -> Catalog:
-    """The catalog of a folder; `facts_of` reads the columns of a *public* table."""
+    """Read the catalog of a folder; `facts_of` reads the columns of a *public* table."""
     document = load(folder / FILE)
     document.section((), CATALOG)
     dataset = document.section(("dataset",), DATASET)
-    budget = _budget(document)
-    names = _chosen(document, "tables", RESERVED)
-    persons = unit(document, dataset["unit"])
+    budget = _read_budget(document)
+    names = _chosen_names(document, "tables", RESERVED)
+    persons = read_unit(document, dataset["unit"])
     for name in names:
         document.section(("tables", name), section_of(document.at("tables", name), name, persons))
     _check_sources(document, folder)
@@ -44,15 +54,15 @@ def read(folder: Path, facts_of: FactsOf) -> Catalog:
         version=dataset["version"],
         unit=persons,
         budget=budget,
-        analysts=tuple(_analyst(document, name, budget) for name in _chosen(document, "analysts")),
-        tables=_tables(document, names, persons, facts_of),
+        analysts=tuple(_read_analyst(document, name, budget) for name in _chosen_names(document, "analysts")),
+        tables=_read_tables(document, names, persons, facts_of),
         folder=folder,
-        views=_views(document, names),
+        views=_read_views(document, names),
         minimum_frequency=dataset.get("minimum_frequency", 1),
     )
 
 
-def _chosen(document: Document, section: str, reserved: tuple[str, ...] = ()) -> list[str]:
+def _chosen_names(document: Document, section: str, reserved: tuple[str, ...] = ()) -> list[str]:
     names = document.names(section, reserved=reserved)
     if not names:
         raise document.refusal((section,), "is empty", f"add {CATALOG.key(section).example}")
@@ -60,7 +70,7 @@ def _chosen(document: Document, section: str, reserved: tuple[str, ...] = ()) ->
 
 
 def _check_sources(document: Document, folder: Path) -> None:
-    """A file is public or it is not: what is read from a public table costs nothing."""
+    """Refuse a file that a public and a private table share: what is read from a public table costs nothing."""
     files = {name: (folder / table["source"]).resolve() for name, table in document.at("tables").items()}
     public = public_tables(document)
     private = {file: name for name, file in files.items() if name not in public}
@@ -70,9 +80,9 @@ def _check_sources(document: Document, folder: Path) -> None:
             raise document.refusal(("tables", name, "source"), why, "give the public table a file of its own")
 
 
-def _budget(document: Document) -> Budget:
+def _read_budget(document: Document) -> Budget:
     declared = document.section(("budget",), BUDGET)
-    with document.explained(("budget",), BUDGET):
+    with document.translate_errors(("budget",), BUDGET):
         budget = Budget(**declared)
     if budget.approximate and not budget.delta:
         why = "needs a delta above 0: every spend that is not pure uses some"
@@ -80,15 +90,15 @@ def _budget(document: Document) -> Budget:
     return budget
 
 
-def _analyst(document: Document, name: str, budget: Budget) -> Analyst:
+def _read_analyst(document: Document, name: str, budget: Budget) -> Analyst:
     path = ("analysts", name)
     declared = document.section(path, ANALYST)
-    with document.explained(path, ANALYST):
+    with document.translate_errors(path, ANALYST):
         personal = Budget(declared["epsilon"], declared.get("delta", 0), budget.approximate)
-        return Analyst(name, personal, _policy(document, path, declared))
+        return Analyst(name, personal, _read_policy(document, path, declared))
 
 
-def _policy(document: Document, path: tuple[str, ...], declared: Mapping[str, Any]) -> Policy:
+def _read_policy(document: Document, path: tuple[str, ...], declared: Mapping[str, Any]) -> Policy:
     takes = POLICIES[name := declared.get("policy", "on_demand")]
     given = [key for keys in POLICIES.values() for key in keys if key in declared]
     if given not in ([[key] for key in takes] or [[]]):
@@ -101,7 +111,7 @@ def _policy(document: Document, path: tuple[str, ...], declared: Mapping[str, An
     return Policy(name, declared.get("questions"), spend, number.get("ceiling"))
 
 
-def _views(document: Document, tables: list[str]) -> tuple[View, ...]:
+def _read_views(document: Document, tables: list[str]) -> tuple[View, ...]:
     names = document.names("views", reserved=RESERVED) if "views" in document.content else []
     taken = {table.lower(): table for table in tables}
     for name in names:
@@ -110,49 +120,49 @@ def _views(document: Document, tables: list[str]) -> tuple[View, ...]:
     return tuple(View(name, document.section(("views", name), VIEW)["sql"]) for name in names)
 
 
-def _tables(document: Document, names: list[str], persons: Unit, facts_of: FactsOf) -> tuple[Table, ...]:
+def _read_tables(document: Document, names: list[str], persons: Unit, facts_of: FactsOf) -> tuple[Table, ...]:
     def public_values(path: tuple[str, ...], written: str) -> tuple[str, ...]:
-        return _public_values(document, path, written, facts_of)
+        return _read_public_values(document, path, written, facts_of)
 
-    tables = [_table(document, name, columns(document, name, public_values)) for name in names]
+    tables = [_read_table(document, name, read_columns(document, name, public_values)) for name in names]
     for place, table in enumerate(tables):
         if table.public and table.columns:
-            tables[place] = informed(table, _facts(document, ("tables", table.name, "source"), table, facts_of))
-    return linked(document, tuple(tables), persons)
+            tables[place] = apply_facts(table, _read_facts(document, ("tables", table.name, "source"), table, facts_of))
+    return mark_links(document, tuple(tables), persons)
 
 
-def _table(document: Document, name: str, columns: tuple[Column, ...]) -> Table:
+def _read_table(document: Document, name: str, columns: tuple[Column, ...]) -> Table:
     declared = document.at("tables", name)
-    rows, epsilon = _rows_per_person(document, name)
+    rows, epsilon = _read_cap(document, name)
     return Table(
         name=name,
         source=declared["source"],
         columns=columns,
         public=declared.get("public", False),
-        link=link(declared.get("person")),
+        link=read_link(declared.get("person")),
         rows_per_person=rows,
         profile_epsilon=epsilon,
     )
 
 
-def _rows_per_person(document: Document, name: str) -> tuple[int, Fraction | None]:
+def _read_cap(document: Document, name: str) -> tuple[int, Fraction | None]:
     path = ("tables", name, "rows_per_person")
     written = document.at(*path[:-1]).get(path[-1], 1)
     if not SECTION.holds(written):
         return written, None
     declared = document.section(path, PRIVATE_CAP)
-    with document.explained(path, PRIVATE_CAP):
+    with document.translate_errors(path, PRIVATE_CAP):
         return declared["max"], Pure(declared["epsilon"]).epsilon
 
 
-def _facts(document: Document, path: tuple[str, ...], table: Table, facts_of: FactsOf) -> Sequence[Facts]:
+def _read_facts(document: Document, path: tuple[str, ...], table: Table, facts_of: FactsOf) -> Sequence[Facts]:
     try:
         return facts_of(table)
     except Refusal as cause:
         raise document.refusal(path, f"cannot be read: {cause.what} {cause.why}", cause.fix) from None
 
 
-def _public_values(document: Document, path: tuple[str, ...], written: str, facts_of: FactsOf) -> tuple[str, ...]:
+def _read_public_values(document: Document, path: tuple[str, ...], written: str, facts_of: FactsOf) -> tuple[str, ...]:
     name, _, column = written.partition(".")
     public = public_tables(document)
     if name not in public:
@@ -166,5 +176,5 @@ def _public_values(document: Document, path: tuple[str, ...], written: str, fact
         raise document.refusal(path, f"names the column {column}, which {name} does not declare", fix)
     if not is_name(column):
         raise document.refusal(path, f"names the column {column}, a name that the index keeps for itself", "rename it")
-    (facts,) = _facts(document, path, _table(document, name, (Column(column, Text()),)), facts_of)
-    return listed(facts)
+    (facts,) = _read_facts(document, path, _read_table(document, name, (Column(column, Text()),)), facts_of)
+    return sort_values(facts)

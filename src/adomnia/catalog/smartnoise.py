@@ -1,13 +1,13 @@
-"""SmartNoise's YAML metadata as a catalog.toml: what it declares is carried over, what it leaves open is left open."""
+"""Converts SmartNoise's YAML metadata to a catalog.toml; what it does not declare is left for the owner to fill in."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adomnia.catalog.keys import COLUMNS, NAME, PRIVATE_CAP, did_you_mean
+from adomnia.catalog.document_keys import COLUMNS, NAME, PRIVATE_CAP, did_you_mean
 from adomnia.catalog.model import RESERVED
-from adomnia.catalog.write import Draft, as_name, compose, quoted, type_of
+from adomnia.catalog.write import Draft, as_name, compose, toml_string, type_of
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _COLUMN_KEYS = ("type", "private_id", *_BOUNDS, *_LEFT_OUT)
 
 
 @dataclass(frozen=True)
-class _Table:
+class _SmartNoiseTable:
     path: Path
     options: Mapping
     columns: dict[str, Mapping]
@@ -53,7 +53,7 @@ class _Table:
 
 
 def from_smartnoise(text: str) -> str:
-    """The text of a catalog.toml; budgets, analysts and files are not part of such metadata and left to fill in."""
+    """Convert SmartNoise metadata to the text of a catalog.toml; budgets, analysts and files are left to fill in."""
     metadata = _Metadata(text)
     tables = [metadata.table(path, content) for path, content in metadata.tables()]
     if not tables:
@@ -68,7 +68,7 @@ def from_smartnoise(text: str) -> str:
         return compose(dataset, 'unit = "row"', [_draft(table, []) for table in tables])
     own = metadata.own_table(tables)
     unit = f"{own.name}.{own.person}"
-    return compose(dataset, f"unit = {quoted(unit)}", [_draft(table, _part(table, own, unit)) for table in tables])
+    return compose(dataset, f"unit = {toml_string(unit)}", [_draft(table, _part(table, own, unit)) for table in tables])
 
 
 class _Metadata:
@@ -93,7 +93,7 @@ class _Metadata:
     def tables(self) -> Iterator[tuple[Path, Mapping]]:
         return _tables((), self.content if isinstance(self.content, dict) else {})
 
-    def table(self, path: Path, content: Mapping) -> _Table:
+    def table(self, path: Path, content: Mapping) -> _SmartNoiseTable:
         columns = {name: value for name, value in content.items() if isinstance(value, dict)}
         options = {name: value for name, value in content.items() if not isinstance(value, dict)}
         self._check_keys(path, options, _TABLE_KEYS)
@@ -103,9 +103,9 @@ class _Metadata:
         if options.get("row_privacy") is not True and len(persons) != 1:
             why = f"has {len(persons)} columns with private_id: true and no row_privacy: true"
             raise self.refusal(path, why, "mark the one column that names a person, or set row_privacy: true")
-        return _Table(path, options, columns, persons[0] if persons else None, self._cap(path, options))
+        return _SmartNoiseTable(path, options, columns, persons[0] if persons else None, self._cap(path, options))
 
-    def own_table(self, tables: list[_Table]) -> _Table:
+    def own_table(self, tables: list[_SmartNoiseTable]) -> _SmartNoiseTable:
         own = tables[0] if len(tables) == 1 else next((t for t in tables if t.rows_per_person == 1), None)
         if own is None:
             fix = "add a table with max_ids: 1 that has one row a person, or import the tables one by one"
@@ -147,7 +147,7 @@ def _marks(node: Any, path: Path) -> Iterator[tuple[Path, tuple[int, int]]]:  # 
 
 
 def _tables(path: Path, node: Mapping) -> Iterator[tuple[Path, Mapping]]:
-    """Tables are what holds columns, and columns are what has a type; collections and schemas lie above them."""
+    """Find the tables: what has a type is a column, what holds columns is a table, above them are schemas."""
     for name, child in node.items():
         if not isinstance(child, dict) or len(path) == _DEEPEST:
             continue
@@ -158,14 +158,14 @@ def _tables(path: Path, node: Mapping) -> Iterator[tuple[Path, Mapping]]:
             yield from _tables(below, child)
 
 
-def _part(table: _Table, own: _Table, unit: str) -> list[str]:
+def _part(table: _SmartNoiseTable, own: _SmartNoiseTable, unit: str) -> list[str]:
     assumed = "" if any(cap in table.options for cap in _CAPS) else "  # SmartNoise's default; max_ids was not given"
     rows = f"rows_per_person = {table.rows_per_person}{assumed}"
     link = f'person = "{table.person} -> {unit}"  # check that both columns name the same people'
     return [rows] if table is own else [link, rows]
 
 
-def _draft(table: _Table, part: list[str]) -> Draft:
+def _draft(table: _SmartNoiseTable, part: list[str]) -> Draft:
     source = f"{table.path[-1]}.csv"
     keys = ["# SmartNoise names no file: correct the line above", *part, *_left_out(table.name, table.options)]
     return Draft(table.name, source, keys, _columns(table.columns))
@@ -176,7 +176,8 @@ def _columns(columns: dict[str, Mapping]) -> Iterator[str]:
         if NAME.holds(name) and name.lower() not in RESERVED:
             yield f"{name} = {{ {', '.join(_keys(column))} }}"
         else:
-            yield f"# {quoted(str(name))} is left out: rename it in the file, the name is not free or not well formed"
+            why = "rename it in the file, the name is not free or not well formed"
+            yield f"# {toml_string(str(name))} is left out: {why}"
         yield from _left_out(str(name), column)
 
 
@@ -189,4 +190,4 @@ def _keys(column: Mapping) -> list[str]:
 def _left_out(name: str, given: Mapping) -> Iterator[str]:
     alone = [bound for bound in _BOUNDS if bound in given]
     reasons = {**_LEFT_OUT, **(dict.fromkeys(alone, "both bounds are needed") if len(alone) == 1 else {})}
-    return (f"# {quoted(f'{name}.{key}')} is left out: {reasons[key]}" for key in given if key in reasons)
+    return (f"# {toml_string(f'{name}.{key}')} is left out: {reasons[key]}" for key in given if key in reasons)

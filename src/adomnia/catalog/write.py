@@ -1,4 +1,4 @@
-"""A catalog.toml to fill in, drafted from headers alone: what only the owner can know is left as a comment."""
+"""Drafts a catalog.toml from headers alone; what only the owner can know is left as a comment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from adomnia.catalog.keys import COLUMNS, NAME, SYNONYMS
+from adomnia.catalog.document_keys import COLUMNS, NAME, SYNONYMS
 from adomnia.catalog.model import RESERVED
 
 Header: TypeAlias = Sequence[tuple[str, str]]  # the name and the SQL type of each column; "" where the file has none
@@ -60,7 +60,7 @@ class Draft:
             [
                 "",
                 heading,
-                f"source = {quoted(self.source)}",
+                f"source = {toml_string(self.source)}",
                 *self.keys,
                 "",
                 f"{heading[:-1]}.columns]",
@@ -71,7 +71,7 @@ class Draft:
 
 
 def draft(name: str, tables: Mapping[str, Header], sources: Mapping[str, str] | None = None) -> str:
-    """The text of a catalog.toml for tables of which only the headers were read; no bound is guessed.
+    """Draft a catalog.toml for tables of which only the headers were read; no bound is guessed.
 
     >>> print(draft("hospital", {"people": [("salary", "DOUBLE")]}).splitlines()[-1])
     salary = { type = "number" }  # to aggregate it add lower = ?, upper = ?
@@ -87,18 +87,18 @@ def draft(name: str, tables: Mapping[str, Header], sources: Mapping[str, str] | 
 
 
 def compose(name: str, unit: str, drafts: Iterable[Draft]) -> str:
-    """The whole text: the dataset with the line that names its unit, budgets to fill in, the tables."""
-    head = _HEAD.format(name=quoted(as_name(name)), unit=unit)
+    """Compose the whole text: the dataset with the line that names its unit, budgets to fill in, the tables."""
+    head = _HEAD.format(name=toml_string(as_name(name)), unit=unit)
     return head + "".join(map(str, drafts))
 
 
-def quoted(text: str) -> str:
-    """A TOML text. JSON's escapes are TOML's, but for the delete character."""
+def toml_string(text: str) -> str:
+    """A text as a TOML string. JSON's escapes are TOML's, but for the delete character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def as_name(text: str) -> str:
-    """The nearest name that a catalog takes.
+    """The nearest name that a catalog accepts.
 
     >>> as_name("visits 2024")
     'visits_2024'
@@ -121,10 +121,10 @@ def _columns(header: Header) -> list[str]:
         kind = type_of(written or "text")
         if not NAME.holds(name) or name.lower() in taken:
             lines.append(
-                f"# {quoted(name)} is left out: rename it in the file, the name is not free or not well formed"
+                f"# {toml_string(name)} is left out: rename it in the file, the name is not free or not well formed"
             )
         elif kind is None:
-            lines.append(f"# {name} is left out: no type of column holds {quoted(written)}")
+            lines.append(f"# {name} is left out: no type of column holds {toml_string(written)}")
         else:
             hint = _HINTS.get(kind if written else "")
             lines.append(f'{name} = {{ type = "{kind}" }}' + (f"  # {hint}" if hint else ""))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from adomnia.cli import pages
-from adomnia.explaining.explanations import error_in_words, moved, noise_in_words
+from adomnia.explaining.explanations import error_in_words, noise_in_words, sensitivity_in_words
 from adomnia.privacy.events import to_record
 from adomnia.session.display import cost
 
@@ -40,7 +40,7 @@ def measurements(quote: Quote) -> Table:
     table = pages.table(("Measured", "Groups", "One person moves it by", "Because", "Noise", "Price"), {1, 2})
     for line in quote.measurements:
         groups = f"at most {line.cells:,}" if quote.findings else f"{line.cells:,}"
-        table.add_row(line.what, groups, moved(line), line.why, noise_in_words(line), cost(line.price))
+        table.add_row(line.what, groups, sensitivity_in_words(line), line.why, noise_in_words(line), cost(line.price))
     return table
 
 

@@ -59,7 +59,7 @@ def as_record(shown: Demonstration) -> dict[str, object]:
             for answer in shown.answers
         ],
         "refused": {"question": shown.refused, "reason": str(shown.refusal)},
-        "meaning": meaning.sentence(Pure(BUDGET.epsilon), PRIOR),
+        "meaning": meaning.explain_guarantee(Pure(BUDGET.epsilon), PRIOR),
     }
 
 
@@ -119,7 +119,10 @@ def meanings(shown: Demonstration) -> Table:
     rise = f"A guess of {before:.3g} in 100 becomes at most {after:.3g} in 100."
     return facts(
         ("One answer", f"Epsilon {shown_up(shown.price.epsilon)}. {rise}"),
-        ("The budget", f"Epsilon {shown_down(BUDGET.epsilon)}. {meaning.sentence(Pure(BUDGET.epsilon), PRIOR)}"),
+        (
+            "The budget",
+            f"Epsilon {shown_down(BUDGET.epsilon)}. {meaning.explain_guarantee(Pure(BUDGET.epsilon), PRIOR)}",
+        ),
     )
 
 

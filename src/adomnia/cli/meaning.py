@@ -100,11 +100,11 @@ def _people(written: str) -> int:
 
 def _for_group(one: Approximate, people: int) -> Approximate | None:
     """None where the guarantee says nothing any more about so many people."""
-    from adomnia.accounting.groups import for_group
+    from adomnia.accounting.groups import group_privacy
     from adomnia.privacy.events import Approximate
 
     try:
-        group = for_group(one, people)
+        group = group_privacy(one, people)
     except ValueError:
         return None
     assert isinstance(group, Approximate)  # noqa: S101 - as docs/proofs/groups.md says of such guarantees
@@ -126,19 +126,19 @@ def _about(guarantee: Approximate, people: int, priors: Sequence[float]) -> Mean
 
 
 def _show(alone: Meaning, together: Meaning | None, people: int) -> None:
-    from adomnia.catalog.checks import in_hundred
+    from adomnia.catalog.checks import format_probability
     from adomnia.cli import pages
 
     household = f"a household of {people:,}"
     table = pages.table(("Who gives before", "can give at most", f"about {household}"), {0, 1, 2})
     for place, (before, after) in enumerate(alone.beliefs):
-        whole = "anything" if together is None else in_hundred(together.beliefs[place][1])
-        table.add_row(in_hundred(before), in_hundred(after), whole)
+        whole = "anything" if together is None else format_probability(together.beliefs[place][1])
+        table.add_row(format_probability(before), format_probability(after), whole)
     seen = "once that test has named you" if alone.delta else "after everything that it pays for"
     pages.show(
         f"What is {_amounts(alone)} for one person is {_amounts(together)} for {household}.",
-        f"A test that names 1 in 100 of the people who are not in the data names at most {in_hundred(alone.found)} of "
-        "those who are.",
+        "A test that names 1 in 100 of the people who are not in the data names at most "
+        f"{format_probability(alone.found)} of those who are.",
         f"What somebody can give that you are in the data, {seen}:",
         "",
         table,
@@ -158,7 +158,7 @@ def _amounts(found: Meaning | None) -> str:
 
 
 def _odds(alone: Meaning, together: Meaning | None, household: str) -> str:
-    from adomnia.catalog.checks import times
+    from adomnia.catalog.checks import format_factor
 
-    whole = "" if together is None else f", about {household} at most {times(together.odds)}"
-    return f"The odds of anything about one person grow at most {times(alone.odds)}{whole}."
+    whole = "" if together is None else f", about {household} at most {format_factor(together.odds)}"
+    return f"The odds of anything about one person grow at most {format_factor(alone.odds)}{whole}."

@@ -1,1 +1,1 @@
-"""Plans, prices and reasons, in words and trees."""
+"""Explains plans and prices in words and trees."""

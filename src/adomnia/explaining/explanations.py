@@ -1,9 +1,9 @@
-"""A question explained: whose rows it reads, what it measures, what each number costs and how far off it may be."""
+"""Explains a question: whose rows it reads, what it measures, what each number costs and how far off it may be."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from adomnia.explaining.reasons import reasoned
+from adomnia.explaining.reasons import reason_tree
 from adomnia.explaining.tree import Node
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
@@ -33,7 +33,7 @@ def is_explain(text: str) -> bool:
 
 
 def without_explain(text: str) -> str:
-    """The question that is to be explained; it stands where it stood, so that refusals point to its places."""
+    """The text with EXPLAIN replaced by spaces, so that positions in refusals stay right."""
     found = _EXPLAIN.match(text)
     if found is None:
         return text
@@ -41,10 +41,10 @@ def without_explain(text: str) -> str:
     return text[:start] + " " * (end - start) + text[end:]
 
 
-def explained(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
-    """The tree of a question; without a quote it says nothing about prices."""
+def explain(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
+    """Explain a question as a tree; without a quote it says nothing about prices."""
     if isinstance(meaning, PublicRows):
-        return Node("Rows of public tables, exact and free", (reasoned(meaning.rows.source),))
+        return Node("Rows of public tables, exact and free", (reason_tree(meaning.rows.source),))
     price = _UNPRICED if quoted is None or quoted.price is None else quoted.price
     lines = quote_plan(meaning, price).measurements if quoted is None else quoted.measurements
     groups = [
@@ -52,25 +52,25 @@ def explained(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
         for key in meaning.keys
     ]
     groups += map(str, quoted.findings if quoted else ())
-    answers = tuple(_answers(meaning, price, lines, quoted))
+    answers = tuple(_output_nodes(meaning, price, lines, quoted))
     parts = [
-        Node("rows", (reasoned(meaning.relation), *(Node(str(cap)) for cap in (quoted.caps if quoted else ())))),
+        Node("rows", (reason_tree(meaning.relation), *(Node(str(cap)) for cap in (quoted.caps if quoted else ())))),
         Node("groups", tuple(map(Node, groups or ["one, of all rows"]))),
-        Node("measured", tuple(_measured(place, line, quoted) for place, line in enumerate(lines, 1))),
+        Node("measured", tuple(_measurement_node(place, line, quoted) for place, line in enumerate(lines, 1))),
         Node("answered", answers),
-        Node(_in_all(quoted)),
+        Node(_total_in_words(quoted)),
     ]
     return Node(f"{_plural(len(lines), 'measurement')}, {_plural(len(meaning.outputs), 'output')}", tuple(parts))
 
 
-def moved(line: Measurement) -> str:
-    """How far one person moves all groups together, in the norm that the noise is measured by."""
+def sensitivity_in_words(line: Measurement) -> str:
+    """The sensitivity of a measurement over all groups, in the norm that its noise is calibrated to."""
     norm = line.sensitivity.l1 if isinstance(line.price, Pure) else sqrt_up(line.sensitivity.l2_squared)
     return f"{norm.numerator:,}" if norm.denominator == 1 else shown_up(norm)
 
 
 def noise_in_words(line: Measurement) -> str:
-    """The law of the noise."""
+    """The distribution of the noise and its scale."""
     match line.noise:
         case DiscreteLaplace(scale=scale):
             return f"Laplace, scale {shown_up(scale)}"
@@ -82,22 +82,22 @@ def noise_in_words(line: Measurement) -> str:
 
 
 def error_in_words(output: Expected) -> str:
-    """Three significant digits: it is an expectation."""
+    """The expected error of an output, to three significant digits."""
     return "unbounded" if output.error is None else f"at most {float(f'{output.error:.3g}'):,.12g}"
 
 
-def _measured(place: int, line: Measurement, quoted: Quote | None) -> Node:
-    price = "" if quoted is None else f": {_currency(line.price)}"
+def _measurement_node(place: int, line: Measurement, quoted: Quote | None) -> Node:
+    price = "" if quoted is None else f": {_price_in_words(line.price)}"
     facts = [line.bounds] if line.bounds else []
-    facts.append(f"one person moves it by at most {moved(line)}: {line.why}")
+    facts.append(f"one person moves it by at most {sensitivity_in_words(line)}: {line.why}")
     if quoted is not None:
         groups = "each group that is found" if quoted.findings else _plural(line.cells, "group")
         facts.append(f"noise: {noise_in_words(line)}, in {groups}")
     return Node(f"[{place}] {line.what}{price}", tuple(map(Node, facts)))
 
 
-def _answers(plan: Plan, price: Price, lines: Sequence[Measurement], quoted: Quote | None) -> Iterator[Node]:
-    expected = {} if quoted is None else {each.name: tuple(_expectations(each, quoted.rows)) for each in quoted.outputs}
+def _output_nodes(plan: Plan, price: Price, lines: Sequence[Measurement], quoted: Quote | None) -> Iterator[Node]:
+    expected = {} if quoted is None else {each.name: tuple(_error_nodes(each, quoted.rows)) for each in quoted.outputs}
     first = {measure: place for place, measure in enumerate(list_measures(plan, price), 1)}
     paid = dict(zip(plan.statistics, split_price(plan, price), strict=True))
 
@@ -118,7 +118,7 @@ def _answers(plan: Plan, price: Price, lines: Sequence[Measurement], quoted: Quo
             yield Node(f"to choose or sort: {made(term)}")
 
 
-def _expectations(expected: Expected, rows: int) -> Iterator[Node]:
+def _error_nodes(expected: Expected, rows: int) -> Iterator[Node]:
     size = "in a group of any size" if expected.rows is None else f"in a group of {expected.rows:,} rows"
     within = f" in {rows:,} rows" if expected.rows is None else ""
     relative = f", {100 * expected.relative:.2g}% of its value{within}" if expected.relative is not None else ""
@@ -126,16 +126,16 @@ def _expectations(expected: Expected, rows: int) -> Iterator[Node]:
     yield Node(f"interval: {expected.method}")
 
 
-def _in_all(quoted: Quote | None) -> str:
+def _total_in_words(quoted: Quote | None) -> str:
     if quoted is None or quoted.price is None:
         return "price: none was named; every measurement gets the same part unless weights say otherwise"
     kept = "all groups at once" if quoted.together else "each group"
     delta = "".join(f" and delta {shown_up(each.price.delta)}" for each in quoted.findings)
     sure = f"errors are kept in {kept} {100 * quoted.confidence:g}% of the time"
-    return f"price: {_currency(quoted.price)}{delta} in all; {sure}"
+    return f"price: {_price_in_words(quoted.price)}{delta} in all; {sure}"
 
 
-def _currency(price: Price) -> str:
+def _price_in_words(price: Price) -> str:
     return f"{'epsilon' if isinstance(price, Pure) else 'rho'} {shown_up(amount(price))}"
 
 

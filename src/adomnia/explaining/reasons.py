@@ -1,27 +1,27 @@
-"""Why a person touches how many rows: a relation as a tree, one line a step, from public facts alone."""
+"""Explains how many rows of one person a relation can have: a tree with one line for each step."""
 
 from collections.abc import Iterator
 
 from adomnia.explaining.tree import Node
 from adomnia.plans.descriptions import describe, describe_own
-from adomnia.privacy.relations import Join, Named, PerPerson, Public, Relation, Select, Table, Union, Where
+from adomnia.privacy.relations import Join, Named, PerPerson, Private, Public, Relation, Select, Union, Where
 
 
-def reasons(relation: Relation) -> str:
-    """The tree as indented lines, its root first."""
-    return "\n".join(_indented(reasoned(relation), 0))
+def render_reasons(relation: Relation) -> str:
+    """Render the tree of a relation as indented lines, its root first."""
+    return "\n".join(_indent(reason_tree(relation), 0))
 
 
-def reasoned(relation: Relation) -> Node:
-    """The tree."""
+def reason_tree(relation: Relation) -> Node:
+    """The tree of a relation: each step, its rows per person, and why."""
     text = f"{_what(relation)}: {_rows(relation)}, {_why(relation)}"
-    return Node(text, tuple(map(reasoned, _parts(relation))))
+    return Node(text, tuple(map(reason_tree, _parts(relation))))
 
 
-def _indented(node: Node, depth: int) -> Iterator[str]:
+def _indent(node: Node, depth: int) -> Iterator[str]:
     yield f"{'  ' * depth}{node.text}"
     for part in node.parts:
-        yield from _indented(part, depth + 1)
+        yield from _indent(part, depth + 1)
 
 
 def _rows(relation: Relation) -> str:
@@ -37,14 +37,14 @@ def _parts(relation: Relation) -> tuple[Relation, ...]:
             return parts
         case Where(source=source) | Select(source=source) | PerPerson(source=source):
             return (source,)
-        case Named(source=source) if not isinstance(source, Table | Public):
+        case Named(source=source) if not isinstance(source, Private | Public):
             return (source,)
     return ()
 
 
 def _what(relation: Relation) -> str:
     match relation:
-        case Table(name=name) | Public(name=name) | Named(name=name):
+        case Private(name=name) | Public(name=name) | Named(name=name):
             return name
         case Where(condition=condition):
             return f"where {describe(condition)}"
@@ -60,12 +60,12 @@ def _what(relation: Relation) -> str:
 
 def _why(relation: Relation) -> str:
     match relation:
-        case Table() | Named(source=Table()):
+        case Private() | Named(source=Private()):
             return "as declared"
         case Public() | Named(source=Public()):
             return "about nobody"
         case Join():
-            return _pairs(relation)
+            return _why_pairs(relation)
         case Union(parts=parts):
             return " + ".join(f"{part.rows_per_person:,}" for part in parts)
         case PerPerson(keys=keys):
@@ -73,13 +73,13 @@ def _why(relation: Relation) -> str:
     return "those of what it is made of"
 
 
-def _pairs(join: Join) -> str:
+def _why_pairs(join: Join) -> str:
     left, right = join.left.rows_per_person, join.right.rows_per_person
     if join.rows_per_person == left * join.matches:
-        return f"because {_each(left)} before meets at most {join.matches:,} of {join.right.name}"
+        return f"because {_each_row(left)} before meets at most {join.matches:,} of {join.right.name}"
     alone = f", and {left:,} before may meet none" if join.outer else ""
-    return f"because {_each(right)} of {join.right.name} meets at most {join.matched:,} before it{alone}"
+    return f"because {_each_row(right)} of {join.right.name} meets at most {join.matched:,} before it{alone}"
 
 
-def _each(rows: int) -> str:
+def _each_row(rows: int) -> str:
     return "the one row" if rows == 1 else f"each of {rows:,} rows"

@@ -1,4 +1,4 @@
-"""Text as a tree: what a thing is made of, one line a part, for terminals and for notebooks."""
+"""A tree of texts, drawn for terminals and for notebooks."""
 
 import textwrap
 from collections.abc import Iterator
@@ -10,18 +10,18 @@ WIDTH = 100  # characters of a line
 
 @dataclass(frozen=True)
 class Node:
-    """A line, and what it is made of."""
+    """One line of text and the lines below it."""
 
     text: str
     parts: tuple["Node", ...] = ()
 
     def lines(self) -> list[str]:
         """The tree drawn with lines; a text that is too long goes on below itself."""
-        return list(_drawn(self, "", ""))
+        return list(_draw(self, "", ""))
 
     def html(self) -> str:
         """The tree as nested lists."""
-        return f"<ul>{_item(self)}</ul>"
+        return f"<ul>{_list_item(self)}</ul>"
 
     def record(self) -> dict[str, object]:
         """The tree as plain data."""
@@ -31,8 +31,8 @@ class Node:
         return "\n".join(self.lines())
 
 
-def _drawn(node: Node, first: str, rest: str) -> Iterator[str]:
-    """The lines of a node: what stands before the first of them, and before all others."""
+def _draw(node: Node, first: str, rest: str) -> Iterator[str]:
+    """Draw a node; `first` is put before its first line, `rest` before all others."""
     below = rest + ("│  " if node.parts else "   ")
     # Names, texts and categories have no spaces to break at, and are not broken.
     wrapped = textwrap.wrap(
@@ -42,9 +42,9 @@ def _drawn(node: Node, first: str, rest: str) -> Iterator[str]:
     yield from (below + line for line in wrapped[1:])
     for place, part in enumerate(node.parts, 1):
         last = place == len(node.parts)
-        yield from _drawn(part, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
+        yield from _draw(part, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
 
 
-def _item(node: Node) -> str:
-    parts = f"<ul>{''.join(map(_item, node.parts))}</ul>" if node.parts else ""
+def _list_item(node: Node) -> str:
+    parts = f"<ul>{''.join(map(_list_item, node.parts))}</ul>" if node.parts else ""
     return f"<li>{escape(node.text)}{parts}</li>"

@@ -12,7 +12,7 @@ from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.gaussian_tail import exact_delta, least_variance
 from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
-from adomnia.noise import Bits, Integers, added, discrete_gaussian, gaussian_variance
+from adomnia.noise import Bits, Integers, add, discrete_gaussian, gaussian_variance
 from adomnia.privacy.amounts import DELTA_UNIT, Number, positive, round_up, whole
 from adomnia.privacy.events import Approximate, Concentrated, Price
 from adomnia.privacy.queries import Form, Query
@@ -72,7 +72,7 @@ class DiscreteGaussian:
 
     def release(self, secret: Secret, bits: Bits) -> Integers:
         noise = discrete_gaussian(self.variance, secret.shape, bits)
-        return added(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
+        return add(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
 
     def shape(self, query: Query) -> tuple[int, ...]:
         return query.shape

@@ -8,7 +8,7 @@ from typing import ClassVar, Self, final
 from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.interval import Interval, narrowest
 from adomnia.mechanisms.secret import Secret
-from adomnia.noise import Bits, Integers, added, discrete_laplace, laplace_scale
+from adomnia.noise import Bits, Integers, add, discrete_laplace, laplace_scale
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
@@ -51,7 +51,7 @@ class DiscreteLaplace:
 
     def release(self, secret: Secret, bits: Bits) -> Integers:
         noise = discrete_laplace(self.scale, secret.shape, bits)
-        return added(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
+        return add(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
 
     def shape(self, query: Query) -> tuple[int, ...]:
         return query.shape

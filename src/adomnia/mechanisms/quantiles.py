@@ -14,7 +14,7 @@ from adomnia.errors import Failure
 from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.ranks import MOST_BEYOND, Target, find_targets, scores
 from adomnia.mechanisms.secret import Secret
-from adomnia.noise import Bits, Integers, below, geometric, level
+from adomnia.noise import Bits, Integers, draw_below, geometric, level
 from adomnia.privacy.aggregates import Histogram, bucket_bits
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.enclosures import sqrt_down
@@ -262,7 +262,7 @@ class _Draw:
         reached = level(self._copies, part * stride, bits)
         self._limit = self._base + stride * reached + int(geometric(1 / part, (), bits)) % stride
         at = min(reached, self._law.levels - 1)
-        self.chosen = [ladder.value(below(ladder.reached[at], bits), self._pieces) for ladder in self._ladders]
+        self.chosen = [ladder.value(draw_below(ladder.reached[at], bits), self._pieces) for ladder in self._ladders]
 
     def _buckets(self, pieces: NDArray[np.intp]) -> list[int]:
         open_ = pieces[self._pieces.open[pieces]]

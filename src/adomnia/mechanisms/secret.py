@@ -4,7 +4,7 @@ from typing import NoReturn, Protocol, final
 
 import numpy as np
 
-from adomnia.noise import Integers, described, is_integers
+from adomnia.noise import Integers, describe_array, is_integers
 from adomnia.privacy.events import Event
 from adomnia.privacy.losses import covers
 from adomnia.privacy.sensitivity import Sensitivity
@@ -60,6 +60,6 @@ class Secret:
 
 def _sealed(exact: Integers) -> Integers:
     if not is_integers(exact):
-        raise TypeError(f"Secret takes an array of int64 or Python integers, got {described(exact)}.")
+        raise TypeError(f"Secret takes an array of int64 or Python integers, got {describe_array(exact)}.")
     sealed = exact.copy()
     return sealed if sealed.dtype == object else np.clip(sealed, -_LARGEST, _LARGEST, out=sealed)

@@ -13,7 +13,7 @@ from adomnia.mechanisms.gaussian_tail import tail_from
 from adomnia.mechanisms.interval import least
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.secret import Secret
-from adomnia.noise import Bits, Integers, added, discrete_gaussian, discrete_laplace
+from adomnia.noise import Bits, Integers, add, discrete_gaussian, discrete_laplace
 from adomnia.privacy.amounts import DELTA_UNIT, whole
 from adomnia.privacy.enclosures import exp_down, exp_up, ln_down
 from adomnia.privacy.events import Approximate, Concentrated, Pure
@@ -95,7 +95,7 @@ class Threshold:
     def release(self, secret: Secret, bits: Bits) -> Named:
         drawn = _drawn(self.noise, secret.shape, bits)
         exact = secret.opened_by(self)  # the noise was drawn before: nothing can fail once the secret is open
-        noisy = added(exact, drawn)
+        noisy = add(exact, drawn)
         # In this order: whether a key of fewer than `minimum` people exists must not show, whatever its noise says.
         places = np.flatnonzero((exact >= self.minimum) & (noisy >= self.people))
         return Named(places, noisy[places])

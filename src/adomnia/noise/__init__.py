@@ -10,20 +10,20 @@ from adomnia.noise.discrete import (
     geometric,
     laplace_scale,
 )
-from adomnia.noise.integers import Integers, added, described, is_integers
+from adomnia.noise.integers import Integers, add, describe_array, is_integers
 from adomnia.noise.levels import level
-from adomnia.noise.uniform import below
+from adomnia.noise.uniform import draw_below
 
 __all__ = [
     "Bits",
     "Integers",
     "SystemBits",
-    "added",
-    "below",
+    "add",
     "bernoulli_exp",
-    "described",
+    "describe_array",
     "discrete_gaussian",
     "discrete_laplace",
+    "draw_below",
     "gaussian_variance",
     "geometric",
     "is_integers",

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
-from adomnia.noise.integers import Integers, described, is_integers
-from adomnia.noise.uniform import MOST_REFINEMENTS, Uniform, below, below_exp
+from adomnia.noise.integers import Integers, describe_array, is_integers
+from adomnia.noise.uniform import MOST_REFINEMENTS, Uniform, draw_below, is_below_exp
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.enclosures import exp_bounds
 
@@ -23,26 +23,26 @@ _ROUNDED_UP = 1 + 2.0**-40  # covers every rounding of the envelope's few produc
 
 
 def weighted_choice(scores: Integers, rate: Number, bits: Bits, multiplicity: NDArray[np.int64] | None = None) -> int:
-    """The index of the chosen candidate.
+    """Choose a candidate and return its index.
 
-    An integer envelope that is surely at least the weight proposes; the exact ratio accepts (docs/proofs/choice.md).
+    Rejection sampling: an integer envelope of the weights proposes, the exact ratio accepts (docs/proofs/choice.md).
     """
     exact_rate = positive(rate, "weighted_choice", "rate")
-    copies = _checked(scores, multiplicity)
+    copies = _check_multiplicity(scores, multiplicity)
     gaps = _gaps(scores)
     envelope, doublings = _envelope(gaps, exact_rate, copies)
     ends = np.cumsum(envelope)
     for _ in range(MOST_REFINEMENTS):
-        index = int(np.searchsorted(ends, below(int(ends[-1]), bits), side="right"))
+        index = int(np.searchsorted(ends, draw_below(int(ends[-1]), bits), side="right"))
         share = Fraction(2) ** doublings * int(copies[index]) / int(envelope[index])
-        if below_exp(Uniform(0, 0).refined(bits), exact_rate * int(gaps[index]), bits, share):
+        if is_below_exp(Uniform(0, 0).refine(bits), exact_rate * int(gaps[index]), bits, share):
             return index
     raise Failure()
 
 
-def _checked(scores: Integers, multiplicity: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def _check_multiplicity(scores: Integers, multiplicity: NDArray[np.int64] | None) -> NDArray[np.int64]:
     if not is_integers(scores):
-        raise TypeError(f"weighted_choice scores must be int64 or Python integers, got {described(scores)}.")
+        raise TypeError(f"weighted_choice scores must be int64 or Python integers, got {describe_array(scores)}.")
     if scores.ndim != 1 or len(scores) == 0:
         raise ValueError(f"weighted_choice scores must be a vector of at least one number, got shape {scores.shape}.")
     copies = np.ones(len(scores), dtype=np.int64) if multiplicity is None else multiplicity

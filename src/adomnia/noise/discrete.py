@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from adomnia.noise.bits import Bits
 from adomnia.noise.integers import Integers
 from adomnia.noise.sampler import log_quadratic
-from adomnia.noise.uniform import Uniform, below_exp
+from adomnia.noise.uniform import Uniform, is_below_exp
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.enclosures import exp_bounds
 
@@ -20,45 +20,45 @@ _FIRST_BITS = 62
 
 
 def discrete_laplace(scale: Number, shape: Shape, bits: Bits) -> Integers:
-    """Integers k with probability proportional to exp(-|k| / scale)."""
+    """Draw integers k with probability proportional to exp(-|k| / scale)."""
     rate = 1 / laplace_scale(scale, "discrete_laplace")
     return log_quadratic(rate, Fraction(0)).draw(_size(shape), bits).reshape(shape)
 
 
 def discrete_gaussian(variance: Number, shape: Shape, bits: Bits) -> Integers:
-    """Integers k with probability proportional to exp(-k**2 / (2 variance))."""
+    """Draw integers k with probability proportional to exp(-k**2 / (2 variance))."""
     rate = 1 / (2 * gaussian_variance(variance, "discrete_gaussian"))
     return log_quadratic(Fraction(0), rate).draw(_size(shape), bits).reshape(shape)
 
 
 def geometric(scale: Number, shape: Shape, bits: Bits) -> Integers:
-    """Integers k >= 0 with probability proportional to exp(-k / scale)."""
+    """Draw integers k >= 0 with probability proportional to exp(-k / scale)."""
     rate = 1 / laplace_scale(scale, "geometric")
     return log_quadratic(rate, Fraction(0)).magnitudes(_size(shape), bits).reshape(shape)
 
 
 def bernoulli_exp(rate: Number, shape: Shape, bits: Bits) -> NDArray[np.bool_]:
-    """True with probability exp(-rate)."""
+    """Draw booleans that are true with probability exp(-rate)."""
     exponent = positive(rate, "bernoulli_exp", "rate")
     values = (bits.words(_size(shape)) >> np.uint64(64 - _FIRST_BITS)).view(np.int64)
     lower, upper = exp_bounds(-exponent, _FIRST_BITS)
     drawn = values < lower
     for index in np.flatnonzero((values >= lower) & (values < upper)):
-        drawn[index] = below_exp(Uniform(int(values[index]), _FIRST_BITS), exponent, bits)
+        drawn[index] = is_below_exp(Uniform(int(values[index]), _FIRST_BITS), exponent, bits)
     return drawn.reshape(shape)
 
 
 def laplace_scale(scale: Number, owner: str) -> Fraction:
-    """A scale that can be drawn from, exactly."""
-    return _within(scale, owner, "scale", _SMALLEST_SCALE, _LARGEST_SCALE)
+    """The scale as an exact fraction, if the sampler can draw at that scale."""
+    return _require_between(scale, owner, "scale", _SMALLEST_SCALE, _LARGEST_SCALE)
 
 
 def gaussian_variance(variance: Number, owner: str) -> Fraction:
-    """A variance that can be drawn from, exactly."""
-    return _within(variance, owner, "variance", _SMALLEST_SCALE**2, _LARGEST_SCALE**2)
+    """The variance as an exact fraction, if the sampler can draw with that variance."""
+    return _require_between(variance, owner, "variance", _SMALLEST_SCALE**2, _LARGEST_SCALE**2)
 
 
-def _within(value: Number, owner: str, field: str, smallest: Fraction, largest: Fraction) -> Fraction:
+def _require_between(value: Number, owner: str, field: str, smallest: Fraction, largest: Fraction) -> Fraction:
     exact = positive(value, owner, field)
     if not smallest <= exact <= largest:
         raise ValueError(f"{owner} {field} must be between {float(smallest):g} and {float(largest):g}, got {value}.")

@@ -9,7 +9,7 @@ Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
 
 
 def is_integers(array: object) -> bool:
-    """Whether this is a plain array of them.
+    """Whether this is a plain array of 64-bit or Python integers.
 
     A subclass is not: a masked array keeps its masked cells out of every sum, so they would leave without noise. Nor is
     an object array of NumPy integers, which wrap.
@@ -19,13 +19,13 @@ def is_integers(array: object) -> bool:
     return array.dtype == np.int64 or (array.dtype == object and all(type(value) is int for value in array.flat))
 
 
-def added(exact: Integers, noise: Integers) -> Integers:
-    """The sum, as an array whatever its shape: NumPy would turn an array of no dimension into a bare number."""
+def add(exact: Integers, noise: Integers) -> Integers:
+    """Add noise; the sum is an array of the same shape, where NumPy would turn one without dimensions into a number."""
     total: Integers = np.empty(exact.shape, dtype=np.result_type(exact, noise))
     return np.add(exact, noise, out=total)
 
 
-def described(array: object) -> str:
-    """What it is instead, without a value: its type, and the type of its elements."""
+def describe_array(array: object) -> str:
+    """The type of an array and of its elements, for error messages; never a value."""
     kind = type(array).__name__
     return f"{kind} of {array.dtype}" if isinstance(array, np.ndarray) else kind

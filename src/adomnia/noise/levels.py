@@ -17,17 +17,17 @@ _GUARD_BITS = 64
 
 
 def level(copies: Sequence[int], rate: Fraction, bits: Bits) -> int:
-    """An integer k >= 0 with probability exactly proportional to copies[k] * exp(-rate * k), the last of them for ever.
+    """Draw an integer k >= 0 with probability exactly proportional to copies[k] * exp(-rate * k).
 
-    They must never fall. What is added at each level is chosen first; a geometric draw then goes on from there
-    (docs/proofs/quantiles.md, 3).
+    Beyond its end, `copies` continues with its last number; it must never fall. What is added at each level is chosen
+    first, and a geometric draw goes on from there (docs/proofs/quantiles.md, 3).
     """
     added = [more - fewer for fewer, more in zip([0, *copies], copies, strict=False)]
     if min(added) < 0 or copies[-1] == 0:
         raise ValueError("level copies must never fall, and the last must be above 0.")
     uniform = Uniform(0, 0)
     for _ in range(MOST_REFINEMENTS):
-        uniform = uniform.refined(bits)
+        uniform = uniform.refine(bits)
         lower, upper = (
             list(accumulate(more * power for more, power in zip(added, powers, strict=True)))
             for powers in _powers(rate, len(added), uniform.length)

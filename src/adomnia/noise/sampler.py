@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from adomnia.errors import Failure
 from adomnia.noise.bits import Bits
 from adomnia.noise.integers import Integers
-from adomnia.noise.table import Table
-from adomnia.noise.uniform import Uniform, below, below_exp
+from adomnia.noise.table import CumulativeTable
+from adomnia.noise.uniform import Uniform, draw_below, is_below_exp
 
 FIRST_BITS = 32
 _CHUNK = 1 << 15
@@ -34,7 +34,7 @@ class LogQuadratic:
         self._linear, self._quadratic = linear, quadratic
         self._block_bits = _block_bits(linear, quadratic)
         block = self._block = 1 << self._block_bits
-        self._table = Table(linear * block, quadratic * block * block, first_bits)
+        self._table = CumulativeTable(linear * block, quadratic * block * block, first_bits)
         self._first_shift = np.uint64(64 - first_bits)
 
     def draw(self, count: int, bits: Bits) -> Integers:
@@ -48,7 +48,7 @@ class LogQuadratic:
             values: Integers = np.where(negative, -magnitudes, magnitudes)[keep]
             return values
 
-        return self._filled(count, signed)
+        return self._fill(count, signed)
 
     def magnitudes(self, count: int, bits: Bits) -> Integers:
         """`count` independent draws of the law restricted to k >= 0."""
@@ -57,9 +57,9 @@ class LogQuadratic:
             _, magnitudes, accepted = self._proposals(size, bits)
             return magnitudes[accepted]
 
-        return self._filled(count, unsigned)
+        return self._fill(count, unsigned)
 
-    def _filled(self, count: int, accepted: Callable[[int], Integers]) -> Integers:
+    def _fill(self, count: int, accepted: Callable[[int], Integers]) -> Integers:
         out: NDArray[Any] = np.empty(count, dtype=object if self._is_wide else np.int64)
         filled, missing = 0, count
         # At least half of all proposals are accepted (docs/proofs/sampler.md, 5), so this bound is never met.
@@ -92,10 +92,10 @@ class LogQuadratic:
         exponents = offsets * (float(self._linear) + float(self._quadratic) * (2 * starts + offsets))
         accept_bits = min(_ACCEPT_BITS, 64 - self._block_bits)
         uniforms = words >> np.uint64(64 - accept_bits)
-        accepted, open_ = _below_exp(uniforms, accept_bits, exponents)
+        accepted, open_ = _compare_with_exp(uniforms, accept_bits, exponents)
         for index in open_:
             exponent = self._exponent(int(cells[index]), int(offsets[index]))
-            accepted[index] = below_exp(Uniform(int(uniforms[index]), accept_bits), exponent, bits)
+            accepted[index] = is_below_exp(Uniform(int(uniforms[index]), accept_bits), exponent, bits)
         return starts + offsets, accepted
 
     def _wide_offsets(self, cells: NDArray[np.int64], bits: Bits) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
@@ -103,9 +103,9 @@ class LogQuadratic:
         magnitudes = np.empty(len(cells), dtype=object)
         accepted = np.empty(len(cells), dtype=bool)
         for index, cell in enumerate(cells.tolist()):
-            offset = below(self._block, bits)
+            offset = draw_below(self._block, bits)
             magnitudes[index] = cell * self._block + offset
-            accepted[index] = below_exp(Uniform(0, 0).refined(bits), self._exponent(cell, offset), bits)
+            accepted[index] = is_below_exp(Uniform(0, 0).refine(bits), self._exponent(cell, offset), bits)
         return magnitudes, accepted
 
     def _exponent(self, cell: int, offset: int) -> Fraction:
@@ -128,7 +128,7 @@ def _block_bits(linear: Fraction, quadratic: Fraction) -> int:
     return max(min(fits), 0)
 
 
-def _below_exp(
+def _compare_with_exp(
     uniforms: NDArray[np.uint64], length: int, exponents: NDArray[np.float64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
     """Which of the uniforms are surely below exp(-exponent), and the indices of those still open."""

@@ -73,12 +73,12 @@ def enclosed_weights(linear: Fraction, quadratic: Fraction, precision: int) -> t
         lower_ratio, upper_ratio = lower_ratio * lower_step >> bits, -(-upper_ratio * upper_step >> bits)
 
 
-class Table:
-    """Draws cells of one law from the first bits of uniform numbers, and from more bits where those leave it open."""
+class CumulativeTable:
+    """Draws cells of one law from the first bits of a uniform number, and from more bits where those do not decide."""
 
     def __init__(self, linear: Fraction, quadratic: Fraction, first_bits: int) -> None:
         if not 1 <= first_bits <= _MOST_FIRST_BITS:
-            raise ValueError(f"Table first_bits must be between 1 and {_MOST_FIRST_BITS}, got {first_bits}.")
+            raise ValueError(f"CumulativeTable first_bits must be between 1 and {_MOST_FIRST_BITS}, got {first_bits}.")
         self._law = (linear, quadratic)
         self._first_bits = first_bits
         first = boundaries(linear, quadratic, first_bits)
@@ -94,13 +94,13 @@ class Table:
         near = np.flatnonzero(cells < 0)
         cells[near] = self._cells(values[near], values[near])
         for index in near[cells[near] < 0]:
-            cells[index] = self.refined(Uniform(int(values[index]), self._first_bits), bits)
+            cells[index] = self.refine(Uniform(int(values[index]), self._first_bits), bits)
         return cells
 
-    def refined(self, uniform: Uniform, bits: Bits) -> int:
-        """The cell of a uniform number that its bits so far leave open."""
+    def refine(self, uniform: Uniform, bits: Bits) -> int:
+        """Draw more bits of a uniform number until they decide its cell."""
         for _ in range(MOST_REFINEMENTS):
-            uniform = uniform.refined(bits)
+            uniform = uniform.refine(bits)
             cell = boundaries(*self._law, uniform.length).cell(uniform.value)
             if cell is not None:
                 return cell

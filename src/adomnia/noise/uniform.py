@@ -21,25 +21,25 @@ class Uniform:
     value: int
     length: int
 
-    def refined(self, bits: Bits) -> Self:
+    def refine(self, bits: Bits) -> Self:
         """The same draw, known to 64 more bits."""
         return type(self)((self.value << _WORD) | int(bits.words(1)[0]), self.length + _WORD)
 
 
-def below_exp(uniform: Uniform, exponent: Fraction, bits: Bits, factor: Fraction = Fraction(1)) -> bool:
-    """Whether the uniform draw is below factor * exp(-exponent), exactly."""
+def is_below_exp(uniform: Uniform, exponent: Fraction, bits: Bits, factor: Fraction = Fraction(1)) -> bool:
+    """Whether a uniform draw is below factor * exp(-exponent), exactly."""
     for _ in range(MOST_REFINEMENTS):
         lower, upper = exp_bounds(-exponent, uniform.length)
         if (uniform.value + 1) <= factor * lower:
             return True
         if uniform.value >= factor * upper:
             return False
-        uniform = uniform.refined(bits)
+        uniform = uniform.refine(bits)
     raise Failure()
 
 
-def below(limit: int, bits: Bits) -> int:
-    """A uniform integer of [0, limit), exactly."""
+def draw_below(limit: int, bits: Bits) -> int:
+    """Draw an exactly uniform integer of [0, limit)."""
     words = -(-limit.bit_length() // _WORD) + 1
     span = 1 << (_WORD * words)
     for _ in range(MOST_REFINEMENTS):

@@ -15,11 +15,11 @@ from adomnia.privacy.relations import (
     Join,
     Named,
     OwnValue,
+    Private,
     Public,
     Relation,
     Select,
     Selected,
-    Table,
     Union,
     Where,
 )
@@ -139,7 +139,7 @@ def describe_query(query: Query) -> str:
 def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line for each node
     """The tables, how many rows of a person count, and the conditions."""
     match relation:
-        case Table(name=name, rows_per_person=rows):
+        case Private(name=name, rows_per_person=rows):
             return f"{name}[{rows}]"
         case Public(name=name):
             return f"{name}[public]"

@@ -9,7 +9,7 @@ from adomnia.plans.formulas import Formula, Term
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Join, Named, PerPerson, Public, Relation, Select, Table, Union
+from adomnia.privacy.relations import Join, Named, PerPerson, Private, Public, Relation, Select, Union
 
 
 def in_words(query: Query) -> Query:
@@ -41,7 +41,7 @@ def _worded(expression: Expression, names: Mapping[tuple[str, str], str]) -> Exp
 def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 - one for each node
     """The words for every column that a question did not name itself, by its side and name."""
     match relation:
-        case Table() | Public():
+        case Private() | Public():
             return {}
         case Join(left=left, right=right):
             return _names(left) | _names(right)

@@ -16,7 +16,7 @@ from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.aggregates import Present, Rows, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import is_open
-from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Public, Table, Union, recapped
+from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Private, Public, Union, recapped
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _seen(tables: list[model.Table]) -> dict[str, Contributions]:
 def _capped(relation: Relation) -> Iterator[str]:
     """The tables of which not all rows of a person are read."""
     match relation:
-        case Table(name=name, rows_per_person=rows):
+        case Private(name=name, rows_per_person=rows):
             yield from () if rows == MOST_ROWS else (name,)
         case Public():
             pass

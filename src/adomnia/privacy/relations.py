@@ -41,8 +41,8 @@ def hashed_once(kind: type[_Kind]) -> type[_Kind]:
 
 @hashed_once
 @dataclass(frozen=True)
-class Table:
-    """A private table as the catalog declares it; `keys` are columns of which no value occurs in two rows.
+class Private:
+    """A private table, as the catalog declares it; `keys` are columns of which no value occurs in two rows.
 
     Rows per person: the declared cap, which the contribution index enforces; MOST_ROWS is no cap.
     """
@@ -316,13 +316,13 @@ class PerPerson:
         return self.rows_per_person
 
 
-Relation: TypeAlias = Table | Public | Where | Select | Named | Join | Union | PerPerson
+Relation: TypeAlias = Private | Public | Where | Select | Named | Join | Union | PerPerson
 
 
 def everything(relation: Relation) -> Relation:
     """The relation without caps, for what counts a person once in all; below a join they stay."""
     match relation:
-        case Table():
+        case Private():
             return replace(relation, rows_per_person=MOST_ROWS)
         case Where() | Named():
             return replace(relation, source=everything(relation.source))
@@ -336,7 +336,7 @@ def everything(relation: Relation) -> Relation:
 def recapped(relation: Relation, caps: Mapping[str, int]) -> Relation:
     """The relation with other caps for the tables that are named; what reads all rows of a person still does."""
     match relation:
-        case Table(name=name, rows_per_person=rows):
+        case Private(name=name, rows_per_person=rows):
             return relation if rows == MOST_ROWS else replace(relation, rows_per_person=caps.get(name, rows))
         case Public():
             return relation
@@ -351,7 +351,7 @@ def recapped(relation: Relation, caps: Mapping[str, int]) -> Relation:
 def is_public(relation: Relation) -> bool:
     """Whether every table in it is about nobody."""
     match relation:
-        case Table():
+        case Private():
             return False
         case Public():
             return True

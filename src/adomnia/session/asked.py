@@ -19,9 +19,9 @@ from adomnia.pricing.questions import Payment, Priced, Question
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Pure
-from adomnia.sql.lower import MOST_NUMBERS, numbers_of, priced, understood
+from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, require_plan
 from adomnia.sql.reading.count_of_groups import count_of_groups
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.reading.parse import parse
 
 MOST_QUESTIONS = 100
 _AMOUNTS = ("epsilon", "rho", "delta")
@@ -48,8 +48,8 @@ class Asked:
         """What the questions mean; a Refusal where they are too large together."""
         plans, numbers = [], 0
         for question in self.questions:
-            plans.append(priced(meaning(question, catalog, self.confidence)))
-            numbers += numbers_of(plans[-1])
+            plans.append(require_plan(meaning(question, catalog, self.confidence)))
+            numbers += count_numbers(plans[-1])
             if numbers > MOST_NUMBERS:
                 why = f"asks for more than {MOST_NUMBERS:,} numbers"
                 raise Refusal("The batch", why, "take it apart", code="too_many_cells")
@@ -113,7 +113,7 @@ def meaning(question: Question, catalog: Catalog, confidence: float) -> Plan | P
     if not isinstance(question, Question) or not isinstance(question.text, str):
         raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
     check_confidence(confidence)
-    return understood(parsed(question.text), catalog, finds=question.delta is not None, confidence=confidence)
+    return plan_question(parse(question.text), catalog, finds=question.delta is not None, confidence=confidence)
 
 
 def price_of(event: Event) -> Pure:

@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.curator.measurements import Record, Replayer
 from adomnia.curator.paying import PaymentRequest, Reservation, evaluate, measure, pay, prove
 from adomnia.errors import Failure, Refusal
-from adomnia.explaining.explanations import explained, is_explain, without_explain
+from adomnia.explaining.explanations import explain, is_explain, without_explain
 from adomnia.noise import SystemBits
 from adomnia.plans.finish import finish
 from adomnia.plans.public_rows import PublicRows
@@ -127,12 +127,12 @@ class Session:
         question = Question(without_explain(text), **payment)
         said = meaning(question, self._curator.catalog, confidence)
         if isinstance(said, PublicRows):
-            tree = explained(said)
+            tree = explain(said)
         elif question.names_no_price and not sets_price(self._policy):
-            tree = explained(plan_without_price(question, said, self._curator.catalog))
+            tree = explain(plan_without_price(question, said, self._curator.catalog))
         else:
             (asked,) = self._priced(self._said((question,), confidence))
-            tree = explained(without_effort(asked.plan), quote_questions([asked], confidence, False, question.rows))
+            tree = explain(without_effort(asked.plan), quote_questions([asked], confidence, False, question.rows))
         return explanation(tree, confidence, self._curator.ledger.left(self.analyst))
 
     def table(self, name: str) -> PrivateTable:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from adomnia.errors import Refusal
-from adomnia.explaining.reasons import reasons
+from adomnia.explaining.reasons import render_reasons
 from adomnia.pricing import questions
-from adomnia.sql.reading.writing import Writing, bracketed
+from adomnia.sql.reading.select_builder import SelectBuilder, bracket
 from adomnia.sql.rows.blocks import person_of, rows_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class PrivateTable:
     It means what its `sql` says: both have one plan, and so one price and one answer.
     """
 
-    def __init__(self, session: Session, writing: Writing) -> None:
+    def __init__(self, session: Session, writing: SelectBuilder) -> None:
         self._session, self._writing = session, writing
 
     @property
@@ -57,16 +57,16 @@ class PrivateTable:
 
     def named(self, name: str) -> PrivateTable:
         """The same rows under another name, to join a table with itself."""
-        return self._next(self._writing.named(name))
+        return self._next(self._writing.alias(name))
 
     def per_person(self, *keys: str, having: str | None = None, **named: str) -> PrivateTable:
         """One row for each person, and each value of further keys: aggregates of that person's own rows."""
         person = person_of(self._writing.text, self._session.catalog())
-        return self._next(self._writing.grouped((person, *keys), named, having))
+        return self._next(self._writing.group_by((person, *keys), named, having))
 
     def explain(self) -> str:
         """How many rows of one person can be here at most, step by step; nothing is read."""
-        return reasons(rows_of(self._writing.text, self._session.catalog()).relation)
+        return render_reasons(rows_of(self._writing.text, self._session.catalog()).relation)
 
     def count(self, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """How many rows, in all or for each value of the keys."""
@@ -74,33 +74,33 @@ class PrivateTable:
 
     def sum(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """The sum of a number."""
-        return self._asked(f"SUM{bracketed(value)} AS sum", by, payment)
+        return self._asked(f"SUM{bracket(value)} AS sum", by, payment)
 
     def mean(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """The mean of a number."""
-        return self._asked(f"AVG{bracketed(value)} AS mean", by, payment)
+        return self._asked(f"AVG{bracket(value)} AS mean", by, payment)
 
     def median(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """The median of a number."""
-        return self._asked(f"MEDIAN{bracketed(value)} AS median", by, payment)
+        return self._asked(f"MEDIAN{bracket(value)} AS median", by, payment)
 
     def quantile(self, value: str, share: float, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """The value that a share of all values is below or at; 0.9 is the ninetieth percentile."""
-        return self._asked(f"QUANTILE({bracketed(value)}, {share}) AS quantile", by, payment)
+        return self._asked(f"QUANTILE({bracket(value)}, {share}) AS quantile", by, payment)
 
     def min(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """A number that few rows are below."""
-        return self._asked(f"MIN{bracketed(value)} AS min", by, payment)
+        return self._asked(f"MIN{bracket(value)} AS min", by, payment)
 
     def max(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
         """A number that few rows are above."""
-        return self._asked(f"MAX{bracketed(value)} AS max", by, payment)
+        return self._asked(f"MAX{bracket(value)} AS max", by, payment)
 
     def _asked(self, aggregate: str, by: str | Iterable[str], payment: Payment) -> Answer:
         keys = (by,) if isinstance(by, str) else tuple(by)
-        return self._session.sql(self._writing.asked(aggregate, keys), **payment)
+        return self._session.sql(self._writing.question(aggregate, keys), **payment)
 
-    def _next(self, writing: Writing) -> PrivateTable:
+    def _next(self, writing: SelectBuilder) -> PrivateTable:
         return PrivateTable(self._session, writing)
 
     def __repr__(self) -> str:
@@ -115,4 +115,4 @@ def private_table(session: Session, name: str) -> PrivateTable:
     if name.lower() not in known:
         fix = f"name one of them: {', '.join(known.values())}"
         raise Refusal(f"Table {name}", "is not in the catalog", fix, code="unknown_table")
-    return PrivateTable(session, Writing(known[name.lower()], known[name.lower()]))
+    return PrivateTable(session, SelectBuilder(known[name.lower()], known[name.lower()]))

@@ -1,4 +1,4 @@
-"""From text to plan: the rows it is about, declared keys, aggregates, and which of the answer's rows are shown."""
+"""Lowers the text of a question to a plan: its relation, its keys, its statistics, and the order of the answer."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,17 +19,17 @@ from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.relations import is_public
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.reading.parse import parse
 from adomnia.sql.reading.refusals import check_name, refusal
-from adomnia.sql.rows.blocks import Blocks
+from adomnia.sql.rows.blocks import BlockReader
 from adomnia.sql.rows.derived import refuse_slow
-from adomnia.sql.rows.public import public_rows
+from adomnia.sql.rows.public import read_public_rows
 from adomnia.sql.values.aggregates import AGGREGATES
-from adomnia.sql.values.group_keys import numbered, written_keys
+from adomnia.sql.values.group_keys import output_index, read_keys
 from adomnia.sql.values.groups import Groups
-from adomnia.sql.values.having import condition
-from adomnia.sql.values.quantiles import chosen_together
-from adomnia.sql.values.scope import bare, only
+from adomnia.sql.values.having import read_having
+from adomnia.sql.values.quantiles import merge_quantiles
+from adomnia.sql.values.scope import check_parts, strip_brackets
 from adomnia.sql.values.terms import Values
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
@@ -44,29 +44,30 @@ _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 
 def lower(text: str, catalog: Catalog) -> Plan:
-    """The plan of a question; a Refusal where it cannot be answered, from the text and the catalog alone."""
-    return priced(understood(parsed(text), catalog))
+    """Plan a question from its text and the catalog alone; a Refusal where it cannot be answered."""
+    return require_plan(plan_question(parse(text), catalog))
 
 
-def priced(question: Plan | PublicRows) -> Plan:
-    """A question that has a price: about people."""
+def require_plan(question: Plan | PublicRows) -> Plan:
+    """The plan of a question about people; a Refusal where it reads public tables alone, which has no price."""
     if isinstance(question, Plan):
         return question
     what, why = "A question about public tables alone", "costs nothing and has no price"
     raise Refusal(what, why, "ask it by itself, with sql()", (1, 1), code="public_table")
 
 
-def understood(
+def plan_question(
     select: exp.Select, catalog: Catalog, *, finds: bool = False, confidence: float = 0.95
 ) -> Plan | PublicRows:
-    """What a parsed question means: a plan, or rows of public tables alone.
+    """Plan a parsed question; one about public tables alone becomes their rows.
 
-    `finds`: values of keys may be found. `confidence`: of intervals that have to be bought together with their values.
+    `finds` allows keys whose values are found in the data. `confidence` is that of the intervals of quantiles, which
+    are measured together with their values.
     """
-    block = Blocks(catalog).block(select)
+    block = BlockReader(catalog).read_block(select)
     if is_public(block.relation):
-        return public_rows(select, block, _limit(select), _offset(select))
-    written = written_keys(select, block.scope, block.relation, None if finds else explain_need(catalog))
+        return read_public_rows(select, block, _read_limit(select), _read_offset(select))
+    written = read_keys(select, block.scope, block.relation, None if finds else explain_need(catalog))
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
     buckets = sorted((key for key in written if isinstance(key, Bucket)), key=lambda key: describe(key.written))
     columns = tuple(column for column in block.relation.columns if column in written)
@@ -76,8 +77,10 @@ def understood(
     order = tuple(question.order(outputs))
     if written != keys:
         order += tuple(Order(key) for key in written)
-    plan = Plan(block.relation, keys, outputs, order, _limit(select), _offset(select), question.having(outputs))
-    plan = chosen_together(select, plan)
+    plan = Plan(
+        block.relation, keys, outputs, order, _read_limit(select), _read_offset(select), question.having(outputs)
+    )
+    plan = merge_quantiles(select, plan)
     if not plan.statistics:
         why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
         raise refusal("not_an_aggregate", select, why, fix, "The question")
@@ -92,14 +95,14 @@ def understood(
     return plan
 
 
-def numbers_of(plan: Plan) -> int:
-    """How many numbers a plan asks for: what it measures, times groups."""
+def count_numbers(plan: Plan) -> int:
+    """How many numbers a plan asks for: its statistics times its groups."""
     return len(plan.statistics) * prod(len(key_cells(key)) for key in plan.keys)
 
 
 def _refuse_large(select: exp.Select, plan: Plan) -> None:
     cells = prod(len(key_cells(key)) for key in plan.keys)
-    numbers = numbers_of(plan)
+    numbers = count_numbers(plan)
     if numbers > MOST_NUMBERS:
         why = f"asks for {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise refusal("too_many_cells", select, why, "ask for fewer aggregates or groups", "The question")
@@ -113,7 +116,7 @@ def _refuse_large(select: exp.Select, plan: Plan) -> None:
 
 @dataclass(frozen=True)
 class _Question:
-    """The outputs and the order of a SELECT, over the groups that it makes."""
+    """Reads the outputs, the order and the HAVING of a SELECT over its groups."""
 
     select: exp.Select
     groups: Groups
@@ -122,7 +125,7 @@ class _Question:
         if len(self.select.expressions) > MOST_OUTPUTS:
             why = f"has {len(self.select.expressions):,} outputs, more than {MOST_OUTPUTS}"
             raise refusal("too_complex", self.select, why, "ask for fewer", "The question")
-        items: list[exp.Expr] = [bare(item.unalias()) for item in self.select.expressions]
+        items: list[exp.Expr] = [strip_brackets(item.unalias()) for item in self.select.expressions]
         values = Values(self.groups)
         sources = [values.source(item) for item in items]
         names = list(self._names(items, sources))
@@ -132,17 +135,17 @@ class _Question:
         order = self.select.args.get("order")
         if order is None:
             return
-        only(order, "expressions")
+        check_parts(order, "expressions")
         for ordered in order.expressions:
-            only(ordered, "this", "desc", "nulls_first")  # no value is NULL, so where NULL goes changes nothing
-            yield Order(self._sorted_by(bare(ordered.this), outputs), bool(ordered.args.get("desc")))
+            check_parts(ordered, "this", "desc", "nulls_first")  # no value is NULL, so where NULL goes changes nothing
+            yield Order(self._sort_source(strip_brackets(ordered.this), outputs), bool(ordered.args.get("desc")))
 
     def having(self, outputs: tuple[Output, ...]) -> Condition | None:
         having = self.select.args.get("having")
-        return None if having is None else condition(having.this, Values(self.groups, outputs))
+        return None if having is None else read_having(having.this, Values(self.groups, outputs))
 
     def _names(self, items: list[exp.Expr], sources: Sequence[Key | Statistic | Formula]) -> Iterator[str]:
-        """The aliases, and names made up for outputs without one that no other output has."""
+        """The aliases, and default names for outputs that have none."""
         taken: set[str] = set()
         for selected in self.select.expressions:
             if isinstance(selected, exp.Alias):
@@ -151,13 +154,13 @@ class _Question:
             if isinstance(selected, exp.Alias):
                 yield selected.alias
             else:
-                made_up = _made_up(item, source)[:_LONGEST_STEM]
+                made_up = _default_name(item, source)[:_LONGEST_STEM]
                 check_name(made_up, selected)
-                yield _free(made_up, taken)
+                yield _free_name(made_up, taken)
 
-    def _sorted_by(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Key | Statistic | Formula:
+    def _sort_source(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Key | Statistic | Formula:
         if isinstance(node, exp.Literal):
-            return outputs[numbered(node, len(outputs))].source
+            return outputs[output_index(node, len(outputs))].source
         if isinstance(node, exp.Var):
             raise refusal(
                 "syntax_not_allowed", node, "does not say by what", "name the outputs to sort by", "ORDER BY ALL"
@@ -165,7 +168,7 @@ class _Question:
         return Values(self.groups, outputs).source(node)
 
 
-def _limit(select: exp.Select) -> int | None:
+def _read_limit(select: exp.Select) -> int | None:
     limit = select.args.get("limit")
     if limit is None:
         return None
@@ -173,18 +176,18 @@ def _limit(select: exp.Select) -> int | None:
     plain = isinstance(limit, exp.Limit) and isinstance(rows, exp.Literal) and not limit.args.get("limit_options")
     if not plain or rows.is_string or not _LIMIT.fullmatch(str(rows.this)):
         raise refusal("bad_literal", limit, "takes a whole number of at least 1", "write LIMIT 10", "LIMIT")
-    only(limit, "expression")
+    check_parts(limit, "expression")
     return int(rows.this)
 
 
-def _offset(select: exp.Select) -> int:
+def _read_offset(select: exp.Select) -> int:
     offset = select.args.get("offset")
     if offset is None:
         return 0
     rows = offset.args.get("expression")
     if not isinstance(rows, exp.Literal) or rows.is_string or not _DIGITS.fullmatch(str(rows.this)):
         raise refusal("bad_literal", offset, "takes a whole number", "write OFFSET 10", "OFFSET")
-    only(offset, "expression")
+    check_parts(offset, "expression")
     return int(rows.this)
 
 
@@ -196,7 +199,7 @@ def _check_alias(selected: exp.Alias, taken: set[str]) -> None:
     taken.add(name.lower())
 
 
-def _made_up(node: exp.Expr, source: Key | Statistic | Formula) -> str:
+def _default_name(node: exp.Expr, source: Key | Statistic | Formula) -> str:
     """`city`, `avg_salary`, `count` for COUNT(*), `sum` for a sum of anything longer, `value` for arithmetic."""
     if isinstance(node, exp.Column):
         return node.name
@@ -212,7 +215,7 @@ def _made_up(node: exp.Expr, source: Key | Statistic | Formula) -> str:
     return "_".join([name, *(value.name for value in values)]) if plain else name
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free_name(name: str, taken: set[str]) -> str:
     """The name, or the first of name_2, name_3, ... that no output has."""
     free, number = name[:_LONGEST_STEM], 1
     while free.lower() in taken:

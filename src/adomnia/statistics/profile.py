@@ -16,7 +16,7 @@ from adomnia.privacy.expressions import call, number
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import OwnValue, PerPerson, Table
+from adomnia.privacy.relations import OwnValue, PerPerson, Private
 
 if TYPE_CHECKING:
     from adomnia.catalog import model
@@ -52,7 +52,7 @@ def profile_query(table: model.Table) -> Query:
     edges = profile_edges(table.rows_per_person)
     owners = tuple(column for column in table.columns if isinstance(column.kind, Identity))
     rows = OwnValue("rows of a person", Rows(), Numbers.integers(1, edges[-1]))
-    people = PerPerson(Table(table.name, table.rows_per_person, owners), (), (rows,))
+    people = PerPerson(Private(table.name, table.rows_per_person, owners), (), (rows,))
     last = len(edges) - 2
     cases: list[Expression] = []
     for place, edge in enumerate(edges[1:-1]):

@@ -11,7 +11,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
-from adomnia.privacy.relations import Public, Table
+from adomnia.privacy.relations import Private, Public
 from adomnia.privacy.units import Unit
 from sql.hospital import number, whole
 
@@ -72,9 +72,9 @@ PLACES = model.Table(
 )
 WARDS = model.Catalog("wards", 1, Unit("people", "person_id"), Budget(1), (), (PEOPLE, VISITS, ITEMS, PLACES), Path())
 
-people = Table("people", 1, PEOPLE.columns)
-visits = Table("visits", 4, VISITS.columns, keys=("visit_id",))
-items = Table("items", 6, ITEMS.columns)
+people = Private("people", 1, PEOPLE.columns)
+visits = Private("visits", 4, VISITS.columns, keys=("visit_id",))
+items = Private("items", 6, ITEMS.columns)
 places = Public("places", PLACES.columns, PLACES.repeats)
 
 _INDEX = """

@@ -20,10 +20,10 @@ from adomnia.privacy.relations import (
     Named,
     OwnValue,
     PerPerson,
+    Private,
     Public,
     Select,
     Selected,
-    Table,
     Union,
     Where,
 )
@@ -38,8 +38,8 @@ WARD = category("ward", "x", "y")
 NAME = Column("name", Text())
 URGENT = Column("urgent", Truth())
 
-PEOPLE = Table("people", 1, (WHO, AGE, NAME))
-VISITS = Table("visits", 10, (WHO, LINK, COST, WARD, URGENT), ("visit_id",))
+PEOPLE = Private("people", 1, (WHO, AGE, NAME))
+VISITS = Private("visits", 10, (WHO, LINK, COST, WARD, URGENT), ("visit_id",))
 PLACES = Public("places", (WARD, NAME), (1, 2))
 
 ONE = '(SELECT * FROM "people" WHERE "rank" <= 1) AS "p"'
@@ -212,7 +212,7 @@ def clamped(integers, low, high, width="BIGINT"):
     ],
 )
 def test_aggregates_of_a_persons_rows_are_integers_until_they_are_clamped(value, sql):
-    relation = PerPerson(Table("t", 10, ()), (), (value,))
+    relation = PerPerson(Private("t", 10, ()), (), (value,))
     kept = ' WHERE "rank" <= 10' if isinstance(value.aggregate, Different) else ""
     assert behind_from(relation) == f'(SELECT "person" AS "person", {sql} FROM "t"{kept} GROUP BY "person") AS "rows"'
 

@@ -9,7 +9,7 @@ import pytest
 from adomnia.privacy.events import Pure
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.filters import spell_out_filters
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
 
 
@@ -43,7 +43,7 @@ def test_both_spellings_are_one_question(short, long):
     ],
 )
 def test_what_has_no_such_case_is_left_as_it_is(text):
-    tree = parsed(f"SELECT {text} FROM people")
+    tree = parse(f"SELECT {text} FROM people")
     before = tree.sql(dialect="duckdb")
     spell_out_filters(tree)
     assert tree.sql(dialect="duckdb") == before

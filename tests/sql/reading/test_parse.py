@@ -10,19 +10,19 @@ from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
 from adomnia.errors import Refusal
-from adomnia.sql.reading.parse import MOST_BRACKETS, MOST_CHARACTERS, MOST_LEVELS, MOST_PIECES, parsed
+from adomnia.sql.reading.parse import MOST_BRACKETS, MOST_CHARACTERS, MOST_LEVELS, MOST_PIECES, parse
 
 ASK = "SELECT COUNT(*) FROM people WHERE "
 
 
 def refused(text):
     with pytest.raises(Refusal) as refusal:
-        parsed(text)
+        parse(text)
     return refusal.value
 
 
 def test_a_plain_question_is_parsed():
-    assert isinstance(parsed(ASK + "age > 3"), exp.Select)
+    assert isinstance(parse(ASK + "age > 3"), exp.Select)
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", ";", ";;", "-- only a comment", "/* the same */;"])
@@ -45,11 +45,11 @@ def test_a_line_separator_that_not_everybody_knows_is_refused(separator):
 
 @pytest.mark.parametrize("text", ["'Zoë'", "'日本'", "'\U0001f600'", "'a\tb'", "'a''b'", "'a\\'"])
 def test_any_readable_text_may_be_a_constant(text):
-    assert parsed(f"{ASK}name = {text}")
+    assert parse(f"{ASK}name = {text}")
 
 
 def test_comments_are_read_by_nobody():
-    assert parsed("SELECT /* ö ; ' */ COUNT(*) FROM people -- ; DROP TABLE \"people")
+    assert parse("SELECT /* ö ; ' */ COUNT(*) FROM people -- ; DROP TABLE \"people")
 
 
 HEAVY = {
@@ -83,7 +83,7 @@ HEAVY = {
 
 @pytest.mark.parametrize("text", HEAVY.values(), ids=HEAVY)
 def test_a_heavy_text_is_refused_soon(text):
-    parsed(ASK + "age > 1")  # the first call of the parser builds its tables
+    parse(ASK + "age > 1")  # the first call of the parser builds its tables
     elapsed = []
     tracer = sys.gettrace()
     sys.settrace(None)  # coverage takes longer to watch than the parser to read
@@ -109,7 +109,7 @@ def test_a_heavy_text_is_refused_soon(text):
     ids=["brackets", "AND", "OR", "levels", "IN"],
 )
 def test_what_is_large_but_plain_is_parsed(text):
-    assert parsed(text)
+    assert parse(text)
 
 
 @pytest.mark.parametrize(
@@ -165,4 +165,4 @@ class Dialect(DuckDB):
 
 def test_a_comment_in_a_comment_must_end_too():
     assert refused("SELECT COUNT(*) FROM people /* a /* b */").code == "syntax_error"
-    assert parsed("SELECT COUNT(*) FROM people /* a /* b */ */")
+    assert parse("SELECT COUNT(*) FROM people /* a /* b */ */")

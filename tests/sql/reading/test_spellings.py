@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.reading.parse import parse
 from adomnia.sql.reading.spellings import spell_out_quantiles
 
 
 def meaning(text):
-    node = parsed(f"SELECT {text} FROM people").expressions[0]
+    node = parse(f"SELECT {text} FROM people").expressions[0]
     return (type(node), node.this.sql(), node.args["quantile"].sql()) if isinstance(node, exp.Quantile) else type(node)
 
 
@@ -49,7 +49,7 @@ def test_anything_else_is_left_to_be_refused(text, kind):
 
 
 def test_a_share_that_is_no_number_is_left_too():
-    tree = parsed("SELECT COUNT(*) FROM people")
+    tree = parse("SELECT COUNT(*) FROM people")
     odd = exp.WithinGroup(
         this=exp.PercentileCont(this=exp.Literal.number("many")),
         expression=exp.Order(expressions=[exp.Ordered(this=exp.column("age"), desc=True)]),

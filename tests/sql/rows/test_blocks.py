@@ -9,7 +9,7 @@ import pytest
 from adomnia.catalog.model import View
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.relations import Table, Union, Where
+from adomnia.privacy.relations import Private, Union, Where
 from adomnia.sql.lower import lower
 from adomnia.sql.rows.blocks import MOST_TABLES, check_views, person_of, rows_of
 from sql.hospital import HOSPITAL, PEOPLE
@@ -29,7 +29,7 @@ def test_the_rows_of_a_select_have_the_columns_it_selects_under_their_names():
     found = rows("SELECT age AS years, salary / 12 AS monthly FROM people WHERE active")
     assert list(found.columns) == ["years", "monthly"]
     assert found.columns["years"] == PEOPLE.column("age")
-    assert found.relation == Where(Table("people", 1, PEOPLE.columns), PEOPLE.column("active"))
+    assert found.relation == Where(Private("people", 1, PEOPLE.columns), PEOPLE.column("active"))
 
 
 def test_a_star_selects_all_columns_in_their_order():

@@ -7,7 +7,7 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.privacy.relations import Join, Named, Where
 from adomnia.sql.lower import lower
-from adomnia.sql.reading.parse import parsed_expression
+from adomnia.sql.reading.parse import parse_expression
 from adomnia.sql.rows.joins import MOST_PAIRS, conjuncts
 from sql.hospital import HOSPITAL
 
@@ -43,7 +43,7 @@ def refused(text):
     ],
 )
 def test_conditions_that_must_all_hold_are_taken_apart(text, parts):
-    assert [node.sql() for node in conjuncts(parsed_expression(text))] == parts
+    assert [node.sql() for node in conjuncts(parse_expression(text))] == parts
 
 
 def test_no_condition_is_no_condition():

@@ -7,7 +7,7 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.privacy.relations import Join, PerPerson, Where
 from adomnia.sql.lower import lower
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.reading.parse import parse
 from adomnia.sql.rows.lookups import subqueries
 from sql.hospital import HOSPITAL
 
@@ -141,7 +141,7 @@ def test_the_subqueries_of_a_select_are_its_own_and_not_those_inside_of_them():
         "AND person_id IN (SELECT a FROM b WHERE c IN (SELECT d)) "
         "AND EXISTS (SELECT 1 FROM (SELECT 2)) AND (SELECT 3) > 1"
     )
-    assert sorted(node.sql()[:20] for node in subqueries(parsed(text))) == [
+    assert sorted(node.sql()[:20] for node in subqueries(parse(text))) == [
         "(SELECT 1)",
         "(SELECT 3)",
         "EXISTS(SELECT 1 FROM",

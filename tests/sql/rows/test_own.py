@@ -10,8 +10,8 @@ from adomnia.errors import Refusal
 from adomnia.privacy.aggregates import Average, Different, Extreme, Present, Rows, Total
 from adomnia.privacy.relations import PerPerson
 from adomnia.sql.lower import lower
-from adomnia.sql.reading.parse import parsed
-from adomnia.sql.rows.own import asked
+from adomnia.sql.reading.parse import parse
+from adomnia.sql.rows.own import find_aggregates
 from sql.hospital import HOSPITAL, VISITS
 
 COST = VISITS.column("cost")
@@ -130,5 +130,5 @@ def test_so_many_aggregates_are_too_many():
 
 
 def test_the_aggregates_of_a_select_are_its_own_and_no_windows():
-    select = parsed("SELECT COUNT(*) + SUM(a), MAX(b) OVER (), (SELECT MIN(c) FROM d), AVG(e) FROM f")
-    assert [node.sql() for node in asked(select.expressions, select)] == ["COUNT(*)", "SUM(a)", "AVG(e)"]
+    select = parse("SELECT COUNT(*) + SUM(a), MAX(b) OVER (), (SELECT MIN(c) FROM d), AVG(e) FROM f")
+    assert [node.sql() for node in find_aggregates(select.expressions, select)] == ["COUNT(*)", "SUM(a)", "AVG(e)"]

@@ -11,13 +11,13 @@ from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import is_public
-from adomnia.sql.lower import lower, priced, understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import lower, plan_question, require_plan
+from adomnia.sql.reading.parse import parse
 from sql.hospital import HOSPITAL
 
 
 def asked(text):
-    found = understood(parsed(text), HOSPITAL)
+    found = plan_question(parse(text), HOSPITAL)
     assert isinstance(found, PublicRows)
     assert is_public(found.rows)
     return found
@@ -25,7 +25,7 @@ def asked(text):
 
 def code(text):
     with pytest.raises(Refusal) as refusal:
-        understood(parsed(text), HOSPITAL)
+        plan_question(parse(text), HOSPITAL)
     return refusal.value.code
 
 
@@ -78,8 +78,8 @@ def test_public_rows_have_no_price():
     with pytest.raises(Refusal, match="costs nothing and has no price") as refusal:
         lower("SELECT * FROM cities", HOSPITAL)
     assert refusal.value.code == "public_table"
-    plan = understood(parsed("SELECT COUNT(*) FROM people"), HOSPITAL)
-    assert priced(plan) == plan
+    plan = plan_question(parse("SELECT COUNT(*) FROM people"), HOSPITAL)
+    assert require_plan(plan) == plan
 
 
 @pytest.mark.parametrize(
@@ -105,5 +105,5 @@ def test_ids_of_a_public_table_are_refused_because_no_index_keeps_them():
     cities = next(table for table in HOSPITAL.tables if table.name == "cities")
     known = replace(cities, columns=(*cities.columns, Column("code", Identity())), repeats=(*cities.repeats, 1))
     with pytest.raises(Refusal) as refusal:
-        understood(parsed("SELECT * FROM cities"), replace(HOSPITAL, tables=(known,), views=()))
+        plan_question(parse("SELECT * FROM cities"), replace(HOSPITAL, tables=(known,), views=()))
     assert refusal.value.code == "identifier_column"

@@ -6,17 +6,17 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.privacy import relations
-from adomnia.sql.reading.parse import parsed
-from adomnia.sql.rows.sources import named_table, written_sources
+from adomnia.sql.reading.parse import parse
+from adomnia.sql.rows.sources import find_table, read_from
 from sql.hospital import CITY_TABLE, HOSPITAL, ITEMS, PEOPLE, VISITS
 
 
 def sources(text):
-    return written_sources(parsed(f"SELECT COUNT(*) FROM {text}"))
+    return read_from(parse(f"SELECT COUNT(*) FROM {text}"))
 
 
 def table(text):
-    return named_table(sources(text)[0].node, HOSPITAL)
+    return find_table(sources(text)[0].node, HOSPITAL)
 
 
 def code(read, text):
@@ -27,12 +27,12 @@ def code(read, text):
 
 @pytest.mark.parametrize("name", ["people", "People", '"PEOPLE"'])
 def test_a_table_is_found_in_upper_and_lower_case(name):
-    assert table(name).relation == relations.Table("people", 1, PEOPLE.columns)
+    assert table(name).relation == relations.Private("people", 1, PEOPLE.columns)
 
 
 def test_a_private_table_knows_its_cap_and_its_keys_and_a_public_one_how_often_values_repeat():
-    assert table("visits").relation == relations.Table("visits", 10, VISITS.columns, ("visit_id",))
-    assert table("items").relation == relations.Table("items", 20, ITEMS.columns)
+    assert table("visits").relation == relations.Private("visits", 10, VISITS.columns, ("visit_id",))
+    assert table("items").relation == relations.Private("items", 20, ITEMS.columns)
     assert table("cities").relation == relations.Public("cities", CITY_TABLE.columns, (1, 16, 2))
 
 
@@ -110,4 +110,4 @@ def test_what_is_not_a_table_of_the_catalog_is_refused(text, expected):
     ],
 )
 def test_a_question_about_no_table_is_refused(text, expected):
-    assert code(lambda text: written_sources(parsed(text)), text) == expected
+    assert code(lambda text: read_from(parse(text)), text) == expected

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Call, Column, Literal, call, number
 from adomnia.privacy.kinds import Quantity, Text, Truth
-from adomnia.sql.values.conditions import applied, chained, size
+from adomnia.sql.values.conditions import apply, chain, size
 
 X, Y = (Column(name, Quantity(Fraction(-9), Fraction(9), whole=True)) for name in "xy")
 A, B, C = (Column(name, Truth()) for name in "abc")
@@ -81,17 +81,17 @@ def built(shape, apply):
 
 @given(conditions, rows)
 def test_the_one_form_of_a_condition_is_true_where_the_condition_is(shape, row):
-    assert value(built(shape, applied), row) == value(built(shape, call), row)
+    assert value(built(shape, apply), row) == value(built(shape, call), row)
 
 
 @given(conditions)
 def test_the_one_form_is_its_own_form(shape):
-    form = built(shape, applied)
+    form = built(shape, apply)
     assert rebuilt(form) == form
 
 
 def rebuilt(form):
-    return applied(form.function, *map(rebuilt, form.arguments)) if isinstance(form, Call) else form
+    return apply(form.function, *map(rebuilt, form.arguments)) if isinstance(form, Call) else form
 
 
 @pytest.mark.parametrize(
@@ -111,22 +111,22 @@ def rebuilt(form):
     ],
 )
 def test_respelling_a_condition_does_not_change_its_form(one, other):
-    assert built(one, applied) == built(other, applied)
+    assert built(one, apply) == built(other, apply)
 
 
 def test_forms_that_mean_something_else_differ():
-    texts = {describe(applied(name, X, Y)) for name in ("=", "<>", "<", "<=", "-", "+", "*")}
+    texts = {describe(apply(name, X, Y)) for name in ("=", "<>", "<", "<=", "-", "+", "*")}
     assert len(texts) == 7
-    assert applied("-", X, Y) != applied("-", Y, X)
+    assert apply("-", X, Y) != apply("-", Y, X)
 
 
 def test_a_long_chain_is_shallow():
-    chain = chained("or", [applied("=", X, number(k)) for k in range(1000)])
-    depth, level = 0, [chain]
+    long = chain("or", [apply("=", X, number(k)) for k in range(1000)])
+    depth, level = 0, [long]
     while level:
         depth, level = depth + 1, [part for node in level if isinstance(node, Call) for part in node.arguments]
     assert depth <= 13
-    assert size(chain) == 3999
+    assert size(long) == 3999
 
 
 def test_the_size_of_an_expression_is_that_of_what_is_written():
@@ -145,10 +145,10 @@ def test_the_size_of_an_expression_is_that_of_what_is_written():
 
 def test_a_column_called_like_a_constant_is_not_the_constant():
     true = Column("TRUE", Truth())
-    assert chained("and", (true, Literal(True, Truth()))) != chained("and", (true, true))
+    assert chain("and", (true, Literal(True, Truth()))) != chain("and", (true, true))
 
 
 @pytest.mark.parametrize("parts", [(A, X), (X, X), (number(1), number(1))])
 def test_a_chain_of_what_is_no_condition_is_refused(parts):
     with pytest.raises(ValueError, match="takes boolean"):
-        chained("and", parts)
+        chain("and", parts)

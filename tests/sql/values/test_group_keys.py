@@ -6,9 +6,9 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.privacy.keys import MOST_CELLS
-from adomnia.sql.reading.parse import parsed
-from adomnia.sql.rows.blocks import Blocks
-from adomnia.sql.values.group_keys import written_keys
+from adomnia.sql.reading.parse import parse
+from adomnia.sql.rows.blocks import BlockReader
+from adomnia.sql.values.group_keys import read_keys
 from sql.hospital import HOSPITAL
 
 
@@ -17,9 +17,9 @@ def keys(text):
 
 
 def found(text):
-    select = parsed(text)
-    block = Blocks(HOSPITAL).block(select)
-    return written_keys(select, block.scope, block.relation, "pay for them")
+    select = parse(text)
+    block = BlockReader(HOSPITAL).read_block(select)
+    return read_keys(select, block.scope, block.relation, "pay for them")
 
 
 @pytest.mark.parametrize(

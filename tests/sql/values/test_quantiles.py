@@ -11,8 +11,8 @@ from adomnia.pricing.parts import bill
 from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Composed, Pure
-from adomnia.sql.lower import lower, understood
-from adomnia.sql.reading.parse import parsed
+from adomnia.sql.lower import lower, plan_question
+from adomnia.sql.reading.parse import parse
 from adomnia.sql.values.quantiles import MOST_CHOICES, MOST_SHARES
 from sql.hospital import HOSPITAL
 
@@ -20,7 +20,7 @@ HALF, NINE = Fraction(1, 2), Fraction(9, 10)
 
 
 def asked(outputs, **options):
-    plan = understood(parsed(f"SELECT {outputs} FROM people"), HOSPITAL, **options)
+    plan = plan_question(parse(f"SELECT {outputs} FROM people"), HOSPITAL, **options)
     return [measure.query.aggregate for measure in list_measures(plan, Pure(1))]
 
 

@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Literal, number
 from adomnia.privacy.kinds import Day, Truth
-from adomnia.sql.values.scalars import MOST_NODES, expression, only, read_number
+from adomnia.sql.values.scalars import MOST_NODES, check_parts, read_expression, read_number
 from sql.scopes import SCOPE, code_of, read
 
 
@@ -83,9 +83,9 @@ def test_names_are_the_same_in_upper_and_lower_case(text, meaning):
 
 def test_a_node_that_holds_more_than_is_understood_is_refused():
     node = parse_one("a BETWEEN SYMMETRIC 1 AND 2", dialect="duckdb")
-    only(node, "this", "low", "high", "symmetric")
+    check_parts(node, "this", "low", "high", "symmetric")
     with pytest.raises(Refusal, match="SYMMETRIC"):
-        only(node, "this", "low", "high")
+        check_parts(node, "this", "low", "high")
 
 
 def test_a_list_as_long_as_the_expression_before_it_is_refused_before_it_is_multiplied():
@@ -107,7 +107,7 @@ def test_every_kind_of_node_the_parser_knows_is_read_or_refused():
         if kind in READ or not can_be_written(node):
             continue
         with pytest.raises(Refusal):
-            expression(node, SCOPE)
+            read_expression(node, SCOPE)
 
 
 READ = {exp.Add, exp.Sub, exp.Mul, exp.Div, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.And, exp.Or, exp.Not}

@@ -8,17 +8,17 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column, call, number
 from adomnia.privacy.kinds import Quantity
-from adomnia.sql.reading.parse import parsed_expression
-from adomnia.sql.values.scope import Scope, Source, only
+from adomnia.sql.reading.parse import parse_expression
+from adomnia.sql.values.scope import Scope, ScopeTable, check_parts
 
 COST, AGE, DAY = (Column(name, Quantity(), source="t") for name in ("cost", "age", "day"))
 TWICE = call("*", COST, number(2))
-SCOPE = Scope((Source("v", {"cost": COST, "day": DAY, "Twice": TWICE}), Source("p", {"age": AGE, "day": AGE})))
+SCOPE = Scope((ScopeTable("v", {"cost": COST, "day": DAY, "Twice": TWICE}), ScopeTable("p", {"age": AGE, "day": AGE})))
 
 
 def refusal(scope, text):
     with pytest.raises(Refusal) as refused:
-        scope.column(parsed_expression(text))
+        scope.column(parse_expression(text))
     return refused.value
 
 
@@ -35,8 +35,8 @@ def refusal(scope, text):
     ],
 )
 def test_a_name_stands_for_its_meaning_in_upper_and_lower_case(text, meaning):
-    assert SCOPE.column(parsed_expression(text)) == meaning
-    assert SCOPE.knows(parsed_expression(text))
+    assert SCOPE.column(parse_expression(text)) == meaning
+    assert SCOPE.knows(parse_expression(text))
 
 
 def test_a_name_in_two_tables_needs_its_table():
@@ -49,7 +49,7 @@ def test_a_name_in_two_tables_needs_its_table():
 
 
 def test_a_name_that_using_shares_is_that_of_the_first_table():
-    assert Scope(SCOPE.sources, frozenset({"day"})).column(parsed_expression("day")) == DAY
+    assert Scope(SCOPE.sources, frozenset({"day"})).column(parse_expression("day")) == DAY
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_a_name_that_stands_for_nothing_is_refused_with_those_that_do(text, code
 
 
 def test_a_word_may_be_a_column_or_not():
-    assert SCOPE.named("DAY")
-    assert not SCOPE.named("month")
-    assert not SCOPE.knows(parsed_expression("p.cost"))
+    assert SCOPE.has_column("DAY")
+    assert not SCOPE.has_column("month")
+    assert not SCOPE.knows(parse_expression("p.cost"))
     assert not SCOPE.knows(exp.Column(this=exp.Star()))
 
 
 def test_a_node_with_more_parts_than_are_understood_is_refused():
-    node = parsed_expression("SUM(cost)")
-    only(node, "this", "big_int")
+    node = parse_expression("SUM(cost)")
+    check_parts(node, "this", "big_int")
     with pytest.raises(Refusal, match="has a part that is not answered"):
-        only(node, "big_int")
+        check_parts(node, "big_int")

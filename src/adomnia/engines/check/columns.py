@@ -87,6 +87,6 @@ def _grid(domain: Numbers) -> Range:
 
 def _key(table: Table, column: Column, catalog: Catalog) -> str:
     """The end of the links that an id belongs to: ids of one end are stored alike, hence can be compared."""
-    link = catalog.shortened(table.link)
+    link = catalog.resolve_link(table.link)
     ours = link is None or link.column != column.name
     return f"{table.name}.{column.name}" if link is None or ours else f"{link.parent}.{link.parent_column}"

@@ -52,7 +52,7 @@ class Links:
 
     def rows(self, table: Table, outputs: Sequence[str]) -> str:
         """SQL of the outputs for every row of a table, and of its person: " origin" and " key", NULL for nobody."""
-        unit, link = self._catalog.unit, self._catalog.shortened(table.link)
+        unit, link = self._catalog.unit, self._catalog.resolve_link(table.link)
         if unit == ROW:
             return f"SELECT {', '.join([*outputs, 'TRUE'])} FROM {self._sources[table.name].relation}"
         if link is None:

@@ -21,11 +21,11 @@ from adomnia.privacy.relations import (
     Named,
     OwnValue,
     PerPerson,
+    Private,
     Public,
     Relation,
     Select,
     Selected,
-    Table,
     Union,
     Where,
 )
@@ -38,7 +38,7 @@ DERIVED = "rows"  # the name of a SELECT that stands alone behind FROM
 def source(relation: Relation, scalars: Scalars) -> From:
     """What stands behind FROM, and the conditions for WHERE."""
     match relation:
-        case Table(name=name, rows_per_person=cap):
+        case Private(name=name, rows_per_person=cap):
             return quoted(name), [f"{quoted(RANK)} <= {cap}"] if cap < MOST_ROWS else []
         case Public(name=name):
             return quoted(name), []

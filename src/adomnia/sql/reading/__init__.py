@@ -1,1 +1,1 @@
-"""From text to a tree of SQL, or a refusal with its place."""
+"""Parses SQL text to a tree, or refuses it with the position of what is wrong."""

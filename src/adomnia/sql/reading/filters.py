@@ -1,4 +1,4 @@
-"""FILTER, COUNTIF and VAR, spelled out as what means the same: two spellings of one question are one question."""
+"""Rewrites FILTER, COUNTIF and VAR to one spelling: two spellings of one question must have one plan."""
 
 from sqlglot import exp
 
@@ -8,7 +8,7 @@ _FILTERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Quan
 
 
 def spell_out_filters(tree: exp.Expr) -> None:
-    """Replace `SUM(x) FILTER (WHERE c)` by `SUM(CASE WHEN c THEN x END)`, and `COUNTIF(c)` by a count of the like.
+    """Replace `SUM(x) FILTER (WHERE c)` by `SUM(CASE WHEN c THEN x END)`, and `COUNTIF(c)` likewise.
 
     DISTINCT and ORDER BY inside an aggregate are left as they are, to be refused where they stand.
     """

@@ -1,8 +1,8 @@
-"""From text to one SELECT of a known shape, or to a refusal that says where and why, from the text alone.
+"""Parses a text to one SELECT, or refuses it with a position and a reason.
 
-What could make the parser slow, deep or ambiguous is refused before it runs: it backtracks, and takes time that doubles
-with every level, on type names and WITHIN GROUP before brackets, on LIMIT and OFFSET before them, and on joins without
-a condition.
+A text that could make the parser slow, deep or ambiguous is refused before the parser runs. It backtracks, in time that
+doubles with every level, on type names and WITHIN GROUP before brackets, on LIMIT and OFFSET before them, and on joins
+without a condition.
 """
 
 import re
@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
 from adomnia.sql.reading.filters import spell_out_filters
-from adomnia.sql.reading.refusals import WRITTEN, Position, refusal, shortened
+from adomnia.sql.reading.refusals import WRITTEN, Position, refusal, shorten
 from adomnia.sql.reading.spellings import spell_out_quantiles
 from adomnia.sql.values.functions import NAMES
 
@@ -71,9 +71,9 @@ _CLAUSES = {
 }
 
 
-def parsed(text: str) -> exp.Select:
-    """The one SELECT that a text consists of."""
-    tree = parsed_rows(text)
+def parse(text: str) -> exp.Select:
+    """Parse a question, which is one SELECT, and check its clauses."""
+    tree = parse_statement(text)
     if isinstance(tree, exp.SetOperation):
         why, fix = "puts answers together", "unite rows inside: SELECT COUNT(*) FROM (... UNION ALL ...)"
         raise refusal("set_operation", tree, why, fix, type(tree).__name__.upper())
@@ -83,26 +83,26 @@ def parsed(text: str) -> exp.Select:
     return tree
 
 
-def parsed_rows(text: str) -> exp.Expr:
-    """The statement that a text consists of, such as the SELECT of a view; which clauses it has is not looked at."""
+def parse_statement(text: str) -> exp.Expr:
+    """Parse one statement, such as the SELECT of a view, without checking its clauses."""
     _check_characters(text)
     _check_pieces(text)
-    tokens = _tokens(text)
+    tokens = _tokenize(text)
     _check_tokens(tokens)
-    tree = _tree(text, tokens)
+    tree = _build_tree(text, tokens)
     spell_out_quantiles(tree)
     spell_out_filters(tree)
     _check_depth(tree)
     return tree
 
 
-def parsed_expression(text: str) -> exp.Expr:
-    """One expression, such as the condition of a filter written in Python."""
-    tree = parsed_rows(f"SELECT {text}")
+def parse_expression(text: str) -> exp.Expr:
+    """Parse one expression, such as the condition of a filter written in Python."""
+    tree = parse_statement(f"SELECT {text}")
     clauses = {name for name, value in tree.args.items() if value}
     if clauses != {"expressions"} or len(tree.expressions) != 1 or isinstance(tree.expressions[0], exp.Alias):
         fix = "write one condition or value, such as age >= 18"
-        raise Refusal(shortened(text), "is not one expression", fix, (1, 1), code="syntax_error")
+        raise Refusal(shorten(text), "is not one expression", fix, (1, 1), code="syntax_error")
     found: exp.Expr = tree.expressions[0]
     return found
 
@@ -114,28 +114,28 @@ def _check_characters(text: str) -> None:
     control, separator = _CONTROLS.search(text), _SEPARATORS.search(text)
     if control:
         what = f"The character U+{ord(control.group()):04X}"
-        raise Refusal(what, "is invisible", "leave it out", _place(text, control.start()), code="bad_character")
+        raise Refusal(what, "is invisible", "leave it out", _position(text, control.start()), code="bad_character")
     if separator:
         what, why = f"The character U+{ord(separator.group()):04X}", "ends a line for some programs and not for others"
-        raise Refusal(what, why, "leave it out", _place(text, separator.start()), code="syntax_not_allowed")
+        raise Refusal(what, why, "leave it out", _position(text, separator.start()), code="syntax_not_allowed")
 
 
 def _check_pieces(text: str) -> None:
-    """Count words and signs, and look for what does not end; texts, quoted names and comments are one piece each."""
+    """Refuse too many words and signs, and what is not closed; a text, quoted name or comment counts as one."""
     for number, piece in enumerate(_PIECES.finditer(text)):
         found, start = piece.group(), piece.start()
         if number >= MOST_PIECES:
             why = f"has over {MOST_PIECES:,} words and signs"
-            raise Refusal("The question", why, "shorten it", _place(text, start), code="too_complex")
+            raise Refusal("The question", why, "shorten it", _position(text, start), code="too_complex")
         if found in ("'", '"') or (found == "/" and text.startswith("/*", start)):
             what = f"What begins with {'/*' if found == '/' else found}"
-            raise Refusal(what, "does not end", "close it", _place(text, start), code="syntax_error")
+            raise Refusal(what, "does not end", "close it", _position(text, start), code="syntax_error")
         if found.startswith("$") and found.endswith("$") and len(found) > 1:
             what, fix = "A text between dollar signs", "write the text between single quotes"
-            raise Refusal(what, "is not read here", fix, _place(text, start), code="syntax_not_allowed")
+            raise Refusal(what, "is not read here", fix, _position(text, start), code="syntax_not_allowed")
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokenize(text: str) -> list[Token]:
     try:
         tokens = list(_DIALECT.tokenize(text))
     except TokenError:
@@ -146,11 +146,11 @@ def _tokens(text: str) -> list[Token]:
     if not tokens:
         fix = "ask something like SELECT COUNT(*) FROM people"
         raise Refusal("The question", "is empty", fix, (1, 1), code="empty")
-    return [_unknown_to_the_parser(*pair) for pair in zip(tokens, [*tokens[1:], None], strict=True)]
+    return [_hide_from_parser(*pair) for pair in zip(tokens, [*tokens[1:], None], strict=True)]
 
 
-def _unknown_to_the_parser(token: Token, after: Token | None) -> Token:
-    """The name of a function of ours, marked: the parser then knows no arguments, defaults or rewritings for it."""
+def _hide_from_parser(token: Token, after: Token | None) -> Token:
+    """Mark the name of a function that we read ourselves, so that the parser does not rewrite its arguments."""
     called = after is not None and after.token_type is TokenType.L_PAREN and token.text.upper() in NAMES
     if not called or token.token_type is TokenType.STRING:
         return token
@@ -161,10 +161,12 @@ def _unknown_to_the_parser(token: Token, after: Token | None) -> Token:
 def _check_tokens(tokens: Sequence[Token]) -> None:
     for token in tokens:
         if token.token_type is TokenType.SEMICOLON:
-            raise _at(token, "multiple_statements", "A second statement", "begins here", "ask one question at a time")
+            raise _refusal_at(
+                token, "multiple_statements", "A second statement", "begins here", "ask one question at a time"
+            )
     if tokens[0].token_type not in (TokenType.SELECT, TokenType.WITH):
-        word = shortened(tokens[0].text.upper())
-        raise _at(tokens[0], "statement_not_allowed", word, "is not a question", "begin with SELECT")
+        word = shorten(tokens[0].text.upper())
+        raise _refusal_at(tokens[0], "statement_not_allowed", word, "is not a question", "begin with SELECT")
     brackets: list[bool] = []
     joins = 0
     for before, token in zip([None, *tokens], tokens, strict=False):
@@ -172,38 +174,38 @@ def _check_tokens(tokens: Sequence[Token]) -> None:
         joins += token.token_type is TokenType.JOIN
         interval = before is not None and before.token_type is TokenType.INTERVAL
         if interval and token.token_type in _CONSTANTS and not _INTERVAL.fullmatch(token.text):
-            raise _at(token, "bad_literal", "INTERVAL", "takes a whole number", "write INTERVAL 7 DAY")
+            raise _refusal_at(token, "bad_literal", "INTERVAL", "takes a whole number", "write INTERVAL 7 DAY")
         if before is not None and before.token_type in _COUNTED and token.token_type is not TokenType.NUMBER:
             word = before.text.upper()
-            raise _at(token, "bad_literal", word, "takes a whole number", f"write {word} 10")
+            raise _refusal_at(token, "bad_literal", word, "takes a whole number", f"write {word} 10")
         if token.token_type is TokenType.L_PAREN:
             brackets.append(before is not None and (before.token_type in _TYPES or before.text.upper() == "GROUP"))
         elif token.token_type is TokenType.R_PAREN and brackets:
             brackets.pop()
         if len(brackets) > MOST_BRACKETS or sum(brackets) > _MOST_TYPED_BRACKETS or joins > _MOST_JOINS:
-            raise _at(token, "too_complex", "The question", "is nested too deeply", "take it apart")
+            raise _refusal_at(token, "too_complex", "The question", "is nested too deeply", "take it apart")
 
 
 def _check_spelling(before: Token | None, token: Token) -> None:
     kind = token.token_type
     if kind in _SPELLINGS:
         fix = "write a plain constant: a number, or a text between single quotes"
-        raise _at(token, "syntax_not_allowed", _SPELLINGS[kind], "is not read here", fix)
+        raise _refusal_at(token, "syntax_not_allowed", _SPELLINGS[kind], "is not read here", fix)
     touches = before is not None and before.end + 1 == token.start
     if kind is TokenType.STRING and before is not None and touches and before.token_type in _PREFIXES:
         why, fix = "stands directly before a text", "write the text between single quotes alone"
-        raise _at(before, "syntax_not_allowed", shortened(before.text), why, fix)
+        raise _refusal_at(before, "syntax_not_allowed", shorten(before.text), why, fix)
     strange = kind is TokenType.UNKNOWN and not token.text.isidentifier()  # a column may well be called unknown
     if strange or (kind in (TokenType.VAR, TokenType.NUMBER) and not token.text.removeprefix(_MARK).isascii()):
         fix = "write names as the catalog does, and texts between single quotes"
-        raise _at(token, "syntax_not_allowed", shortened(token.text), "is neither a name nor a text", fix)
+        raise _refusal_at(token, "syntax_not_allowed", shorten(token.text), "is neither a name nor a text", fix)
 
 
-def _tree(text: str, tokens: list[Token]) -> exp.Expr:
+def _build_tree(text: str, tokens: list[Token]) -> exp.Expr:
     try:
         (tree,) = _DIALECT.parser().parse(tokens, text)
     except ParseError as error:
-        raise _unreadable(error) from None
+        raise _syntax_refusal(error) from None
     except RecursionError:
         raise Refusal("The question", "is nested too deeply", "take it apart", (1, 1), code="too_complex") from None
     except Exception:  # noqa: BLE001 - the parser stumbles over some texts in ways of its own
@@ -217,16 +219,16 @@ def _tree(text: str, tokens: list[Token]) -> exp.Expr:
     return tree
 
 
-def _unreadable(error: ParseError) -> Refusal:
+def _syntax_refusal(error: ParseError) -> Refusal:
     first = error.errors[0]
-    word = shortened(str(first["highlight"]))
+    word = shorten(str(first["highlight"]))
     place = (first["line"], max(1, first["col"] - len(first["highlight"]) + 1))
     what = f"SQL near {word or 'the end'}"
     return Refusal(what, "cannot be read", "check the syntax there", place, code="syntax_error")
 
 
 def _check_depth(tree: exp.Expr) -> None:
-    """Levels of the tree; brackets are counted before, and a chain of AND or of OR is one level however long."""
+    """Refuse a tree that is too deep. Brackets are counted before; a chain of AND or of OR counts as one level."""
     waiting = [(tree, 0)]
     while waiting:
         node, level = waiting.pop()
@@ -238,7 +240,7 @@ def _check_depth(tree: exp.Expr) -> None:
 
 
 def check_clauses(select: exp.Select, inner: bool = False) -> None:
-    """Refuse the clauses that a question, or a SELECT inside of one, has no meaning for."""
+    """Refuse clauses that are not answered in a question, or (`inner`) in a SELECT inside one."""
     present = {name for name, value in select.args.items() if value}
     if inner and present & {"limit", "offset"}:
         why = "keeps rows by their order, which depends on everybody's rows"
@@ -253,10 +255,10 @@ def check_clauses(select: exp.Select, inner: bool = False) -> None:
         raise refusal("syntax_not_allowed", select, "is not answered", "leave it out", name.rstrip("_").upper())
 
 
-def _place(text: str, offset: int) -> Position:
+def _position(text: str, offset: int) -> Position:
     before = text[:offset]
     return before.count("\n") + 1, offset - before.rfind("\n")
 
 
-def _at(token: Token, code: str, what: str, why: str, fix: str) -> Refusal:
+def _refusal_at(token: Token, code: str, what: str, why: str, fix: str) -> Refusal:
     return Refusal(what, why, fix, (token.line, token.col - (token.end - token.start)), code=code)

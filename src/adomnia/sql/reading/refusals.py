@@ -1,4 +1,4 @@
-"""Refusals of SQL: each with one stable word, the place in the text, the reason and the way out."""
+"""Refusals of SQL: each has a stable code, the position in the text, the reason and a fix."""
 
 import re
 from difflib import get_close_matches
@@ -47,7 +47,7 @@ _UNKNOWN_AGGREGATES = {"PRODUCT", "ENTROPY", "MAD", "HISTOGRAM", "FAVG", "FSUM",
 
 
 def position_of(node: exp.Expr) -> Position | None:
-    """Line and column where a node begins, as far as the parser remembers it; else where what holds the node begins."""
+    """The line and column where a node begins, or where its parent does if the parser kept no position for it."""
     places = [
         (part.meta["line"], part.meta["col"] - (part.meta["end"] - part.meta["start"]))
         for part in node.walk()
@@ -57,14 +57,14 @@ def position_of(node: exp.Expr) -> Position | None:
 
 
 def refusal(code: str, node: exp.Expr, why: str, fix: str, what: str | None = None) -> Refusal:
-    """A refusal at a node of the tree, named by its own text unless told otherwise."""
-    return Refusal(what or shown(node), why, fix, position_of(node) or (1, 1), code=code)
+    """A refusal at a node of the tree; `what` is the text of the node unless it is given."""
+    return Refusal(what or render_node(node), why, fix, position_of(node) or (1, 1), code=code)
 
 
-def unanswerable(node: exp.Expr) -> Refusal:
-    """The refusal of a node that has no meaning here."""
+def refusal_of_node(node: exp.Expr) -> Refusal:
+    """The refusal of a node that cannot be answered, by the type of the node."""
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
-        return unanswerable(node.this)
+        return refusal_of_node(node.this)
     if isinstance(node, exp.Anonymous):
         name = str(node.this).upper()
         if name in _VOLATILE:
@@ -76,42 +76,42 @@ def unanswerable(node: exp.Expr) -> Refusal:
         return refusal("private_scalar_subquery", node, why, _SUBQUERY[1], "A subquery as a value")
     for kind, code, why, fix in _NODES:
         if isinstance(node, kind):
-            return refusal(code, node, why, fix, _name(node))
-    return refusal("syntax_not_allowed", node, "has no meaning here", f"use {_SCALARS}", _name(node))
+            return refusal(code, node, why, fix, _name_of(node))
+    return refusal("syntax_not_allowed", node, "has no meaning here", f"use {_SCALARS}", _name_of(node))
 
 
 def check_name(name: str, node: exp.Expr) -> None:
-    """Refuse what cannot name an output."""
+    """Refuse a name that an output cannot have."""
     if not _ALIAS.fullmatch(name):
         fix = "use a letter or _, then at most 62 letters, digits or _"
-        raise refusal("bad_alias", node, "cannot name an output", fix, shortened(name))
+        raise refusal("bad_alias", node, "cannot name an output", fix, shorten(name))
 
 
-def unknown(code: str, node: exp.Expr, name: str, things: str, known: list[str]) -> Refusal:
-    """A name that is not declared: only the analyst's own word and public names are said."""
+def refusal_of_name(code: str, node: exp.Expr, name: str, things: str, known: list[str]) -> Refusal:
+    """The refusal of a name that is not declared; it repeats only the analyst's own word and public names."""
     spelt = {word.lower(): word for word in known}
     close = get_close_matches(name.lower(), spelt, n=1)
     hint = f"did you mean {spelt[close[0]]}? " if close else ""
     some = ", ".join(known[:_LISTED]) + (", ..." if len(known) > _LISTED else "")
-    return refusal(code, node, f"is not among the {things}", f"{hint}they are {some}", shortened(name))
+    return refusal(code, node, f"is not among the {things}", f"{hint}they are {some}", shorten(name))
 
 
-def shortened(text: str) -> str:
-    """A word of the analyst's, short enough to repeat."""
+def shorten(text: str) -> str:
+    """Shorten a word of the analyst, so that it can be repeated."""
     return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}..."
 
 
-def shown(node: exp.Expr) -> str:
-    """A node as SQL, short enough to repeat."""
-    return shortened(node.sql(dialect="duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE))
+def render_node(node: exp.Expr) -> str:
+    """Render a node as SQL, shortened so that it can be repeated."""
+    return shorten(node.sql(dialect="duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE))
 
 
-def _name(node: exp.Expr) -> str:
+def _name_of(node: exp.Expr) -> str:
     match node:
         case exp.Window() | exp.Filter():
-            return f"{_name(node.this)} {'OVER' if isinstance(node, exp.Window) else 'FILTER'}"
+            return f"{_name_of(node.this)} {'OVER' if isinstance(node, exp.Window) else 'FILTER'}"
         case exp.Query():
             return "A subquery"
         case exp.Func():
             return str(node.meta.get(WRITTEN, node.sql_name())).upper()
-    return shown(node)
+    return render_node(node)

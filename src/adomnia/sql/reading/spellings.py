@@ -1,4 +1,4 @@
-"""The many spellings of quantiles as one: two spellings of one question are one question."""
+"""Rewrites the spellings of quantiles to one: two spellings of one question must have one plan."""
 
 from contextlib import suppress
 from decimal import Decimal
@@ -10,7 +10,7 @@ _NAMES = ("PERCENTILE", "APPROX_PERCENTILE")
 
 
 def spell_out_quantiles(tree: exp.Expr) -> None:
-    """Replace every spelling by QUANTILE(value, share); what is not quite one is left, to be refused there."""
+    """Replace every spelling of a quantile by QUANTILE(value, share); others are left, to be refused later."""
     for node in list(tree.find_all(exp.WithinGroup, *_SPELLINGS, exp.Anonymous)):
         value, share = _arguments(node)
         if value is not None and share is not None:
@@ -23,7 +23,7 @@ def _arguments(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
     """The value and the share of a spelling."""
     match node:
         case exp.WithinGroup(this=exp.PercentileCont() | exp.PercentileDisc() as inner):
-            return _ordered(node, inner)
+            return _within_group(node, inner)
         case exp.Anonymous(this=str(name), expressions=[value, share]) if name.upper() in _NAMES:
             return value, share
         case exp.PercentileCont() | exp.PercentileDisc() if not isinstance(node.parent, exp.WithinGroup):
@@ -33,7 +33,7 @@ def _arguments(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
     return None, None
 
 
-def _ordered(node: exp.WithinGroup, inner: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
+def _within_group(node: exp.WithinGroup, inner: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
     """PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY value), from the other end if DESC."""
     order = node.expression.expressions if isinstance(node.expression, exp.Order) else []
     share = inner.this

@@ -1,1 +1,1 @@
-"""Which rows a question is about: FROM, joins, subqueries, one person's own rows."""
+"""Reads which rows a question is about: FROM, joins, subqueries, and aggregates of each person's own rows."""

@@ -1,7 +1,7 @@
-"""Rows under a name: a table, a subquery or a view, and what each of its columns means over them.
+"""Derived tables: a table, a subquery or a view, and what each of its columns means over its rows.
 
-A projection leaves no trace: `SELECT a + b AS c` is the expression itself wherever c is used. Only what is computed
-before rows are joined by LEFT JOIN, joined again or put together by UNION ALL has to be computed there.
+A projection is not a step of its own: `SELECT a + b AS c` is replaced by the expression wherever c is used. Columns are
+computed earlier only before a LEFT JOIN, before a join is joined again, and before UNION ALL.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,29 +15,29 @@ from adomnia.privacy.relations import (
     Join,
     Named,
     PerPerson,
+    Private,
     Public,
     Relation,
     Select,
     Selected,
-    Table,
     Union,
     Where,
     is_public,
 )
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.conditions import chained, size
+from adomnia.sql.values.conditions import chain, size
 from adomnia.sql.values.scalars import MOST_NODES
-from adomnia.sql.values.scope import Source
+from adomnia.sql.values.scope import ScopeTable
 
 MOST_WORK = 2**16
 
 
 @dataclass(frozen=True)
 class Derived:
-    """Rows, and their columns as the question calls them.
+    """Rows, and their columns by the names that the question uses.
 
-    `tables` counts the tables read and the steps between. `weight` is how much it takes to read a column: of how many
-    nodes it is once an engine has put the steps together, times the pairs that joins make of one person's rows.
+    `tables` counts the tables that are read and the steps between them. `weight` bounds the work to read a column: its
+    nodes after an engine has merged all steps, times the pairs that joins make of one person's rows.
     """
 
     relation: Relation
@@ -52,10 +52,10 @@ class Derived:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a join: the rows under a label of ours, its columns there under the name that the question gives."""
+    """One side of a join: its rows under a label of ours, and its columns under the name that the question uses."""
 
     node: exp.Expr
-    source: Source
+    source: ScopeTable
     relation: Named
     tables: int
     weight: int
@@ -69,22 +69,22 @@ class Side:
         return is_public(self.relation)
 
     def optional(self) -> "Side":
-        """The same side above a LEFT JOIN that may leave it out."""
-        columns = {name: _marked(meaning) for name, meaning in self.source.columns.items()}
-        return replace(self, source=Source(self.source.name, columns))
+        """The side as the result of a LEFT JOIN, where its columns may be missing."""
+        columns = {name: _mark_optional(meaning) for name, meaning in self.source.columns.items()}
+        return replace(self, source=ScopeTable(self.source.name, columns))
 
 
-def side(node: exp.Expr, name: str, rows: Derived, label: str, outer: bool) -> Side:
-    """Rows as a side of a join."""
+def make_side(node: exp.Expr, name: str, rows: Derived, label: str, outer: bool) -> Side:
+    """Make a side of a join from rows."""
     computed = any(not isinstance(meaning, Column) for meaning in rows.columns.values())
     if _is_join(rows.relation) or (outer and computed):
-        rows = selected(node, rows)
-    columns = {column: under(meaning, label) for column, meaning in rows.columns.items()}
-    return Side(node, Source(name, columns), Named(rows.relation, label), rows.tables, rows.weight)
+        rows = compute_columns(node, rows)
+    columns = {column: qualify(meaning, label) for column, meaning in rows.columns.items()}
+    return Side(node, ScopeTable(name, columns), Named(rows.relation, label), rows.tables, rows.weight)
 
 
-def selected(node: exp.Expr, rows: Derived) -> Derived:
-    """The rows with their columns computed, each under a name of ours."""
+def compute_columns(node: exp.Expr, rows: Derived) -> Derived:
+    """Add a step that computes the columns of rows, each under a name of ours."""
     columns: dict[str, Expression] = {}
     outputs: list[Selected] = []
     for name, meaning in rows.columns.items():
@@ -94,11 +94,11 @@ def selected(node: exp.Expr, rows: Derived) -> Derived:
         refuse_missing(node, meaning)
         outputs.append(Selected(f"c{len(outputs)}", meaning))
         columns[name] = outputs[-1].column
-    return Derived(Select(rows.relation, tuple(outputs)), columns, rows.tables + 1, grown(rows))
+    return Derived(Select(rows.relation, tuple(outputs)), columns, rows.tables + 1, computed_weight(rows))
 
 
-def united(node: exp.Expr, parts: Sequence[Derived]) -> Derived:
-    """UNION ALL: columns by their place, named by the first part."""
+def unite(node: exp.Expr, parts: Sequence[Derived]) -> Derived:
+    """Read UNION ALL: columns are matched by position and named by the first part."""
     if len({len(part.columns) for part in parts}) != 1:
         why, fix = "has parts of different width", "select the same columns in each"
         raise refusal("type_error", node, why, fix, "UNION ALL")
@@ -108,7 +108,7 @@ def united(node: exp.Expr, parts: Sequence[Derived]) -> Derived:
     places = list(zip(*(part.columns.values() for part in parts), strict=True))
     for meaning in (meaning for meanings in places for meaning in meanings):
         refuse_missing(node, meaning)
-    alike = [len({_form(meaning) for meaning in meanings}) == 1 for meanings in places]
+    alike = [len({_storage_form(meaning) for meaning in meanings}) == 1 for meanings in places]
     selects = [
         Select(
             part.relation,
@@ -127,18 +127,18 @@ def united(node: exp.Expr, parts: Sequence[Derived]) -> Derived:
         raise refusal("type_error", node, why, fix, "UNION ALL") from None
     known = {column.name: column for column in union.columns}
     columns = {name: known.get(f"c{place}", Column(name, Identity())) for place, name in enumerate(parts[0].columns)}
-    return Derived(union, columns, sum(part.tables for part in parts) + 1, max(map(grown, parts)))
+    return Derived(union, columns, sum(part.tables for part in parts) + 1, max(map(computed_weight, parts)))
 
 
-def grown(rows: Derived) -> int:
-    """The weight of rows whose columns are computed there."""
+def computed_weight(rows: Derived) -> int:
+    """The weight of rows after a step that computes their columns."""
     return rows.weight * max(map(size, rows.columns.values()), default=1)
 
 
 def label_of(relation: Relation) -> str:
-    """What rows are called in a join, however the question calls them."""
+    """The label of rows in a join, which does not depend on how the question names them."""
     match relation:
-        case Table(name=name) | Public(name=name):
+        case Private(name=name) | Public(name=name):
             return name
         case Where(source=source) | Select(source=source):
             return label_of(source)
@@ -149,28 +149,28 @@ def label_of(relation: Relation) -> str:
     return "joined"
 
 
-def under(expression: Expression, label: str) -> Expression:
-    """An expression over the columns of a side of a join."""
-    return _moved(expression, lambda column: replace(column, source=label))
+def qualify(expression: Expression, label: str) -> Expression:
+    """Qualify the columns of an expression with the label of a side of a join."""
+    return _map_columns(expression, lambda column: replace(column, source=label))
 
 
 def refuse_missing(node: exp.Expr, meaning: Expression) -> None:
-    """Refuse a person whom a LEFT JOIN may leave out, where the person of every row is needed."""
+    """Refuse an id that may be missing after a LEFT JOIN, where every row needs its person."""
     if isinstance(meaning, Column) and isinstance(meaning.kind, Identity) and meaning.optional:
         why = "selects an id that LEFT JOIN may leave out"
         raise refusal("identifier_column", node, why, "select the person of the first table", "This subquery")
 
 
-def _marked(expression: Expression) -> Expression:
-    return _moved(expression, lambda column: replace(column, optional=True))
+def _mark_optional(expression: Expression) -> Expression:
+    return _map_columns(expression, lambda column: replace(column, optional=True))
 
 
-def _moved(expression: Expression, move: Callable[[Column], Column]) -> Expression:
+def _map_columns(expression: Expression, move: Callable[[Column], Column]) -> Expression:
     match expression:
         case Column():
             return move(expression)
         case Call(arguments=arguments):
-            return replace(expression, arguments=tuple(_moved(argument, move) for argument in arguments))
+            return replace(expression, arguments=tuple(_map_columns(argument, move) for argument in arguments))
     return expression
 
 
@@ -182,18 +182,18 @@ def _is_join(relation: Relation) -> bool:
     return isinstance(relation, Join) or (isinstance(relation, Where) and _is_join(relation.source))
 
 
-def _form(meaning: Expression) -> object:
-    """How a value is stored: columns of one form can be put together as they are."""
+def _storage_form(meaning: Expression) -> object:
+    """How a value is stored: UNION ALL need not convert columns of one form."""
     return (meaning.kind, meaning.domain) if isinstance(meaning, Column) else type(meaning)
 
 
 def is_person(meaning: Expression) -> bool:
-    """Whether a value is the person of its row, whom no LEFT JOIN may leave out."""
+    """Whether a value is the person of its row, and not missing after a LEFT JOIN."""
     return isinstance(meaning, Column) and meaning.kind == Identity(person=True) and not meaning.optional
 
 
 def free_label(stem: str, taken: set[str]) -> str:
-    """A label that no other side of a join has, in upper or lower case."""
+    """A label that no other side of a join has, whatever its case."""
     label, number = stem, 1
     while label.lower() in taken:
         number += 1
@@ -203,17 +203,17 @@ def free_label(stem: str, taken: set[str]) -> str:
 
 
 def refuse_slow(node: exp.Expr, weight: int, meanings: Iterable[Expression]) -> None:
-    """Refuse expressions over rows of a weight that would take an engine, or the pairs of one person's rows, too long.
+    """Refuse expressions that take too long to compute over rows of this weight.
 
-    How long an answer takes may tell something of a person whose rows are many or long: what they can add is bounded.
+    The time of an answer could reveal a person who has many or long rows, so the work for one person is bounded.
     """
     if weight * sum(map(size, meanings)) > MOST_WORK:
         why = "computes too much for every row, or for every pair of rows"
         raise refusal("too_complex", node, why, "compute less, or join fewer tables", "The question")
 
 
-def filtered(relation: Relation, meanings: list[Expression], nodes: Sequence[exp.Expr], weight: int = 1) -> Relation:
-    """The rows for which all conditions hold."""
+def filter_rows(relation: Relation, meanings: list[Expression], nodes: Sequence[exp.Expr], weight: int = 1) -> Relation:
+    """Keep the rows for which all conditions hold."""
     if not meanings:
         return relation
     refuse_slow(nodes[0] if nodes else exp.Null(), weight, meanings)
@@ -223,7 +223,7 @@ def filtered(relation: Relation, meanings: list[Expression], nodes: Sequence[exp
             raise refusal("type_error", node, why, "compare it with something")
     if sum(map(size, meanings)) > MOST_NODES:
         raise refusal("too_complex", nodes[0], "becomes too long", "take it apart", "WHERE")
-    condition = chained("and", meanings)
+    condition = chain("and", meanings)
     if isinstance(relation, Where):
-        return Where(relation.source, chained("and", [relation.condition, condition]))
+        return Where(relation.source, chain("and", [relation.condition, condition]))
     return Where(relation, condition)

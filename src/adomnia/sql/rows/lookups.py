@@ -1,4 +1,4 @@
-"""Subqueries about the person of each row: EXISTS, IN and single aggregates, each looked up by LEFT JOIN."""
+"""Reads subqueries about the person of each row (EXISTS, IN, one aggregate), each of which becomes a LEFT JOIN."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.kinds import Identity, Truth
 from adomnia.privacy.relations import PerPerson
 from adomnia.sql.reading.parse import check_clauses
-from adomnia.sql.reading.refusals import refusal, unanswerable
+from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.rows.derived import free_label, is_person, refuse_slow
-from adomnia.sql.rows.own import OwnValues, asked, counted
-from adomnia.sql.values.conditions import applied
-from adomnia.sql.values.scalars import expression
-from adomnia.sql.values.scope import Scope, bare, only
+from adomnia.sql.rows.own import OwnValues, fill_count, find_aggregates
+from adomnia.sql.values.conditions import apply
+from adomnia.sql.values.scalars import read_expression
+from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.errors import Refusal
-    from adomnia.sql.rows.blocks import Blocks
+    from adomnia.sql.rows.blocks import BlockReader
     from adomnia.sql.rows.selection import Block
 
 DECIDES = "lets one person's rows decide about everybody's"
@@ -30,74 +30,74 @@ DECIDES = "lets one person's rows decide about everybody's"
 
 @dataclass
 class Lookups:
-    """Finds what subqueries mean over the rows of a scope. `found` are the rows to join, with their labels."""
+    """Reads the subqueries of one scope. `found` are the relations to join, with their labels."""
 
-    blocks: Blocks
+    blocks: BlockReader
     scope: Scope
     labels: set[str]
     found: dict[PerPerson, str] = field(default_factory=dict)
     tables: int = 0
 
     def meaning(self, node: exp.Expr) -> Expression:
-        """What a subquery says about the person of a row."""
+        """The expression that a subquery stands for, about the person of a row."""
         match node:
             case exp.In():
-                return self._among(node)
+                return self._read_in(node)
             case exp.Exists():
-                return self._exists(node)
-        return self._value(node)
+                return self._read_exists(node)
+        return self._read_value(node)
 
-    def _among(self, node: exp.In) -> Expression:
-        only(node, "this", "query")
-        asked_of = bare(node.this)
+    def _read_in(self, node: exp.In) -> Expression:
+        check_parts(node, "this", "query")
+        asked_of = strip_brackets(node.this)
         person = isinstance(asked_of, exp.Column) and is_person(self.scope.column(asked_of))
-        rows = replace(self.blocks, outer=None).rows(node.args["query"])
+        rows = replace(self.blocks, outer=None).read_rows(node.args["query"])
         if rows.public:
-            raise public_subquery(node, "IN")
+            raise refusal_of_public_subquery(node, "IN")
         if not person or len(rows.columns) != 1 or not is_person(*rows.columns.values()):
             fix = "only the person's own id may be looked up: person_id IN (SELECT person_id FROM ...)"
             raise refusal("private_subquery", node, DECIDES, fix, "IN with a subquery")
-        return self._present(PerPerson(rows.relation, (), ()), rows.tables)
+        return self._presence(PerPerson(rows.relation, (), ()), rows.tables)
 
-    def _exists(self, node: exp.Exists) -> Expression:
+    def _read_exists(self, node: exp.Exists) -> Expression:
         query = node.this.unnest()
-        block = self._correlated(query)
-        if query.args.get("group") or query.args.get("having") or any(asked(query.expressions, query)):
+        block = self._read_correlated(query)
+        if query.args.get("group") or query.args.get("having") or any(find_aggregates(query.expressions, query)):
             fix = "use person_id IN (SELECT person_id ... GROUP BY person_id HAVING ...)"
             raise refusal("private_subquery", node, "has aggregates inside", fix, "EXISTS")
-        return self._present(PerPerson(block.relation, (), ()), block.tables)
+        return self._presence(PerPerson(block.relation, (), ()), block.tables)
 
-    def _value(self, node: exp.Expr) -> Expression:
+    def _read_value(self, node: exp.Expr) -> Expression:
         query = node.unnest()
         if not isinstance(query, exp.Select):
-            raise unanswerable(query)
-        if not any(asked(query.expressions, query)):
+            raise refusal_of_node(query)
+        if not any(find_aggregates(query.expressions, query)):
             why = "may have more than one row, and whether it has depends on the data"
             raise refusal("private_scalar_subquery", node, why, "select one aggregate in it", "A subquery as a value")
-        block = self._correlated(query)
+        block = self._read_correlated(query)
         if len(query.expressions) != 1 or query.args.get("group") or query.args.get("having"):
             raise refusal("private_subquery", node, "is not one aggregate", "select one aggregate, without GROUP BY")
         values = OwnValues(block.relation, block.scope)
         exact = node.find_ancestor(exp.Where, exp.Select) is not node.parent_select
-        aggregates = list(asked(query.expressions, query))
+        aggregates = list(find_aggregates(query.expressions, query))
         columns = values.columns([(each, exact) for each in aggregates])
-        refuse_slow(node, block.weight, values.read())
+        refuse_slow(node, block.weight, values.arguments())
         label = self._label(values.per_person(), block.tables)
         given = {
-            id(each): counted(replace(columns[id(each)], source=label, optional=True), each) for each in aggregates
+            id(each): fill_count(replace(columns[id(each)], source=label, optional=True), each) for each in aggregates
         }
-        return expression(query.expressions[0].unalias(), Scope((), given=given))
+        return read_expression(query.expressions[0].unalias(), Scope((), given=given))
 
-    def _correlated(self, query: exp.Expr) -> Block:
+    def _read_correlated(self, query: exp.Expr) -> Block:
         if not isinstance(query, exp.Select):
-            raise unanswerable(query)
+            raise refusal_of_node(query)
         check_clauses(query, inner=True)
-        return replace(self.blocks, outer=self.scope).block(query)
+        return replace(self.blocks, outer=self.scope).read_block(query)
 
-    def _present(self, per_person: PerPerson, tables: int) -> Expression:
-        """Whether the person of a row is among those."""
+    def _presence(self, per_person: PerPerson, tables: int) -> Expression:
+        """The condition that the person of a row is in this relation."""
         person = Column("person", Identity(person=True), source=self._label(per_person, tables), optional=True)
-        return applied("not", Call("is null", (person,), Truth()))
+        return apply("not", Call("is null", (person,), Truth()))
 
     def _label(self, per_person: PerPerson, tables: int) -> str:
         if per_person not in self.found:
@@ -106,7 +106,7 @@ class Lookups:
         return self.found[per_person]
 
 
-def public_subquery(node: exp.Expr, what: str) -> Refusal:
+def refusal_of_public_subquery(node: exp.Expr, what: str) -> Refusal:
     """The refusal of a subquery that reads public tables alone."""
     why, fix = (
         "reads public tables alone, which is not answered",

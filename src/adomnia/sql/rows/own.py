@@ -1,7 +1,7 @@
-"""Aggregates of one person's own rows: SELECT person_id, COUNT(*) ... GROUP BY person_id inside a question.
+"""Reads aggregates of one person's own rows: SELECT person_id, COUNT(*) ... GROUP BY person_id inside a question.
 
-As a column of the question around it, each is clamped to what the declared cap and bounds allow, or to the analyst's
-own CLAMP. In HAVING, and where WHERE looks one up, it is what it is: a person's rows say it about that person alone.
+As a column of the outer question, each is clamped to what the declared cap and bounds allow, or to the analyst's own
+CLAMP. In HAVING, and in a lookup of WHERE, it is not clamped, because it decides about that person's rows alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,9 +18,9 @@ from adomnia.privacy.expressions import Column, Expression, Literal, call, numbe
 from adomnia.privacy.kinds import Day, Identity, Quantity
 from adomnia.privacy.relations import OwnValue, PerPerson, Relation, Selected
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.groups import domain_of, summed
-from adomnia.sql.values.scalars import constant, expression
-from adomnia.sql.values.scope import Scope, only
+from adomnia.sql.values.groups import domain_of, require_number
+from adomnia.sql.values.scalars import read_constant, read_expression
+from adomnia.sql.values.scope import Scope, check_parts
 
 OWN: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 
@@ -30,26 +30,26 @@ _USE = "use COUNT, SUM, AVG, MIN or MAX"
 
 @dataclass
 class OwnValues:
-    """Collects the aggregates that a SELECT asks of each person's rows, each once."""
+    """Collects the aggregates of each person's rows that a SELECT asks for, each once."""
 
     relation: Relation
     scope: Scope
     outputs: tuple[OwnValue, ...] = ()
 
     def columns(self, asked: Sequence[tuple[exp.Expr, bool]]) -> dict[int, Column]:
-        """The columns of all aggregates, each as it is (`exact`) or clamped, by the identity of their nodes.
+        """The columns of all aggregates, exact or clamped, by the identity of their nodes.
 
-        They are numbered in an order of their own, so that it does not matter in which a question names them.
+        They are sorted and numbered, so that the order in which a question names them does not matter.
         """
         if len(asked) > _MOST:
             raise refusal("too_complex", asked[0][0], f"is one of over {_MOST} aggregates", "ask for fewer")
-        wanted = {id(node): self._wanted(node, exact) for node, exact in asked}
+        wanted = {id(node): self._own_value(node, exact) for node, exact in asked}
         distinct = sorted(dict.fromkeys(wanted.values()), key=describe_value)
         named = {value: OwnValue(f"v{place}", value.aggregate, value.domain) for place, value in enumerate(distinct)}
         self.outputs = tuple(named.values())
         return {node: named[value].column for node, value in wanted.items()}
 
-    def read(self) -> Iterator[Expression]:
+    def arguments(self) -> Iterator[Expression]:
         """The expressions that are aggregated."""
         for output in self.outputs:
             if not isinstance(output.aggregate, Rows):
@@ -59,12 +59,12 @@ class OwnValues:
         """One row for each person, and further keys if any."""
         return PerPerson(self.relation, keys, self.outputs)
 
-    def _wanted(self, node: exp.Expr, exact: bool) -> OwnValue:
+    def _own_value(self, node: exp.Expr, exact: bool) -> OwnValue:
         aggregate = self._aggregate(node)
         return OwnValue("", aggregate, None if exact else self._bounds(node, aggregate))
 
     def _aggregate(self, node: exp.Expr) -> Own:
-        only(node, "this", "big_int")
+        check_parts(node, "this", "big_int")
         match node:
             case exp.Count(this=exp.Star()):
                 return Rows()
@@ -72,22 +72,22 @@ class OwnValues:
                 return Different(self._value(value))
             case exp.Count():
                 value = self._value(node.this)
-                return Rows() if _is_everybodys(value) else Present(value)
+                return Rows() if _is_never_null(value) else Present(value)
             case exp.Min() | exp.Max():
-                return Extreme(self._ordered(node), isinstance(node, exp.Max))
-        value = summed(node, self._value(node.this))
+                return Extreme(self._ordered_value(node), isinstance(node, exp.Max))
+        value = require_number(node, self._value(node.this))
         domain = domain_of(node.this, value)
         return Total(value, domain) if isinstance(node, exp.Sum) else Average(value, domain)
 
     def _value(self, node: exp.Expr) -> Expression:
         if node is None or isinstance(node, exp.Distinct | exp.Order) or node.find(exp.AggFunc):
             raise refusal("aggregate_not_allowed", node or exp.Null(), "is not an aggregate of one person's rows", _USE)
-        value = expression(node, self.scope)
+        value = read_expression(node, self.scope)
         if isinstance(value.kind, Identity) and not (value.kind.person or value.kind.linked):
             raise refusal("identifier_column", node, "is an id, and ids are not kept", "count rows with COUNT(*)")
         return value
 
-    def _ordered(self, node: exp.Expr) -> Expression:
+    def _ordered_value(self, node: exp.Expr) -> Expression:
         value = self._value(node.this)
         if not isinstance(value.kind, Quantity | Day):
             why = f"takes numbers or dates, and this is of type {value.kind}"
@@ -95,8 +95,8 @@ class OwnValues:
         return value
 
     def _bounds(self, node: exp.Expr, aggregate: Own) -> Numbers | None:
-        """The analyst's own bounds, else what the declared cap allows: so many rows, each within the value's bounds."""
-        if not isinstance(aggregate, Average | Extreme) and (wanted := _wanted(node)) is not None:
+        """The analyst's own bounds, else those that follow from the declared cap and the bounds of the value."""
+        if not isinstance(aggregate, Average | Extreme) and (wanted := _clamp_bounds(node)) is not None:
             with suppress(ValueError):  # bounds that leave nothing between them are refused by CLAMP itself
                 return Numbers(*wanted, aggregate.domain.step if isinstance(aggregate, Total) else 1)
         rows = self.relation.rows_per_person
@@ -116,31 +116,31 @@ class OwnValues:
         return None
 
 
-def _wanted(node: exp.Expr) -> tuple[Fraction, Fraction] | None:
-    """The bounds of CLAMP(aggregate, lower, upper): all rows of a person are read, so they may exceed the cap."""
+def _clamp_bounds(node: exp.Expr) -> tuple[Fraction, Fraction] | None:
+    """The bounds of a CLAMP around an aggregate; they may exceed the cap, because all rows of a person are read."""
     around = node.parent
     if not isinstance(around, exp.Anonymous) or str(around.this).upper() != "CLAMP" or len(around.expressions) != 3:
         return None
     if around.expressions[0] is not node:
         return None
-    lower, upper = (constant(part, Scope(())).value for part in around.expressions[1:])
+    lower, upper = (read_constant(part, Scope(())).value for part in around.expressions[1:])
     return (lower, upper) if isinstance(lower, Fraction) and isinstance(upper, Fraction) else None
 
 
-def asked(nodes: Iterable[exp.Expr], select: exp.Select) -> Iterator[exp.Expr]:
-    """The aggregates of a SELECT's own level in some of its parts."""
+def find_aggregates(nodes: Iterable[exp.Expr], select: exp.Select) -> Iterator[exp.Expr]:
+    """Find the aggregates in some parts of a SELECT that belong to it and not to a subquery."""
     for node in nodes:
         for found in node.find_all(*OWN):
             if found.parent_select is select and not found.find_ancestor(exp.Window):
                 yield found
 
 
-def counted(column: Column, node: exp.Expr) -> Expression:
-    """An aggregate as a question about everybody sees it: whoever has no rows has a count of 0, and no sum."""
+def fill_count(column: Column, node: exp.Expr) -> Expression:
+    """Replace a missing COUNT by 0, for people who have no rows; other aggregates stay NULL."""
     return call("coalesce", column, number(Fraction(0))) if isinstance(node, exp.Count) else column
 
 
-def _is_everybodys(value: Expression) -> bool:
+def _is_never_null(value: Expression) -> bool:
     """Whether a value is never NULL: a constant, or the person."""
     if isinstance(value, Literal):
         return value.value is not None

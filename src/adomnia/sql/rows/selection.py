@@ -1,4 +1,4 @@
-"""What a SELECT inside of a question selects: columns and expressions, or aggregates of each person's own rows."""
+"""Reads what a SELECT inside a question selects: expressions, or aggregates of each person's own rows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sqlglot import exp
 from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity, Kind, Quantity
 from adomnia.privacy.relations import Relation, Selected, is_public
-from adomnia.sql.reading.refusals import refusal, unanswerable, unknown
-from adomnia.sql.rows.derived import Derived, filtered, is_person, refuse_missing, refuse_slow
-from adomnia.sql.rows.own import OwnValues, asked
+from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
+from adomnia.sql.rows.derived import Derived, filter_rows, is_person, refuse_missing, refuse_slow
+from adomnia.sql.rows.own import OwnValues, find_aggregates
 from adomnia.sql.values.conditions import size
-from adomnia.sql.values.group_keys import referred, refuse_grouping_sets
-from adomnia.sql.values.scalars import expression
-from adomnia.sql.values.scope import Scope, bare, only
+from adomnia.sql.values.group_keys import refuse_grouping_sets, resolve_key
+from adomnia.sql.values.scalars import read_expression
+from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ MOST_COLUMNS = 400
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of one SELECT before anything is selected, and the names in it."""
+    """The rows of one SELECT after FROM, joins and WHERE, and the scope of its names."""
 
     relation: Relation
     scope: Scope
@@ -35,34 +35,34 @@ class Block:
     weight: int
 
 
-def selected(query: exp.Select, block: Block) -> Derived:
-    """The rows of a SELECT and their columns."""
+def select_rows(query: exp.Select, block: Block) -> Derived:
+    """Read the rows and columns of a SELECT, with or without aggregates."""
     clauses = any(query.args.get(name) for name in ("group", "distinct", "having"))
-    grouped = clauses or any(asked(query.expressions, query))
-    return _own_rows(query, block) if grouped else projected(query, block)
+    grouped = clauses or any(find_aggregates(query.expressions, query))
+    return _aggregate_per_person(query, block) if grouped else project(query, block)
 
 
-def projected(query: exp.Select, block: Block) -> Derived:
-    """The columns of a SELECT without aggregates."""
+def project(query: exp.Select, block: Block) -> Derived:
+    """Read the columns of a SELECT without aggregates."""
     columns: dict[str, Expression] = {}
     for place, item in enumerate(query.expressions):
         for name, meaning in _outputs(item, place, block.scope):
-            _put(columns, name, meaning, item)
+            _add_column(columns, name, meaning, item)
     return Derived(block.relation, columns, block.tables, block.weight)
 
 
 def _outputs(item: exp.Expr, place: int, scope: Scope) -> Iterator[tuple[str, Expression]]:
-    inner = bare(item.unalias())
+    inner = strip_brackets(item.unalias())
     qualified = isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)
     if not qualified and not isinstance(inner, exp.Star):
-        yield _name(item, place), expression(inner, scope)
+        yield _name(item, place), read_expression(inner, scope)
         return
-    only(inner.this if qualified else inner)
+    check_parts(inner.this if qualified else inner)
     wanted = str(inner.text("table")).lower()
     given: set[str] = set()
     if wanted and wanted not in [source.name.lower() for source in scope.sources]:
         names = [source.name for source in scope.sources]
-        raise unknown("unknown_table", inner, inner.text("table"), "tables of this question", names)
+        raise refusal_of_name("unknown_table", inner, inner.text("table"), "tables of this question", names)
     for source in scope.sources:
         if wanted in ("", source.name.lower()):
             yield from ((name, meaning) for name, meaning in source.columns.items() if name.lower() not in given)
@@ -71,12 +71,12 @@ def _outputs(item: exp.Expr, place: int, scope: Scope) -> Iterator[tuple[str, Ex
 
 def _name(item: exp.Expr, place: int) -> str:
     """The name of an output: its alias, that of a bare column, or a number."""
-    inner = bare(item.unalias())
+    inner = strip_brackets(item.unalias())
     return str(item.alias or (inner.name if isinstance(inner, exp.Column) else f"column_{place + 1}"))
 
 
-def _put(columns: dict[str, Expression], name: str, meaning: Expression, item: exp.Expr) -> None:
-    """Two columns of one name, as `SELECT *` of a join has them, are allowed if they are the same person."""
+def _add_column(columns: dict[str, Expression], name: str, meaning: Expression, item: exp.Expr) -> None:
+    """Add a column; a second one of the same name, as in `SELECT *` of a join, is allowed only for the person."""
     if len(columns) >= MOST_COLUMNS:
         raise refusal("too_complex", item, f"comes after {MOST_COLUMNS} other columns", "select fewer")
     taken = next((known for known in columns if known.lower() == name.lower()), None)
@@ -87,17 +87,17 @@ def _put(columns: dict[str, Expression], name: str, meaning: Expression, item: e
     columns[name] = meaning
 
 
-def _own_rows(query: exp.Select, block: Block) -> Derived:
-    """GROUP BY the person, and further keys if any: one row for each, with aggregates of that person's own rows."""
+def _aggregate_per_person(query: exp.Select, block: Block) -> Derived:
+    """Read GROUP BY the person, and further keys: one row for each, with aggregates of that person's own rows."""
     if is_public(block.relation):
         raise refusal("nested_aggregate", query, "aggregates a public table inside", "join it as it is", "A subquery")
-    written = _written_keys(query, block.scope)
-    meanings = {expression(node, block.scope): node for node in written}
+    written = _read_keys(query, block.scope)
+    meanings = {read_expression(node, block.scope): node for node in written}
     if not any(map(is_person, meanings)):
         why, fix = "is aggregated again", "group the inner one by the person, or ask for it alone"
         raise refusal("nested_aggregate", query, why, fix, "An aggregate of several people")
     keys = tuple(
-        _key(meaning, node, place)
+        _read_key(meaning, node, place)
         for place, (meaning, node) in enumerate(
             (meaning, node)
             for meaning, node in meanings.items()
@@ -108,39 +108,39 @@ def _own_rows(query: exp.Select, block: Block) -> Derived:
     columns: dict[Expression, Expression] = {key.value: key.column for key in keys}
     columns |= {meaning: meaning for meaning in meanings if isinstance(meaning, Literal)}
     columns |= {meaning: Column("person", Identity(person=True)) for meaning in meanings if is_person(meaning)}
-    having = _spelled_out(query.args.get("having"), query, block.scope)
+    having = _resolve_aliases(query.args.get("having"), query, block.scope)
     parts = list(query.expressions)
-    nodes = [(node, False) for node in asked(parts, query)]
-    nodes += [(node, True) for node in asked([having], query)] if having is not None else []
+    nodes = [(node, False) for node in find_aggregates(parts, query)]
+    nodes += [(node, True) for node in find_aggregates([having], query)] if having is not None else []
     given = values.columns(nodes)
-    refuse_slow(query, block.weight, [*meanings, *values.read()])
+    refuse_slow(query, block.weight, [*meanings, *values.arguments()])
     grouped = _Grouped(block.scope, columns, written, given)
     outputs: dict[str, Expression] = {}
     for place, item in enumerate(parts):
-        _put(outputs, _name(item, place), grouped.meaning(bare(item.unalias())), item)
+        _add_column(outputs, _name(item, place), grouped.meaning(strip_brackets(item.unalias())), item)
     relation: Relation = values.per_person(keys)
     if having is not None:
-        relation = filtered(relation, [grouped.meaning(having.this)], [having.this], block.weight)
+        relation = filter_rows(relation, [grouped.meaning(having.this)], [having.this], block.weight)
     weight = block.weight * max((size(key.value) for key in keys), default=1)
     return Derived(relation, outputs, block.tables + 1, weight)
 
 
-def _written_keys(query: exp.Select, scope: Scope) -> list[exp.Expr]:
+def _read_keys(query: exp.Select, scope: Scope) -> list[exp.Expr]:
     group = query.args.get("group")
     if group is not None and query.args.get("distinct"):
         why, fix = "stands beside GROUP BY", "group by what shall be different, and leave it out"
         raise refusal("syntax_not_allowed", query.args["distinct"], why, fix, "DISTINCT")
     if group is not None:
         refuse_grouping_sets(group)
-        only(group, "expressions")
-        return [referred(bare(part), query, scope) for part in group.expressions]
+        check_parts(group, "expressions")
+        return [resolve_key(strip_brackets(part), query, scope) for part in group.expressions]
     if query.args.get("distinct"):
-        only(query.args["distinct"])
-        return [bare(item.unalias()) for item in query.expressions]
+        check_parts(query.args["distinct"])
+        return [strip_brackets(item.unalias()) for item in query.expressions]
     return []
 
 
-def _key(meaning: Expression, node: exp.Expr, place: int) -> Selected:
+def _read_key(meaning: Expression, node: exp.Expr, place: int) -> Selected:
     refuse_missing(node, meaning)
     if isinstance(meaning.kind, Identity) and not meaning.kind.linked:
         raise refusal("identifier_column", node, "is an id, and ids are not kept", "group by the person")
@@ -152,18 +152,18 @@ def _is_whole(kind: Kind) -> bool:
     return isinstance(kind, Quantity) and kind.whole
 
 
-def _spelled_out(having: exp.Having | None, query: exp.Select, scope: Scope) -> exp.Having | None:
-    """HAVING with the names of outputs replaced by what they stand for."""
+def _resolve_aliases(having: exp.Having | None, query: exp.Select, scope: Scope) -> exp.Having | None:
+    """Replace the names of outputs in HAVING by their expressions."""
     outputs = {item.alias.lower(): item.this for item in query.expressions if isinstance(item, exp.Alias)}
     for column in list(having.find_all(exp.Column)) if having is not None else ():
-        if not column.table and column.name.lower() in outputs and not scope.named(column.name):
+        if not column.table and column.name.lower() in outputs and not scope.has_column(column.name):
             column.replace(exp.Paren(this=outputs[column.name.lower()].copy()))
     return having
 
 
 @dataclass(frozen=True)
 class _Grouped:
-    """The expressions of a SELECT with GROUP BY: of keys and aggregates only."""
+    """Reads expressions of a SELECT with GROUP BY, which are made of keys and aggregates only."""
 
     scope: Scope
     keys: Mapping[Expression, Expression]
@@ -174,13 +174,13 @@ class _Grouped:
         given = dict(self.given)
         for part in node.walk(prune=lambda part: id(part) in given):
             if id(part) not in given and self._is_key(part):
-                given[id(part)] = self.keys[expression(part, self.scope)]
+                given[id(part)] = self.keys[read_expression(part, self.scope)]
             elif isinstance(part, exp.AggFunc | exp.Query | exp.Window) and id(part) not in given:
-                raise unanswerable(part)
+                raise refusal_of_node(part)
             elif isinstance(part, exp.Column):
                 why, fix = "is neither a key nor aggregated", "add it to GROUP BY, or aggregate it"
                 raise refusal("not_an_aggregate", part, why, fix)
-        return expression(node, Scope((), given=given))
+        return read_expression(node, Scope((), given=given))
 
     def _is_key(self, part: exp.Expr) -> bool:
         if isinstance(part, exp.Column) and not isinstance(part.this, exp.Star):

@@ -1,4 +1,4 @@
-"""FROM as it is written: the names in it, how they are joined, and the tables of the catalog."""
+"""Reads FROM: the tables and subqueries in it, their names, and how they are joined."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from sqlglot import exp
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.privacy import relations
-from adomnia.sql.reading.refusals import refusal, unanswerable, unknown
+from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
 from adomnia.sql.rows.derived import Derived
-from adomnia.sql.values.scope import only
+from adomnia.sql.values.scope import check_parts
 
 _TABLE = "name a table of the catalog"
 
 
 @dataclass(frozen=True)
-class From:
-    """One name in FROM: what stands there, what it is called, and how it is joined with what stands before."""
+class FromItem:
+    """One table or subquery in FROM: its node, its name, and how it is joined with those before it."""
 
     node: exp.Expr
     name: str
@@ -26,13 +26,13 @@ class From:
     shared: tuple[str, ...] = ()
 
 
-def written_sources(select: exp.Select) -> list[From]:
-    """All names in FROM, in their order."""
+def read_from(select: exp.Select) -> list[FromItem]:
+    """Read the tables and subqueries in FROM, in their order."""
     source = select.args.get("from_")
     if source is None:
-        raise _about_nothing(select)
-    only(source, "this")
-    found = [From(source.this, _name(source.this)), *_flattened(source.this), *map(_join, _joins(select))]
+        raise _refusal_without_table(select)
+    check_parts(source, "this")
+    found = [FromItem(source.this, _name(source.this)), *_nested_joins(source.this), *map(_read_join, _joins(select))]
     names = [each.name.lower() for each in found]
     for place, each in enumerate(found):
         if names[place] in names[:place]:
@@ -40,8 +40,8 @@ def written_sources(select: exp.Select) -> list[From]:
     return found
 
 
-def named_table(node: exp.Expr, catalog: Catalog) -> Derived:
-    """A table of the catalog."""
+def find_table(node: exp.Expr, catalog: Catalog) -> Derived:
+    """Find the table of the catalog that a node names."""
     if not isinstance(node, exp.Table) or isinstance(node.this, exp.Func):
         raise refusal("function_not_allowed", node, "is not a table of the catalog", _TABLE)
     if node.args.get("sample"):
@@ -50,26 +50,26 @@ def named_table(node: exp.Expr, catalog: Catalog) -> Derived:
     name = ".".join(part.name for part in node.parts)
     for table in catalog.tables:
         if table.name.lower() == name.lower():
-            only(node, "this", "alias", "joins")
+            check_parts(node, "this", "alias", "joins")
             columns = {column.name: column for column in table.columns}
             if table.public:
                 return Derived(relations.Public(table.name, table.columns, table.repeats), columns)
             keys = catalog.unique_keys(table.name)
-            return Derived(relations.Table(table.name, table.rows_per_person, table.columns, keys), columns)
+            return Derived(relations.Private(table.name, table.rows_per_person, table.columns, keys), columns)
     tables = [table.name for table in catalog.tables]
-    raise unknown("unknown_table", node, name, "tables of the catalog", tables)
+    raise refusal_of_name("unknown_table", node, name, "tables of the catalog", tables)
 
 
 def _joins(select: exp.Select) -> Iterator[exp.Join]:
     yield from select.args.get("joins") or ()
 
 
-def _flattened(node: exp.Expr) -> Iterator[From]:
-    """Joins that the parser hangs on a table in brackets."""
-    yield from map(_join, node.args.get("joins") or ())
+def _nested_joins(node: exp.Expr) -> Iterator[FromItem]:
+    """The joins that the parser attaches to a table in brackets."""
+    yield from map(_read_join, node.args.get("joins") or ())
 
 
-def _join(join: exp.Join) -> From:
+def _read_join(join: exp.Join) -> FromItem:
     if join.find(exp.Lateral) and isinstance(join.this, exp.Lateral):
         raise refusal("lateral", join, "computes a table for every row", "ask about one table", "LATERAL")
     side, kind, method = (str(join.args.get(part) or "").upper() for part in ("side", "kind", "method"))
@@ -77,24 +77,24 @@ def _join(join: exp.Join) -> From:
         word = " ".join(filter(None, (method, side, kind)))
         why, fix = "is not answered", "use JOIN or LEFT JOIN with ON, the private table first"
         raise refusal("join", join, why, fix, f"{word} JOIN")
-    only(join, "this", "on", "using", "side", "kind")
+    check_parts(join, "this", "on", "using", "side", "kind")
     shared = tuple(part.name.lower() for part in join.args.get("using") or ())
-    return From(join.this, _name(join.this), side == "LEFT", join.args.get("on"), shared)
+    return FromItem(join.this, _name(join.this), side == "LEFT", join.args.get("on"), shared)
 
 
 def _name(node: exp.Expr) -> str:
     alias = node.args.get("alias")
     if alias is not None:
-        only(alias, "this")
+        check_parts(alias, "this")
     if isinstance(node, exp.Lateral):
         raise refusal("lateral", node, "computes a table for every row", "ask about one table", "LATERAL")
     return str(node.alias_or_name) or "subquery"
 
 
-def _about_nothing(select: exp.Select) -> Refusal:
+def _refusal_without_table(select: exp.Select) -> Refusal:
     for item in select.expressions:
         asked = item.unalias()
         if isinstance(asked, exp.Func | exp.Query) and not isinstance(asked, exp.AggFunc):
-            return unanswerable(asked)
+            return refusal_of_node(asked)
     fix = "add FROM and a table of the catalog"
     return refusal("not_an_aggregate", select, "asks about no table", fix, "The question")

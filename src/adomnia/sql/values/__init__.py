@@ -1,1 +1,1 @@
-"""What is computed of rows: expressions, aggregates, keys of groups."""
+"""Reads what is computed from rows: expressions, aggregates, keys of groups."""

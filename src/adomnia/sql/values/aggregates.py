@@ -1,4 +1,4 @@
-"""Aggregates by what SQL calls them: from the parser's tree to statistics. A new one is its builder and one line."""
+"""Reads aggregates: from the parser's tree to statistics. A new one is its builder and one line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from adomnia.privacy.aggregates import Aggregate, Different, People, Present, Ro
 from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.groups import PEOPLE, Groups, not_kept
+from adomnia.sql.values.groups import PEOPLE, Groups, refusal_of_id
 from adomnia.sql.values.moments import correlation, covariance, variance
 from adomnia.sql.values.quantiles import extreme, median, quantile
-from adomnia.sql.values.scalars import expression
-from adomnia.sql.values.scope import only
+from adomnia.sql.values.scalars import read_expression
+from adomnia.sql.values.scope import check_parts
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
@@ -22,14 +22,14 @@ from adomnia.statistics.sum import Sum
 
 @dataclass(frozen=True)
 class SqlAggregate:
-    """What SQL calls an aggregate, and how its node becomes a statistic over groups."""
+    """An aggregate of SQL: its name, and how its node becomes a statistic over groups."""
 
     name: str
     build: Callable[[Groups, exp.Expr], Statistic]
 
 
 def statistic(groups: Groups, node: exp.Expr) -> Statistic:
-    """The statistic that an aggregate asks for; its node is of a type among AGGREGATES."""
+    """The statistic that an aggregate asks for; the type of its node must be in AGGREGATES."""
     aggregate = AGGREGATES[type(node)]
     for inner in node.find_all(*AGGREGATES):
         other = inner is not node and inner.parent_select is node.parent_select
@@ -39,31 +39,31 @@ def statistic(groups: Groups, node: exp.Expr) -> Statistic:
 
 
 def _count(groups: Groups, node: exp.Expr) -> Count:
-    only(node, "this", "big_int")
+    check_parts(node, "this", "big_int")
     if node.this is None:
         raise refusal("syntax_not_allowed", node, "is empty", "write COUNT(...) of something", "COUNT")
-    return Count(groups.query(_counted(groups, node.this)))
+    return Count(groups.query(_counted_aggregate(groups, node.this)))
 
 
 def _sum(groups: Groups, node: exp.Expr) -> Sum:
-    only(node, "this")
+    check_parts(node, "this")
     return Sum(groups.query(groups.total(node.this, "SUM")))
 
 
 def _mean(groups: Groups, node: exp.Expr) -> Mean:
-    only(node, "this")
+    check_parts(node, "this")
     return Mean(groups.query(groups.total(node.this, "AVG")))
 
 
-def _counted(groups: Groups, node: exp.Expr) -> Aggregate:
+def _counted_aggregate(groups: Groups, node: exp.Expr) -> Aggregate:
     if isinstance(node, exp.Star):
-        only(node)
+        check_parts(node)
         return Rows()
     if isinstance(node, exp.Distinct):
-        return _distinct(groups, node)
-    value = expression(node, groups.scope)
+        return _distinct_aggregate(groups, node)
+    value = read_expression(node, groups.scope)
     if isinstance(value.kind, Identity) and not value.kind.person:
-        raise not_kept(node)
+        raise refusal_of_id(node)
     # A person's id is never NULL here, because rows of nobody are not kept, except where a LEFT JOIN found none.
     always = (isinstance(value, Literal) and value.value is not None) or (
         isinstance(value.kind, Identity) and not _is_optional(value)
@@ -71,13 +71,13 @@ def _counted(groups: Groups, node: exp.Expr) -> Aggregate:
     return Rows() if always else Present(value)
 
 
-def _distinct(groups: Groups, node: exp.Distinct) -> Aggregate:
-    only(node, "expressions")
+def _distinct_aggregate(groups: Groups, node: exp.Distinct) -> Aggregate:
+    check_parts(node, "expressions")
     columns = [groups.scope.column(part) for part in node.expressions if isinstance(part, exp.Column)]
     match columns:
         case [Column(kind=Identity(person=True), optional=optional) as column] if len(node.expressions) == 1:
             return People(column if optional else None)
-    values = [expression(part, groups.scope) for part in node.expressions]
+    values = [read_expression(part, groups.scope) for part in node.expressions]
     if len(values) != 1:
         fix = "count the values of one expression, such as CONCAT(sex, city)"
         raise refusal("aggregate_not_allowed", node, "takes one expression", fix, "COUNT(DISTINCT ...)")

@@ -1,4 +1,4 @@
-"""Groups by expressions: numbers in whole steps between bounds, days, conditions, and texts that the question lists."""
+"""Groups by expressions whose values are known in advance: bounded whole numbers, days, conditions and listed texts."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -18,13 +18,13 @@ _DAYS_A_WEEK = 7
 _EXACT = 2**53  # up to here every integer is a double, hence a value of its own
 
 
-def bucket(written: Expression, relation: Relation) -> Bucket | None:
-    """The groups that an expression makes; None where its values are not known before any row is looked at."""
+def find_bucket(written: Expression, relation: Relation) -> Bucket | None:
+    """The groups that an expression makes; None where its values are not known before data is read."""
     match written.kind:
         case Truth():
             return Bucket(written, None, written)
         case Text():
-            texts = _texts(written) or _named(written, relation)
+            texts = _texts_of_case(written) or _texts_of_where(written, relation)
             return Bucket(written, tuple(texts), written) if 0 < len(texts) <= MOST_LISTED else None
         case Day():
             return _days(written)
@@ -33,7 +33,7 @@ def bucket(written: Expression, relation: Relation) -> Bucket | None:
 
 
 def _numbers(value: Expression) -> Numbers | None:
-    """Whole numbers between bounds, in the largest steps that they are surely multiples of."""
+    """Whole numbers between bounds, in the largest steps that all of them are multiples of."""
     match value.kind:
         case Quantity(lower=Fraction() as lower, upper=Fraction() as upper, whole=True):
             step = _stride(value) or 1
@@ -58,31 +58,31 @@ def _stride(value: Expression) -> int:
 
 
 def _days(written: Expression) -> Bucket | None:
-    """Days by their number; the first days of weeks, months, quarters and years by the number of those."""
+    """Groups of days; those of the first days of weeks, months, quarters or years are numbered by these."""
     if not isinstance(written.kind, Day) or written.kind.lower is None or written.kind.upper is None:
         return None
-    value, shown = _counted(written)
-    return Bucket(value, _between(shown, written.kind.lower, written.kind.upper), written, shown)
+    value, shown = _date_number(written)
+    return Bucket(value, _date_range(shown, written.kind.lower, written.kind.upper), written, shown)
 
 
-def _counted(written: Expression) -> tuple[Expression, str]:
+def _date_number(written: Expression) -> tuple[Expression, str]:
     match written:
         case Call(function="start of year", arguments=(day,)):
             return call("year", day), "year"
         case Call(function="start of quarter", arguments=(day,)):
-            return _of_years(day, "quarter", 4), "quarter"
+            return _part_number(day, "quarter", 4), "quarter"
         case Call(function="start of month", arguments=(day,)):
-            return _of_years(day, "month", 12), "month"
+            return _part_number(day, "month", 12), "month"
         case Call(function="start of week", arguments=(_,)):
             return call("/", call("days between", written, _FIRST_DAY), number(_DAYS_A_WEEK)), "week"
     return call("days between", written, _FIRST_DAY), "day"
 
 
-def _of_years(day: Expression, part: str, parts: int) -> Expression:
+def _part_number(day: Expression, part: str, parts: int) -> Expression:
     return call("-", call("+", call("*", call("year", day), number(parts)), call(part, day)), number(1))
 
 
-def _between(shown: str, lower: date, upper: date) -> Numbers:
+def _date_range(shown: str, lower: date, upper: date) -> Numbers:
     def place(day: date) -> int:
         days = day.toordinal() - 1
         months = 12 * day.year + day.month - 1
@@ -91,8 +91,8 @@ def _between(shown: str, lower: date, upper: date) -> Numbers:
     return Numbers.integers(place(lower), place(upper))
 
 
-def _texts(value: Expression) -> list[str]:
-    """The outcomes of a CASE, if all are constants; NULL is no group."""
+def _texts_of_case(value: Expression) -> list[str]:
+    """The texts that a CASE can give, if all of them are constants; NULL is no group."""
     match value:
         case Call(function="case", arguments=arguments):
             outcomes = (*arguments[1:-1:2], arguments[-1])
@@ -101,11 +101,11 @@ def _texts(value: Expression) -> list[str]:
     return []
 
 
-def _named(value: Expression, relation: Relation) -> list[str]:
-    """The texts that a condition leaves: WHERE value IN ('a', 'b') names its groups."""
+def _texts_of_where(value: Expression, relation: Relation) -> list[str]:
+    """The texts that a condition allows: WHERE value IN ('a', 'b') lists its groups."""
     for condition in _conditions(relation):
-        parts = list(_parts("or", condition))
-        found = [_equal(part, value) for part in parts]
+        parts = list(_split("or", condition))
+        found = [_equal_text(part, value) for part in parts]
         if None not in found:
             return sorted({each for each in found if each is not None})
     return []
@@ -113,19 +113,19 @@ def _named(value: Expression, relation: Relation) -> list[str]:
 
 def _conditions(relation: Relation) -> Iterator[Expression]:
     while isinstance(relation, Where):
-        yield from _parts("and", relation.condition)
+        yield from _split("and", relation.condition)
         relation = relation.source
 
 
-def _parts(function: str, condition: Expression) -> Iterator[Expression]:
+def _split(function: str, condition: Expression) -> Iterator[Expression]:
     if isinstance(condition, Call) and condition.function == function:
         for part in condition.arguments:
-            yield from _parts(function, part)
+            yield from _split(function, part)
     else:
         yield condition
 
 
-def _equal(condition: Expression, value: Expression) -> str | None:
+def _equal_text(condition: Expression, value: Expression) -> str | None:
     match condition:
         case Call(function="=", arguments=(left, Literal(value=str(constant)))) if left == value:
             return constant

@@ -1,4 +1,4 @@
-"""CAST, TRY_CAST and `::`, which are one and the same here: what cannot be cast is NULL."""
+"""Reads CAST, TRY_CAST and `::`, which mean the same here: what cannot be cast is NULL."""
 
 import re
 from fractions import Fraction
@@ -10,7 +10,7 @@ from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Expression, number
 from adomnia.privacy.kinds import Day, Quantity, Text, Truth
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.functions import build, rounded
+from adomnia.sql.values.functions import build, round_digits
 
 _INTEGERS = {
     **{
@@ -30,23 +30,23 @@ NUMBER_TYPES = frozenset({*_INTEGERS, *_DOUBLES, exp.DType.DECIMAL})
 
 
 def cast(node: exp.Expr, value: Expression, target: exp.DataType) -> Expression:
-    """A value as one of another type."""
+    """Convert a value to another type."""
     kind = target.this
     if kind == exp.DType.DECIMAL:
-        return _decimal(node, _number(node, value), target)
+        return _to_decimal(node, _to_number(node, value), target)
     if target.expressions or kind not in {*_INTEGERS, *_DOUBLES, *_TEXTS, exp.DType.DATE, exp.DType.BOOLEAN}:
         fix = "cast to INTEGER, DOUBLE, DECIMAL, VARCHAR, DATE or BOOLEAN"
         raise refusal("function_not_allowed", node, "is a cast to a type that is not answered", fix)
     if kind in _INTEGERS:
-        return _integer(node, _number(node, value), *_INTEGERS[kind])
+        return _to_integer(node, _to_number(node, value), *_INTEGERS[kind])
     if kind in _DOUBLES:
-        return _number(node, value)
+        return _to_number(node, value)
     if kind in _TEXTS:
-        return _text(node, value)
-    return _day(node, value) if kind == exp.DType.DATE else _truth(node, value)
+        return _to_text(node, value)
+    return _to_day(node, value) if kind == exp.DType.DATE else _to_boolean(node, value)
 
 
-def _number(node: exp.Expr, value: Expression) -> Expression:
+def _to_number(node: exp.Expr, value: Expression) -> Expression:
     match value.kind:
         case Quantity():
             return value
@@ -54,37 +54,37 @@ def _number(node: exp.Expr, value: Expression) -> Expression:
             return build(node, "boolean as number", value)
         case Text():
             return build(node, "text as number", value)
-    raise _impossible(node, value, "number")
+    raise _refusal_of_cast(node, value, "number")
 
 
-def _integer(node: exp.Expr, value: Expression, first: int, after: int) -> Expression:
-    """Rounded, halves away from zero, and NULL outside of the type's range."""
+def _to_integer(node: exp.Expr, value: Expression, first: int, after: int) -> Expression:
+    """Round to a whole number, halves away from zero; NULL outside the range of the type."""
     last = Fraction(min(after - 1, int(nextafter(after, 0))))  # beyond 2**53, the double below
-    return _inside(node, _without_fraction(node, value, 0), Fraction(first), last)
+    return _limit_range(node, _round_fraction(node, value, 0), Fraction(first), last)
 
 
-def _decimal(node: exp.Expr, value: Expression, target: exp.DataType) -> Expression:
+def _to_decimal(node: exp.Expr, value: Expression, target: exp.DataType) -> Expression:
     sizes = [part.name for part in target.expressions]
     width, scale = (*map(int, sizes), 0)[:2] if all(map(_SIZE.fullmatch, sizes)) else (0, 0)
     if not (1 <= width <= _WIDEST and scale <= width and len(sizes) <= 2):
         raise refusal("bad_literal", node, "has a size that no DECIMAL has", "write DECIMAL(10, 2)")
     limit = Fraction(10**width - 1, 10**scale)
-    return _inside(node, _without_fraction(node, value, scale), -limit, limit)
+    return _limit_range(node, _round_fraction(node, value, scale), -limit, limit)
 
 
-def _without_fraction(node: exp.Expr, value: Expression, digits: int) -> Expression:
+def _round_fraction(node: exp.Expr, value: Expression, digits: int) -> Expression:
     whole = isinstance(value.kind, Quantity) and value.kind.whole
-    return value if whole else rounded(node, value, digits)
+    return value if whole else round_digits(node, value, digits)
 
 
-def _inside(node: exp.Expr, value: Expression, least: Fraction, most: Fraction) -> Expression:
+def _limit_range(node: exp.Expr, value: Expression, least: Fraction, most: Fraction) -> Expression:
     match value.kind:
         case Quantity(lower=Fraction() as lower, upper=Fraction() as upper) if least <= lower and upper <= most:
             return value
     return build(node, "inside", value, number(least), number(most))
 
 
-def _text(node: exp.Expr, value: Expression) -> Expression:
+def _to_text(node: exp.Expr, value: Expression) -> Expression:
     match value.kind:
         case Text():
             return value
@@ -97,19 +97,19 @@ def _text(node: exp.Expr, value: Expression) -> Expression:
         case Quantity():
             fix = "round it first: CAST(ROUND(a) AS VARCHAR)"
             raise refusal("type_error", node, "writes a fraction, which every engine does differently", fix)
-    raise _impossible(node, value, "text")
+    raise _refusal_of_cast(node, value, "text")
 
 
-def _day(node: exp.Expr, value: Expression) -> Expression:
+def _to_day(node: exp.Expr, value: Expression) -> Expression:
     match value.kind:
         case Day():
             return value
         case Text():
             return build(node, "text as date", value)
-    raise _impossible(node, value, "date")
+    raise _refusal_of_cast(node, value, "date")
 
 
-def _truth(node: exp.Expr, value: Expression) -> Expression:
+def _to_boolean(node: exp.Expr, value: Expression) -> Expression:
     match value.kind:
         case Truth():
             return value
@@ -117,9 +117,9 @@ def _truth(node: exp.Expr, value: Expression) -> Expression:
             return build(node, "text as boolean", value)
         case Quantity():
             return build(node, "<>", value, number(0))
-    raise _impossible(node, value, "boolean")
+    raise _refusal_of_cast(node, value, "boolean")
 
 
-def _impossible(node: exp.Expr, value: Expression, target: str) -> Refusal:
+def _refusal_of_cast(node: exp.Expr, value: Expression, target: str) -> Refusal:
     code = "identifier_column" if str(value.kind) == "id" else "type_error"
     return refusal(code, node, f"makes a {target} of a value of type {value.kind}", "compare it with its own type")

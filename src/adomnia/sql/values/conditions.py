@@ -1,4 +1,4 @@
-"""One form for expressions that mean the same: respelling a question must not buy a second draw of noise."""
+"""A normal form for expressions: respelling a question must not buy a second draw of noise."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
@@ -15,16 +15,16 @@ _CHARACTERS = 16  # of a text constant take an engine as long as another node
 _SYMMETRIC = ("=", "<>", "same", "+", "*")
 
 
-def applied(function: str, *arguments: Expression) -> Expression:  # noqa: PLR0911 - one for each form
-    """A function of arguments that are in their one form, in its one form; ValueError where they do not fit."""
+def apply(function: str, *arguments: Expression) -> Expression:  # noqa: PLR0911 - one for each form
+    """Apply a function to arguments in normal form; the result is in normal form. ValueError if they do not fit."""
     match function, arguments:
         case "not", (Call(function="not", arguments=(inner,)),):
             return inner
         case "not", (Call(function=inner, arguments=(left, right)),) if inner in _NEGATED:
-            return applied(_NEGATED[inner], left, right)
+            return apply(_NEGATED[inner], left, right)
         case (("and" | "or" | "greatest" | "least"), (left, right)):
-            return chained(function, (left, right))
-        case (("<" | "<=" | ">" | ">="), (left, right)) if _stands_wrong(function, left, right):
+            return chain(function, (left, right))
+        case (("<" | "<=" | ">" | ">="), (left, right)) if _is_mirrored(function, left, right):
             return call(_MIRRORED[function], right, left)
         case "clamp", (value, lower, upper) if _within(value.kind, lower.kind, upper.kind):
             return value
@@ -33,50 +33,50 @@ def applied(function: str, *arguments: Expression) -> Expression:  # noqa: PLR09
     return call(function, *arguments)
 
 
-def chained(function: str, parts: Iterable[Expression]) -> Expression:
-    """A chain of AND, of OR or of another function of two that cares for neither order nor repetition.
+def chain(function: str, parts: Iterable[Expression]) -> Expression:
+    """Chain parts by AND, OR or another function of two whose result depends on neither order nor repetition.
 
-    It is flat, each part once, sorted, and as shallow as it can be.
+    The parts are flattened, sorted, each taken once, and nested as shallowly as possible.
     """
-    flat, row = _flattened(function, parts), FUNCTIONS[function]
+    flat, row = _flatten(function, parts), FUNCTIONS[function]
     if any(row.result(part.kind, part.kind) is None for part in flat):
         raise ValueError(f"{function} takes {row.signature}, got {', '.join(str(part.kind) for part in flat)}.")
-    return folded(sorted(dict.fromkeys(flat), key=describe), lambda left, right: call(function, left, right))
+    return fold(sorted(dict.fromkeys(flat), key=describe), lambda left, right: call(function, left, right))
 
 
-def folded(parts: Sequence[Expression], join: Callable[[Expression, Expression], Expression]) -> Expression:
-    """Parts joined two by two, in their order, as shallow as can be."""
+def fold(parts: Sequence[Expression], join: Callable[[Expression, Expression], Expression]) -> Expression:
+    """Join parts two by two, in their order, nested as shallowly as possible."""
     if len(parts) <= 2:
         return reduce(join, parts)
     half = len(parts) // 2
-    return join(folded(parts[:half], join), folded(parts[half:], join))
+    return join(fold(parts[:half], join), fold(parts[half:], join))
 
 
 def size(expression: Expression) -> int:
     """How many nodes an expression has when it is written out."""
     match expression:
-        case Call() if _is_by_codes(expression):
+        case Call() if _uses_codes(expression):
             return 1 + len(expression.arguments)
         case Call(function="like", arguments=(text, Literal(value=str(pattern)))):
-            return _written_out(text) + _STEPS * len(pattern)
+            return _argument_size(text) + _STEPS * len(pattern)
         case Call(function=function, arguments=arguments, kind=kind):
             own = _TEXT if isinstance(kind, Text) else 1
-            return own + FUNCTIONS[function].copies * sum(map(_written_out, arguments))
+            return own + FUNCTIONS[function].copies * sum(map(_argument_size, arguments))
         case Literal(value=str(constant)):
             return 1 + len(constant) // _CHARACTERS
     return 1
 
 
-def _written_out(argument: Expression) -> int:
-    """The size of an argument: a category that stands by itself is read as it is stored, here value by value."""
+def _argument_size(argument: Expression) -> int:
+    """The size of an argument; a category is decoded from its stored position value by value."""
     match argument:
         case Column(kind=Text(values=tuple() as values)):
             return len(values)
     return size(argument)
 
 
-def _is_by_codes(call: Call) -> bool:
-    """Whether something is said of a category without its values."""
+def _uses_codes(call: Call) -> bool:
+    """Whether a condition on a category compares stored positions, without decoding its values."""
     match call.function, call.arguments:
         case "is null", (Column(),):
             return True
@@ -95,16 +95,16 @@ def _within(kind: Kind, lower: Kind, upper: Kind) -> bool:
     return False
 
 
-def _stands_wrong(function: str, left: Expression, right: Expression) -> bool:
-    """Constants stand on the right, where engines look for them; of two others the greater does."""
+def _is_mirrored(function: str, left: Expression, right: Expression) -> bool:
+    """Whether a comparison must be mirrored: constants stand on the right, and of two others the greater does."""
     if isinstance(left, Literal) or isinstance(right, Literal):
         return isinstance(left, Literal) and not isinstance(right, Literal)
     return function in (">", ">=")
 
 
-def _flattened(function: str, parts: Iterable[Expression]) -> list[Expression]:
+def _flatten(function: str, parts: Iterable[Expression]) -> list[Expression]:
     flat: list[Expression] = []
     for part in parts:
         inner = isinstance(part, Call) and part.function == function
-        flat += _flattened(function, part.arguments) if inner and isinstance(part, Call) else [part]
+        flat += _flatten(function, part.arguments) if inner and isinstance(part, Call) else [part]
     return flat

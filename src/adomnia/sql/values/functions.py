@@ -1,4 +1,4 @@
-"""Functions as a question calls them, by name: those of the table, and those that are made of them."""
+"""Reads calls of functions by name: those of the table of functions, and those that are composed of them."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,8 +10,8 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, number, text
 from adomnia.privacy.kinds import Day, Identity
-from adomnia.sql.reading.refusals import refusal, unanswerable
-from adomnia.sql.values.conditions import applied, chained, folded, size
+from adomnia.sql.reading.refusals import refusal, refusal_of_node
+from adomnia.sql.values.conditions import apply, chain, fold, size
 
 MOST_NODES = 10_000
 MOST_NESTED = 2_000  # of what is not a chain: engines take their time over it
@@ -27,32 +27,32 @@ Arguments = Sequence[Expression]
 Builder = Callable[[exp.Expr, Arguments], Expression]
 
 
-def called(node: exp.Expr, name: str, arguments: Arguments) -> Expression:
-    """A function called by name, or its refusal."""
+def call_function(node: exp.Expr, name: str, arguments: Arguments) -> Expression:
+    """Call a function by the name that the question uses, or refuse it."""
     builder = _COMPOSED.get(name)
     if builder is not None:
         return builder(node, arguments)
     if name in _SPELLINGS:
         return build(node, _SPELLINGS[name], *arguments)
-    raise unanswerable(node)
+    raise refusal_of_node(node)
 
 
 def build(node: exp.Expr, function: str, *arguments: Expression) -> Expression:
-    """A function applied, or a refusal that says what it takes."""
+    """Apply a function, or refuse its arguments and say what it takes."""
     try:
-        return small(node, applied(function, *arguments), MOST_NESTED)
+        return check_size(node, apply(function, *arguments), MOST_NESTED)
     except ValueError:
-        raise misfit(node, function, arguments) from None
+        raise refusal_of_arguments(node, function, arguments) from None
 
 
-def small(node: exp.Expr, value: Expression, most: int = MOST_NODES) -> Expression:
-    """A value, unless writing it out would take too long: some functions look at an argument more than once."""
+def check_size(node: exp.Expr, value: Expression, most: int = MOST_NODES) -> Expression:
+    """Return a value, or refuse it if it is too long when written out: some functions repeat an argument."""
     if size(value) > most:
         raise refusal("too_complex", node, "becomes too long when it is written out", "take it apart")
     return value
 
 
-def misfit(node: exp.Expr, function: str, given: Arguments) -> Refusal:
+def refusal_of_arguments(node: exp.Expr, function: str, given: Arguments) -> Refusal:
     """The refusal of arguments that a function does not take."""
     row = FUNCTIONS[function]
     if any(isinstance(each.kind, Identity) for each in given):
@@ -64,15 +64,15 @@ def misfit(node: exp.Expr, function: str, given: Arguments) -> Refusal:
     return refusal("type_error", node, f"is made of {found}", f"it takes {row.takes}")
 
 
-def dated(node: exp.Expr, *values: Expression) -> Arguments:
-    """Text constants beside a date are dates."""
+def read_dates(node: exp.Expr, *values: Expression) -> Arguments:
+    """Read text constants as dates if another of the values is a date."""
     if not any(isinstance(value.kind, Day) for value in values):
         return values
     return [read_day(node, value.value) if _is_text(value) else value for value in values]  # type: ignore[union-attr]
 
 
 def read_day(node: exp.Expr, written: object) -> Literal:
-    """A date as a constant."""
+    """Read a date."""
     try:
         value = date.fromisoformat(str(written)) if _DATE.fullmatch(str(written)) else None
     except ValueError:
@@ -91,8 +91,8 @@ def date_part(node: exp.Expr, name: str, value: Expression) -> Expression:
     return build(node, part, value)
 
 
-def rounded(node: exp.Expr, value: Expression, digits: int) -> Expression:
-    """A number rounded to some digits behind the point, or before it."""
+def round_digits(node: exp.Expr, value: Expression, digits: int) -> Expression:
+    """Round a number to some digits after the point, or before it."""
     if digits == 0:
         return build(node, "round", value)
     if abs(digits) > _MOST_DIGITS:
@@ -104,37 +104,37 @@ def rounded(node: exp.Expr, value: Expression, digits: int) -> Expression:
 
 
 def _round(node: exp.Expr, arguments: Arguments) -> Expression:
-    value, digits = _two(node, arguments) if len(arguments) != 1 else (arguments[0], number(0))
-    return rounded(node, value, _whole(node, digits))
+    value, digits = _two_arguments(node, arguments) if len(arguments) != 1 else (arguments[0], number(0))
+    return round_digits(node, value, _whole_number(node, digits))
 
 
 def _chain(function: str) -> Builder:
-    """Of two values or more, in whatever order."""
+    """The builder of a function of two or more values, in any order."""
 
     def builder(node: exp.Expr, arguments: Arguments) -> Expression:
-        _at_least(2, node, function, arguments)
-        parts = dated(node, *arguments)
+        _check_number(2, node, function, arguments)
+        parts = read_dates(node, *arguments)
         try:
-            return small(node, chained(function, parts))
+            return check_size(node, chain(function, parts))
         except ValueError:
-            raise misfit(node, function, parts) from None
+            raise refusal_of_arguments(node, function, parts) from None
 
     return builder
 
 
 def _coalesce(node: exp.Expr, arguments: Arguments) -> Expression:
-    _at_least(2, node, "coalesce", arguments)
-    return folded(dated(node, *arguments), lambda left, right: build(node, "coalesce", left, right))
+    _check_number(2, node, "coalesce", arguments)
+    return fold(read_dates(node, *arguments), lambda left, right: build(node, "coalesce", left, right))
 
 
 def _concat(node: exp.Expr, arguments: Arguments) -> Expression:
-    _at_least(1, node, "||", arguments)
+    _check_number(1, node, "||", arguments)
     parts = [build(node, "coalesce", part, text("")) for part in arguments]
-    return folded(parts, lambda left, right: build(node, "||", left, right))
+    return fold(parts, lambda left, right: build(node, "||", left, right))
 
 
 def _nullif(node: exp.Expr, arguments: Arguments) -> Expression:
-    return build(node, "nullif", *dated(node, *arguments))
+    return build(node, "nullif", *read_dates(node, *arguments))
 
 
 def _clamp(node: exp.Expr, arguments: Arguments) -> Expression:
@@ -149,7 +149,7 @@ def _clamp(node: exp.Expr, arguments: Arguments) -> Expression:
 
 
 def _left(node: exp.Expr, arguments: Arguments) -> Expression:
-    value, length = _two(node, arguments)
+    value, length = _two_arguments(node, arguments)
     return build(node, "substring", value, number(1), length)
 
 
@@ -159,12 +159,12 @@ def _substring(node: exp.Expr, arguments: Arguments) -> Expression:
 
 
 def _date_part(node: exp.Expr, arguments: Arguments) -> Expression:
-    part, value = _two(node, arguments)
+    part, value = _two_arguments(node, arguments)
     return date_part(node, _word(node, part), value)
 
 
 def _date_trunc(node: exp.Expr, arguments: Arguments) -> Expression:
-    unit, value = _two(node, arguments)
+    unit, value = _two_arguments(node, arguments)
     function = f"start of {_word(node, unit)}"
     if _word(node, unit) == "day":
         return build(node, "shift", value, number(0))
@@ -175,10 +175,10 @@ def _date_trunc(node: exp.Expr, arguments: Arguments) -> Expression:
 
 
 def _date_diff(node: exp.Expr, arguments: Arguments) -> Expression:
-    """From the second to the third: days, or how often a month or a year began."""
+    """The days from the second argument to the third, or how many months or years began between them."""
     if len(arguments) != 3:
-        raise misfit(node, "days between", arguments)
-    first, last = dated(node, *arguments[1:])
+        raise refusal_of_arguments(node, "days between", arguments)
+    first, last = read_dates(node, *arguments[1:])
     match _word(node, arguments[0]).removesuffix(_PLURAL):
         case "day":
             return build(node, "days between", last, first)
@@ -194,18 +194,18 @@ def _months(node: exp.Expr, value: Expression) -> Expression:
     return build(node, "+", years, build(node, "month", value))
 
 
-def _two(node: exp.Expr, arguments: Arguments) -> tuple[Expression, Expression]:
+def _two_arguments(node: exp.Expr, arguments: Arguments) -> tuple[Expression, Expression]:
     if len(arguments) != 2:
         raise refusal("type_error", node, f"has {len(arguments)} arguments", "give it two")
     return arguments[0], arguments[1]
 
 
-def _at_least(least: int, node: exp.Expr, function: str, arguments: Arguments) -> None:
+def _check_number(least: int, node: exp.Expr, function: str, arguments: Arguments) -> None:
     if len(arguments) < least:
-        raise misfit(node, function, arguments)
+        raise refusal_of_arguments(node, function, arguments)
 
 
-def _whole(node: exp.Expr, value: Expression) -> int:
+def _whole_number(node: exp.Expr, value: Expression) -> int:
     if isinstance(value, Literal) and isinstance(value.value, Fraction) and value.value.denominator == 1:
         return int(value.value)
     if isinstance(value, Literal):

@@ -1,4 +1,4 @@
-"""GROUP BY: keys whose values are declared or bounded, so that every key comes back whoever is in the data."""
+"""Reads GROUP BY: the values of keys are declared or bounded, so that the groups do not depend on the data."""
 
 import re
 from fractions import Fraction
@@ -12,26 +12,26 @@ from adomnia.privacy.expressions import Column, Expression, columns_of
 from adomnia.privacy.keys import MOST_CELLS, Key, key_cells
 from adomnia.privacy.kinds import Identity, Quantity, Text, Truth
 from adomnia.privacy.relations import Relation
-from adomnia.sql.reading.refusals import refusal, shown
-from adomnia.sql.values.buckets import bucket
-from adomnia.sql.values.scalars import expression
-from adomnia.sql.values.scope import Scope, bare, only
+from adomnia.sql.reading.refusals import refusal, render_node
+from adomnia.sql.values.buckets import find_bucket
+from adomnia.sql.values.scalars import read_expression
+from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 
 _NAMED_TO_CHOOSE_IN = 400  # groups that are found, where each takes a choice of values
 _DECLARED = "group by a category, a boolean, or a number or date with declared bounds"
 _SHORT_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
-def written_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: str | None) -> tuple[Key, ...]:
-    """The keys in the order of GROUP BY, each once; `lacking`: what it takes to have values found, None if nothing."""
+def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: str | None) -> tuple[Key, ...]:
+    """Read the keys of GROUP BY; `lacking` says what is needed to find undeclared values, None if nothing is."""
     group = select.args.get("group")
     if group is None:
         return ()
     refuse_grouping_sets(group)
-    only(group, "expressions")
-    nodes = (referred(bare(part), select, scope) for part in group.expressions)
+    check_parts(group, "expressions")
+    nodes = (resolve_key(strip_brackets(part), select, scope) for part in group.expressions)
     named = _NAMED_TO_CHOOSE_IN if select.find(exp.Median, exp.Quantile, exp.Min, exp.Max) else MOST_NAMED
-    keys = shared(tuple(dict.fromkeys(_key(node, scope, relation, lacking) for node in nodes)), named)
+    keys = shared(tuple(dict.fromkeys(_read_key(node, scope, relation, lacking) for node in nodes)), named)
     cells = prod(len(key_cells(key)) for key in keys)
     if cells > MOST_CELLS:
         why = f"makes {cells:,} groups, more than {MOST_CELLS:,}"
@@ -40,52 +40,52 @@ def written_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: 
 
 
 def refuse_grouping_sets(group: exp.Group) -> None:
-    """Refuse ROLLUP and the like."""
+    """Refuse ROLLUP, CUBE and GROUPING SETS."""
     for part in group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets):
         why, fix = "puts every row into several groups at once", "ask for each grouping by itself"
         raise refusal("grouping_sets", part, why, fix)
 
 
-def numbered(node: exp.Literal, outputs: int) -> int:
-    """The place of the output that a number in GROUP BY or ORDER BY stands for, from 0."""
+def output_index(node: exp.Literal, outputs: int) -> int:
+    """The index of the output that a number in GROUP BY or ORDER BY stands for."""
     if node.is_string or not _SHORT_NUMBER.fullmatch(str(node.this)) or not 1 <= int(node.this) <= outputs:
         raise refusal("bad_literal", node, "is not the number of an output", f"write a number from 1 to {outputs}")
     return int(node.this) - 1
 
 
-def referred(node: exp.Expr, select: exp.Select, scope: Scope) -> exp.Expr:
-    """What a part of GROUP BY stands for: a column, else the output of that number or name."""
+def resolve_key(node: exp.Expr, select: exp.Select, scope: Scope) -> exp.Expr:
+    """The node that a part of GROUP BY stands for: a column, or else the output of that number or name."""
     outputs: list[exp.Expr] = select.expressions
     if isinstance(node, exp.Literal):
-        return outputs[numbered(node, len(outputs))].unalias()
-    if isinstance(node, exp.Column) and not node.table and not scope.named(node.name):
+        return outputs[output_index(node, len(outputs))].unalias()
+    if isinstance(node, exp.Column) and not node.table and not scope.has_column(node.name):
         named = (item for item in outputs if isinstance(item, exp.Alias) and item.alias.lower() == node.name.lower())
         return next(named, node).unalias()
     return node
 
 
-def _key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | None) -> Key:
+def _read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | None) -> Key:
     if node.find(exp.Query):
         raise refusal("needs_key_domain", node, "has no declared values", _DECLARED)
     meanings = [scope.column(column) for column in node.find_all(exp.Column)]
     columns = {column for meaning in meanings for column in columns_of(meaning)}
     if any(isinstance(column.kind, Identity) and column.kind.person for column in columns):
         raise refusal("group_by_privacy_unit", node, "makes a group of every person", "group by a declared category")
-    written = expression(node, scope)
+    written = read_expression(node, scope)
     match written:
         case Column(kind=Truth() | Text(values=tuple())):
             return written
     any_values = opened(written) if columns else None  # of no id
-    found = bucket(written, relation) if columns and not isinstance(written.kind, Identity) else None
+    found = find_bucket(written, relation) if columns and not isinstance(written.kind, Identity) else None
     if found is not None:
         return found
     if any_values is None or lacking is not None:
-        raise _unlisted(node, written, "" if any_values is None else f", or {lacking}")
+        raise _refusal_of_key(node, written, "" if any_values is None else f", or {lacking}")
     return any_values
 
 
-def _unlisted(node: exp.Expr, written: Expression, otherwise: str) -> Refusal:
-    listed = f"name the groups: WHERE {shown(node)} IN ('a', 'b')"
+def _refusal_of_key(node: exp.Expr, written: Expression, otherwise: str) -> Refusal:
+    listed = f"name the groups: WHERE {render_node(node)} IN ('a', 'b')"
     match written:
         case Column(kind=Identity() | Text()):
             why = "may identify people, and its values are not declared"
@@ -96,8 +96,10 @@ def _unlisted(node: exp.Expr, written: Expression, otherwise: str) -> Refusal:
             return refusal("needs_key_domain", node, "is a text without declared values", listed + otherwise)
         case Quantity(lower=Fraction(), upper=Fraction(), whole=True):
             why = f"makes more than {MOST_CELLS:,} groups"
-            return refusal("too_many_cells", node, why, f"group by wider steps: FLOOR({shown(node)} / 1000){otherwise}")
+            return refusal(
+                "too_many_cells", node, why, f"group by wider steps: FLOOR({render_node(node)} / 1000){otherwise}"
+            )
         case Quantity(lower=Fraction(), upper=Fraction()):
-            why, fix = "is not made of whole numbers", f"make it whole: FLOOR({shown(node)})"
+            why, fix = "is not made of whole numbers", f"make it whole: FLOOR({render_node(node)})"
             return refusal("needs_key_domain", node, why, fix)
     return refusal("needs_key_domain", node, "has no declared values to make groups of", _DECLARED + otherwise)

@@ -1,4 +1,4 @@
-"""Rows in cells of keys, and the values of them that aggregates are made of: with bounds, from the parser's tree."""
+"""The groups of a question, and the bounded values that aggregates over them take."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from adomnia.privacy.keys import Key
 from adomnia.privacy.kinds import Identity, Quantity, Truth
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.sql.reading.refusals import refusal, shown
-from adomnia.sql.values.scalars import expression
+from adomnia.sql.reading.refusals import refusal, render_node
+from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope
 
 PEOPLE = "people are counted with COUNT(DISTINCT ...) of their id"
@@ -23,7 +23,7 @@ _EXACT = 2**53  # up to here every integer is a double
 
 @dataclass(frozen=True)
 class Groups:
-    """Rows of a relation in cells of keys: what the aggregates of one question are computed over."""
+    """A relation grouped by keys: what the aggregates of one question are computed over."""
 
     relation: Relation
     keys: tuple[Key, ...]
@@ -31,7 +31,7 @@ class Groups:
     confidence: float = 0.95  # of the intervals that are bought together with the values
 
     def query(self, aggregate: Aggregate) -> Query:
-        """An aggregate in every cell."""
+        """The query for an aggregate in every cell."""
         return Query(self.relation, self.keys, aggregate)
 
     def total(self, node: exp.Expr, name: str) -> Total:
@@ -40,18 +40,18 @@ class Groups:
             word = "DISTINCT" if isinstance(node, exp.Distinct) else "ORDER BY"
             why = f"has {word} inside, which is not answered"
             raise refusal("aggregate_not_allowed", node, why, "leave it out", name)
-        value = summed(node, expression(node, self.scope), name)
+        value = require_number(node, read_expression(node, self.scope), name)
         return Total(value, domain_of(node, value))
 
 
-def summed(node: exp.Expr, value: Expression, name: str = "This aggregate") -> Expression:
-    """A value that can be added up: a number, or a condition as 0 and 1."""
+def require_number(node: exp.Expr, value: Expression, name: str = "This aggregate") -> Expression:
+    """Return a value that can be summed, a condition as 0 and 1; refuse any other."""
     if isinstance(value.kind, Identity):
-        raise not_kept(node)
+        raise refusal_of_id(node)
     if isinstance(value.kind, Truth):
         return call("boolean as number", value)
     if not isinstance(value.kind, Quantity):
-        why = f"takes a number and {shown(node)} is of type {value.kind}"
+        why = f"takes a number and {render_node(node)} is of type {value.kind}"
         raise refusal("type_error", node, why, "count instead: COUNT(*), with a condition in WHERE", name)
     return value
 
@@ -63,7 +63,7 @@ def domain_of(node: exp.Expr, value: Expression) -> Numbers:
     if isinstance(value, Column) and value.domain is not None:
         return value.domain
     if kind.lower is None or kind.upper is None:
-        raise _unbounded(node, value)
+        raise _refusal_of_unbounded(node, value)
     try:
         if kind.whole and max(-kind.lower, kind.upper) <= _EXACT:
             return Numbers.integers(kind.lower, kind.upper)
@@ -74,12 +74,12 @@ def domain_of(node: exp.Expr, value: Expression) -> Numbers:
         raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None
 
 
-def not_kept(node: exp.Expr) -> Refusal:
-    """The refusal of an id where only other values are looked at."""
+def refusal_of_id(node: exp.Expr) -> Refusal:
+    """The refusal of an id where its value would be needed."""
     return refusal("identifier_column", node, "is an id, and ids are not kept", f"count rows with COUNT(*); {PEOPLE}")
 
 
-def _unbounded(node: exp.Expr, value: Expression) -> Refusal:
+def _refusal_of_unbounded(node: exp.Expr, value: Expression) -> Refusal:
     for column in sorted(columns_of(value), key=lambda column: column.name):
         if isinstance(column.kind, Quantity) and not column.kind.bounded:
             name = node.name if isinstance(node, exp.Column) else column.name

@@ -1,4 +1,4 @@
-"""HAVING around everything: from the parser's tree to conditions over the noisy values and keys of the answer."""
+"""Reads the HAVING of a question: conditions over the noisy values and keys of the answer."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from adomnia.plans.formulas import Term
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.keys import Bucket, Key, Label, key_values
 from adomnia.privacy.kinds import Truth
-from adomnia.sql.reading.refusals import refusal, unanswerable
-from adomnia.sql.values.scope import bare, listed, only
+from adomnia.sql.reading.refusals import refusal, refusal_of_node
+from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
 from adomnia.sql.values.terms import Values
 
-Side: TypeAlias = Key | Term | str | bool
+Operand: TypeAlias = Key | Term | str | bool
 
 _SIGNS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -31,8 +31,8 @@ _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _COMPARE = "compare an aggregate, an output or a key with a constant"
 
 
-def condition(node: exp.Expr, values: Values) -> Condition:
-    """What a condition of HAVING means."""
+def read_having(node: exp.Expr, values: Values) -> Condition:
+    """Read a condition of HAVING."""
     return _Reader(values).condition(node)
 
 
@@ -41,51 +41,51 @@ class _Reader:
     values: Values
 
     def condition(self, node: exp.Expr) -> Condition:
-        node = bare(node)
+        node = strip_brackets(node)
         match node:
             case exp.And() | exp.Or():
                 function = "and" if isinstance(node, exp.And) else "or"
                 return Chain(function, tuple(self.condition(part) for part in node.flatten()))
             case exp.Not():
-                only(node, "this")
+                check_parts(node, "this")
                 return Contrary(self.condition(node.this))
         if type(node) in _SIGNS:
-            only(node, "this", "expression")
-            return self._compared(node, _SIGNS[type(node)], node.this, node.expression)
-        return self._listed(node)
+            check_parts(node, "this", "expression")
+            return self._comparison(node, _SIGNS[type(node)], node.this, node.expression)
+        return self._shorthand(node)
 
-    def _listed(self, node: exp.Expr) -> Condition:
-        """What is short for several comparisons, or for none."""
+    def _shorthand(self, node: exp.Expr) -> Condition:
+        """BETWEEN, IN and IS NULL, which are short for comparisons."""
         match node:
             case exp.Between():
-                only(node, "this", "low", "high")
+                check_parts(node, "this", "low", "high")
                 limits = {">=": node.args["low"], "<=": node.args["high"]}
-                return Chain("and", tuple(self._compared(node, sign, node.this, limits[sign]) for sign in limits))
+                return Chain("and", tuple(self._comparison(node, sign, node.this, limits[sign]) for sign in limits))
             case exp.In() if not node.args.get("query"):
-                return Chain("or", tuple(self._compared(node, "=", node.this, item) for item in listed(node)))
+                return Chain("or", tuple(self._comparison(node, "=", node.this, item) for item in items_of_in(node)))
             case exp.Is(expression=exp.Null()):
-                only(node, "this", "expression")
+                check_parts(node, "this", "expression")
                 self.values.source(node.this)
                 return Chain("or", ())  # neither keys nor noisy values are ever NULL
-        return self._by_itself(node)
+        return self._boolean_key(node)
 
-    def _by_itself(self, node: exp.Expr) -> Condition:
-        """A boolean key."""
+    def _boolean_key(self, node: exp.Expr) -> Condition:
+        """A boolean key that stands alone as a condition."""
         if isinstance(node, exp.Boolean):
             raise refusal("bad_literal", node, "is the same for every group", _COMPARE)
         if isinstance(node, exp.Predicate):
-            raise unanswerable(node.args.get("query") or node)
+            raise refusal_of_node(node.args.get("query") or node)
         found = self.values.source(node)
-        if isinstance(found, Key) and isinstance(_written(found).kind, Truth):
+        if isinstance(found, Key) and isinstance(_expression_of(found).kind, Truth):
             return Keyed(found, True)
         raise refusal("type_error", node, "is not a condition", _COMPARE)
 
-    def _compared(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
-        match self._side(left), self._side(right):
+    def _comparison(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
+        match self._operand(left), self._operand(right):
             case (Column() | Bucket()) as key, (str() | bool() | Fraction()) as constant:
-                return _keyed(node, sign, key, constant)
+                return _key_comparison(node, sign, key, constant)
             case (str() | bool() | Fraction()) as constant, (Column() | Bucket()) as key:
-                return _keyed(node, _MIRRORED.get(sign, sign), key, constant)
+                return _key_comparison(node, _MIRRORED.get(sign, sign), key, constant)
             case (Column() | Bucket() | str() | bool(), _) | (_, Column() | Bucket() | str() | bool()):
                 raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
             case Fraction(), Fraction():
@@ -93,15 +93,15 @@ class _Reader:
             case one, other:
                 return Compared(sign, one, other)
 
-    def _side(self, node: exp.Expr) -> Side:
-        node = bare(node)
+    def _operand(self, node: exp.Expr) -> Operand:
+        node = strip_brackets(node)
         if isinstance(node, exp.Literal) and node.is_string:
             return str(node.this)
         return bool(node.this) if isinstance(node, exp.Boolean) else self.values.value(node)
 
 
-def _keyed(node: exp.Expr, sign: str, key: Key, constant: str | bool | Fraction) -> Condition:
-    wanted = _constant(key, constant)
+def _key_comparison(node: exp.Expr, sign: str, key: Key, constant: str | bool | Fraction) -> Condition:
+    wanted = _label_of(key, constant)
     if wanted is None:
         raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
     if sign not in ("=", "<>") and isinstance(wanted, str | bool):
@@ -109,8 +109,8 @@ def _keyed(node: exp.Expr, sign: str, key: Key, constant: str | bool | Fraction)
     return Contrary(Keyed(key, wanted)) if sign == "<>" else Keyed(key, wanted, sign)
 
 
-def _constant(key: Key, constant: str | bool | Fraction) -> Label | None:
-    """A constant as a label of the key; None where it cannot be one."""
+def _label_of(key: Key, constant: str | bool | Fraction) -> Label | None:
+    """A constant as a value of the key; None where it cannot be one."""
     label = key_values(key)[0]
     if isinstance(label, date) and isinstance(constant, str):
         with suppress(ValueError):
@@ -122,5 +122,5 @@ def _constant(key: Key, constant: str | bool | Fraction) -> Label | None:
     return float(constant) if isinstance(constant, Fraction) else constant
 
 
-def _written(key: Key) -> Expression:
+def _expression_of(key: Key) -> Expression:
     return key.written if isinstance(key, Bucket) else key

@@ -1,4 +1,4 @@
-"""VAR, STDDEV, COVAR and CORR: from the parser's tree to statistics."""
+"""Reads VAR, STDDEV, COVAR and CORR: from the parser's tree to statistics."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from adomnia.privacy.aggregates import Total
 from adomnia.privacy.queries import Query
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.groups import Groups
-from adomnia.sql.values.scope import only
+from adomnia.sql.values.scope import check_parts
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.covariance import Covariance
 from adomnia.statistics.moments import product
@@ -20,7 +20,7 @@ def variance(name: str) -> Callable[[Groups, exp.Expr], Variance]:
     """The builder of a variance or standard deviation."""
 
     def build(groups: Groups, node: exp.Expr) -> Variance:
-        only(node, "this")
+        check_parts(node, "this")
         total = groups.total(node.this, name)
         _refuse_huge(node, total, total)
         return Variance(groups.query(total), name)
@@ -49,8 +49,8 @@ def correlation(groups: Groups, node: exp.Expr) -> Correlation:
 
 
 def _pair(groups: Groups, node: exp.Expr, name: str) -> tuple[Query, Total]:
-    """Two values, in one order however the question names them."""
-    only(node, "this", "expression")
+    """Two values in a fixed order, whatever their order in the question."""
+    check_parts(node, "this", "expression")
     totals = [groups.total(part, name) for part in (node.this, node.expression)]
     first, second = sorted(totals, key=lambda total: describe(total.value))
     _refuse_huge(node, first, second)

@@ -1,6 +1,6 @@
-"""MEDIAN, QUANTILE and its other spellings, MIN and MAX: from the parser's tree to statistics.
+"""Reads MEDIAN, QUANTILE, MIN and MAX: from the parser's tree to statistics.
 
-All quantiles that a question asks of one value are chosen at once, so each is told what the others ask for.
+All quantiles of one value that a question asks for are one measurement, so that each must know the others.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ from adomnia.privacy.queries import Query
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.scalars import read_number
-from adomnia.sql.values.scope import only
+from adomnia.sql.values.scope import check_parts
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.extreme import Extreme
 from adomnia.statistics.quantile import Quantile
@@ -30,32 +30,32 @@ MOST_CHOICES = 4_000
 
 def quantile(groups: Groups, node: exp.Expr) -> Quantile:
     """QUANTILE(value, share)."""
-    only(node, "this", "quantile")
+    check_parts(node, "this", "quantile")
     share = _share(node, node.args.get("quantile"))
     return Quantile(_query(groups, node, "QUANTILE", share), share)
 
 
 def median(groups: Groups, node: exp.Expr) -> Quantile:
     """MEDIAN(value): the quantile of a half."""
-    only(node, "this")
+    check_parts(node, "this")
     return Quantile(_query(groups, node, "MEDIAN", Fraction(1, 2)), Fraction(1, 2))
 
 
 def extreme(groups: Groups, node: exp.Expr) -> Extreme:
     """MIN(value) or MAX(value)."""
-    only(node, "this")
+    check_parts(node, "this")
     greatest = isinstance(node, exp.Max)
     return Extreme(_query(groups, node, "MAX" if greatest else "MIN", Fraction(int(greatest))), greatest)
 
 
-def chosen_together(select: exp.Select, plan: Plan) -> Plan:
-    """The plan in which all quantiles of one value are one measurement, sure enough for every formula around them."""
+def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
+    """Merge all quantiles of one value into one measurement, at the confidence that formulas around them need."""
     shares, crowd = defaultdict[Query, set[Fraction]](set), defaultdict[Query, int](int)
     for term in plan.terms:
         parts = dict.fromkeys(statistics_of(term))
         for query in (part.query for part in parts):
             if isinstance(query.aggregate, Histogram):
-                alone = _alone(query)
+                alone = _without_shares(query)
                 shares[alone].update(query.aggregate.shares)
                 crowd[alone] = max(crowd[alone], len(parts))
     _refuse_many(select, shares, prod(len(key_cells(key)) for key in plan.keys))
@@ -64,7 +64,7 @@ def chosen_together(select: exp.Select, plan: Plan) -> Plan:
         query = statistic.query
         if not isinstance(query.aggregate, Histogram):
             return statistic
-        alone = _alone(query)
+        alone = _without_shares(query)
         sure = 1 - (1 - query.aggregate.confidence) / crowd[alone]
         aggregate = replace(query.aggregate, shares=tuple(sorted(shares[alone])), confidence=sure)
         return replace(statistic, query=replace(query, aggregate=aggregate))  # type: ignore[type-var]  # a dataclass
@@ -72,8 +72,8 @@ def chosen_together(select: exp.Select, plan: Plan) -> Plan:
     return plan.with_statistics(together) if shares else plan
 
 
-def _alone(query: Query) -> Query:
-    """What quantiles of one value have in common; an extreme has a measurement of its own."""
+def _without_shares(query: Query) -> Query:
+    """A query without its shares, which quantiles of one value have in common; an extreme keeps its own."""
     assert isinstance(query.aggregate, Histogram)  # noqa: S101 - nothing else comes here
     shares = query.aggregate.shares
     return replace(query, aggregate=replace(query.aggregate, shares=() if 0 < shares[0] < 1 else shares))

@@ -1,4 +1,4 @@
-"""Expressions over one row: from the parser's tree to our own nodes, by a closed list."""
+"""Reads expressions over one row: from the parser's tree to our own nodes, by a closed list."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,24 +9,24 @@ from sqlglot import exp
 
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, number, text, truth_as_number
 from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Truth
-from adomnia.sql.reading.refusals import refusal, unanswerable
+from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.casts import NUMBER_TYPES, cast
-from adomnia.sql.values.conditions import chained, size
+from adomnia.sql.values.conditions import chain, size
 from adomnia.sql.values.functions import (
     CONDITIONAL,
     MOST_NODES,
     NAMES,
     build,
-    called,
+    call_function,
+    check_size,
     date_part,
-    dated,
-    misfit,
+    read_dates,
     read_day,
-    small,
+    refusal_of_arguments,
 )
-from adomnia.sql.values.scope import Scope, listed, only
+from adomnia.sql.values.scope import Scope, check_parts, items_of_in
 
-__all__ = ["MOST_NODES", "Scope", "constant", "expression", "only", "read_number", "truth_as_number"]
+__all__ = ["MOST_NODES", "Scope", "check_parts", "read_constant", "read_expression", "read_number", "truth_as_number"]
 
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 
@@ -50,31 +50,31 @@ _WHOLE = re.compile("[0-9]{1,9}", re.ASCII)
 _DAYS = {"DAY": 1, "WEEK": 7}
 
 
-def expression(node: exp.Expr, scope: Scope) -> Expression:
-    """The meaning of a node, or its refusal."""
+def read_expression(node: exp.Expr, scope: Scope) -> Expression:
+    """Read an expression, or refuse it."""
     if id(node) in scope.given:
         return scope.given[id(node)]
     kind = type(node)
     if kind in _OPERATORS:
-        only(node, "this", "expression")
-        left, right = (expression(part, scope) for part in (node.this, node.expression))
-        return build(node, _OPERATORS[kind], *dated(node, left, right))
+        check_parts(node, "this", "expression")
+        left, right = (read_expression(part, scope) for part in (node.this, node.expression))
+        return build(node, _OPERATORS[kind], *read_dates(node, left, right))
     if kind in _READERS:
         return _READERS[kind](node, scope)
-    raise unanswerable(node)
+    raise refusal_of_node(node)
 
 
-def constant(node: exp.Expr, scope: Scope) -> Literal:
-    """An expression that must be a constant."""
-    value = expression(node, scope)
+def read_constant(node: exp.Expr, scope: Scope) -> Literal:
+    """Read an expression that must be a constant."""
+    value = read_expression(node, scope)
     if not isinstance(value, Literal):
         raise refusal("bad_literal", node, "is not a constant", "write a constant there")
     return value
 
 
-def _bracketed(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this")
-    return expression(node.this, scope)
+def _brackets(node: exp.Expr, scope: Scope) -> Expression:
+    check_parts(node, "this")
+    return read_expression(node.this, scope)
 
 
 def _column(node: exp.Expr, scope: Scope) -> Expression:
@@ -91,7 +91,7 @@ def _literal(node: exp.Expr, _: Scope) -> Literal:
 
 
 def read_number(node: exp.Expr, digits: str) -> Literal:
-    """A number as a double reads it, by its shortest decimal: 0.10 and 1e-1 are the same constant."""
+    """Read a number as the shortest decimal of its double: 0.10 and 1e-1 are the same constant."""
     if not _NUMBER.fullmatch(digits):
         raise refusal("bad_literal", node, "is not a number", "write a number such as 12.5")
     value = float(digits)
@@ -109,73 +109,73 @@ def _null(node: exp.Expr, _: Scope) -> Expression:
 
 
 def _negative(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this")
-    return _negated(node, expression(node.this, scope))
+    check_parts(node, "this")
+    return _negate(node, read_expression(node.this, scope))
 
 
-def _negated(node: exp.Expr, value: Expression) -> Expression:
+def _negate(node: exp.Expr, value: Expression) -> Expression:
     if isinstance(value, Literal) and isinstance(value.value, Fraction):
         return number(-value.value)
     return build(node, "negative", value)
 
 
 def _not(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this")
-    return build(node, "not", expression(node.this, scope))
+    check_parts(node, "this")
+    return build(node, "not", read_expression(node.this, scope))
 
 
 def _chain(node: exp.Expr, scope: Scope) -> Expression:
     function = "and" if isinstance(node, exp.And) else "or"
-    parts = [expression(part, scope) for part in node.flatten()]
+    parts = [read_expression(part, scope) for part in node.flatten()]
     try:
-        return small(node, chained(function, parts))
+        return check_size(node, chain(function, parts))
     except ValueError:
-        raise misfit(node, function, parts) from None
+        raise refusal_of_arguments(node, function, parts) from None
 
 
 def _in(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("query"):
-        raise unanswerable(node.args["query"])
+        raise refusal_of_node(node.args["query"])
     assert isinstance(node, exp.In)  # noqa: S101 - by the table of readers
-    items, value = listed(node), expression(node.this, scope)
-    equal = [build(node, "=", *dated(item, value, constant(item, scope))) for item in items]
+    items, value = items_of_in(node), read_expression(node.this, scope)
+    equal = [build(node, "=", *read_dates(item, value, read_constant(item, scope))) for item in items]
     if sum(map(size, equal)) > MOST_NODES:
         raise refusal("too_complex", node, "has too many cases", "shorten the list", "IN")
-    return chained("or", equal)
+    return chain("or", equal)
 
 
 def _between(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this", "low", "high")
-    value, low, high = (expression(node.args[part], scope) for part in ("this", "low", "high"))
-    above = build(node, ">=", *dated(node, value, low))
-    below = build(node, "<=", *dated(node, value, high))
+    check_parts(node, "this", "low", "high")
+    value, low, high = (read_expression(node.args[part], scope) for part in ("this", "low", "high"))
+    above = build(node, ">=", *read_dates(node, value, low))
+    below = build(node, "<=", *read_dates(node, value, high))
     return build(node, "and", above, below)
 
 
 def _is(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this", "expression")
+    check_parts(node, "this", "expression")
     match node.expression:
         case exp.Null():
-            value = expression(node.this, scope)
+            value = read_expression(node.this, scope)
             if isinstance(value, Column) and isinstance(value.kind, Identity) and value.optional:
                 return Call("is null", (value,), Truth())  # whether LEFT JOIN found somebody says nothing of the id
             return build(node, "is null", value)
         case exp.Boolean(this=true):
-            value = expression(node.this, scope)
+            value = read_expression(node.this, scope)
             return build(node, "coalesce", value if true else build(node, "not", value), Literal(False, Truth()))
     raise refusal("syntax_not_allowed", node, "is asked with IS", "use IS NULL, IS TRUE or IS FALSE, or compare with =")
 
 
-def _different(node: exp.Expr, scope: Scope) -> Expression:
+def _distinct_from(node: exp.Expr, scope: Scope) -> Expression:
     """IS DISTINCT FROM."""
-    only(node, "this", "expression")
-    parts = (expression(part, scope) for part in (node.this, node.expression))
-    return build(node, "not", build(node, "same", *dated(node, *parts)))
+    check_parts(node, "this", "expression")
+    parts = (read_expression(part, scope) for part in (node.this, node.expression))
+    return build(node, "not", build(node, "same", *read_dates(node, *parts)))
 
 
 def _like(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this", "expression", "negate")
-    value, pattern = expression(node.this, scope), constant(node.expression, scope)
+    check_parts(node, "this", "expression", "negate")
+    value, pattern = read_expression(node.this, scope), read_constant(node.expression, scope)
     if len(str(pattern.value)) > LONGEST_PATTERN:
         raise refusal("bad_literal", node.expression, f"is longer than {LONGEST_PATTERN} characters", "shorten it")
     sides = [build(node, "lower", side) for side in (value, pattern)] if type(node) is exp.ILike else [value, pattern]
@@ -184,90 +184,90 @@ def _like(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _escape(node: exp.Expr, scope: Scope) -> Expression:
-    character = constant(node.expression, scope).value
+    character = read_constant(node.expression, scope).value
     if not isinstance(character, str) or len(character) != 1:
         raise refusal("bad_literal", node.expression, "is not one character", "leave ESCAPE out")
     raise refusal("function_not_allowed", node, "has an ESCAPE, which is not answered", "leave it out", "LIKE")
 
 
 def _cast(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this", "to")
+    check_parts(node, "this", "to")
     target, inner = node.args["to"], node.this
     if isinstance(inner, exp.Literal) and inner.is_string and target.this == exp.DType.DATE:
         return read_day(node, inner.this)
     if isinstance(inner, exp.Literal) and target.this in NUMBER_TYPES:
         return cast(node, read_number(node, str(inner.this).strip()), target)
-    return cast(node, expression(inner, scope), target)
+    return cast(node, read_expression(inner, scope), target)
 
 
 def _extract(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this", "expression")
-    return date_part(node, node.name, expression(node.expression, scope))
+    check_parts(node, "this", "expression")
+    return date_part(node, node.name, read_expression(node.expression, scope))
 
 
-def _called(node: exp.Expr, scope: Scope) -> Expression:
+def _function(node: exp.Expr, scope: Scope) -> Expression:
     name = str(node.this).upper()
     if name in CONDITIONAL and len(node.expressions) == 3:
         condition, *outcomes = node.expressions
-        return _chosen(node, [expression(condition, scope)], outcomes, scope)
+        return _choose(node, [read_expression(condition, scope)], outcomes, scope)
     if name not in NAMES:
-        raise unanswerable(node)
-    return called(node, name, [expression(part, scope) for part in node.expressions])
+        raise refusal_of_node(node)
+    return call_function(node, name, [read_expression(part, scope) for part in node.expressions])
 
 
 def _case(node: exp.Expr, scope: Scope) -> Expression:
     """CASE WHEN condition THEN ..., or CASE value WHEN value THEN ..., which compares."""
-    only(node, "this", "ifs", "default")
+    check_parts(node, "this", "ifs", "default")
     branches = node.args["ifs"]
-    tests = [expression(branch.this, scope) for branch in branches]
+    tests = [read_expression(branch.this, scope) for branch in branches]
     if node.this is not None:
-        value = expression(node.this, scope)
+        value = read_expression(node.this, scope)
         if size(value) * len(tests) > MOST_NODES:
             raise refusal("too_complex", node, "has too many cases", "take it apart", "CASE")
-        tests = [build(node, "=", *dated(node, value, test)) for test in tests]
+        tests = [build(node, "=", *read_dates(node, value, test)) for test in tests]
     outcomes = [branch.args["true"] for branch in branches]
-    return _chosen(node, tests, [*outcomes, node.args.get("default") or exp.Null()], scope)
+    return _choose(node, tests, [*outcomes, node.args.get("default") or exp.Null()], scope)
 
 
-def _chosen(node: exp.Expr, tests: Sequence[Expression], outcomes: Sequence[exp.Expr], scope: Scope) -> Expression:
-    """The outcome of the first test that is true; NULL as an outcome is of the type of the others."""
-    values = [None if isinstance(part, exp.Null) else expression(part, scope) for part in outcomes]
+def _choose(node: exp.Expr, tests: Sequence[Expression], outcomes: Sequence[exp.Expr], scope: Scope) -> Expression:
+    """The outcome of the first test that is true; an outcome of NULL has the type of the others."""
+    values = [None if isinstance(part, exp.Null) else read_expression(part, scope) for part in outcomes]
     kinds = [value.kind for value in values if value is not None]
     if not kinds:
         raise refusal("bad_literal", node, "is always NULL", "give it an outcome that is a value", "CASE")
-    given = dated(node, *(Literal(None, kinds[0]) if value is None else value for value in values))
+    given = read_dates(node, *(Literal(None, kinds[0]) if value is None else value for value in values))
     pairs = (part for pair in zip(tests, given, strict=False) for part in pair)
     return build(node, "case", *pairs, given[-1])
 
 
 def _sum(node: exp.Expr, scope: Scope) -> Expression:
     """+ and - of numbers, of two dates, or of a date and a constant number of days."""
-    only(node, "this", "expression")
+    check_parts(node, "this", "expression")
     subtracts = isinstance(node, exp.Sub)
     left, right = (_term(part, scope) for part in (node.this, node.expression))
     if isinstance(right.kind, Day) and not subtracts:
         left, right = right, left
     if isinstance(left.kind, Day) and isinstance(right.kind, Quantity):
-        return build(node, "shift", left, _negated(node, right) if subtracts else right)
+        return build(node, "shift", left, _negate(node, right) if subtracts else right)
     if subtracts:
-        left, right = dated(node, left, right)
+        left, right = read_dates(node, left, right)
     between = subtracts and isinstance(left.kind, Day)
     return build(node, "days between" if between else "-" if subtracts else "+", left, right)
 
 
 def _term(node: exp.Expr, scope: Scope) -> Expression:
-    """An interval beside + and - is a number of days."""
+    """Read a part of + or -, where an interval is a number of days."""
     if type(node) is not exp.Interval:
-        return expression(node, scope)
+        return read_expression(node, scope)
     unit = _DAYS.get(str(node.args.get("unit") or "").upper().removesuffix("S"))
     amount = node.this
     if unit is None or not isinstance(amount, exp.Literal) or not _WHOLE.fullmatch(amount.name):
-        raise unanswerable(node)
+        raise refusal_of_node(node)
     return number(unit * int(amount.name))
 
 
 _READERS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
-    exp.Paren: _bracketed,
+    exp.Paren: _brackets,
     exp.Column: _column,
     exp.Literal: _literal,
     exp.Boolean: _boolean,
@@ -286,8 +286,8 @@ _READERS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.TryCast: _cast,
     exp.Add: _sum,
     exp.Sub: _sum,
-    exp.NullSafeNEQ: _different,
+    exp.NullSafeNEQ: _distinct_from,
     exp.Case: _case,
     exp.Extract: _extract,
-    exp.Anonymous: _called,
+    exp.Anonymous: _function,
 }

@@ -1,4 +1,4 @@
-"""Values of groups: keys, aggregates and arithmetic between them, from the parser's tree."""
+"""Reads values of groups: keys, aggregates and arithmetic with them."""
 
 import re
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from adomnia.plans.plan import Output
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Identity
-from adomnia.sql.reading.refusals import refusal, unanswerable
+from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.aggregates import AGGREGATES, statistic
 from adomnia.sql.values.groups import Groups
-from adomnia.sql.values.scalars import expression, read_number
-from adomnia.sql.values.scope import bare, only
+from adomnia.sql.values.scalars import read_expression, read_number
+from adomnia.sql.values.scope import check_parts, strip_brackets
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 
@@ -37,60 +37,60 @@ _SIGNS: dict[type[exp.Expr], tuple[str, Callable[[Fraction, Fraction], Fraction]
 
 @dataclass(frozen=True)
 class Values:
-    """Reads values over the groups of a question. `outputs` may be called by their names, which go before columns."""
+    """Reads values over the groups of a question. The names of `outputs` go before those of columns."""
 
     groups: Groups
     outputs: tuple[Output, ...] = ()
 
     def source(self, node: exp.Expr) -> Key | Statistic | Formula:
-        """A key, an aggregate or a formula."""
+        """Read a key, an aggregate or a formula."""
         found = self.value(node)
         if isinstance(found, Fraction):
             raise refusal("not_an_aggregate", node, "is the same whatever is asked", "use COUNT, SUM or AVG")
         return found
 
     def value(self, node: exp.Expr) -> Key | Term:
-        """A source, or a constant number."""
-        node = bare(node)
-        return self._key(node) or self._computed(node)
+        """Read a key, an aggregate, a formula or a constant number."""
+        node = strip_brackets(node)
+        return self._find_key(node) or self._read_computed(node)
 
-    def _computed(self, node: exp.Expr) -> Key | Term:
+    def _read_computed(self, node: exp.Expr) -> Key | Term:
         if type(node) in AGGREGATES:
             return statistic(self.groups, node)
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-            return self._named(node)
+            return self._read_name(node)
         if type(node) in _SIGNS:
-            only(node, "this", "expression")
-            return _combined(node, self._term(node.this), self._term(node.expression))
+            check_parts(node, "this", "expression")
+            return _combine(node, self._read_term(node.this), self._read_term(node.expression))
         if isinstance(node, exp.Neg):
-            only(node, "this")
-            return _negated(self._term(node.this))
+            check_parts(node, "this")
+            return _negate(self._read_term(node.this))
         if isinstance(node, exp.Anonymous) and str(node.this).upper() == "ROUND":
-            return self._rounded(node)
+            return self._read_round(node)
         if isinstance(node, exp.Literal) and not node.is_string:
             return _constant(node)
-        raise _misplaced(node)
+        raise _refusal_of_value(node)
 
-    def _term(self, node: exp.Expr) -> Term:
+    def _read_term(self, node: exp.Expr) -> Term:
         found = self.value(node)
         if isinstance(found, Key):
             why = "is a key, and keys are not computed with"
             raise refusal("type_error", node, why, "compute with aggregates and numbers")
         return found
 
-    def _key(self, node: exp.Expr) -> Bucket | None:
-        """The key that an expression is, where rows are grouped by expressions."""
+    def _find_key(self, node: exp.Expr) -> Bucket | None:
+        """The key by an expression that a node stands for, if there is one."""
         buckets = [key for key in self.groups.keys if isinstance(key, Bucket)]
         if not buckets or node.find(exp.AggFunc, exp.Query) or not node.find(exp.Column):
             return None
         if isinstance(node, exp.Column) and not self.groups.scope.knows(node):
             return None
         with suppress(Refusal):
-            meaning = expression(node, self.groups.scope)
+            meaning = read_expression(node, self.groups.scope)
             return next((key for key in buckets if key.written == meaning), None)
         return None
 
-    def _named(self, node: exp.Column) -> Key | Statistic | Formula:
+    def _read_name(self, node: exp.Column) -> Key | Statistic | Formula:
         for output in self.outputs:
             if not node.table and output.name.lower() == node.name.lower():
                 return output.source
@@ -100,26 +100,26 @@ class Values:
         by = "" if isinstance(column.kind, Identity) else f", or GROUP BY {node.name}"
         raise refusal("not_an_aggregate", node, "would show values of single rows", f"use COUNT, SUM or AVG{by}")
 
-    def _rounded(self, node: exp.Anonymous) -> Term:
+    def _read_round(self, node: exp.Anonymous) -> Term:
         value, digits = [*node.expressions, exp.Literal.number(0), exp.Null()][:2]
         plain = isinstance(digits, exp.Literal) and not digits.is_string and _DIGITS.fullmatch(str(digits.this))
         if not plain or not 1 <= len(node.expressions) <= 2:
             raise refusal("bad_literal", node, "takes a value and 0 to 15 digits", "write ROUND(AVG(...), 2)", "ROUND")
-        found = self._term(value)
+        found = self._read_term(value)
         if isinstance(found, Fraction):
             raise refusal("not_an_aggregate", node, "rounds a constant", "write it rounded")
-        return _small(node, Formula("round", (found, Fraction(int(digits.this)))))
+        return _check_size(node, Formula("round", (found, Fraction(int(digits.this)))))
 
 
-def _misplaced(node: exp.Expr) -> Refusal:
+def _refusal_of_value(node: exp.Expr) -> Refusal:
     if isinstance(node, exp.Func | exp.Query | exp.Window | exp.Filter | exp.IgnoreNulls | exp.Binary):
-        return unanswerable(node)
+        return refusal_of_node(node)
     constant = isinstance(node, exp.Literal | exp.Boolean | exp.Null)
     why = "is neither a number nor an aggregate" if constant else "would show values of single rows"
     return refusal("not_an_aggregate", node, why, "use COUNT, SUM or AVG")
 
 
-def _combined(node: exp.Expr, left: Term, right: Term) -> Term:
+def _combine(node: exp.Expr, left: Term, right: Term) -> Term:
     sign, compute = _SIGNS[type(node)]
     if sign == "/" and right == Fraction(0):
         raise refusal("bad_literal", node, "divides by zero", "divide by something else")
@@ -131,10 +131,10 @@ def _combined(node: exp.Expr, left: Term, right: Term) -> Term:
     if sign == "/" and isinstance(right, Count):
         # Of nobody there is no ratio: one is the least that a count can be where there is one.
         right = Formula("at least 1", (right,))
-    return _small(node, Formula(sign, (left, right)))
+    return _check_size(node, Formula(sign, (left, right)))
 
 
-def _negated(term: Term) -> Term:
+def _negate(term: Term) -> Term:
     return -term if isinstance(term, Fraction) else Formula("negative", (term,))
 
 
@@ -144,7 +144,7 @@ def _constant(node: exp.Literal) -> Fraction:
     return value
 
 
-def _small(node: exp.Expr, formula: Formula) -> Formula:
+def _check_size(node: exp.Expr, formula: Formula) -> Formula:
     if operations(formula) > MOST_TERMS:
         why = f"has more than {MOST_TERMS} operations, aggregates and constants"
         raise refusal("too_complex", node, why, "ask for its parts", "This formula")

@@ -6,14 +6,14 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.sql.lower import lower
-from adomnia.sql.reading.writing import Writing
+from adomnia.sql.reading.select_builder import SelectBuilder
 from sql.hospital import HOSPITAL
 
-PEOPLE, VISITS = Writing("people", "people"), Writing("visits", "visits")
+PEOPLE, VISITS = SelectBuilder("people", "people"), SelectBuilder("visits", "visits")
 
 
 def relation(rows):
-    return lower(rows.asked("COUNT(*)", ()), HOSPITAL).relation
+    return lower(rows.question("COUNT(*)", ()), HOSPITAL).relation
 
 
 def same(rows, text):
@@ -55,7 +55,7 @@ def test_conditions_hold_before_a_join_that_comes_after_them():
 def test_columns_and_expressions_are_selected_under_names_and_can_be_asked_about_then():
     rows = PEOPLE.where("active").select(("sex",), {"monthly": "salary / 12"}).where("monthly > 100")
     same(rows, "FROM (SELECT sex, salary / 12 AS monthly FROM people WHERE active) AS t WHERE monthly > 100")
-    assert lower(rows.asked("AVG(monthly)", ("sex",)), HOSPITAL).keys[0].name == "sex"
+    assert lower(rows.question("AVG(monthly)", ("sex",)), HOSPITAL).keys[0].name == "sex"
 
 
 def test_rows_are_united():
@@ -64,24 +64,24 @@ def test_rows_are_united():
 
 
 def test_rows_are_grouped_and_groups_are_kept():
-    often = VISITS.grouped(("person_id",), {"n": "COUNT(*)"}, "COUNT(*) > 3")
+    often = VISITS.group_by(("person_id",), {"n": "COUNT(*)"}, "COUNT(*) > 3")
     same(often, "FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id HAVING COUNT(*) > 3)")
     same(
-        PEOPLE.join(VISITS.grouped(("person_id",), {"n": "COUNT(*)"}, None), "person_id", "inner"),
+        PEOPLE.join(VISITS.group_by(("person_id",), {"n": "COUNT(*)"}, None), "person_id", "inner"),
         "FROM people JOIN (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id) AS v USING (person_id)",
     )
 
 
 def test_rows_may_be_called_otherwise():
     same(
-        PEOPLE.named("a").join(PEOPLE.where("active").named("b"), "a.person_id = b.person_id", "inner"),
+        PEOPLE.alias("a").join(PEOPLE.where("active").alias("b"), "a.person_id = b.person_id", "inner"),
         "FROM people AS a JOIN (SELECT * FROM people WHERE active) AS b ON a.person_id = b.person_id",
     )
 
 
 @pytest.mark.parametrize("name", ["", "a b", "1a", 'a"b', "x" * 64, "rank", "a;b", 3])
 def test_a_name_is_a_name(name):
-    assert refused(lambda: PEOPLE.named(name)) == "bad_alias"
+    assert refused(lambda: PEOPLE.alias(name)) == "bad_alias"
     assert refused(lambda: PEOPLE.select((), {name: "age"})) == "bad_alias"
 
 
@@ -109,15 +109,15 @@ def test_a_condition_is_one_whole_expression_and_reaches_no_further(text):
     with pytest.raises(Refusal):
         PEOPLE.select((), {"x": text})
     with pytest.raises(Refusal):
-        PEOPLE.grouped(("person_id",), {}, text)
+        PEOPLE.group_by(("person_id",), {}, text)
     with pytest.raises(Refusal):
-        PEOPLE.asked("COUNT(*)", (text,))
+        PEOPLE.question("COUNT(*)", (text,))
 
 
 def test_a_comment_ends_with_its_condition():
     same(PEOPLE.where("age > 3 -- adults").where("active"), "FROM people WHERE age > 3 AND active")
     assert refused(lambda: PEOPLE.select(("age -- hi", "sex"), {})) == "syntax_not_allowed"
-    assert refused(lambda: PEOPLE.asked("COUNT(*)", ("sex /* x */",))) == "syntax_not_allowed"
+    assert refused(lambda: PEOPLE.question("COUNT(*)", ("sex /* x */",))) == "syntax_not_allowed"
 
 
 def test_expressions_are_text():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.catalog.keys import COLUMNS, LATER, SECTIONS, SYNONYMS, did_you_mean
+from adomnia.catalog.document_keys import COLUMNS, LATER, SECTIONS, SYNONYMS, did_you_mean
 from adomnia.catalog.model import RESERVED
 
 DOCUMENTATION = (Path(__file__).parents[2] / "docs" / "catalog.md").read_text(encoding="utf-8")

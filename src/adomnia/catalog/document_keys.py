@@ -1,4 +1,4 @@
-"""Every key that catalog.toml may hold, as tables of facts: what it takes, an example of it, what is not built yet."""
+"""The keys that catalog.toml may have: the rule for each value, an example, and what is not supported yet."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _LARGEST_INTEGER = 2**53  # up to here every integer is a double, and expression
 
 @dataclass(frozen=True)
 class Rule:
-    """What a value must be: in words that follow "must be", and as a test."""
+    """What a value must be: as words that follow "must be", and as a test."""
 
     says: str
     holds: Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
-class Key:
-    """One key: its rule, a line to write, and values that are understood but not built yet."""
+class DocumentKey:
+    """One key of catalog.toml: its rule, an example line, and the values that are not supported yet."""
 
     name: str
     rule: Rule
@@ -40,12 +40,12 @@ class Key:
 
 @dataclass(frozen=True)
 class Section:
-    """A closed list of keys, and what to call the thing that has them."""
+    """The keys that one section of catalog.toml may have, and what to call that section."""
 
     label: str
-    keys: tuple[Key, ...]
+    keys: tuple[DocumentKey, ...]
 
-    def key(self, name: str) -> Key:
+    def key(self, name: str) -> DocumentKey:
         return next(key for key in self.keys if key.name == name)
 
     def names(self) -> list[str]:
@@ -53,7 +53,7 @@ class Section:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A question that names the known word which looks like this one; nothing where none does.
+    """Suggest the known word that looks most like this one; "" where none does.
 
     >>> did_you_mean("uper", ["lower", "upper"])
     'did you mean upper?'
@@ -77,7 +77,7 @@ def _is_values(value: object) -> bool:
     )
 
 
-def _is_of_an_engine(source: object) -> bool:
+def _names_engine_table(source: object) -> bool:
     return isinstance(source, str) and ("://" in source or "." not in source)
 
 
@@ -98,10 +98,10 @@ _SOURCE = Rule("a file that ends in .parquet or .csv", lambda v: isinstance(v, s
 _SHARE = Rule("a number above 0 and below 1", lambda value: _NUMBER.holds(value) and 0 < value < 1)
 _POLICY = Rule(" or ".join(f'"{name}"' for name in POLICIES), lambda value: value in list(POLICIES))
 
-_OTHER_ENGINE = Rule("a table of another engine", _is_of_an_engine)
+_OTHER_ENGINE = Rule("a table of another engine", _names_engine_table)
 _ROWS_KEPT = Rule(f"{_CAP.says}, or {{ max = 200, epsilon = 0.05 }}", lambda v: _CAP.holds(v) or SECTION.holds(v))
 
-# Names that the design gives to features nobody can use yet: refused by name, wherever they stand.
+# Keys of features that are not built yet: refused by name, wherever they stand.
 LATER = {
     "engine": "other engines",
     "engines": "other engines",
@@ -111,71 +111,76 @@ LATER = {
 CATALOG = Section(
     "a catalog",
     (
-        Key("dataset", SECTION, "[dataset] with name, version and unit", required=True),
-        Key("budget", SECTION, "[budget] with epsilon = 10.0", required=True),
-        Key("analysts", SECTION, "[analysts.alice] with epsilon = 2.0", required=True),
-        Key("tables", SECTION, '[tables.people] with source = "people.parquet"', required=True),
-        Key("views", SECTION, '[views.adults] with sql = "SELECT * FROM people WHERE age >= 18"'),
+        DocumentKey("dataset", SECTION, "[dataset] with name, version and unit", required=True),
+        DocumentKey("budget", SECTION, "[budget] with epsilon = 10.0", required=True),
+        DocumentKey("analysts", SECTION, "[analysts.alice] with epsilon = 2.0", required=True),
+        DocumentKey("tables", SECTION, '[tables.people] with source = "people.parquet"', required=True),
+        DocumentKey("views", SECTION, '[views.adults] with sql = "SELECT * FROM people WHERE age >= 18"'),
     ),
 )
 DATASET = Section(
     "[dataset]",
     (
-        Key("name", NAME, 'name = "hospital"', required=True),
-        Key("version", _VERSION, "version = 1", required=True),
-        Key("unit", _UNIT, 'unit = "people.person_id"', required=True),
-        Key("minimum_frequency", _CAP, "minimum_frequency = 10"),
+        DocumentKey("name", NAME, 'name = "hospital"', required=True),
+        DocumentKey("version", _VERSION, "version = 1", required=True),
+        DocumentKey("unit", _UNIT, 'unit = "people.person_id"', required=True),
+        DocumentKey("minimum_frequency", _CAP, "minimum_frequency = 10"),
     ),
 )
 BUDGET = Section(
     "[budget]",
     (
-        Key("epsilon", _NUMBER, "epsilon = 10.0", required=True),
-        Key("delta", _NUMBER, "delta = 1e-6"),
-        Key("approximate", _FLAG, "approximate = true"),
-        Key("event_delta", _NUMBER, "event_delta = 5e-7"),
+        DocumentKey("epsilon", _NUMBER, "epsilon = 10.0", required=True),
+        DocumentKey("delta", _NUMBER, "delta = 1e-6"),
+        DocumentKey("approximate", _FLAG, "approximate = true"),
+        DocumentKey("event_delta", _NUMBER, "event_delta = 5e-7"),
     ),
 )
 ANALYST = Section(
     "an analyst",
     (
-        Key("epsilon", _NUMBER, "epsilon = 2.0", required=True),
-        Key("delta", _NUMBER, "delta = 1e-7"),
-        Key("policy", _POLICY, 'policy = "on_demand"'),
-        Key("questions", _CAP, "questions = 20"),
-        Key("spend", _SHARE, "spend = 0.1"),
-        Key("keep", _SHARE, "keep = 0.9"),
-        Key("ceiling", _NUMBER, "ceiling = 0.5"),
+        DocumentKey("epsilon", _NUMBER, "epsilon = 2.0", required=True),
+        DocumentKey("delta", _NUMBER, "delta = 1e-7"),
+        DocumentKey("policy", _POLICY, 'policy = "on_demand"'),
+        DocumentKey("questions", _CAP, "questions = 20"),
+        DocumentKey("spend", _SHARE, "spend = 0.1"),
+        DocumentKey("keep", _SHARE, "keep = 0.9"),
+        DocumentKey("ceiling", _NUMBER, "ceiling = 0.5"),
     ),
 )
 
-VIEW = Section("a view", (Key("sql", _TEXT, 'sql = "SELECT * FROM people WHERE age >= 18"', required=True),))
+VIEW = Section("a view", (DocumentKey("sql", _TEXT, 'sql = "SELECT * FROM people WHERE age >= 18"', required=True),))
 
-_FROM = Key("source", _SOURCE, 'source = "people.parquet"', required=True, later=_OTHER_ENGINE)
-_PUBLIC = Key("public", _FLAG, "public = true")
-_COLUMNS = Key("columns", SECTION, '[tables.people.columns] with person_id = { type = "id" }', required=True)
-_PERSON = Key("person", _LINK, 'person = "person_id -> people.person_id", or public = true if it is about nobody', True)
+_FROM = DocumentKey("source", _SOURCE, 'source = "people.parquet"', required=True, later=_OTHER_ENGINE)
+_PUBLIC = DocumentKey("public", _FLAG, "public = true")
+_COLUMNS = DocumentKey("columns", SECTION, '[tables.people.columns] with person_id = { type = "id" }', required=True)
+_PERSON = DocumentKey(
+    "person", _LINK, 'person = "person_id -> people.person_id", or public = true if it is about nobody', True
+)
 _ROWS = "rows_per_person"
 
-PUBLIC_TABLE = Section("a public table", (_FROM, _PUBLIC, Key("columns", SECTION, _COLUMNS.example)))
+PUBLIC_TABLE = Section("a public table", (_FROM, _PUBLIC, DocumentKey("columns", SECTION, _COLUMNS.example)))
 ROW_TABLE = Section('a table whose unit is "row"', (_FROM, _PUBLIC, _COLUMNS))
 OWN_TABLE = Section(
     "the unit's own table",
-    (_FROM, _PUBLIC, Key(_ROWS, _ROWS_KEPT, f"{_ROWS} = 1"), _COLUMNS),
+    (_FROM, _PUBLIC, DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 1"), _COLUMNS),
 )
 LINKED_TABLE = Section(
     "a private table",
-    (_FROM, _PUBLIC, _PERSON, Key(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10", required=True), _COLUMNS),
+    (_FROM, _PUBLIC, _PERSON, DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10", required=True), _COLUMNS),
 )
 PRIVATE_CAP = Section(
     "a cap that is chosen privately",
-    (Key("max", _CAP, "max = 200", required=True), Key("epsilon", _NUMBER, "epsilon = 0.05", required=True)),
+    (
+        DocumentKey("max", _CAP, "max = 200", required=True),
+        DocumentKey("epsilon", _NUMBER, "epsilon = 0.05", required=True),
+    ),
 )
 
-_TYPE = Key("type", _TEXT, 'type = "integer"', required=True)
+_TYPE = DocumentKey("type", _TEXT, 'type = "integer"', required=True)
 
 
-def _column(label: str, *keys: Key) -> Section:
+def _column(label: str, *keys: DocumentKey) -> Section:
     return Section(label, (_TYPE, *keys))
 
 
@@ -183,21 +188,21 @@ COLUMNS = {
     "id": _column("an id column"),
     "integer": _column(
         "an integer column",
-        Key("lower", _INTEGER, "lower = 0"),
-        Key("upper", _INTEGER, "upper = 120"),
+        DocumentKey("lower", _INTEGER, "lower = 0"),
+        DocumentKey("upper", _INTEGER, "upper = 120"),
     ),
     "number": _column(
         "a number column",
-        Key("lower", _NUMBER, "lower = 0"),
-        Key("upper", _NUMBER, "upper = 500_000"),
-        Key("step", _NUMBER, "step = 0.25"),
+        DocumentKey("lower", _NUMBER, "lower = 0"),
+        DocumentKey("upper", _NUMBER, "upper = 500_000"),
+        DocumentKey("step", _NUMBER, "step = 0.25"),
     ),
     "boolean": _column("a boolean column"),
-    "category": _column("a category column", Key("values", _VALUES, 'values = ["F", "M", "X"]', required=True)),
+    "category": _column("a category column", DocumentKey("values", _VALUES, 'values = ["F", "M", "X"]', required=True)),
     "date": _column(
         "a date column",
-        Key("lower", _DAY, "lower = 2020-01-01"),
-        Key("upper", _DAY, "upper = 2029-12-31"),
+        DocumentKey("lower", _DAY, "lower = 2020-01-01"),
+        DocumentKey("upper", _DAY, "upper = 2029-12-31"),
     ),
     "text": _column("a text column"),
 }
