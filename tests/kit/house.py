@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from adomnia.curator.curator import STATE, open_folder
 from adomnia.server.access import Access, Role
 from adomnia.server.app import create_app
 from adomnia.server.desk import Desk
-from adomnia.server.running.board import Board
 from adomnia.server.running.counter import Counter
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.metrics import Metrics
@@ -117,11 +115,9 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
     hospital.write(folder, people, visits, catalog)
     usual: dict[str, Any] = {"workers": 1, "bucket": 0.0, "rate": 100_000.0, "burst": 100_000, "memory": "500MB"}
     made, log, clock = Settings(folder, **usual | settings), StringIO(), MovingClock()
-    room = folder / STATE / "run"
-    room.mkdir(parents=True)
-    board = Board.open(room, os.getpid())
-    metrics = Metrics(made, board, room)
-    questions, counter, doors = Counter(made.threads, made.queue, metrics.load), Counter(4, 64), Counter(2, 16)
+    (folder / STATE).mkdir(parents=True)
+    metrics = Metrics(made)
+    questions, counter, doors = Counter(made.threads, made.queue, metrics.set_load), Counter(4, 64), Counter(2, 16)
     pace, rates = Pace(questions, made.bucket, made.limit), Rates(made.rate, made.burst)
 
     def curator_of(place: Path) -> Curator:
@@ -148,4 +144,3 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
         served.close()
         notes.shutdown()
         access.close()
-        board.close()

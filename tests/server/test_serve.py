@@ -30,6 +30,7 @@ from server.running.certificates import write_certificate
 PATIENCE = 90.0
 QUESTION = {"sql": "SELECT COUNT(*) AS n FROM people", "epsilon": "0.01"}
 ASK = "/datasets/hospital/query"
+ME = f'adomnia_requests_total{{method="GET",route="{API}/me",status="200"}}'
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,12 @@ def exchanged(line, method, path, body, headers):
         return reply.status, reply.headers, reply.read()
     finally:
         line.close()
+
+
+def metric(server, headers, name):
+    """The value of a metric of all workers together."""
+    lines = sent(server.port, "GET", "/metrics", **headers)[2].decode().splitlines()
+    return next(float(line.rpartition(" ")[2]) for line in lines if line.startswith(f"{name} "))
 
 
 def eventually(holds):
@@ -91,12 +98,19 @@ def test_from_the_first_start_to_a_graceful_end(hospital):
         assert (status, json.loads(content)["role"]) == (200, "owner")
         assert "server" not in headers
         assert sent(server.port, "POST", "/sign-in/link", link)[0] == 401
-        # A worker that dies is started again, and the other one answers meanwhile.
+        owner = {"Cookie": headers["set-cookie"].partition(";")[0]}
         first, second = server.all_workers()
+        for _ in range(8):
+            assert sent(server.port, "GET", "/me", **owner)[0] == 200
+        assert metric(server, owner, ME) == 8
+        # A worker that dies is started again, and the other one answers meanwhile.
         os.kill(first, signal.SIGKILL)
         assert sent(server.port, "GET", "/health")[0] == 200
         eventually(lambda: len(server.workers) == 2 and first not in server.workers)
         assert second in server.workers
+        # What the dead one has counted stays counted, and it is no longer counted itself.
+        assert metric(server, owner, ME) == 8
+        eventually(lambda: metric(server, owner, "adomnia_workers") == 2)
         # What runs is finished, and then it ends.
         token = serving.tokens(hospital, ["alice"])["alice"]
         asked = serving.request(ASK, token, QUESTION)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adomnia.server.access import Access, Role
-from adomnia.server.running.board import open_room
 from adomnia.server.running.listening import bound, check_certificate
 from adomnia.server.running.logs import Logs
+from adomnia.server.running.run_folder import open_run_folder
 from adomnia.server.running.supervisor import Heard, Supervisor
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ def serve(settings: Settings, progress: Callable[[str, float], None], announce: 
     with bound(settings) as listener:
         settings = replace(settings, port=listener.getsockname()[1])
         state = settings.folder / STATE
-        room, alive = open_room(state / RUN, os.getpid())
+        folder, lock = open_run_folder(state / RUN, os.getpid())
 
         def ready(name: str) -> None:
             link = first_link(state, settings.address)
             announce(Started(name, settings.address, link, settings.workers))
 
-        with alive:
-            return Supervisor(settings, listener, room, Logs(settings)).run(Heard(progress, ready))
+        with lock:
+            return Supervisor(settings, listener, folder, Logs(settings)).run(Heard(progress, ready))
 
 
 def first_link(state: Path, address: str) -> str | None:

@@ -79,7 +79,7 @@ class Shell:
         user = state.get("user")
         seen = Seen(scope["method"], route, status, user, seconds, state["request_id"], reads)
         self._desk.logs.request(seen)
-        self._desk.metrics.request(seen)
+        self._desk.metrics.count_request(seen)
 
 
 def _foreign_host() -> Refusal:

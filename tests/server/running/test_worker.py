@@ -53,14 +53,13 @@ def open_desk(hospital, tmp_path, said, log):
 
     def desk(**chosen):
         settings = Settings(hospital, **chosen)
-        opened.append(worker.desk_of(settings, tmp_path, Logs(settings, log), said[1]))
+        opened.append(worker.desk_of(settings, Logs(settings, log), said[1]))
         return opened[-1]
 
     yield desk
     for each in opened:
         each.served.close()
         each.access.close()
-        each.metrics._board.close()
         for counter in (each.counter, each.doors, each.pace._counter):
             counter.close()
 

@@ -51,9 +51,9 @@ async def metrics(request: Request) -> Response:
     """Counters and times for Prometheus, of all worker processes together."""
     desk = desk_of(request)
 
-    def work() -> str:
+    def work() -> bytes:
         with desk.served.curator() as curator:
-            return desk.metrics.text(curator)
+            return desk.metrics.render(curator)
 
     return Response(await at_counter(request, work), media_type=METRICS)
 

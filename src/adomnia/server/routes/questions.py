@@ -67,10 +67,10 @@ class Errand:
                 check_dataset(edition.curator, self.dataset, self.visitor)
                 return ask(edition.curator.session(self.visitor.name), edition)
         except Refusal:
-            self.desk.metrics.question("refused")
+            self.desk.metrics.count_question("refused")
             raise
         except Exception as fault:  # noqa: BLE001 - what went wrong after data was read must not be told
-            self.desk.metrics.question("failed")
+            self.desk.metrics.count_question("failed")
             if not isinstance(fault, Failure):
                 self.desk.logs.fault(route, fault)
             raise Failure(getattr(fault, "request_id", None)) from None
@@ -85,14 +85,14 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
     if kept is not None:
         body = await at_counter(request, lambda: _replayed(desk, visitor, kept, asked.request_id))
         if body is not None:
-            desk.metrics.question("replayed")
+            desk.metrics.count_question("replayed")
             return Response(body, media_type=JSON)
     request_id = _named(asked.request_id)
     named = asked.model_copy(update={"request_id": request_id})
 
     def ask(session: Session, edition: Edition) -> bytes:
         answer = named.put_to(session)
-        desk.metrics.question("replayed" if answer.replayed else "answered")
+        desk.metrics.count_question("replayed" if answer.replayed else "answered")
         record = answer_record(answer)
         left = encoded(record["left"])
         lasting = encoded_answer({name: part for name, part in record.items() if name not in _CHANGING})
@@ -110,7 +110,7 @@ async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
 
     def ask(session: Session, _edition: Edition) -> bytes:
         answers: list[Answer] = named.put_to(session)
-        desk.metrics.question("replayed" if answers[0].replayed else "answered")
+        desk.metrics.count_question("replayed" if answers[0].replayed else "answered")
         return encoded_batch(batch_record(answers))
 
     return await Errand(desk, visitor, dataset, request_id).run(request, ask)

@@ -46,7 +46,9 @@ class Shares:
         return shares
 
     def tell(self, count: int) -> None:
-        _COUNT.pack_into(self._memory, self._own * _COUNT.size, count)
+        # Not pack_into: it writes zeros first, which another process may see.
+        start = self._own * _COUNT.size
+        self._memory[start : start + _COUNT.size] = _COUNT.pack(count)
 
     def is_ours(self) -> bool:
         """Whether no other worker has fewer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
 from adomnia.server.running.line import Line, fault_of
+from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +84,7 @@ class Supervisor:
         for worker in [worker for worker in self._workers if worker.process.poll() is not None]:
             self._workers.remove(worker)
             worker.line.close()
+            remove_gauges(self._room, worker.process.pid)
             self._logs.write("error", event="worker died", worker=worker.process.pid, status=worker.process.returncode)
             self._deaths.append(monotonic())
         if len(self._deaths) > MOST_DEATHS and self._deaths[-1] - self._deaths[0] < DEATH_SECONDS:
@@ -98,7 +101,10 @@ class Supervisor:
             # -P: what happens to lie in the current folder is not loaded as code.
             command = [sys.executable, "-P", *WORKER, self._settings.to_json(), str(self._room)]
             command += map(str, (place, *numbers))
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=numbers)  # noqa: S603 - our own
+            environment = os.environ | {FOLDER_VARIABLE: str(self._room)}
+            process = subprocess.Popen(  # noqa: S603 - our own
+                command, stdin=subprocess.DEVNULL, pass_fds=numbers, env=environment
+            )
         self._logs.write("info", event="worker started", worker=process.pid)
         return _Worker(place, process, Line(own))
 

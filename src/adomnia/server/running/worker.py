@@ -23,7 +23,6 @@ from adomnia.server.access import Access
 from adomnia.server.app import create_app
 from adomnia.server.desk import Desk
 from adomnia.server.running.accepting import Acceptor, Shares
-from adomnia.server.running.board import Board
 from adomnia.server.running.counter import Counter
 from adomnia.server.running.guard import CONNECTIONS, Guard
 from adomnia.server.running.line import Line, record_of
@@ -50,10 +49,10 @@ _KEEP_ALIVE_SECONDS = 20
 _WARM_UP_EPSILON = 1e-6
 
 
-def desk_of(settings: Settings, room: Path, logs: Logs, line: Line) -> Desk:
+def desk_of(settings: Settings, logs: Logs, line: Line) -> Desk:
     """Everything the routes need, opened."""
-    metrics = Metrics(settings, Board.open(room, os.getpid()), room)
-    pace = Pace(Counter(settings.threads, settings.queue, metrics.load), settings.bucket, settings.limit)
+    metrics = Metrics(settings)
+    pace = Pace(Counter(settings.threads, settings.queue, metrics.set_load), settings.bucket, settings.limit)
     return Desk(
         settings=settings,
         served=_served(settings, pace, logs, line),
@@ -147,7 +146,7 @@ def main() -> None:
     Thread(target=ending.follow, args=(line,), name="adomnia-parent", daemon=True).start()
     code = 1
     try:
-        desk = desk_of(settings, room, logs, line)
+        desk = desk_of(settings, logs, line)
         _allow_files()
         ending.server = _Server(_config(desk), desk, Shares.open(room, settings.workers, place), listener)
         _work(desk, ending.server, line)
