@@ -21,7 +21,7 @@ import pytest
 
 from adomnia.curator.curator import STATE, open_folder
 from adomnia.server.access import Access, Role
-from adomnia.server.serve import OWNER, first_link
+from adomnia.server.serve import OWNER, create_first_link
 from kit import serving
 from kit.example import write_example
 from kit.serving import API, HOST
@@ -87,7 +87,7 @@ def ended(folder, *options):
 
 
 def test_from_the_first_start_to_a_graceful_end(hospital):
-    with serving.served(hospital, "--bucket", "0.1") as server:
+    with serving.dataset(hospital, "--bucket", "0.1") as server:
         eventually(lambda: "/sign-in?code=" in server.log.read_text())
         said = server.log.read_text()
         assert f"Serving hospital at http://{HOST}:{server.port} with 2 workers." in said
@@ -149,7 +149,7 @@ def is_running(pid):
 
 
 def test_the_second_signal_ends_it_at_once(hospital):
-    with serving.served(hospital, "--workers", 1) as server:
+    with serving.dataset(hospital, "--workers", 1) as server:
         (worker,) = server.all_workers(1)
         os.kill(worker, signal.SIGSTOP)  # it will not finish by itself
         server.process.send_signal(signal.SIGINT)
@@ -170,7 +170,7 @@ def test_a_new_version_is_served_without_a_failed_request(hospital, tmp_path):
         content = sent(server.port, "GET", "/datasets", Authorization=f"Bearer {token}")[2]
         return json.loads(content)["datasets"][0]["version"]
 
-    with serving.served(hospital, "--bucket", "0") as server:
+    with serving.dataset(hospital, "--bucket", "0") as server:
         assert version() == 1
         for file in newer.glob("*.parquet"):
             shutil.copy(file, hospital)
@@ -219,13 +219,13 @@ def test_what_cannot_be_served_is_refused_with_the_way_out(hospital, tmp_path):
 
 
 def test_the_first_start_makes_an_owner_and_links_go_on_until_there_is_a_password(tmp_path):
-    links = [first_link(tmp_path, "http://127.0.0.1:8000") for _ in range(2)]
+    links = [create_first_link(tmp_path, "http://127.0.0.1:8000") for _ in range(2)]
     assert all(link.startswith("http://127.0.0.1:8000/sign-in?code=") for link in links)
     access = Access.open(tmp_path)
     assert [(user.name, user.role) for user in access.users()] == [(OWNER, Role.OWNER)]
     access.redeem(links[1].partition("=")[2], "correct horse battery", "127.0.0.1")
     access.close()
-    assert first_link(tmp_path, "http://127.0.0.1:8000") is None
+    assert create_first_link(tmp_path, "http://127.0.0.1:8000") is None
 
 
 def with_canaries(folder, canaries):
@@ -248,7 +248,7 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
     access.close()
     replies = []
     mine = {"Authorization": f"Bearer {token}"}
-    with serving.served(folder, "--bucket", "0", "--rate", "10000") as server:
+    with serving.dataset(folder, "--bucket", "0", "--rate", "10000") as server:
 
         def send(*request, **headers):
             replies.append(sent(server.port, *request, **headers)[2])

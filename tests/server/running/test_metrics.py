@@ -12,9 +12,9 @@ from prometheus_client import values
 from adomnia.ledger import Ledger
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget
-from adomnia.server.desk import Seen
 from adomnia.server.running.metrics import Metrics
 from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
+from adomnia.server.services import RequestSummary
 from adomnia.server.settings import Settings
 
 SERVER_PAGE = Path(__file__).parents[3] / "docs" / "server.md"
@@ -56,7 +56,7 @@ def samples(text):
 
 
 def seen(seconds, reads_data=True, method="POST"):
-    return Seen(method, "/query", 200, "alice", seconds, "r", reads_data)
+    return RequestSummary(method, "/query", 200, "alice", seconds, "r", reads_data)
 
 
 def test_requests_questions_and_load_are_counted(metrics, curator):

@@ -13,8 +13,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from adomnia import __version__
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.server.running.logs import known_method
-from adomnia.server.running.pace import edges, told
 from adomnia.server.running.run_folder import FOLDER_VARIABLE
+from adomnia.server.running.time_buckets import list_edges, round_to_edge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from adomnia.curator.curator import Curator
     from adomnia.privacy.filters import Filter
-    from adomnia.server.desk import Seen
+    from adomnia.server.services import RequestSummary
     from adomnia.server.settings import Settings
 
 __all__ = ["Metrics"]
@@ -46,18 +46,18 @@ class Metrics:
         self._seconds = Histogram(
             "adomnia_question_seconds",
             "Times of requests that read data, each rounded up to the edge of its time bucket.",
-            buckets=edges(self._bucket, self._limit),
+            buckets=list_edges(self._bucket, self._limit),
             registry=own,
         )
         self._waiting = _gauge("adomnia_questions_waiting", "Questions in the queues of all workers.", own)
         self._running = _gauge("adomnia_questions_running", "Questions that threads are working on.", own)
         _gauge("adomnia_workers", "Worker processes that are alive.", own).set(1)
 
-    def count_request(self, seen: Seen) -> None:
+    def count_request(self, summary: RequestSummary) -> None:
         """Count a request; the time of one that reads data is told by its edge, so that sums tell no more."""
-        self._requests.labels(known_method(seen.method), seen.route, str(seen.status)).inc()
-        if seen.reads_data:
-            self._seconds.observe(told(seen.seconds, self._bucket, self._limit))
+        self._requests.labels(known_method(summary.method), summary.route, str(summary.status)).inc()
+        if summary.reads_data:
+            self._seconds.observe(round_to_edge(summary.seconds, self._bucket, self._limit))
 
     def count_question(self, outcome: str) -> None:
         """Count a question by its outcome."""
