@@ -238,7 +238,7 @@ def with_canaries(folder, canaries):
 
 def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
     folder = write_example(tmp_path / "hospital", people=300)
-    canaries = [f"canary{7919 * k % 10**6:06d}x" for k in range(1000)]
+    canaries = [f"canary{7919 * k % 10**6:06d}x" for k in range(700)]
     in_data, in_requests = canaries[:500], iter(canaries[500:])
     with_canaries(folder, in_data)
     token = serving.tokens(folder, ["alice"])["alice"]
@@ -253,7 +253,7 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
         def send(*request, **headers):
             replies.append(sent(server.port, *request, **headers)[2])
 
-        for _ in range(50):
+        for _ in range(20):
             one, two, three, four, *rest = (next(in_requests) for _ in range(10))
             send("POST", ASK, {"sql": f"SELECT COUNT(*) FROM people WHERE name = '{one}'", "epsilon": 0.0001}, **mine)
             send("POST", ASK, {"sql": f"SELECT {two} FROM {two}", "epsilon": 0.1, "request_id": three}, **mine)
@@ -270,7 +270,7 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
         assert status == 200
         assert server.stop() == 0
         log = server.log.read_text()
-    assert log.count('"event": "request"') >= 300
+    assert log.count('"event": "request"') >= 120
     assert b"adomnia_requests_total" in metrics
     assert [canary for canary in canaries if canary in log or canary.encode() in metrics] == []
     everything = b"".join(replies)

@@ -342,7 +342,7 @@ def test_after_the_limit_the_constant_failure_leaves_and_the_answer_can_be_had_l
 
 
 def test_what_reads_data_is_seen_at_an_edge_and_the_rest_at_once(tmp_path):
-    bucket = 2.0
+    bucket = 1.0
     with house.opened(tmp_path, bucket=bucket) as own:
 
         def seconds(*arguments, **body) -> float:
@@ -358,7 +358,7 @@ def test_what_reads_data_is_seen_at_an_edge_and_the_rest_at_once(tmp_path):
 
 def test_an_answer_is_seen_by_nobody_before_its_edge(tmp_path, monkeypatch):
     """Who polls for an answer, or asks the same, would else learn how long the look at the data took."""
-    bucket = 3.0
+    bucket = 1.5
     with house.opened(tmp_path, bucket=bucket) as own:
         begun = threading.Event()
         engine = curator_of(own).engine
