@@ -87,7 +87,7 @@ def ended(folder, *options):
 
 
 def test_from_the_first_start_to_a_graceful_end(hospital):
-    with serving.dataset(hospital, "--bucket", "0.1") as server:
+    with serving.served(hospital, "--bucket", "0.1") as server:
         eventually(lambda: "/sign-in?code=" in server.log.read_text())
         said = server.log.read_text()
         assert f"Serving hospital at http://{HOST}:{server.port} with 2 workers." in said
@@ -149,7 +149,7 @@ def is_running(pid):
 
 
 def test_the_second_signal_ends_it_at_once(hospital):
-    with serving.dataset(hospital, "--workers", 1) as server:
+    with serving.served(hospital, "--workers", 1) as server:
         (worker,) = server.all_workers(1)
         os.kill(worker, signal.SIGSTOP)  # it will not finish by itself
         server.process.send_signal(signal.SIGINT)
@@ -170,7 +170,7 @@ def test_a_new_version_is_served_without_a_failed_request(hospital, tmp_path):
         content = sent(server.port, "GET", "/datasets", Authorization=f"Bearer {token}")[2]
         return json.loads(content)["datasets"][0]["version"]
 
-    with serving.dataset(hospital, "--bucket", "0") as server:
+    with serving.served(hospital, "--bucket", "0") as server:
         assert version() == 1
         for file in newer.glob("*.parquet"):
             shutil.copy(file, hospital)
@@ -248,7 +248,7 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
     access.close()
     replies = []
     mine = {"Authorization": f"Bearer {token}"}
-    with serving.dataset(folder, "--bucket", "0", "--rate", "10000") as server:
+    with serving.served(folder, "--bucket", "0", "--rate", "10000") as server:
 
         def send(*request, **headers):
             replies.append(sent(server.port, *request, **headers)[2])
