@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT / "tests"))  # where the callers are
 
 from adomnia.ledger.audit import examine  # noqa: E402 - after the path
 from adomnia.ledger.chain import Anchor  # noqa: E402
-from adomnia.server.entries import entries, ledger_path, snapshot  # noqa: E402
+from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries  # noqa: E402
 from kit.serving import Reply, calling, request, served, tokens, with_analysts  # noqa: E402
 
 if TYPE_CHECKING:
@@ -248,12 +248,12 @@ def again(report: Report, folder: Path) -> None:
 
 def audit(report: Report, folder: Path, expected: int) -> None:
     """The ledger has a debit and an answer for every reply, and its total is their sum."""
-    path = ledger_path(folder)
+    path = find_ledger(folder)
     anchor = Anchor(path).read()
-    with snapshot(path) as connection:
+    with open_snapshot(path) as connection:
         examine(connection, anchor)
-        kinds = Counter(entry.kind for entry in entries(connection))
-        total = next(entry for entry in reversed(list(entries(connection))) if entry.kind == "reserve").totals[
+        kinds = Counter(entry.kind for entry in read_entries(connection))
+        total = next(entry for entry in reversed(list(read_entries(connection))) if entry.kind == "reserve").totals[
             "dataset"
         ]
     good = kinds["reserve"] == kinds["commit"] == expected and total.epsilon == str(expected * PRICE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,14 +14,13 @@ from httpx import ASGITransport, AsyncClient
 
 from adomnia.server.access import Access, Role
 from adomnia.server.app import create_app
-from adomnia.server.desk import Desk
-from adomnia.server.running.board import Board
-from adomnia.server.running.counter import Counter
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.metrics import Metrics
-from adomnia.server.running.pace import Pace
-from adomnia.server.running.rates import Rates
-from adomnia.server.running.served import Served
+from adomnia.server.running.rate_limiter import RateLimiter
+from adomnia.server.running.served_dataset import ServedDataset
+from adomnia.server.running.thread_pool import FairThreadPool
+from adomnia.server.running.time_buckets import TimeBuckets
+from adomnia.server.services import Services
 from adomnia.server.settings import Settings
 from adomnia.session.curator import STATE, open_folder
 from kit import hospital
@@ -87,7 +85,7 @@ class Client:
 class House:
     """The app, a client of it, everybody's token, and what was logged."""
 
-    desk: Desk
+    services: Services
     app: FastAPI
     client: Client
     tokens: dict[str, str]
@@ -105,8 +103,8 @@ class House:
 
     def visit(self, name: str) -> tuple[dict[str, str], str]:
         """The cookie header of somebody who signed in, and the CSRF token that goes with it."""
-        secret, visitor = self.desk.access.sign_in(name, PASSWORD, "127.0.0.1")
-        return {"Cookie": f"{self.desk.settings.cookie}={secret}"}, visitor.csrf or ""
+        secret, visitor = self.services.access.sign_in(name, PASSWORD, "127.0.0.1")
+        return {"Cookie": f"{self.services.settings.cookie}={secret}"}, visitor.csrf or ""
 
 
 @contextmanager
@@ -117,35 +115,36 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
     hospital.write(folder, people, visits, catalog)
     usual: dict[str, Any] = {"workers": 1, "bucket": 0.0, "rate": 100_000.0, "burst": 100_000, "memory": "500MB"}
     made, log, clock = Settings(folder, **usual | settings), StringIO(), MovingClock()
-    room = folder / STATE / "run"
-    room.mkdir(parents=True)
-    board = Board.open(room, os.getpid())
-    metrics = Metrics(made, board, room)
-    questions, counter, doors = Counter(made.threads, made.queue, metrics.load), Counter(4, 64), Counter(2, 16)
-    pace, rates = Pace(questions, made.bucket, made.limit), Rates(made.rate, made.burst)
+    (folder / STATE).mkdir(parents=True)
+    metrics = Metrics(made)
+    questions, pool, password_pool = (
+        FairThreadPool(made.threads, made.queue, metrics.set_load),
+        FairThreadPool(4, 64),
+        FairThreadPool(2, 16),
+    )
+    time_buckets, limiter = TimeBuckets(questions, made.bucket, made.limit), RateLimiter(made.rate, made.burst)
 
     def curator_of(place: Path) -> Curator:
         curator = open_folder(place, limits=made.limits())
-        curator.kernel.wait = pace.wait
+        curator.kernel.wait = time_buckets.wait_for_edge
         return curator
 
-    served = Served(folder, curator_of)
+    dataset = ServedDataset(folder, curator_of)
     notes = ThreadPoolExecutor(1)
     access = Access.open(folder / STATE, lambda: clock.time, lambda: clock.steady, notes.submit)
-    desk = Desk(made, access, served, counter, doors, pace, rates, metrics, Logs(made, log))
+    services = Services(made, access, dataset, pool, password_pool, time_buckets, limiter, metrics, Logs(made, log))
     tokens = {}
     for name, role in PEOPLE.items():
         access.add_user(name, role)
         tokens[name] = access.create_token(name, "test", 90)[0]
-    app = create_app(desk)
+    app = create_app(services)
     client = Client(app)
     try:
-        yield House(desk, app, client, tokens, log, clock)
+        yield House(services, app, client, tokens, log, clock)
     finally:
         client.close()
-        for each in (questions, counter, doors):
+        for each in (questions, pool, password_pool):
             each.close()
-        served.close()
+        dataset.close()
         notes.shutdown()
         access.close()
-        board.close()

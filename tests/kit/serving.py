@@ -214,7 +214,7 @@ def request(path: str, token: str, body: object = None, *, analyst: str = "") ->
     return Request(analyst, "\r\n".join(lines).encode() + b"\r\n\r\n" + content)
 
 
-class Line(asyncio.Protocol):
+class KeptConnection(asyncio.Protocol):
     """One connection that is kept open, and one request at a time on it."""
 
     def __init__(self) -> None:
@@ -267,8 +267,8 @@ class Callers:
     """Analysts with connections of their own, more of them while several of their requests are under way."""
 
     port: int
-    _idle: dict[str, list[Line]] = field(default_factory=lambda: defaultdict(list))
-    _lines: set[Line] = field(default_factory=set)
+    _idle: dict[str, list[KeptConnection]] = field(default_factory=lambda: defaultdict(list))
+    _connections: set[KeptConnection] = field(default_factory=set)
 
     async def send(self, asked: Request, due: float | None = None) -> Reply:
         """The reply to one request, and how long after it was due."""
@@ -277,24 +277,24 @@ class Callers:
         while idle and not idle[-1].open:
             self._hang_up(idle.pop())
         try:
-            line = idle.pop() if idle else await self._line()
-            found = await line.send(asked.raw)
+            connection = idle.pop() if idle else await self._connect()
+            found = await connection.send(asked.raw)
         except OSError:
             return Reply(CUT, seconds=time.perf_counter() - began)
-        if line.open:
-            idle.append(line)
+        if connection.open:
+            idle.append(connection)
         else:
-            self._hang_up(line)
+            self._hang_up(connection)
         return replace(found, seconds=time.perf_counter() - began)
 
-    async def _line(self) -> Line:
-        line = (await asyncio.get_running_loop().create_connection(Line, HOST, self.port))[1]
-        self._lines.add(line)
-        return line
+    async def _connect(self) -> KeptConnection:
+        connection = (await asyncio.get_running_loop().create_connection(KeptConnection, HOST, self.port))[1]
+        self._connections.add(connection)
+        return connection
 
-    def _hang_up(self, line: Line) -> None:
-        line.close()
-        self._lines.discard(line)
+    def _hang_up(self, connection: KeptConnection) -> None:
+        connection.close()
+        self._connections.discard(connection)
 
     async def arrive(self, asked: Sequence[Request], rate: float, seed: int) -> list[Reply]:
         """Send them when they would arrive by chance, so many a second, whatever has become of those before."""
@@ -319,8 +319,8 @@ class Callers:
 
     async def close(self) -> None:
         """Hang up, also where a reply is still awaited."""
-        for line in tuple(self._lines):
-            self._hang_up(line)
+        for connection in tuple(self._connections):
+            self._hang_up(connection)
         await asyncio.sleep(0)  # sockets are closed by the event loop, on its next turn
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.server import app as apps
-from adomnia.server.document import described
+from adomnia.server.openapi import describe_api
 from kit import house
 
 API = house.API
@@ -43,17 +43,17 @@ async def _raw(app, method: str, path: str) -> tuple[int, str]:
 def test_no_telemetry_leaves_whatever_the_environment_says(shared_house, monkeypatch):
     monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
-    app = apps.create_app(shared_house.desk)
+    app = apps.create_app(shared_house.services)
     switches = ("tracing", "metrics", "logs", "operation_spans", "auto_configure")
     assert {name: app._telemetry[name] for name in switches} == dict.fromkeys(switches, False)
     assert not app._native_telemetry.enabled()
 
 
 def test_a_route_that_only_one_table_knows_does_not_start(shared_house, monkeypatch):
-    for table, route in ((apps.ENDPOINTS, ("GET", f"{API}/me")), (apps.SHOWN, ("GET", "/"))):
+    for table, route in ((apps.ENDPOINTS, ("GET", f"{API}/me")), (apps.PAGE_HANDLERS, ("GET", "/"))):
         monkeypatch.delitem(table, route)
         with pytest.raises(ValueError, match="table of roles"):
-            apps.create_app(shared_house.desk)
+            apps.create_app(shared_house.services)
         monkeypatch.undo()
 
 
@@ -61,7 +61,7 @@ def test_a_route_may_break_and_says_nothing_of_why(own_house, monkeypatch):
     def broken(*_: object) -> None:
         raise ZeroDivisionError(house.CANARY)
 
-    monkeypatch.setattr(own_house.desk.access, "users", broken)
+    monkeypatch.setattr(own_house.services.access, "users", broken)
     response = own_house.ask("olga", "GET", f"{API}/users")
     assert response.status_code == 424
     assert response.json()["error"] == {
@@ -79,12 +79,12 @@ def test_a_route_may_break_and_says_nothing_of_why(own_house, monkeypatch):
 def test_the_document_is_given_to_whoever_is_signed_in(shared_house):
     response = shared_house.ask("audrey", "GET", f"{API}/openapi.json")
     assert response.headers["content-type"] == "application/json"
-    assert response.json() == described(shared_house.app)
+    assert response.json() == describe_api(shared_house.app)
     assert response.json()["openapi"].startswith("3.")
 
 
 def test_every_reply_of_the_document_has_one_shape_of_error(shared_house):
-    for methods in described(shared_house.app)["paths"].values():
+    for methods in describe_api(shared_house.app)["paths"].values():
         for operation in methods.values():
             for status, reply in operation["responses"].items():
                 if not status.startswith("2"):
@@ -93,6 +93,6 @@ def test_every_reply_of_the_document_has_one_shape_of_error(shared_house):
 
 
 def test_the_document_forbids_fields_that_nobody_knows(shared_house):
-    schemas = described(shared_house.app)["components"]["schemas"]
+    schemas = describe_api(shared_house.app)["components"]["schemas"]
     for name in ("Ask", "AskBatch", "NewUser", "SignIn", "NewToken"):
         assert schemas[name]["additionalProperties"] is False

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from adomnia.server.access import Role
-from adomnia.server.document import described
+from adomnia.server.openapi import describe_api
 from adomnia.server.roles import ANYBODY, ROUTES
 from kit import house
 
@@ -55,11 +55,11 @@ KNOWN = {"dataset": ["hospital"], "name": ["spare", "bob"], "request_id": ["aske
 def fuzzed(tmp_path_factory) -> Iterator[tuple[house.House, Any]]:
     """A house with some answers in it, and its document."""
     with house.opened(tmp_path_factory.mktemp("house")) as opened:
-        opened.desk.access.add_user("spare", Role.AUDITOR)
+        opened.services.access.add_user("spare", Role.AUDITOR)
         opened.query("alice", TEXTS[1], request_id="asked")
         body = {"questions": TEXTS[:2], "epsilon": 1, "request_id": "batch"}
         assert opened.ask("alice", "POST", f"{house.DATASET}/batch", json=body).is_success
-        schema = schemathesis.openapi.from_dict(described(opened.app))
+        schema = schemathesis.openapi.from_dict(describe_api(opened.app))
         schema.app = opened.app
         yield opened, schema
 
@@ -117,7 +117,7 @@ def test_who_may_not_gets_one_too(fuzzed, caller, method, path):
 
 @pytest.mark.parametrize(("method", "path"), [("POST", f"{house.API}/tokens"), ("GET", f"{house.API}/tokens")])
 def test_so_does_whoever_comes_with_a_cookie(fuzzed, method, path):
-    fuzzed[0].desk.access.set_password("alice", house.PASSWORD)
+    fuzzed[0].services.access.set_password("alice", house.PASSWORD)
     cookie, csrf = fuzzed[0].visit("alice")
     attack(fuzzed, {**cookie, "X-CSRF-Token": csrf}, (method, path), examples=10)
 

@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.ledger.audit import examine
 from adomnia.ledger.chain import Anchor
-from adomnia.server.entries import entries, ledger_path, snapshot
+from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
 from kit.example import write_example
 from kit.serving import CUT, calling, request, served, tokens, with_analysts
 
@@ -48,11 +48,11 @@ def pressing(requests, at_once):
 
 def verified(folder) -> Counter[str]:
     """How many entries of each kind a sound ledger has."""
-    path = ledger_path(folder)
+    path = find_ledger(folder)
     anchor = Anchor(path).read()
-    with snapshot(path) as connection:
+    with open_snapshot(path) as connection:
         examine(connection, anchor)
-        return Counter(entry.kind for entry in entries(connection))
+        return Counter(entry.kind for entry in read_entries(connection))
 
 
 def test_what_is_too_much_is_refused_at_once_and_the_ledger_is_exact(folder, keys):

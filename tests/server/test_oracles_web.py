@@ -24,13 +24,13 @@ from adomnia.client.addresses import address_of
 from adomnia.client.connection import Connection
 from adomnia.client.session import RemoteSession, connect
 from adomnia.errors import AdomniaError, Refusal
-from adomnia.server import rendering
+from adomnia.server import encoding
 from adomnia.server.access import ACCESS
-from adomnia.server.problems import encoded
-from adomnia.server.running import accepting
-from adomnia.server.running.accepting import Acceptor, Shares
-from adomnia.server.running.addresses import caller
-from adomnia.server.running.guard import Guard
+from adomnia.server.encoding import encode_json
+from adomnia.server.running import acceptor as acceptor_module
+from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
+from adomnia.server.running.addresses import find_caller
+from adomnia.server.running.http_protocol import BoundedHttpProtocol
 from adomnia.server.settings import Settings
 from adomnia.session.curator import STATE
 from adomnia.wire.asking import Ask
@@ -104,7 +104,9 @@ def headers_seen(raw: bytes) -> list[tuple[bytes, bytes]]:
 
         config = uvicorn.Config(app, lifespan="off", ws="none", log_config=None)
         config.load()
-        guard = Guard(config=config, server_state=ServerState(), app_state={}, _loop=asyncio.get_running_loop())
+        guard = BoundedHttpProtocol(
+            config=config, server_state=ServerState(), app_state={}, _loop=asyncio.get_running_loop()
+        )
         guard.connection_made(Kept())
         guard.data_received(raw)
         for task in tuple(guard.tasks):
@@ -123,7 +125,7 @@ def test_what_stands_behind_a_body_is_no_header():
     seen = headers_seen(raw)
     assert b"authorization" not in dict(seen)
     settings = Settings(Path("study"), behind_proxy=True)
-    assert caller({"headers": seen}, settings) == "10.0.0.1"
+    assert find_caller({"headers": seen}, settings) == "10.0.0.1"
 
 
 def test_trailers_without_end_are_not_kept():
@@ -137,15 +139,15 @@ def test_a_large_reply_is_written_in_pieces_that_let_others_run(monkeypatch, row
     pieces: list[int] = []
 
     def noted(record: object) -> bytes:
-        written = encoded(record)
+        written = encode_json(record)
         pieces.append(len(written))
         return written
 
-    monkeypatch.setattr(rendering, "encoded", noted)
+    monkeypatch.setattr(encoding, "encode_json", noted)
     values = [k / 7 for k in range(rows)]
     columns = [{"name": f"n{k}", "values": values, "lower": values, "upper": values} for k in range(outputs)]
     record = {"rows": rows, "columns": columns}
-    assert rendering.encoded_answer(record) == encoded(record)
+    assert encoding.encode_answer(record) == encode_json(record)
     assert max(pieces) < 2**20
 
 
@@ -178,7 +180,7 @@ def test_weights_that_are_refused_are_refused_before_they_are_paid(own_house, lo
 
 
 def test_a_password_that_was_changed_ends_an_open_link(own_house):
-    access = own_house.desk.access
+    access = own_house.services.access
     access.set_password("alice", house.PASSWORD)
     code = access.create_link("alice")
     access.change_password("alice", house.PASSWORD, "another horse battery staple", "127.0.0.1")
@@ -194,7 +196,7 @@ def test_the_link_of_a_server_behind_a_proxy_does_not_travel_in_the_open():
 def test_nobody_waits_for_a_locked_file_of_users(own_house):
     """Once a minute who identifies somebody writes down the time, and waits ten seconds for whoever writes."""
     own_house.clock.pass_seconds(120)
-    with closing(sqlite3.connect(own_house.desk.served._folder / STATE / ACCESS, isolation_level=None)) as locked:
+    with closing(sqlite3.connect(own_house.services.dataset._folder / STATE / ACCESS, isolation_level=None)) as locked:
         locked.execute("BEGIN IMMEDIATE")
         began = monotonic()
         assert own_house.ask("alice", "GET", f"{house.API}/me").status_code == 200
@@ -203,7 +205,7 @@ def test_nobody_waits_for_a_locked_file_of_users(own_house):
 
 def test_a_page_that_came_in_the_open_may_not_sign_anybody_in(tmp_path):
     with house.opened(tmp_path, behind_proxy=True) as opened:
-        opened.desk.access.set_password("alice", house.PASSWORD)
+        opened.services.access.set_password("alice", house.PASSWORD)
         body = {"name": "alice", "password": house.PASSWORD}
         reply = opened.ask(None, "POST", f"{house.API}/sign-in", json=body, headers={"Origin": "http://127.0.0.1:8000"})
     assert reply.status_code == 403
@@ -214,7 +216,7 @@ def test_threads_that_fail_say_no_more_than_the_log():
     script = (
         "from pathlib import Path; from threading import Thread\n"
         "from adomnia.server.running.logs import Logs; from adomnia.server.settings import Settings\n"
-        "Logs(Settings(Path('study'))).take_over()\n"
+        "Logs(Settings(Path('study'))).capture_libraries()\n"
         "def fail(): raise ValueError('Zebulon-canary')\n"
         "t = Thread(target=fail); t.start(); t.join()\n"
     )
@@ -225,7 +227,7 @@ def test_threads_that_fail_say_no_more_than_the_log():
 
 async def silent_callers(listener: socket.socket, room: Path, tls: ssl.SSLContext, count: int) -> int:
     """How many connections a worker keeps whose callers say nothing, not even the first word of TLS."""
-    acceptor = Acceptor(listener, Shares.open(room, 1, 0), asyncio.Protocol, lambda: 0, tls)
+    acceptor = Acceptor(listener, ConnectionCounts.open(room, 1, 0), asyncio.Protocol, lambda: 0, tls)
     lines = [socket.create_connection(listener.getsockname()) for _ in range(count)]
     try:
         for _ in range(10 * count):
@@ -241,7 +243,7 @@ async def silent_callers(listener: socket.socket, room: Path, tls: ssl.SSLContex
 
 
 def test_callers_who_say_nothing_do_not_take_all_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(accepting, "CONNECTIONS", 5, raising=False)
+    monkeypatch.setattr(acceptor_module, "MOST_CONNECTIONS", 5)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(*write_certificate(tmp_path))
     with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
@@ -251,7 +253,7 @@ def test_callers_who_say_nothing_do_not_take_all_files(tmp_path, monkeypatch):
 def test_a_proxy_may_write_the_port_beside_the_address():
     settings = Settings(Path("study"), behind_proxy=True)
     written = [b"10.0.0.1:5678", b"10.0.0.2:5678", b"[2001:db8::1]:443"]
-    found = {caller({"headers": [(b"x-forwarded-for", each)]}, settings) for each in written}
+    found = {find_caller({"headers": [(b"x-forwarded-for", each)]}, settings) for each in written}
     assert len(found) == len(written)
 
 

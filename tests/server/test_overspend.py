@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from adomnia.ledger.chain import Anchor
-from adomnia.server.entries import entries, ledger_path, snapshot
+from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
 from kit.example import write_example
 from kit.serving import calling, request, served, tokens, with_analysts
 
@@ -56,9 +56,9 @@ def test_exactly_as_many_answers_are_granted_every_time(folder, turn):
 
 def assert_ledger_has(folder, replies) -> None:
     """One debit and one answer for each reply, and totals that are their sum."""
-    path = ledger_path(folder)
-    with snapshot(path) as connection:
-        found = list(entries(connection))
+    path = find_ledger(folder)
+    with open_snapshot(path) as connection:
+        found = list(read_entries(connection))
     paid = {(entry.analyst, entry.request_id): entry for entry in found if entry.kind == "reserve"}
     kept = {(entry.analyst, entry.request_id) for entry in found if entry.kind == "commit"}
     told = {reply.content["receipt"]["hash"] for reply in replies if reply.status == 200}

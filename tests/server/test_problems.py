@@ -13,16 +13,17 @@ from starlette.requests import ClientDisconnect
 
 import adomnia
 from adomnia.errors import Failure, Refusal
-from adomnia.server.document import MEANINGS
-from adomnia.server.later import Later
-from adomnia.server.problems import STATUSES, encoded, explained, shown, status_of
+from adomnia.server.encoding import encode_json
+from adomnia.server.openapi import MEANINGS
+from adomnia.server.problems import STATUSES, classify_fault, render_problem, status_of
+from adomnia.server.retry import RetryLater
 
 SHAPE = {"code", "what", "why", "fix", "position", "request_id"}
 
 
 @pytest.mark.parametrize(("code", "status"), [*STATUSES.items(), ("refused", 400), ("unknown_column", 400)])
 def test_the_code_of_a_refusal_decides_its_status(code, status):
-    response = shown(Refusal("The thing", "is wrong", "mend it", (2, 3), code=code))
+    response = render_problem(Refusal("The thing", "is wrong", "mend it", (2, 3), code=code))
     error = json.loads(response.body)["error"]
     assert response.status_code == status
     assert set(error) == SHAPE
@@ -42,18 +43,18 @@ def test_every_code_with_a_status_of_its_own_is_given_somewhere_in_the_source():
 
 
 def test_a_failure_says_nothing_but_its_request_id():
-    response = shown(Failure("7f3a"))
+    response = render_problem(Failure("7f3a"))
     error = json.loads(response.body)["error"]
     assert response.status_code == status_of(Failure()) == 424
     assert (error["code"], error["request_id"]) == ("failure", "7f3a")
-    other = json.loads(shown(Failure("8b2c")).body)["error"]
+    other = json.loads(render_problem(Failure("8b2c")).body)["error"]
     assert {**error, "request_id": None} == {**other, "request_id": None}
 
 
 @pytest.mark.parametrize(
     ("error", "seconds"),
     [
-        (Later("The server", "is busy", 7, code="overload"), "7"),
+        (RetryLater("The server", "is busy", 7, code="overload"), "7"),
         (Refusal("The ledger", "is busy", "try again", code="busy"), "1"),
         (Refusal("The sign-in", "came too soon", "wait", code="too_many_attempts"), "900"),
         (Refusal("The thing", "is wrong", "mend it"), None),
@@ -61,30 +62,33 @@ def test_a_failure_says_nothing_but_its_request_id():
     ],
 )
 def test_who_should_come_back_is_told_when(error, seconds):
-    assert shown(error).headers.get("retry-after") == seconds
+    assert render_problem(error).headers.get("retry-after") == seconds
 
 
 def test_headers_say_how_to_sign_in_and_that_a_connection_ends():
-    assert shown(Refusal("You", "are nobody", "sign in", code="signed_out")).headers["www-authenticate"] == "Bearer"
-    assert shown(Refusal("It", "is large", "send less", code="too_large")).headers["connection"] == "close"
-    assert "connection" not in shown(Refusal("It", "is wrong", "mend it")).headers
+    assert (
+        render_problem(Refusal("You", "are nobody", "sign in", code="signed_out")).headers["www-authenticate"]
+        == "Bearer"
+    )
+    assert render_problem(Refusal("It", "is large", "send less", code="too_large")).headers["connection"] == "close"
+    assert "connection" not in render_problem(Refusal("It", "is wrong", "mend it")).headers
 
 
 def test_what_is_wrong_with_a_field_is_told_without_repeating_what_was_sent():
     errors = [{"loc": ("body", "epsilon"), "msg": "Value error, must be a number", "input": "secret", "type": "x"}]
-    error = explained(RequestValidationError(errors))
+    error = classify_fault(RequestValidationError(errors))
     assert error.code == "malformed"
     assert str(error).startswith("The field epsilon is not as it should be: must be a number. Fix: ")
     assert "secret" not in str(error)
 
 
 def test_a_field_of_a_very_long_name_is_told_in_part():
-    error = explained(RequestValidationError([{"loc": ("body", "x" * 5000), "msg": "Extra", "type": "x"}]))
+    error = classify_fault(RequestValidationError([{"loc": ("body", "x" * 5000), "msg": "Extra", "type": "x"}]))
     assert len(str(error)) < 400
 
 
 def test_the_whole_body_may_be_what_is_wrong():
-    error = explained(RequestValidationError([{"loc": ("body",), "msg": "Field required", "type": "x"}]))
+    error = classify_fault(RequestValidationError([{"loc": ("body",), "msg": "Field required", "type": "x"}]))
     assert error.what == "The body of the request"
 
 
@@ -98,15 +102,15 @@ def test_the_whole_body_may_be_what_is_wrong():
     ],
 )
 def test_faults_that_are_foreseen_are_explained(fault, code):
-    assert explained(fault).code == code
+    assert classify_fault(fault).code == code
 
 
 @pytest.mark.parametrize("fault", [HTTPException(400), HTTPException(500), KeyError("x"), RecursionError()])
 def test_faults_that_nobody_foresaw_are_not(fault):
-    assert explained(fault) is None
+    assert classify_fault(fault) is None
 
 
 def test_json_holds_no_numbers_that_json_does_not_have():
-    assert encoded({"a": "\ud800<é"}) == b'{"a":"\\ud800<\\u00e9"}'
+    assert encode_json({"a": "\ud800<é"}) == b'{"a":"\\ud800<\\u00e9"}'
     with pytest.raises(ValueError, match="JSON"):
-        encoded({"a": float("nan")})
+        encode_json({"a": float("nan")})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adomnia.server.access import Role
-from adomnia.server.app import ENDPOINTS, SHOWN
-from adomnia.server.document import described
+from adomnia.server.app import ENDPOINTS, PAGE_HANDLERS
+from adomnia.server.openapi import describe_api
 from adomnia.server.roles import ANYBODY, API, PAGES, READING, ROUTES, roles_of
 
 CALLERS = {"nobody": None, "owner": "olga", "analyst": "alice", "auditor": "audrey"}
@@ -58,19 +58,19 @@ def test_only_health_signing_in_and_its_page_are_open_to_anybody():
 
 
 def test_the_openapi_document_has_just_the_routes_of_the_table(shared_house):
-    document = described(shared_house.app)
+    document = describe_api(shared_house.app)
     told = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
     assert told == set(ROUTES)
 
 
 def test_the_app_serves_just_the_routes_of_the_tables(shared_house):
     served = {(method, route.path_format) for route in shared_house.app.routes for method in route.methods}
-    assert served == ROUTES.keys() | PAGES.keys() == ENDPOINTS.keys() | SHOWN.keys()
+    assert served == ROUTES.keys() | PAGES.keys() == ENDPOINTS.keys() | PAGE_HANDLERS.keys()
     assert ROUTES.keys() >= READING
 
 
 def test_the_document_says_of_each_route_how_to_sign_in(shared_house):
-    document = described(shared_house.app)
+    document = describe_api(shared_house.app)
     assert set(document["components"]["securitySchemes"]) == {"token", "visit", "csrf"}
     for (method, path), roles in ROUTES.items():
         visit = {"visit": []} if method == "GET" else {"visit": [], "csrf": []}

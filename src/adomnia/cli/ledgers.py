@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.ledger.chain import Head
-    from adomnia.server.entries import Amounts, Entry
+    from adomnia.server.ledger_view import Amounts, LedgerEntry
 
 app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy it.")
 
@@ -47,11 +47,11 @@ def verify(folder: Folder, form: Output = Format.TABLE) -> None:
     """Redo every hash, admission and total, and compare every stored answer with its hash."""
     from adomnia.ledger.audit import examine
     from adomnia.ledger.chain import Anchor
-    from adomnia.server.entries import ledger_path, snapshot
+    from adomnia.server.ledger_view import find_ledger, open_snapshot
 
-    path = ledger_path(folder)
+    path = find_ledger(folder)
     anchor = Anchor(path).read()  # before the entries: read after them, it could be ahead of them
-    with snapshot(path) as connection:
+    with open_snapshot(path) as connection:
         head = examine(connection, anchor)
     _say("The ledger is sound", head, form)
 
@@ -65,10 +65,10 @@ def export(
     after: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Only the entries after this one.")] = 0,
 ) -> None:
     """List the entries, one a line: who paid how much, when, and what it came to. No answers are among them."""
-    from adomnia.server.entries import entries, ledger_path, snapshot
+    from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
 
-    with snapshot(ledger_path(folder)) as connection:
-        for line in _WRITTEN[form](entries(connection, after)):
+    with open_snapshot(find_ledger(folder)) as connection:
+        for line in _WRITTEN[form](read_entries(connection, after)):
             typer.echo(line, nl=False)
 
 
@@ -80,9 +80,9 @@ def backup(
 ) -> None:
     """Copy the ledger as it is at this moment, verify the copy, and give it an anchor of its own."""
     from adomnia.ledger import audit
-    from adomnia.server.entries import ledger_path, snapshot
+    from adomnia.server.ledger_view import find_ledger, open_snapshot
 
-    with snapshot(ledger_path(folder)) as connection:
+    with open_snapshot(find_ledger(folder)) as connection:
         head = audit.backup(connection, target.resolve())
     _say(f"The copy {target} is sound", head, form)
 
@@ -96,14 +96,14 @@ def _say(sentence: str, head: Head, form: Format) -> None:
         pages.show(f"{sentence}: {head.sequence:,} entries, the last with the hash {head.hash}.")
 
 
-def _json_lines(found: Iterator[Entry]) -> Iterator[str]:
+def _json_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
     import json
 
     for entry in found:
         yield json.dumps(entry.record(), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def _csv_lines(found: Iterator[Entry]) -> Iterator[str]:
+def _csv_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
     import csv
     from io import StringIO
 
@@ -128,7 +128,7 @@ _HEADINGS = (
 )
 
 
-def _cells(entry: Entry) -> list[object]:
+def _cells(entry: LedgerEntry) -> list[object]:
     import json
 
     from adomnia.ledger.accounts import DATASET

@@ -1,1 +1,1 @@
-"""The dataset over HTTP: who asks, what they may do, and nothing that the curator does not decide."""
+"""The dataset over HTTP. The server authorizes requests; everything about privacy is decided by the curator."""

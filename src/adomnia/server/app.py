@@ -1,4 +1,4 @@
-"""The app: the table of roles joined to what serves each route, inside the shell that every request passes."""
+"""The app: every route of the table of roles with its handler, inside the middleware."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
-from starlette.routing import Route as Routed
+from starlette.routing import Route as StarletteRoute
 
 from adomnia import __version__
 from adomnia.server import models
-from adomnia.server.document import Endpoint, described
-from adomnia.server.guarded import Guarded
+from adomnia.server.authorized_route import AuthorizedRoute
+from adomnia.server.encoding import encode_json
+from adomnia.server.middleware import RequestMiddleware
+from adomnia.server.openapi import Endpoint, describe_api
 from adomnia.server.pages import handlers
-from adomnia.server.problems import encoded, shown, told
-from adomnia.server.replies import Replies
+from adomnia.server.problems import render_problem, to_problem
+from adomnia.server.reply_cache import ReplyCache
 from adomnia.server.roles import API, DATASET, PAGES, ROUTES
-from adomnia.server.routes import datasets, oversight, people, questions, signing
-from adomnia.server.routes.requests import at_counter
-from adomnia.server.shell import Shell
+from adomnia.server.routes import datasets, oversight, people, questions, sign_in
+from adomnia.server.routes.requests import run_in_pool
 from adomnia.wire.answers import AnswerReply, BatchReply
 from adomnia.wire.budgets import BudgetReply
 from adomnia.wire.catalogs import CatalogReply
@@ -32,29 +33,29 @@ from adomnia.wire.quotes import QuoteReply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adomnia.server.desk import Desk
     from adomnia.server.roles import Route
+    from adomnia.server.services import Services
 
-# Whatever the environment says: telemetry would carry texts of exceptions out of the house.
-_SILENT = TelemetryConfig(tracing=False, metrics=False, logs=False, operation_spans=False, auto_configure=False)
-_SLASHED = ("name", "request_id")  # what may hold any printable character, slashes too
+# Whatever the environment says: telemetry would send messages of exceptions elsewhere.
+_NO_TELEMETRY = TelemetryConfig(tracing=False, metrics=False, logs=False, operation_spans=False, auto_configure=False)
+_SLASHED = ("name", "request_id")  # parameters of paths that may contain slashes
 
 
 async def openapi(request: Request) -> Response:
     """This document."""
-    body = await at_counter(request, lambda: encoded(described(request.app)))  # half a second the first time
+    body = await run_in_pool(request, lambda: encode_json(describe_api(request.app)))  # half a second the first time
     return Response(body, media_type="application/json")
 
 
 ENDPOINTS: dict[Route, Endpoint] = {
     ("GET", f"{API}/health"): Endpoint(datasets.health, models.HealthReply),
-    ("POST", f"{API}/sign-in"): Endpoint(signing.sign_in, models.MeReply, refuses=(401, 429), sends=True),
+    ("POST", f"{API}/sign-in"): Endpoint(sign_in.sign_in, models.MeReply, refuses=(401, 429), sends=True),
     ("POST", f"{API}/sign-in/link"): Endpoint(
-        signing.first_sign_in, models.MeReply, refuses=(400, 401, 429), sends=True
+        sign_in.first_sign_in, models.MeReply, refuses=(400, 401, 429), sends=True
     ),
-    ("POST", f"{API}/sign-out"): Endpoint(signing.sign_out, None, 204),
-    ("GET", f"{API}/me"): Endpoint(signing.me, models.MeReply),
-    ("POST", f"{API}/password"): Endpoint(signing.password, None, 204, refuses=(400,), sends=True),
+    ("POST", f"{API}/sign-out"): Endpoint(sign_in.sign_out, None, 204),
+    ("GET", f"{API}/me"): Endpoint(sign_in.me, models.MeReply),
+    ("POST", f"{API}/password"): Endpoint(sign_in.password, None, 204, refuses=(400,), sends=True),
     ("GET", f"{API}/tokens"): Endpoint(people.tokens, models.TokensReply),
     ("POST", f"{API}/tokens"): Endpoint(people.create_token, models.NewTokenReply, 201, refuses=(400,), sends=True),
     ("DELETE", f"{API}/tokens/{{token_id}}"): Endpoint(people.revoke_token, None, 204, refuses=(404,)),
@@ -80,7 +81,7 @@ ENDPOINTS: dict[Route, Endpoint] = {
     ("GET", f"{API}/metrics"): Endpoint(oversight.metrics, "text/plain"),
     ("GET", f"{API}/openapi.json"): Endpoint(openapi, models.DocumentReply),
 }
-SHOWN: dict[Route, Callable[..., Any]] = {
+PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("GET", "/"): handlers.home,
     ("GET", "/sign-in"): handlers.sign_in_page,
     ("POST", "/sign-in"): handlers.sign_in_form,
@@ -90,10 +91,10 @@ SHOWN: dict[Route, Callable[..., Any]] = {
 }
 
 
-def create_app(desk: Desk) -> FastAPI:
-    """The app of one worker. A route that is in only one of the tables does not let it start."""
-    if (ENDPOINTS.keys() | SHOWN.keys()) != (ROUTES.keys() | PAGES.keys()):
-        raise ValueError("Every route must be in the table of roles, and every line of it must be served.")
+def create_app(services: Services) -> FastAPI:
+    """Create the app of one worker; refuse to if a route has no roles, or roles have no route."""
+    if (ENDPOINTS.keys() | PAGE_HANDLERS.keys()) != (ROUTES.keys() | PAGES.keys()):
+        raise ValueError("Every route must be in the table of roles, and every line of it must have a handler.")
     app = FastAPI(
         title="Ad Omnia",
         version=__version__,
@@ -101,18 +102,20 @@ def create_app(desk: Desk) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        telemetry=_SILENT,
-        exception_handlers={HTTPException: _unrouted},
+        telemetry=_NO_TELEMETRY,
+        exception_handlers={HTTPException: _render_unrouted},
     )
-    app.state.desk, app.state.replies = desk, Replies()
-    app.router.route_class = Guarded
+    app.state.services, app.state.reply_cache = services, ReplyCache()
+    app.router.route_class = AuthorizedRoute
     for (method, path), roles in ROUTES.items():
         endpoint = ENDPOINTS[method, path]
         options = endpoint.options((method, path), roles)
         app.add_api_route(_template(path), endpoint.serve, methods=[method], **options)
     for method, path in PAGES:
-        app.add_api_route(path, SHOWN[method, path], methods=[method], response_model=None, include_in_schema=False)
-    app.add_middleware(Shell, desk=desk)
+        app.add_api_route(
+            path, PAGE_HANDLERS[method, path], methods=[method], response_model=None, include_in_schema=False
+        )
+    app.add_middleware(RequestMiddleware, services=services)
     return app
 
 
@@ -122,11 +125,11 @@ def _template(path: str) -> str:
     return path
 
 
-async def _unrouted(request: Request, fault: Exception) -> Response:
-    """What no route serves: the address is unknown, or the method is not one of it."""
-    response = shown(told(request, fault))
+async def _render_unrouted(request: Request, fault: Exception) -> Response:
+    """The reply where no route matches: the address is unknown, or does not have this method."""
+    response = render_problem(to_problem(request, fault))
     if response.status_code == 405:
-        routes = (route for route in request.app.routes if isinstance(route, Routed))
-        here = [route.methods or () for route in routes if route.path_regex.match(request.url.path)]
-        response.headers["Allow"] = ", ".join(sorted({method for methods in here for method in methods}))
+        routes = (route for route in request.app.routes if isinstance(route, StarletteRoute))
+        matching = [route.methods or () for route in routes if route.path_regex.match(request.url.path)]
+        response.headers["Allow"] = ", ".join(sorted({method for methods in matching for method in methods}))
     return response

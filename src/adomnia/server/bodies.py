@@ -1,4 +1,4 @@
-"""The bodies of requests: bounded in size and in time, and numbers in them keep every digit that was written."""
+"""Reads bodies of requests: limited in size and time, and with every digit of their numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 
 from adomnia.errors import Refusal
-from adomnia.server.later import Later
+from adomnia.server.retry import RetryLater
 from adomnia.wire.amounts import read_json
 
 LARGEST = 2**20  # of questions
@@ -18,27 +18,27 @@ _MOST_PARTS = 20_000
 
 
 class BoundedRequest(Request):
-    """A request whose body is read up to a limit, and no longer than so many seconds."""
+    """A request whose body has a largest size and must arrive within some seconds."""
 
     largest = SMALL
 
     async def body(self) -> bytes:
         if not hasattr(self, "_body"):
-            if _announced(self.headers.get("content-length")) > self.largest:
+            if _declared_length(self.headers.get("content-length")) > self.largest:
                 raise _too_large(self.largest)
             try:
                 async with asyncio.timeout(SLOWEST_SECONDS):
-                    self._body = await self._bounded()
+                    self._body = await self._read_bounded()
             except TimeoutError:
-                raise Later("The body of the request", "did not arrive in time", 1, code="slow_body") from None
+                raise RetryLater("The body of the request", "did not arrive in time", 1, code="slow_body") from None
         return self._body
 
     async def json(self) -> Any:  # noqa: ANN401 - whatever was sent
         if not hasattr(self, "_json"):
-            self._json = parsed(await self.body())
+            self._json = parse_json(await self.body())
         return self._json
 
-    async def _bounded(self) -> bytes:
+    async def _read_bounded(self) -> bytes:
         chunks, size = [], 0
         async for chunk in self.stream():
             size += len(chunk)
@@ -48,36 +48,36 @@ class BoundedRequest(Request):
         return b"".join(chunks)
 
 
-def parsed(body: bytes) -> Any:  # noqa: ANN401 - whatever was sent
-    """The value that a JSON text writes; one of very many small parts would keep everybody waiting, and is refused."""
-    if body.count(b",") + body.count(b":") > _MOST_PARTS and _parts(body) > _MOST_PARTS:
-        raise malformed("The body of the request", f"has more than {_MOST_PARTS:,} parts")
+def parse_json(body: bytes) -> Any:  # noqa: ANN401 - whatever was sent
+    """Parse a JSON text; refuse one of very many small parts, which would keep all other requests waiting."""
+    if body.count(b",") + body.count(b":") > _MOST_PARTS and _count_parts(body) > _MOST_PARTS:
+        raise malformed_request("The body of the request", f"has more than {_MOST_PARTS:,} parts")
     try:
         return read_json(body)
     except ValueError:  # among them bytes that are no UTF-8, and integers of thousands of digits
-        raise malformed("The body of the request", "is not JSON that can be read") from None
+        raise malformed_request("The body of the request", "is not JSON that can be read") from None
 
 
-def malformed(what: str, why: str) -> Refusal:
-    """What is wrong with the form of a request."""
+def malformed_request(what: str, why: str) -> Refusal:
+    """A refusal of a request that does not have the form that the API describes."""
     return Refusal(what, why, "send what /api/v1/openapi.json describes for this route", code="malformed")
 
 
 def check_media_type(request: Request, wanted: str = "application/json") -> None:
-    """Refuse a body that does not say that it is what is wanted; JSON in disguise needs no preflight in a browser."""
-    said = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if said != wanted:
-        why = f"has the content type {said[:100]}" if said else "has no content type"
+    """Refuse a body of another content type: browsers send some types to other sites without asking these first."""
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != wanted:
+        why = f"has the content type {given[:100]}" if given else "has no content type"
         raise Refusal("The body of the request", why, f"send Content-Type: {wanted}", code="media_type")
 
 
-def _parts(body: bytes) -> int:
-    """How many values there are, near enough: texts may hold as many commas as they like."""
+def _count_parts(body: bytes) -> int:
+    """About how many values there are; commas inside strings do not count."""
     outside = body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
     return sum(part.count(b",") + part.count(b":") for part in outside)
 
 
-def _announced(length: str | None) -> int:
+def _declared_length(length: str | None) -> int:
     return int(length) if length is not None and length.isascii() and length.isdigit() and len(length) < 20 else 0
 
 

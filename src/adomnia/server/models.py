@@ -1,4 +1,4 @@
-"""What travels about people, datasets and the ledger; the models of questions and answers are the client's."""
+"""Models of requests and replies about users, datasets and the ledger."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeAlias

@@ -1,19 +1,18 @@
-"""Every way a request can go wrong, in one shape: what happened, why, and how to mend it. Never a 5xx but 503."""
+"""Error replies, all of one shape: what happened, why, and how to fix it. No status is 5xx except 503."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
 
 from adomnia.errors import Failure, Refusal
 from adomnia.server.access.login_attempts import WINDOW_SECONDS
-from adomnia.server.bodies import malformed
-from adomnia.server.later import Later
+from adomnia.server.bodies import malformed_request
+from adomnia.server.encoding import json_response
+from adomnia.server.retry import RetryLater
 from adomnia.wire.problems import problem_record
 
 if TYPE_CHECKING:
@@ -21,11 +20,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from starlette.requests import Request
+    from starlette.responses import Response
     from starlette.types import Scope
 
 UNMATCHED = "unmatched"
 REFUSED, FAILED = 400, 424
-# Codes that are not simply a question that was refused.
+# Codes that have a status of their own; all others are REFUSED.
 STATUSES = {
     "signed_out": 401,
     "sign_in": 401,
@@ -57,8 +57,8 @@ STATUSES = {
     "overload": 503,
     "stopping": 503,
 }
-_AGAIN_SECONDS = {"too_many_attempts": WINDOW_SECONDS}
-_CLOSING = frozenset({408, 413})  # the rest of such a body is not worth waiting for
+_RETRY_SECONDS = {"too_many_attempts": WINDOW_SECONDS}
+_CLOSING = frozenset({408, 413})  # do not wait for the rest of such a body
 _LONGEST_PLACE = 100
 
 
@@ -67,57 +67,47 @@ def status_of(error: Refusal | Failure) -> int:
     return STATUSES.get(error.code, REFUSED) if isinstance(error, Refusal) else FAILED
 
 
-def told(request: Request, fault: Exception) -> Refusal | Failure:
-    """What may be said of a fault of whatever kind; what nobody foresaw is a Failure, and the log hears its class."""
-    error = explained(fault)
+def to_problem(request: Request, fault: Exception) -> Refusal | Failure:
+    """The refusal or failure to show for an exception; an unexpected one is a Failure, and its class is logged."""
+    error = classify_fault(fault)
     if error is None:
-        request.app.state.desk.logs.fault(route_of(request.scope), fault)
+        request.app.state.services.logs.log_fault(route_of(request.scope), fault)
         return Failure()
     return error
 
 
 def route_of(scope: Scope) -> str:
-    """The template of a request's route: a path itself may hold what somebody typed."""
+    """The template of the route of a request, which unlike its path holds nothing that a caller typed."""
     template: str = getattr(scope.get("route"), "path_format", UNMATCHED)
     return template
 
 
-def explained(fault: Exception) -> Refusal | Failure | None:
-    """The fault as a refusal or failure; None if nobody foresaw it."""
+def classify_fault(fault: Exception) -> Refusal | Failure | None:
+    """The refusal or failure that an exception stands for; None if it is unexpected."""
     match fault:
         case Refusal() | Failure():
             return fault
         case RequestValidationError():
-            return _malformed(fault.errors())
+            return _from_validation(fault.errors())
         case HTTPException():
-            return _unrouted(fault)
+            return _from_http(fault)
         case ClientDisconnect():
-            return malformed("The request", "ended before all of it was there")
+            return malformed_request("The request", "ended before all of it was there")
     return None
 
 
-def shown(error: Refusal | Failure) -> Response:
-    """A refusal or failure as a reply."""
-    return written(problem_record(error), status_of(error), headers_of(error))
-
-
-def written(record: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Plain data as JSON."""
-    return Response(encoded(record), status, headers, "application/json")
-
-
-def encoded(record: object) -> bytes:
-    """Plain data as the bytes of a JSON text."""
-    return json.dumps(record, separators=(",", ":"), allow_nan=False).encode()
+def render_problem(error: Refusal | Failure) -> Response:
+    """A refusal or failure as a JSON reply."""
+    return json_response(problem_record(error), status_of(error), headers_of(error))
 
 
 def headers_of(error: Refusal | Failure) -> dict[str, str]:
-    """When to come back, how to sign in, whether the connection ends."""
+    """Headers of an error: when to retry, how to sign in, whether the connection ends."""
     status, headers = status_of(error), {}
-    if isinstance(error, Later):
+    if isinstance(error, RetryLater):
         headers["Retry-After"] = str(error.seconds)
     elif isinstance(error, Refusal) and status in (429, 503):
-        headers["Retry-After"] = str(_AGAIN_SECONDS.get(error.code, 1))
+        headers["Retry-After"] = str(_RETRY_SECONDS.get(error.code, 1))
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if status in _CLOSING:
@@ -125,16 +115,16 @@ def headers_of(error: Refusal | Failure) -> dict[str, str]:
     return headers
 
 
-def _malformed(errors: Sequence[Any]) -> Refusal:
-    """The first thing that is wrong with the form of a request. What was sent is not repeated."""
+def _from_validation(errors: Sequence[Any]) -> Refusal:
+    """The first problem that validation found. What was sent is not repeated."""
     first = errors[0]
     place = ".".join(str(part) for part in first["loc"][1:])[:_LONGEST_PLACE]
     what = f"The field {place}" if place else "The body of the request"
     says = str(first["msg"]).removeprefix("Value error, ")
-    return malformed(what, f"is not as it should be: {says[:1].lower()}{says[1:]}")
+    return malformed_request(what, f"is not as it should be: {says[:1].lower()}{says[1:]}")
 
 
-def _unrouted(fault: HTTPException) -> Refusal | Failure | None:
+def _from_http(fault: HTTPException) -> Refusal | Failure | None:
     if fault.status_code == 404:
         return Refusal(
             "The address", "names nothing here", "see /api/v1/openapi.json for what is", code="unknown_route"

@@ -1,4 +1,4 @@
-"""Who may use which route: one table, from which the app is built and which the tests walk cell by cell."""
+"""Which roles may use which route: the table from which the app is built, and which tests check completely."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/token"): SIGNED_IN,
     ("GET", "/style.css"): ANYBODY,
 }
-"""What a browser is shown."""
+"""The pages for browsers."""
 
 READING: frozenset[Route] = frozenset({("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch")})
-"""What may read data, so that even the log tells its time only in whole buckets."""
+"""Routes that may read data, whose times are rounded to edges of time buckets even in the log."""
 
 
 def roles_of(method: str, path: str) -> Roles:
-    """Who may use a route; one that nobody thought of is a KeyError, and the server does not start."""
+    """The roles that may use a route; a route that is not in the table is a KeyError, and the server does not start."""
     return (ROUTES | PAGES)[method, path]

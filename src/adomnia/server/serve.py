@@ -1,4 +1,4 @@
-"""`adomnia serve`: prepares a dataset, makes its owner known, and runs workers until it is told to stop."""
+"""`adomnia serve`: opens the port, creates the first owner, and runs workers until it is told to stop."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adomnia.server.access import Access, Role
-from adomnia.server.running.board import open_room
-from adomnia.server.running.listening import bound, check_certificate
+from adomnia.server.running.listener import check_certificate, open_listener
 from adomnia.server.running.logs import Logs
-from adomnia.server.running.supervisor import Heard, Supervisor
+from adomnia.server.running.run_folder import open_run_folder
+from adomnia.server.running.supervisor import StartCallbacks, Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Started", "serve"]
 
-STATE = ".adomnia"  # where the curator keeps index and ledger; this process does without the curator
+STATE = ".adomnia"  # where the curator keeps index and ledger; importing the curator would slow the start
 OWNER = "owner"
-RUN = "run"  # the folder of numbers that processes share, beside index and ledger
+RUN = "run"  # the parent of run folders, beside index and ledger
 
 
 @dataclass(frozen=True)
 class Started:
-    """A server that takes requests: what it serves and where, and the link for the first sign-in of its owner."""
+    """A server that is ready: its dataset and address, and the link for the first sign-in of its owner."""
 
     dataset: str
     address: str
@@ -36,26 +36,26 @@ class Started:
 
 
 def serve(settings: Settings, progress: Callable[[str, float], None], announce: Callable[[Started], None]) -> int:
-    """Serve until a signal; the exit code.
+    """Serve until a signal, and return the exit code.
 
-    The workers open the dataset at once. One of them builds its index, if there is none yet, while the others wait.
+    All workers open the dataset. If it has no index yet, one of them builds it while the others wait.
     """
     check_certificate(settings)
-    with bound(settings) as listener:
+    with open_listener(settings) as listener:
         settings = replace(settings, port=listener.getsockname()[1])
         state = settings.folder / STATE
-        room, alive = open_room(state / RUN, os.getpid())
+        run_folder, lock = open_run_folder(state / RUN, os.getpid())
 
         def ready(name: str) -> None:
-            link = first_link(state, settings.address)
+            link = create_first_link(state, settings.address)
             announce(Started(name, settings.address, link, settings.workers))
 
-        with alive:
-            return Supervisor(settings, listener, room, Logs(settings)).run(Heard(progress, ready))
+        with lock:
+            return Supervisor(settings, listener, run_folder, Logs(settings)).run(StartCallbacks(progress, ready))
 
 
-def first_link(state: Path, address: str) -> str | None:
-    """A link to sign in by, as long as no owner has a password; there is an owner from the first start on."""
+def create_first_link(state: Path, address: str) -> str | None:
+    """Create a sign-in link for the owner, who is created if missing; None once an owner has a password."""
     access = Access.open(state)
     try:
         owners = [user for user in access.users() if user.role is Role.OWNER]

@@ -1,4 +1,4 @@
-"""How a server is run. Everything here is public: it travels to worker processes as plain JSON."""
+"""The settings of a server. They hold no secrets, and are passed to worker processes as JSON."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ def cookie_of(response) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def visit(shared_house):
     """The cookie of alice's visit."""
-    shared_house.desk.access.set_password("alice", house.PASSWORD)
+    shared_house.services.access.set_password("alice", house.PASSWORD)
     return shared_house.visit("alice")
 
 
 def test_signing_in_by_the_form_leads_to_the_first_page(own_house):
-    own_house.desk.access.set_password("alice", house.PASSWORD)
+    own_house.services.access.set_password("alice", house.PASSWORD)
     assert "Password" in own_house.ask(None, "GET", "/sign-in").text
     response = posted(own_house, "/sign-in", name="alice", password=house.PASSWORD)
     assert (response.status_code, response.headers["location"]) == (303, "/")
@@ -49,7 +49,7 @@ def test_a_wrong_password_shows_the_form_again(own_house):
 
 
 def test_a_link_is_not_used_up_by_looking_at_it(own_house):
-    code = own_house.desk.access.create_link("carol")
+    code = own_house.services.access.create_link("carol")
     for _ in range(3):
         assert f'value="{code}"' in own_house.ask(None, "GET", f"/sign-in?code={code}").text
     different = posted(own_house, "/sign-in", code=code, password=house.PASSWORD, again="something else")
@@ -113,7 +113,7 @@ def test_tokens_are_not_for_the_forms(shared_house):
 
 
 def test_signing_out_ends_the_visit(own_house):
-    own_house.desk.access.set_password("alice", house.PASSWORD)
+    own_house.services.access.set_password("alice", house.PASSWORD)
     cookie, csrf = own_house.visit("alice")
     response = posted(own_house, "/sign-out", cookie, csrf=csrf)
     assert (response.status_code, response.headers["location"]) == (303, "/sign-in")

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
 from adomnia.errors import Failure, Refusal
-from adomnia.server.pages.problems import shown_page
+from adomnia.server.pages.problems import render_problem_page
 
 
 def test_who_is_not_signed_in_is_led_to_where_they_can():
-    response = shown_page(Refusal("You", "are nobody", "sign in", code="signed_out"))
+    response = render_problem_page(Refusal("You", "are nobody", "sign in", code="signed_out"))
     assert (response.status_code, response.headers["location"]) == (303, "/sign-in")
 
 
 def test_refusals_and_failures_are_pages():
-    refused = shown_page(Refusal("The form", "is <b>old</b>", "send it again", code="csrf"))
+    refused = render_problem_page(Refusal("The form", "is <b>old</b>", "send it again", code="csrf"))
     assert refused.status_code == 403
     assert b"The form is &lt;b&gt;old&lt;/b&gt;. Fix: send it again." in refused.body
-    failed = shown_page(Failure())
+    failed = render_problem_page(Failure())
     assert failed.status_code == 424
     assert b"The request failed." in failed.body

@@ -22,7 +22,7 @@ def test_everybody_sees_the_dataset(shared_house):
 
 
 def test_only_the_owner_hears_that_the_catalog_on_disk_is_not_served(own_house, monkeypatch):
-    monkeypatch.setattr(own_house.desk.served, "problem", "The catalog is wrong.")
+    monkeypatch.setattr(own_house.services.dataset, "problem", "The catalog is wrong.")
     told = {
         name: own_house.ask(name, "GET", f"{API}/datasets").json()["datasets"][0]["problem"] for name in house.PEOPLE
     }
@@ -43,8 +43,8 @@ def test_another_dataset_is_not_there_for_anybody(shared_house):
 
 
 def test_an_analyst_whom_the_catalog_does_not_name_learns_no_more_than_that(own_house):
-    own_house.desk.access.add_user("zoe", Role.ANALYST)
-    own_house.tokens["zoe"] = own_house.desk.access.create_token("zoe", "", None)[0]
+    own_house.services.access.add_user("zoe", Role.ANALYST)
+    own_house.tokens["zoe"] = own_house.services.access.create_token("zoe", "", None)[0]
     assert own_house.ask("zoe", "GET", f"{API}/datasets").json() == {"datasets": []}
     here = own_house.ask("zoe", "GET", f"{DATASET}/catalog")
     elsewhere = own_house.ask("zoe", "GET", f"{API}/datasets/other/catalog")

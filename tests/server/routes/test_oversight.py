@@ -56,7 +56,7 @@ def test_a_sound_ledger_is_found_sound(shared_house):
 
 def test_a_ledger_that_somebody_changed_is_found_out(own_house):
     own_house.query("alice")
-    with closing(sqlite3.connect(own_house.desk.settings.folder / STATE / LEDGER)) as connection, connection:
+    with closing(sqlite3.connect(own_house.services.settings.folder / STATE / LEDGER)) as connection, connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             connection.execute(f"DROP TRIGGER {name}")
         connection.execute("UPDATE entries SET body = replace(body, '1/8', '1/9')")

@@ -14,7 +14,7 @@ API = house.API
 @pytest.fixture
 def visit(own_house):
     """The headers of alice's visit."""
-    own_house.desk.access.set_password("alice", house.PASSWORD)
+    own_house.services.access.set_password("alice", house.PASSWORD)
     cookie, csrf = own_house.visit("alice")
     return {**cookie, "X-CSRF-Token": csrf}
 

@@ -35,7 +35,7 @@ def spent(own: house.House, name: str = "alice") -> Fraction:
 
 
 def curator_of(own: house.House):
-    with own.desk.served.curator() as curator:
+    with own.services.dataset.curator() as curator:
         return curator
 
 
@@ -116,9 +116,9 @@ def test_who_wants_no_replay_pays_again(own_house):
 
 def test_a_kept_reply_does_not_outlive_its_catalog(own_house):
     own_house.query("alice")
-    catalog = own_house.desk.settings.folder / "catalog.toml"
+    catalog = own_house.services.settings.folder / "catalog.toml"
     catalog.write_text(catalog.read_text().replace("version = 1", "version = 2"))
-    own_house.desk.served.look()
+    own_house.services.dataset.reload()
     told = own_house.query("alice").json()
     assert told["replayed"] is False
     assert spent(own_house) == Fraction(2, 8)
@@ -126,9 +126,9 @@ def test_a_kept_reply_does_not_outlive_its_catalog(own_house):
 
 def test_a_kept_reply_is_not_for_an_analyst_who_left_the_catalog(own_house):
     own_house.query("carol")
-    catalog = own_house.desk.settings.folder / "catalog.toml"
+    catalog = own_house.services.settings.folder / "catalog.toml"
     catalog.write_text(catalog.read_text().replace("[analysts.carol]\nepsilon = 1\n", ""))
-    own_house.desk.served.look()
+    own_house.services.dataset.reload()
     assert code(own_house.query("carol")) == (404, "unknown_dataset")
 
 
@@ -342,7 +342,7 @@ def test_after_the_limit_the_constant_failure_leaves_and_the_answer_can_be_had_l
 
 
 def test_what_reads_data_is_seen_at_an_edge_and_the_rest_at_once(tmp_path):
-    bucket = 2.0
+    bucket = 1.0
     with house.opened(tmp_path, bucket=bucket) as own:
 
         def seconds(*arguments, **body) -> float:
@@ -358,7 +358,7 @@ def test_what_reads_data_is_seen_at_an_edge_and_the_rest_at_once(tmp_path):
 
 def test_an_answer_is_seen_by_nobody_before_its_edge(tmp_path, monkeypatch):
     """Who polls for an answer, or asks the same, would else learn how long the look at the data took."""
-    bucket = 3.0
+    bucket = 1.5
     with house.opened(tmp_path, bucket=bucket) as own:
         begun = threading.Event()
         engine = curator_of(own).engine

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.server.running.addresses import UNKNOWN, caller
+from adomnia.server.running.addresses import UNKNOWN, find_caller
 from adomnia.server.settings import Settings
 
 ALONE = Settings(Path("study"))
@@ -28,11 +28,11 @@ def scope(client, *forwarded):
     ],
 )
 def test_an_address_is_one_or_its_network(client, address):
-    assert caller(scope(client), ALONE) == address
+    assert find_caller(scope(client), ALONE) == address
 
 
 def test_what_a_caller_writes_about_itself_is_not_believed():
-    assert caller(scope(("192.0.2.7", 5), b"203.0.113.1"), ALONE) == "192.0.2.7"
+    assert find_caller(scope(("192.0.2.7", 5), b"203.0.113.1"), ALONE) == "192.0.2.7"
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_what_a_caller_writes_about_itself_is_not_believed():
     ],
 )
 def test_behind_a_proxy_only_its_own_word_counts(forwarded, address):
-    assert caller(scope(("127.0.0.1", 5), *forwarded), BEHIND) == address
+    assert find_caller(scope(("127.0.0.1", 5), *forwarded), BEHIND) == address

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from adomnia.server.desk import Seen
 from adomnia.server.running.logs import FIELDS, Logs
+from adomnia.server.services import RequestSummary
 from adomnia.server.settings import Settings
 
 NOON = datetime(2030, 1, 2, 12, tzinfo=UTC)
@@ -34,7 +34,7 @@ def taken_over(logs, monkeypatch):
     root, level = list(logging.root.handlers), logging.root.level
     for module, hook in ((threading, "excepthook"), (sys, "excepthook"), (sys, "unraisablehook")):
         monkeypatch.setattr(module, hook, None)
-    logs.take_over()
+    logs.capture_libraries()
     yield logs
     logging.root.handlers[:] = root
     logging.root.setLevel(level)
@@ -46,7 +46,7 @@ def lines(out):
 
 
 def test_a_request_is_one_line_of_allowed_fields(logs, out):
-    logs.request(Seen("POST", "/api/v1/datasets/{dataset}/query", 200, "alice", 0.01234, "r1", False))
+    logs.log_request(RequestSummary("POST", "/api/v1/datasets/{dataset}/query", 200, "alice", 0.01234, "r1", False))
     assert lines(out) == [
         {
             "time": "2030-01-02T12:00:00.000+00:00",
@@ -66,12 +66,12 @@ def test_a_request_is_one_line_of_allowed_fields(logs, out):
     ("seconds", "milliseconds"), [(0.0, 100), (0.034, 100), (0.104, 100), (0.17, 200), (0.39, 400), (61.0, 60_000)]
 )
 def test_the_time_of_what_reads_data_is_told_in_buckets(logs, out, seconds, milliseconds):
-    logs.request(Seen("POST", "/query", 200, "alice", seconds, "r1", True))
+    logs.log_request(RequestSummary("POST", "/query", 200, "alice", seconds, "r1", True))
     assert lines(out)[0]["milliseconds"] == milliseconds
 
 
 def test_a_method_that_a_caller_made_up_is_not_repeated(logs, out):
-    logs.request(Seen("SECRET-4711", "unmatched", 405, None, 0.1, "r1", False))
+    logs.log_request(RequestSummary("SECRET-4711", "unmatched", 405, None, 0.1, "r1", False))
     assert lines(out)[0]["method"] == "other"
     assert "user" not in lines(out)[0]
 
@@ -83,7 +83,7 @@ def test_fields_that_are_not_allowed_are_dropped(logs, out):
 
 
 def test_a_fault_is_told_by_its_class_alone(logs, out):
-    logs.fault("/query", ValueError("salary 4711"))
+    logs.log_fault("/query", ValueError("salary 4711"))
     assert lines(out)[0]["fault"] == "ValueError"
     assert "4711" not in out.getvalue()
 

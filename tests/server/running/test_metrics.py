@@ -1,19 +1,23 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from subprocess import PIPE, Popen
 from types import SimpleNamespace
 
 import pytest
+from prometheus_client import values
 
 from adomnia.ledger import Ledger
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget
-from adomnia.server.desk import Seen
-from adomnia.server.running.board import Board
-from adomnia.server.running.metrics import MEANINGS, Metrics
+from adomnia.server.running.metrics import Metrics
+from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
+from adomnia.server.services import RequestSummary
 from adomnia.server.settings import Settings
 
+SERVER_PAGE = Path(__file__).parents[3] / "docs" / "server.md"
 SAMPLE = re.compile(r'([a-z_]+)(\{[a-z]+="(?:[^"\\]|\\.)*"(?:,[a-z]+="(?:[^"\\]|\\.)*")*\})? (\S+)')
 
 
@@ -26,33 +30,42 @@ def curator():
 
 
 @pytest.fixture
-def board(tmp_path):
-    board = Board.open(tmp_path, 1)
-    yield board
-    board.close()
+def metrics():
+    return Metrics(Settings(Path("study")))
 
 
 @pytest.fixture
-def metrics(board, tmp_path):
-    return Metrics(Settings(Path("study")), board, tmp_path)
+def start_worker(tmp_path, monkeypatch):
+    """Metrics as a worker process of this number has them."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    started = []
+
+    def start(process):
+        started.append(values.MultiProcessValue(lambda: process))
+        monkeypatch.setattr(values, "ValueClass", started[-1])
+        return Metrics(Settings(Path("study")))
+
+    yield start
+    for each in started:
+        each.close_all_files()
 
 
 def samples(text):
-    found = [SAMPLE.fullmatch(line) for line in text.splitlines() if not line.startswith("#")]
+    found = [SAMPLE.fullmatch(line) for line in text.decode().splitlines() if not line.startswith("#")]
     return {f"{one[1]}{one[2] or ''}": float(one[3]) for one in found}
 
 
 def seen(seconds, reads_data=True, method="POST"):
-    return Seen(method, "/query", 200, "alice", seconds, "r", reads_data)
+    return RequestSummary(method, "/query", 200, "alice", seconds, "r", reads_data)
 
 
 def test_requests_questions_and_load_are_counted(metrics, curator):
-    metrics.request(seen(0.05))
-    metrics.request(seen(0.05))
-    metrics.request(seen(0.05, method="MADE-UP"))
-    metrics.question("answered")
-    metrics.load(3, 2)
-    told = samples(metrics.text(curator))
+    metrics.count_request(seen(0.05))
+    metrics.count_request(seen(0.05))
+    metrics.count_request(seen(0.05, method="MADE-UP"))
+    metrics.count_question("answered")
+    metrics.set_load(3, 2)
+    told = samples(metrics.render(curator))
     assert told['adomnia_requests_total{method="POST",route="/query",status="200"}'] == 2
     assert told['adomnia_requests_total{method="other",route="/query",status="200"}'] == 1
     assert told['adomnia_questions_total{outcome="answered"}'] == 1
@@ -62,9 +75,9 @@ def test_requests_questions_and_load_are_counted(metrics, curator):
 
 def test_times_are_told_by_edges_and_so_is_their_sum(metrics, curator):
     for seconds in (0.001, 0.0731, 0.17, 1e9):
-        metrics.request(seen(seconds))
-    metrics.request(seen(0.01, reads_data=False))
-    told = samples(metrics.text(curator))
+        metrics.count_request(seen(seconds))
+    metrics.count_request(seen(0.01, reads_data=False))
+    told = samples(metrics.render(curator))
     assert told['adomnia_question_seconds_bucket{le="0.1"}'] == 2
     assert told['adomnia_question_seconds_bucket{le="0.2"}'] == 3
     assert told['adomnia_question_seconds_bucket{le="51.2"}'] == 3
@@ -72,18 +85,66 @@ def test_times_are_told_by_edges_and_so_is_their_sum(metrics, curator):
     assert told["adomnia_question_seconds_sum"] == pytest.approx(0.1 + 0.1 + 0.2 + 60)
 
 
-def test_the_numbers_of_other_workers_are_in_it(metrics, curator, tmp_path):
-    other = Board.open(tmp_path, 2)
-    Metrics(Settings(Path("study")), other, tmp_path).question("answered")
-    metrics.question("answered")
-    told = samples(metrics.text(curator))
-    assert told['adomnia_questions_total{outcome="answered"}'] == 2
+def test_the_counts_of_all_workers_are_added(start_worker, curator):
+    first, second = start_worker(1), start_worker(2)
+    for worker in (first, second):
+        worker.count_question("answered")
+        worker.count_request(seen(0.17))
+        worker.set_load(3, 2)
+    for worker in (first, second):
+        told = samples(worker.render(curator))
+        assert told['adomnia_questions_total{outcome="answered"}'] == 2
+        assert told['adomnia_requests_total{method="POST",route="/query",status="200"}'] == 2
+        assert told['adomnia_question_seconds_bucket{le="0.1"}'] == 0
+        assert told['adomnia_question_seconds_bucket{le="0.2"}'] == told["adomnia_question_seconds_count"] == 2
+        assert (told["adomnia_questions_waiting"], told["adomnia_questions_running"]) == (6, 4)
+        assert told["adomnia_workers"] == 2
+
+
+def test_what_a_dead_worker_counted_stays_counted_and_what_it_was_doing_does_not(start_worker, curator, tmp_path):
+    first, second = start_worker(1), start_worker(2)
+    for worker in (first, second):
+        worker.count_question("answered")
+        worker.set_load(3, 2)
+    remove_gauges(tmp_path, 1)
+    third = start_worker(3)
+    third.count_question("answered")
+    told = samples(second.render(curator))
+    assert told['adomnia_questions_total{outcome="answered"}'] == 3
+    assert (told["adomnia_questions_waiting"], told["adomnia_questions_running"]) == (3, 2)
     assert told["adomnia_workers"] == 2
-    other.close()
+
+
+def test_a_file_that_a_killed_worker_had_only_begun_is_left_out(start_worker, curator, tmp_path):
+    metrics = start_worker(1)
+    metrics.count_question("answered")
+    (tmp_path / "counter_2.db").touch()
+    assert samples(metrics.render(curator))['adomnia_questions_total{outcome="answered"}'] == 1
+
+
+COUNT_FOR_EVER = """
+from prometheus_client import Counter
+questions = Counter("adomnia_questions", "", ("outcome",))
+questions.labels("answered").inc(1e9)
+print(flush=True)
+while True:
+    questions.labels("answered").inc()
+"""
+
+
+def test_counts_never_go_down_while_another_process_writes_them(start_worker, curator):
+    """Prometheus would take that for a restart, and add the whole count once more."""
+    reader = start_worker(1)
+    with Popen([sys.executable, "-c", COUNT_FOR_EVER], stdout=PIPE) as writer:
+        writer.stdout.readline()
+        told = [samples(reader.render(curator))['adomnia_questions_total{outcome="answered"}'] for _ in range(1500)]
+        writer.kill()
+    assert told == sorted(told)
+    assert told[0] < told[-1]
 
 
 def test_the_budget_and_the_version_are_public(metrics, curator):
-    told = samples(metrics.text(curator))
+    told = samples(metrics.render(curator))
     assert told['adomnia_budget_total{amount="epsilon"}'] == 20
     assert told['adomnia_budget_spent{amount="epsilon"}'] == 0.5
     assert told['adomnia_budget_left{amount="epsilon"}'] == 19.5
@@ -93,18 +154,19 @@ def test_the_budget_and_the_version_are_public(metrics, curator):
 
 def test_after_a_spend_that_is_not_pure_epsilon_is_not_told_as_spent(metrics, curator):
     curator.ledger.reserve("alice", "second", b"other", Concentrated(0.01)).commit(b"answer")
-    told = samples(metrics.text(curator))
+    told = samples(metrics.render(curator))
     assert 'adomnia_budget_spent{amount="epsilon"}' not in told
     assert told['adomnia_budget_spent{amount="rho"}'] == pytest.approx(0.135)
 
 
-def test_every_family_is_explained_once_and_before_its_samples(metrics, curator):
-    metrics.request(seen(0.05))
-    metrics.question("answered")
-    metrics.load(0, 0)
-    lines = metrics.text(curator).splitlines()
+def test_every_family_is_explained_once_before_its_samples_and_in_the_docs(metrics, curator):
+    metrics.count_request(seen(0.05))
+    metrics.count_question("answered")
+    metrics.set_load(0, 0)
+    lines = metrics.render(curator).decode().splitlines()
     families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
-    assert sorted(families) == sorted(MEANINGS)
+    assert len(families) == len(set(families))
+    assert set(families) == set(re.findall(r"`(adomnia_[a-z_]+)`", SERVER_PAGE.read_text()))
     told = set()
     for line in lines:
         if line.startswith("# TYPE"):
@@ -113,7 +175,7 @@ def test_every_family_is_explained_once_and_before_its_samples(metrics, curator)
             assert any(line.startswith(family) for family in told)
 
 
-def test_without_buckets_times_have_edges_all_the_same(board, tmp_path, curator):
-    metrics = Metrics(Settings(Path("study"), bucket=0.0), board, tmp_path)
-    metrics.request(seen(0.0731))
-    assert samples(metrics.text(curator))["adomnia_question_seconds_sum"] == pytest.approx(0.1)
+def test_without_buckets_times_have_edges_all_the_same(curator):
+    metrics = Metrics(Settings(Path("study"), bucket=0.0))
+    metrics.count_request(seen(0.0731))
+    assert samples(metrics.render(curator))["adomnia_question_seconds_sum"] == pytest.approx(0.1)

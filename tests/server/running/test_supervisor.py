@@ -14,15 +14,15 @@ import pytest
 from adomnia.errors import Failure, Refusal
 from adomnia.server.running import supervisor as module
 from adomnia.server.running.logs import Logs
-from adomnia.server.running.supervisor import CUT_SHORT, ENDED, Heard, Supervisor
+from adomnia.server.running.supervisor import CUT_SHORT, ENDED, StartCallbacks, Supervisor
 from adomnia.server.settings import Settings
 
 PATIENCE = 30.0
-# What stands in for a worker: `say` writes to the line, and then it lives until it is told to end.
+# What stands in for a worker: `say` writes to the channel, and then it lives until it is told to end.
 START = """
 import json, os, signal, socket, sys, time
-place, line = sys.argv[3], socket.socket(fileno=int(sys.argv[5]))
-def say(**message): line.sendall(json.dumps(message).encode() + b"\\n")
+place, channel = sys.argv[3], socket.socket(fileno=int(sys.argv[5]))
+def say(**message): channel.sendall(json.dumps(message).encode() + b"\\n")
 """
 LIVE = START + 'say(step="people: rank", share=0.5)\nsay(ready="study")\ntime.sleep(60)'
 
@@ -57,8 +57,8 @@ class Ears:
     def __init__(self, *signals):
         self.steps, self.names, self._signals = [], [], signals
 
-    def heard(self):
-        return Heard(lambda step, share: self.steps.append((step, share)), self._ready)
+    def callbacks(self):
+        return StartCallbacks(lambda step, share: self.steps.append((step, share)), self._ready)
 
     def _ready(self, name):
         self.names.append(name)
@@ -78,7 +78,7 @@ def events(log):
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
 def test_it_tells_how_the_start_gets_on_and_ends_by_a_signal(supervisor, log, sig):
     ears = Ears(sig)
-    assert supervisor.run(ears.heard()) == ENDED
+    assert supervisor.run(ears.callbacks()) == ENDED
     assert ears.steps[0] == ("people: rank", 0.5)
     assert ears.names == ["study"]
     pids = [event["worker"] for event in events(log) if event["event"] == "worker started"]
@@ -89,14 +89,14 @@ def test_it_tells_how_the_start_gets_on_and_ends_by_a_signal(supervisor, log, si
 def test_the_second_signal_does_not_wait(supervisor, worker):
     worker(LIVE.replace("time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)"))
     began = monotonic()
-    assert supervisor.run(Ears(signal.SIGTERM, signal.SIGTERM).heard()) == CUT_SHORT
+    assert supervisor.run(Ears(signal.SIGTERM, signal.SIGTERM).callbacks()) == CUT_SHORT
     assert monotonic() - began < 5
 
 
 def test_a_worker_that_takes_too_long_is_ended(supervisor, worker, monkeypatch):
     monkeypatch.setattr(module, "_GRACE_SECONDS", 0.1)
     worker(LIVE.replace("time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)"))
-    assert supervisor.run(Ears(signal.SIGTERM).heard()) == ENDED
+    assert supervisor.run(Ears(signal.SIGTERM).callbacks()) == ENDED
 
 
 def test_a_worker_that_dies_is_started_again_at_its_place(supervisor, worker, log, tmp_path):
@@ -106,7 +106,7 @@ def test_a_worker_that_dies_is_started_again_at_its_place(supervisor, worker, lo
     dying = f'if {first}:\n    open({str(mark)!r}, "w").close()\n    os._exit(7)\n'
     worker(LIVE.replace("say(step", dying + "say(step"))
     ears = Ears(signal.SIGTERM)
-    assert supervisor.run(ears.heard()) == ENDED
+    assert supervisor.run(ears.callbacks()) == ENDED
     assert [event["status"] for event in events(log) if event["event"] == "worker died"] == [7]
     assert ears.names == ["study"]
 
@@ -114,7 +114,7 @@ def test_a_worker_that_dies_is_started_again_at_its_place(supervisor, worker, lo
 def test_workers_that_die_all_the_time_stop_the_server(supervisor, worker, log):
     worker("raise SystemExit(3)")
     with pytest.raises(Refusal, match="died more than 10 times within a minute") as refused:
-        supervisor.run(Ears().heard())
+        supervisor.run(Ears().callbacks())
     assert refused.value.code == "workers"
     died = [event for event in events(log) if event["event"] == "worker died"]
     assert len(died) in {11, 12}
@@ -127,11 +127,11 @@ def test_workers_that_die_all_the_time_stop_the_server(supervisor, worker, log):
 def test_what_the_first_workers_cannot_open_is_refused(supervisor, worker, record, fault):
     worker(START + f"say(refused={record!r})\ntime.sleep(60)")
     with pytest.raises(fault):
-        supervisor.run(Ears().heard())
+        supervisor.run(Ears().callbacks())
 
 
 def test_what_a_later_worker_cannot_open_is_no_reason_to_stop(supervisor, worker, log):
     worker(LIVE.replace("time.sleep(60)", 'time.sleep(0.5)\nsay(refused=None)\nsay(step="s", share=1)\ntime.sleep(60)'))
     ears = Ears(signal.SIGCONT, signal.SIGCONT, signal.SIGCONT, signal.SIGCONT, signal.SIGTERM)
-    assert supervisor.run(ears.heard()) == ENDED
+    assert supervisor.run(ears.callbacks()) == ENDED
     assert ("s", 1) not in ears.steps

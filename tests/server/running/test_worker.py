@@ -13,8 +13,8 @@ import pytest
 
 from adomnia.catalog.read import FILE
 from adomnia.server.running import worker
-from adomnia.server.running.accepting import Shares
-from adomnia.server.running.line import Line
+from adomnia.server.running.acceptor import ConnectionCounts
+from adomnia.server.running.channel import ControlChannel
 from adomnia.server.running.logs import Logs
 from adomnia.server.settings import Settings
 from adomnia.session.curator import open_folder
@@ -39,7 +39,7 @@ def said():
     own, its = socket.socketpair()
     own.setblocking(False)
     with own, its:
-        yield Line(own), Line(its)
+        yield ControlChannel(own), ControlChannel(its)
 
 
 @pytest.fixture
@@ -48,71 +48,70 @@ def log():
 
 
 @pytest.fixture
-def open_desk(hospital, tmp_path, said, log):
+def start_services(hospital, tmp_path, said, log):
     opened = []
 
-    def desk(**chosen):
+    def services(**chosen):
         settings = Settings(hospital, **chosen)
-        opened.append(worker.desk_of(settings, tmp_path, Logs(settings, log), said[1]))
+        opened.append(worker.open_services(settings, Logs(settings, log), said[1]))
         return opened[-1]
 
-    yield desk
+    yield services
     for each in opened:
-        each.served.close()
+        each.dataset.close()
         each.access.close()
-        each.metrics._board.close()
-        for counter in (each.counter, each.doors, each.pace._counter):
-            counter.close()
+        for pool in (each.pool, each.password_pool, each.time_buckets._pool):
+            pool.close()
 
 
-def test_answers_of_every_curator_wait_for_their_edge(open_desk, hospital):
-    desk = open_desk(bucket=0.2)
+def test_answers_of_every_curator_wait_for_their_edge(start_services, hospital):
+    services = start_services(bucket=0.2)
     for version in (1, 2):
         (hospital / FILE).write_text((hospital / FILE).read_text().replace("version = 1", f"version = {version}"))
-        desk.served.look()
-        with desk.served.curator() as curator:
+        services.dataset.reload()
+        with services.dataset.curator() as curator:
             assert curator.catalog.version == version
             began = monotonic()
             curator.session("alice").sql("SELECT COUNT(*) FROM people", epsilon=0.01)
             assert monotonic() - began >= 0.2
 
 
-def test_getting_ready_spends_nothing_and_says_so(open_desk, said, log):
-    desk = open_desk()
-    worker._get_ready(desk, said[1])
-    assert said[0].heard()[-1] == {"ready": "hospital"}
-    with desk.served.curator() as curator:
+def test_getting_ready_spends_nothing_and_says_so(start_services, said, log):
+    services = start_services()
+    worker._prepare(services, said[1])
+    assert said[0].receive()[-1] == {"ready": "hospital"}
+    with services.dataset.curator() as curator:
         assert curator.ledger.spent().epsilon_units == 0
         assert curator.session("alice").answers() == []
     assert log.getvalue() == ""
 
 
-def test_getting_ready_keeps_to_a_policy(open_desk, hospital, said, log):
+def test_getting_ready_keeps_to_a_policy(start_services, hospital, said, log):
     text = (hospital / FILE).read_text()
     (hospital / FILE).write_text(text.replace('policy = "on_demand"', 'policy = "equal_split"\nquestions = 20', 1))
-    worker._get_ready(open_desk(), said[1])
+    worker._prepare(start_services(), said[1])
     assert log.getvalue() == ""
 
 
-def test_a_rehearsal_that_fails_keeps_nobody_from_being_ready(open_desk, said, log, monkeypatch):
-    desk = open_desk()
+def test_a_rehearsal_that_fails_keeps_nobody_from_being_ready(start_services, said, log, monkeypatch):
+    services = start_services()
     monkeypatch.setattr("adomnia.session.curator.Curator.mock", lambda _: 1 / 0)
-    worker._get_ready(desk, said[1])
-    assert said[0].heard()[-1] == {"ready": "hospital"}
+    worker._prepare(services, said[1])
+    assert said[0].receive()[-1] == {"ready": "hospital"}
     assert '"route": "warm-up", "fault": "ZeroDivisionError"' in log.getvalue()
 
 
-def test_a_worker_ends_by_the_signal_of_its_parent_alone(open_desk, tmp_path):
-    desk = open_desk()
+def test_a_worker_ends_by_the_signal_of_its_parent_alone(start_services, tmp_path):
+    services = start_services()
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = worker._Server(worker._config(desk), desk, Shares.open(tmp_path, 1, 0), listener)
+        server = worker._Server(worker._config(services), services, ConnectionCounts.open(tmp_path, 1, 0), listener)
         server.handle_exit(signal.SIGINT, None)
         assert not server.should_exit
         server.handle_exit(signal.SIGTERM, None)
         assert server.should_exit
-    assert desk.counter.stopping
-    assert desk.doors.stopping
-    assert desk.pace._counter.stopping
+    assert services.pool.stopping
+    assert services.password_pool.stopping
+    assert services.time_buckets._pool.stopping
 
 
 def test_a_worker_may_open_as_many_files_as_it_has_connections(monkeypatch):
@@ -120,5 +119,5 @@ def test_a_worker_may_open_as_many_files_as_it_has_connections(monkeypatch):
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: wanted.append(limits))
     for limits in ((1024, 4096), (1024, 1100), (256, resource.RLIM_INFINITY), (4096, 4096)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, limits=limits: limits)
-        worker._allow_files()
+        worker._raise_file_limit()
     assert wanted == [(1200, 4096), (1100, 1100), (1200, resource.RLIM_INFINITY)]

@@ -1,4 +1,4 @@
-"""Refusals and failures as pages."""
+"""Error pages."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from starlette.responses import RedirectResponse
 
 from adomnia.errors import Failure, Refusal
-from adomnia.server.pages.rendering import page
+from adomnia.server.pages.rendering import render_page
 from adomnia.server.problems import headers_of, status_of
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
 
-def shown_page(error: Refusal | Failure) -> Response:
-    """A page that says what is wrong; who is not signed in is led to where they can."""
+def render_problem_page(error: Refusal | Failure) -> Response:
+    """A page that says what is wrong; whoever is not signed in is redirected to the sign-in page."""
     if isinstance(error, Refusal) and error.code == "signed_out":
         return RedirectResponse("/sign-in", 303)
     title = "Not possible" if isinstance(error, Refusal) else "Failed"
-    return page("problem", status_of(error), headers_of(error), title=title, says=str(error))
+    return render_page("problem", status_of(error), headers_of(error), title=title, says=str(error))

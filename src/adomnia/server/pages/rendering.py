@@ -1,4 +1,4 @@
-"""Pages from their templates: whatever is put into one is escaped here, and nowhere else."""
+"""Renders pages from templates; all values are escaped here, and only here."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ HTML = "text/html; charset=utf-8"
 _FOLDER = Path(__file__).parent
 
 
-def page(template: str, /, status: int = 200, headers: dict[str, str] | None = None, **parts: str) -> Response:
-    """A template with its parts, inside the frame that all pages share."""
+def render_page(template: str, /, status: int = 200, headers: dict[str, str] | None = None, **parts: str) -> Response:
+    """Render a template with its values, inside the frame that all pages share."""
     inner = _template(template).substitute({key: escape(part) for key, part in parts.items()})
     title = escape(parts.get("title", "Ad Omnia"))
     return Response(_template("frame").substitute(title=title, inner=inner), status, headers, HTML)
 
 
 @cache
-def style() -> bytes:
+def read_stylesheet() -> bytes:
     """The one stylesheet."""
     return (_FOLDER / "style.css").read_bytes()
 

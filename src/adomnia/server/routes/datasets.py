@@ -1,4 +1,4 @@
-"""What is served, and what may be known about it without asking it: all of it is public to those it is for."""
+"""Routes of the dataset that read no data: its name, its catalog, and what is left of a budget."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.server.access import Role
-from adomnia.server.problems import encoded, written
-from adomnia.server.routes.requests import at_counter, desk_of, visitor_of, with_dataset
+from adomnia.server.encoding import encode_json, json_response
+from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.wire.budgets import budget_record
 from adomnia.wire.catalogs import catalog_record
 
 
 async def health() -> Response:
     """Whether the server is there; open to all, and says nothing else."""
-    return written({"status": "ok"})
+    return json_response({"status": "ok"})
 
 
 async def datasets(request: Request) -> Response:
     """The datasets that this visitor may ask about."""
-    desk, visitor = desk_of(request), visitor_of(request)
+    services, visitor = services_of(request), visitor_of(request)
 
     def work() -> dict[str, object]:
-        with desk.served.curator() as curator:
+        with services.dataset.curator() as curator:
             catalog = curator.catalog
             if visitor.role is Role.ANALYST and catalog.analyst(visitor.name) is None:
                 return {"datasets": []}
-            problem = desk.served.problem if visitor.role is Role.OWNER else None
+            problem = services.dataset.problem if visitor.role is Role.OWNER else None
             return {"datasets": [{"name": catalog.name, "version": catalog.version, "problem": problem}]}
 
-    return written(await at_counter(request, work))
+    return json_response(await run_in_pool(request, work))
 
 
 async def catalog(dataset: str, request: Request) -> Response:
     """Tables, columns, bounds, categories: what may be asked about."""
-    body = await with_dataset(request, dataset, lambda curator: encoded(catalog_record(curator.catalog)))
+    body = await read_dataset(request, dataset, lambda curator: encode_json(catalog_record(curator.catalog)))
     return Response(body, media_type="application/json")
 
 
 async def budget(dataset: str, request: Request) -> Response:
     """What this analyst has left, what the dataset has left for everybody, and what the next question costs."""
     name = visitor_of(request).name
-    told = await with_dataset(request, dataset, lambda curator: budget_record(curator.session(name).budget()))
-    return written(told)
+    record = await read_dataset(request, dataset, lambda curator: budget_record(curator.session(name).budget()))
+    return json_response(record)

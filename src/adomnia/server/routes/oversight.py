@@ -1,4 +1,4 @@
-"""What owners and auditors look at: all budgets, the ledger, the metrics."""
+"""Routes for owners and auditors: all budgets, the ledger, the metrics."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.errors import Refusal
-from adomnia.server.entries import entries, ledger_path, snapshot
-from adomnia.server.problems import written
-from adomnia.server.routes.requests import at_counter, desk_of, with_dataset
+from adomnia.server.encoding import json_response
+from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
+from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of
 from adomnia.wire.budgets import account_record
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MOST_ENTRIES = 1000
 
 async def accounts(dataset: str, request: Request) -> Response:
     """All budgets, and what was spent of them."""
-    return written(await with_dataset(request, dataset, _accounts))
+    return json_response(await read_dataset(request, dataset, _list_accounts))
 
 
 async def ledger(
@@ -34,31 +34,31 @@ async def ledger(
 ) -> Response:
     """Entries of the ledger: who paid how much, when, and what it all came to. No answers."""
 
-    def look(curator: Curator) -> dict[str, object]:
-        with snapshot(ledger_path(curator.catalog.folder)) as connection:
-            found = [entry.record() for entry in entries(connection, after, limit)]
+    def read(curator: Curator) -> dict[str, object]:
+        with open_snapshot(find_ledger(curator.catalog.folder)) as connection:
+            found = [entry.record() for entry in read_entries(connection, after, limit)]
         return {"entries": found, "next": found[-1]["sequence"] if len(found) == limit else None}
 
-    return written(await with_dataset(request, dataset, look))
+    return json_response(await read_dataset(request, dataset, read))
 
 
 async def verify(dataset: str, request: Request) -> Response:
     """Redo every hash, admission and total of the ledger."""
-    return written(await with_dataset(request, dataset, _verified))
+    return json_response(await read_dataset(request, dataset, _verify))
 
 
 async def metrics(request: Request) -> Response:
     """Counters and times for Prometheus, of all worker processes together."""
-    desk = desk_of(request)
+    services = services_of(request)
 
-    def work() -> str:
-        with desk.served.curator() as curator:
-            return desk.metrics.text(curator)
+    def work() -> bytes:
+        with services.dataset.curator() as curator:
+            return services.metrics.render(curator)
 
-    return Response(await at_counter(request, work), media_type=METRICS)
+    return Response(await run_in_pool(request, work), media_type=METRICS)
 
 
-def _accounts(curator: Curator) -> dict[str, object]:
+def _list_accounts(curator: Curator) -> dict[str, object]:
     named = [
         {"analyst": analyst.name, **account_record(curator.ledger.account(analyst.name))}
         for analyst in curator.catalog.analysts
@@ -66,7 +66,7 @@ def _accounts(curator: Curator) -> dict[str, object]:
     return {"dataset": account_record(curator.ledger.account()), "analysts": named}
 
 
-def _verified(curator: Curator) -> dict[str, object]:
+def _verify(curator: Curator) -> dict[str, object]:
     try:
         head = curator.ledger.verify()
     except Refusal as refusal:

@@ -1,4 +1,4 @@
-"""Users, for owners; tokens, for everybody their own."""
+"""Routes of users, for owners, and of one's own tokens, for everybody."""
 
 from __future__ import annotations
 
@@ -9,87 +9,90 @@ from starlette.responses import Response
 
 from adomnia.errors import Refusal
 from adomnia.server.access import Role
+from adomnia.server.encoding import json_response
 from adomnia.server.models import ChangeRole, NewToken, NewUser, link_record, token_record, user_record
-from adomnia.server.problems import written
-from adomnia.server.routes.requests import at_counter, desk_of, visitor_of
+from adomnia.server.routes.requests import run_in_pool, services_of, visitor_of
 
 if TYPE_CHECKING:
-    from adomnia.server.desk import Desk
+    from adomnia.server.services import Services
 
 
 async def tokens(request: Request) -> Response:
     """One's own tokens, without their secrets."""
-    access, name = desk_of(request).access, visitor_of(request).name
-    listed = await at_counter(request, lambda: access.tokens(name))
-    return written({"tokens": [token_record(token) for token in listed]})
+    access, name = services_of(request).access, visitor_of(request).name
+    listed = await run_in_pool(request, lambda: access.tokens(name))
+    return json_response({"tokens": [token_record(token) for token in listed]})
 
 
 async def create_token(asked: NewToken, request: Request) -> Response:
     """A token for a program. Only a visit makes one: a stolen token must not be able to prolong itself."""
-    access, visitor = desk_of(request).access, visitor_of(request)
+    access, visitor = services_of(request).access, visitor_of(request)
     if visitor.token_id is not None:
         fix = "sign in with a password, or have the owner run adomnia token create"
         raise Refusal("A token", "cannot make tokens", fix, code="visit_needed")
-    secret, token = await at_counter(request, lambda: access.create_token(visitor.name, asked.label, asked.days))
-    return written({**token_record(token), "token": secret}, 201)
+    secret, token = await run_in_pool(request, lambda: access.create_token(visitor.name, asked.label, asked.days))
+    return json_response({**token_record(token), "token": secret}, 201)
 
 
 async def revoke_token(token_id: str, request: Request) -> Response:
     """End one of one's own tokens, at once and for good."""
-    access, name = desk_of(request).access, visitor_of(request).name
-    await at_counter(request, lambda: access.revoke(token_id, name))
+    access, name = services_of(request).access, visitor_of(request).name
+    await run_in_pool(request, lambda: access.revoke(token_id, name))
     return Response(status_code=204)
 
 
 async def users(request: Request) -> Response:
     """Everybody who may sign in."""
-    listed = await at_counter(request, desk_of(request).access.users)
-    return written({"users": [user_record(user) for user in listed]})
+    listed = await run_in_pool(request, services_of(request).access.users)
+    return json_response({"users": [user_record(user) for user in listed]})
 
 
 async def add_user(asked: NewUser, request: Request) -> Response:
     """Somebody new, and the link by which they sign in for the first time."""
-    desk = desk_of(request)
+    services = services_of(request)
 
     def work() -> dict[str, object]:
-        _check_named(desk, asked.name, asked.role)
-        desk.access.add_user(asked.name, asked.role)
-        return {**user_record(desk.access.user(asked.name)), "link": link_record(desk.access.create_link(asked.name))}
+        _check_in_catalog(services, asked.name, asked.role)
+        services.access.add_user(asked.name, asked.role)
+        return {
+            **user_record(services.access.user(asked.name)),
+            "link": link_record(services.access.create_link(asked.name)),
+        }
 
-    return written(await at_counter(request, work), 201)
+    return json_response(await run_in_pool(request, work), 201)
 
 
 async def set_role(name: str, asked: ChangeRole, request: Request) -> Response:
     """What somebody may do, from this moment on."""
-    desk = desk_of(request)
+    services = services_of(request)
 
     def work() -> dict[str, object]:
-        desk.access.user(name)
-        _check_named(desk, name, asked.role)
-        desk.access.set_role(name, asked.role)
-        return user_record(desk.access.user(name))
+        services.access.user(name)
+        _check_in_catalog(services, name, asked.role)
+        services.access.set_role(name, asked.role)
+        return user_record(services.access.user(name))
 
-    return written(await at_counter(request, work))
+    return json_response(await run_in_pool(request, work))
 
 
 async def remove_user(name: str, request: Request) -> Response:
     """Nobody any more: their tokens, visits and links end."""
-    access = desk_of(request).access
-    await at_counter(request, lambda: access.remove_user(name))
+    access = services_of(request).access
+    await run_in_pool(request, lambda: access.remove_user(name))
     return Response(status_code=204)
 
 
 async def link(name: str, request: Request) -> Response:
     """A fresh one-time link: somebody new, or a password that was forgotten."""
-    access = desk_of(request).access
-    return written(link_record(await at_counter(request, lambda: access.create_link(name))), 201)
+    access = services_of(request).access
+    return json_response(link_record(await run_in_pool(request, lambda: access.create_link(name))), 201)
 
 
-def _check_named(desk: Desk, name: str, role: Role) -> None:
-    """Refuse an analyst without a budget: they could sign in and do nothing."""
+def _check_in_catalog(services: Services, name: str, role: Role) -> None:
+    """Refuse an analyst who has no budget in the catalog: they could sign in but do nothing."""
     if role is not Role.ANALYST:
         return
-    with desk.served.curator() as curator:
+    with services.dataset.curator() as curator:
         if curator.catalog.analyst(name) is None:
             fix = "give them a budget there under [analysts] first"
             raise Refusal("The analyst", "is not in the catalog", fix, code="no_budget")

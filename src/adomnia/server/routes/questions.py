@@ -1,4 +1,4 @@
-"""Questions: answered, priced, explained, and answered once more."""
+"""Routes of questions: answer, price, explain, and read earlier answers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
-from adomnia.server.problems import encoded, route_of
-from adomnia.server.rendering import encoded_answer, encoded_batch, encoded_pasts
-from adomnia.server.replies import Asked, Kept, Replies
-from adomnia.server.routes.requests import at_counter, check_dataset, desk_of, visitor_of, with_dataset
+from adomnia.server.encoding import encode_answer, encode_batch, encode_json, encode_pasts
+from adomnia.server.problems import route_of
+from adomnia.server.reply_cache import CachedReply, ReplyCache, ReplyKey
+from adomnia.server.routes.requests import check_dataset, read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.wire.answers import answer_record, batch_record, left_record
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
     Ask,
@@ -33,102 +33,104 @@ if TYPE_CHECKING:
 
     from adomnia.ledger import Ledger
     from adomnia.server.access import Visitor
-    from adomnia.server.desk import Desk
-    from adomnia.server.running.served import Edition
+    from adomnia.server.running.served_dataset import Edition
+    from adomnia.server.services import Services
     from adomnia.session.answer import Answer
     from adomnia.session.session import Session
 
 JSON = "application/json"
-_CHANGING = frozenset({"replayed", "left"})  # what is not the same when a reply is given again
-_PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger takes without a second thought
+_CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
 
 
 @dataclass(frozen=True)
-class Errand:
-    """A question that is to be paid for: whose it is, about which dataset, under which request id."""
+class QuestionJob:
+    """A question to pay for: who asks it, about which dataset, under which request id."""
 
-    desk: Desk
+    services: Services
     visitor: Visitor
     dataset: str
     request_id: str
 
     async def run(self, request: Request, ask: Callable[[Session, Edition], bytes]) -> Response:
-        """The reply; the question goes on to its end even if nobody waits for it."""
+        """Run the question and return the reply; the question goes on to its end even if the caller hangs up."""
         route = route_of(request.scope)
         try:
-            body = await self.desk.pace.run(self.visitor.name, request.state.arrived, lambda: self._asked(ask, route))
+            body = await self.services.time_buckets.run(
+                self.visitor.name, request.state.arrived, lambda: self._ask(ask, route)
+            )
         except Failure as failure:
             raise Failure(failure.request_id or self.request_id) from None
         return Response(body, media_type=JSON)
 
-    def _asked(self, ask: Callable[[Session, Edition], bytes], route: str) -> bytes:
+    def _ask(self, ask: Callable[[Session, Edition], bytes], route: str) -> bytes:
         try:
-            with self.desk.served.lease() as edition:
+            with self.services.dataset.lease() as edition:
                 check_dataset(edition.curator, self.dataset, self.visitor)
                 return ask(edition.curator.session(self.visitor.name), edition)
         except Refusal:
-            self.desk.metrics.question("refused")
+            self.services.metrics.count_question("refused")
             raise
-        except Exception as fault:  # noqa: BLE001 - what went wrong after data was read must not be told
-            self.desk.metrics.question("failed")
+        except Exception as fault:  # noqa: BLE001 - what went wrong after data was read must not be shown
+            self.services.metrics.count_question("failed")
             if not isinstance(fault, Failure):
-                self.desk.logs.fault(route, fault)
+                self.services.logs.log_fault(route, fault)
             raise Failure(getattr(fault, "request_id", None)) from None
 
 
 async def query(dataset: str, asked: Ask, request: Request) -> Response:
     """Pay for a question and answer it."""
-    desk, visitor, replies = desk_of(request), visitor_of(request), replies_of(request)
-    with desk.served.lease() as edition:
+    services, visitor, cache = services_of(request), visitor_of(request), reply_cache_of(request)
+    with services.dataset.lease() as edition:
         check_dataset(edition.curator, dataset, visitor)
-        kept = replies.find(_key(visitor, edition, asked)) if asked.replay else None
-    if kept is not None:
-        body = await at_counter(request, lambda: _replayed(desk, visitor, kept, asked.request_id))
+        cached = cache.get(_key(visitor, edition, asked)) if asked.replay else None
+    if cached is not None:
+        body = await run_in_pool(request, lambda: _replay(services, visitor, cached, asked.request_id))
         if body is not None:
-            desk.metrics.question("replayed")
+            services.metrics.count_question("replayed")
             return Response(body, media_type=JSON)
-    request_id = _named(asked.request_id)
-    named = asked.model_copy(update={"request_id": request_id})
+    request_id = _choose_id(asked.request_id)
+    identified = asked.model_copy(update={"request_id": request_id})
 
     def ask(session: Session, edition: Edition) -> bytes:
-        answer = named.put_to(session)
-        desk.metrics.question("replayed" if answer.replayed else "answered")
+        answer = identified.put_to(session)
+        services.metrics.count_question("replayed" if answer.replayed else "answered")
         record = answer_record(answer)
-        left = encoded(record["left"])
-        lasting = encoded_answer({name: part for name, part in record.items() if name not in _CHANGING})
+        left = encode_json(record["left"])
+        constant_part = encode_answer({name: part for name, part in record.items() if name not in _CHANGING})
         if answer.receipt is not None and asked.replay:
-            replies.keep(_key(visitor, edition, asked), Kept(answer.receipt.request_id, lasting))
-        return _whole(lasting, left, answer.replayed)
+            cache.put(_key(visitor, edition, asked), CachedReply(answer.receipt.request_id, constant_part))
+        return _assemble(constant_part, left, answer.replayed)
 
-    return await Errand(desk, visitor, dataset, request_id).run(request, ask)
+    return await QuestionJob(services, visitor, dataset, request_id).run(request, ask)
 
 
 async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
     """Pay for several questions at once and answer them: one refusal refuses all."""
-    desk, visitor, request_id = desk_of(request), visitor_of(request), _named(asked.request_id)
-    named = asked.model_copy(update={"request_id": request_id})
+    services, visitor, request_id = services_of(request), visitor_of(request), _choose_id(asked.request_id)
+    identified = asked.model_copy(update={"request_id": request_id})
 
     def ask(session: Session, _edition: Edition) -> bytes:
-        answers: list[Answer] = named.put_to(session)
-        desk.metrics.question("replayed" if answers[0].replayed else "answered")
-        return encoded_batch(batch_record(answers))
+        answers: list[Answer] = identified.put_to(session)
+        services.metrics.count_question("replayed" if answers[0].replayed else "answered")
+        return encode_batch(batch_record(answers))
 
-    return await Errand(desk, visitor, dataset, request_id).run(request, ask)
+    return await QuestionJob(services, visitor, dataset, request_id).run(request, ask)
 
 
 async def price(dataset: str, asked: AskPrice | AskBatchPrice, request: Request) -> Response:
     """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent."""
-    return await _free(request, dataset, lambda session: encoded(quote_record(asked.put_to(session))))
+    return await _ask_free(request, dataset, lambda session: encode_json(quote_record(asked.put_to(session))))
 
 
 async def explain(dataset: str, asked: AskExplanation, request: Request) -> Response:
     """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
-    return await _free(request, dataset, lambda session: encoded(explanation_record(asked.put_to(session))))
+    return await _ask_free(request, dataset, lambda session: encode_json(explanation_record(asked.put_to(session))))
 
 
 async def answers(dataset: str, request: Request) -> Response:
     """Everything this analyst has paid for and got, oldest first."""
-    return await _free(request, dataset, lambda session: encoded_pasts(pasts_record(session.answers())))
+    return await _ask_free(request, dataset, lambda session: encode_pasts(pasts_record(session.answers())))
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
@@ -145,51 +147,51 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
 
     def ask(session: Session) -> bytes:
         again = session.answer(request_id, place, confidence=confidence)
-        return encoded_answer(answer_record(again, together=together))
+        return encode_answer(answer_record(again, together=together))
 
-    return await _free(request, dataset, ask)
-
-
-def replies_of(request: Request) -> Replies:
-    """The memory of this process."""
-    kept: Replies = request.app.state.replies
-    return kept
+    return await _ask_free(request, dataset, ask)
 
 
-async def _free(request: Request, dataset: str, ask: Callable[[Session], bytes]) -> Response:
-    """What a session says without paying or reading; it never waits for questions that do."""
+def reply_cache_of(request: Request) -> ReplyCache:
+    """The reply cache of this process."""
+    cache: ReplyCache = request.app.state.reply_cache
+    return cache
+
+
+async def _ask_free(request: Request, dataset: str, ask: Callable[[Session], bytes]) -> Response:
+    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
     name = visitor_of(request).name
-    body = await with_dataset(request, dataset, lambda curator: ask(curator.session(name)))
+    body = await read_dataset(request, dataset, lambda curator: ask(curator.session(name)))
     return Response(body, media_type=JSON)
 
 
-def _key(visitor: Visitor, edition: Edition, asked: Ask) -> Asked:
+def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:
     question = repr([(name, part) for name, part in asked if name != "request_id"])
-    return Asked(visitor.name, edition.identity, question)
+    return ReplyKey(visitor.name, edition.identity, question)
 
 
-def _replayed(desk: Desk, visitor: Visitor, kept: Kept, request_id: str | None) -> bytes | None:
-    """A kept reply with what is left now; None if only the ledger can say what the request id stands for."""
-    with desk.served.curator() as curator:
-        if request_id not in (None, kept.request_id) and not _is_unused(curator.ledger, visitor.name, request_id):
+def _replay(services: Services, visitor: Visitor, cached: CachedReply, request_id: str | None) -> bytes | None:
+    """A cached reply with what is left now; None if only the ledger knows what the request id stands for."""
+    with services.dataset.curator() as curator:
+        if request_id not in (None, cached.request_id) and not _is_unused(curator.ledger, visitor.name, request_id):
             return None
-        left = encoded(left_record(curator.ledger.left(visitor.name)))
-    return _whole(kept.body, left, replayed=True)
+        left = encode_json(left_record(curator.ledger.left(visitor.name)))
+    return _assemble(cached.body, left, replayed=True)
 
 
-def _whole(lasting: bytes, left: bytes, replayed: bool) -> bytes:
-    """A reply with what is not the same when it is given again; both parts are JSON objects."""
-    return lasting[:-1] + b',"replayed":' + encoded(replayed) + b',"left":' + left + b"}"
+def _assemble(constant_part: bytes, left: bytes, replayed: bool) -> bytes:
+    """Add the parts that change each time to a reply; both parts are JSON objects."""
+    return constant_part[:-1] + b',"replayed":' + encode_json(replayed) + b',"left":' + left + b"}"
 
 
 def _is_unused(ledger: Ledger, analyst: str, request_id: str) -> bool:
-    """Whether the ledger would give the same answer under this id as under none."""
+    """Whether the ledger has no other answer under this request id."""
     try:
         return _PLAIN_ID.fullmatch(request_id) is not None and ledger.answer(analyst, request_id) is None
     except Failure:
         return False
 
 
-def _named(request_id: str | None) -> str:
-    """The request id, or one made here: who loses the reply to a Failure can still ask what became of it."""
+def _choose_id(request_id: str | None) -> str:
+    """The request id, or a random one, by which a caller whose reply failed can still ask for the answer."""
     return SystemBits().words(2).tobytes().hex() if request_id is None else request_id

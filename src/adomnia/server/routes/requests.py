@@ -1,4 +1,4 @@
-"""What every route asks of its request: the desk, the visitor, the dataset."""
+"""What every route needs from its request: services, visitor, address, dataset."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from adomnia.errors import Refusal
 from adomnia.server.access import Role
-from adomnia.server.running.addresses import caller
+from adomnia.server.running.addresses import find_caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,47 +14,47 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from adomnia.server.access import Visitor
-    from adomnia.server.desk import Desk
+    from adomnia.server.services import Services
     from adomnia.session.curator import Curator
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 
 
-def desk_of(request: Request) -> Desk:
-    """What this worker has at hand."""
-    return cast("Desk", request.app.state.desk)
+def services_of(request: Request) -> Services:
+    """The services of this worker."""
+    return cast("Services", request.app.state.services)
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Who was let in; only routes that are not open to anybody ask."""
+    """Who sent the request; only for routes that are not open to all."""
     return cast("Visitor", request.state.visitor)
 
 
 def address_of(request: Request) -> str:
-    """Where the request comes from."""
-    return caller(request.scope, desk_of(request).settings)
+    """The address that the request comes from."""
+    return find_caller(request.scope, services_of(request).settings)
 
 
 def check_dataset(curator: Curator, dataset: str, visitor: Visitor) -> None:
-    """Refuse a dataset that is not served, or not to this analyst: nobody learns which of the two it is."""
+    """Refuse a dataset that is not served, or not to this analyst; both refusals look the same."""
     stranger = visitor.role is Role.ANALYST and curator.catalog.analyst(visitor.name) is None
     if dataset != curator.catalog.name or stranger:
         fix = "take one that /api/v1/datasets lists"
         raise Refusal("A dataset of that name", "is not there for you", fix, code="unknown_dataset")
 
 
-async def at_counter(request: Request, work: Callable[[], _Given]) -> _Given:
-    """What the work gives, done in a thread when it is this visitor's turn."""
-    return await desk_of(request).counter.run(visitor_of(request).name, work)
+async def run_in_pool(request: Request, work: Callable[[], _Result]) -> _Result:
+    """Run a job in the thread pool and return its result."""
+    return await services_of(request).pool.run(visitor_of(request).name, work)
 
 
-async def with_dataset(request: Request, dataset: str, look: Callable[[Curator], _Given]) -> _Given:
-    """What a look at the dataset's public side gives, done at the counter."""
-    desk, visitor = desk_of(request), visitor_of(request)
+async def read_dataset(request: Request, dataset: str, read: Callable[[Curator], _Result]) -> _Result:
+    """Run a job that reads public facts of the dataset in the thread pool, and return its result."""
+    services, visitor = services_of(request), visitor_of(request)
 
-    def work() -> _Given:
-        with desk.served.curator() as curator:
+    def work() -> _Result:
+        with services.dataset.curator() as curator:
             check_dataset(curator, dataset, visitor)
-            return look(curator)
+            return read(curator)
 
-    return await at_counter(request, work)
+    return await run_in_pool(request, work)

@@ -1,1 +1,1 @@
-"""What runs beneath the routes: threads and time, rates, logs, metrics, the dataset that is served, processes."""
+"""What the routes run on: processes, connections, threads, time buckets, rate limits, logs, metrics, the dataset."""

@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as throttles are concerned."""
+"""The network address of a caller, by which rates and connections are limited."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ if TYPE_CHECKING:
 
     from adomnia.server.settings import Settings
 
-__all__ = ["caller", "network_of"]
+__all__ = ["find_caller", "network_of"]
 
 UNKNOWN = "unknown"
 _FORWARDED = b"x-forwarded-for"
-_PREFIX = 64  # whoever has one address of IPv6 has all of its network
+_PREFIX = 64  # bits of the network of an IPv6 address
 
 
-def caller(scope: Mapping[str, Any], settings: Settings) -> str:
-    """The address of a request; behind a proxy the one that the proxy itself has seen, which it writes last."""
+def find_caller(scope: Mapping[str, Any], settings: Settings) -> str:
+    """The address that a request comes from; behind a proxy, the last one in X-Forwarded-For, which the proxy wrote."""
     if settings.behind_proxy:
-        seen = [value for name, value in scope["headers"] if name == _FORWARDED]
-        return network_of(_without_port(seen[-1].decode("latin-1").rpartition(",")[2].strip())) if seen else UNKNOWN
+        written = [value for name, value in scope["headers"] if name == _FORWARDED]
+        return (
+            network_of(_without_port(written[-1].decode("latin-1").rpartition(",")[2].strip())) if written else UNKNOWN
+        )
     client = scope.get("client")
     return network_of(client[0]) if client else UNKNOWN
 
 
 def network_of(written: str) -> str:
-    """An address, or the network that its holder has all of."""
+    """The address itself, or for IPv6 its network: whoever has one address of it has all."""
     try:
         address = ip_address(written)
     except ValueError:
@@ -38,7 +40,7 @@ def network_of(written: str) -> str:
 
 
 def _without_port(written: str) -> str:
-    """Some proxies write one behind the address."""
+    """Cut off a port, which some proxies write behind the address."""
     if written.startswith("["):
         return written[1:].partition("]")[0]
     return written.partition(":")[0] if written.count(":") == 1 else written

@@ -1,4 +1,4 @@
-"""What the operator reads: one JSON object a line, of allowed fields alone. No SQL, value or token is among them."""
+"""The log: one JSON object a line, with allowed fields only. SQL, values and tokens never get in."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
-from adomnia.server.running.pace import told
+from adomnia.server.running.time_buckets import round_to_edge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adomnia.server.desk import Seen
+    from adomnia.server.services import RequestSummary
     from adomnia.server.settings import Settings
 
 __all__ = ["FIELDS", "Logs", "known_method"]
@@ -25,12 +25,12 @@ METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS",
 
 
 def known_method(method: str) -> str:
-    """The method of a request; callers may make others up, and those are not repeated."""
+    """The method of a request, or "other" for one that a caller made up: that is not repeated."""
     return method if method in METHODS else "other"
 
 
 class Logs:
-    """Lines on standard error: the time, the level, and of everything else what `FIELDS` names."""
+    """Writes lines to standard error: the time, the level, and the fields that `FIELDS` names."""
 
     def __init__(
         self,
@@ -41,51 +41,51 @@ class Logs:
         self._bucket, self._limit = settings.bucket, settings.limit
         self._out, self._clock, self._lock = out or sys.stderr, clock, threading.Lock()
 
-    def request(self, seen: Seen) -> None:
-        """A request that was answered; of one that reads data the time is told in whole buckets."""
-        seconds = told(seen.seconds, self._bucket, self._limit) if seen.reads_data else seen.seconds
+    def log_request(self, summary: RequestSummary) -> None:
+        """Log a request that was answered; if it reads data, its time is rounded to the edge of a time bucket."""
+        seconds = round_to_edge(summary.seconds, self._bucket, self._limit) if summary.reads_data else summary.seconds
         self.write(
             "info",
             event="request",
-            method=known_method(seen.method),
-            route=seen.route,
-            status=seen.status,
-            user=seen.user,
+            method=known_method(summary.method),
+            route=summary.route,
+            status=summary.status,
+            user=summary.user,
             milliseconds=math.ceil(1000 * seconds),
-            request_id=seen.request_id,
+            request_id=summary.request_id,
         )
 
-    def fault(self, route: str, fault: BaseException) -> None:
-        """Something that was not foreseen: only what it is called, because its words may quote anything."""
+    def log_fault(self, route: str, fault: BaseException) -> None:
+        """Log an unexpected exception by its class only, because its message may quote anything."""
         self.write("error", event="fault", route=route, fault=type(fault).__name__)
 
     def write(self, level: str, **fields: object) -> None:
-        """One line."""
-        said = {name: fields[name] for name in FIELDS if fields.get(name) is not None}
-        line = json.dumps({"time": self._clock().isoformat(timespec="milliseconds"), "level": level, **said})
+        """Write one line."""
+        kept = {name: fields[name] for name in FIELDS if fields.get(name) is not None}
+        line = json.dumps({"time": self._clock().isoformat(timespec="milliseconds"), "level": level, **kept})
         with self._lock:
             self._out.write(f"{line}\n")
             self._out.flush()
 
-    def take_over(self) -> None:
-        """Write what libraries log, and what ends a thread, in the same form and nowhere else."""
-        threading.excepthook = lambda thrown: self._thrown("thread", thrown.exc_type)
-        sys.unraisablehook = lambda thrown: self._thrown("unraisable", thrown.exc_type)
-        sys.excepthook = lambda kind, _fault, _trace: self._thrown("process", kind)
+    def capture_libraries(self) -> None:
+        """Write what libraries log, and uncaught exceptions, in the same form and nowhere else."""
+        threading.excepthook = lambda raised: self._log_uncaught("thread", raised.exc_type)
+        sys.unraisablehook = lambda raised: self._log_uncaught("unraisable", raised.exc_type)
+        sys.excepthook = lambda kind, _fault, _trace: self._log_uncaught("process", kind)
         logging.root.handlers[:] = [_Handler(self)]
         logging.root.setLevel(logging.WARNING)
         for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio"):
             logging.getLogger(name).handlers.clear()
             logging.getLogger(name).propagate = True
-        # What it warns of are callers who do not speak HTTP: anybody could fill the log.
+        # It warns of callers who do not speak HTTP, with which anybody could fill the log.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
 
-    def _thrown(self, place: str, kind: type[BaseException]) -> None:
+    def _log_uncaught(self, place: str, kind: type[BaseException]) -> None:
         self.write("error", event="fault", route=place, fault=kind.__name__)
 
 
 class _Handler(logging.Handler):
-    """A record of a library by its fixed words; of what is put into them only names of exceptions are kept."""
+    """Writes the records of libraries: their message templates, and of the arguments only names of exceptions."""
 
     def __init__(self, logs: Logs) -> None:
         super().__init__()
@@ -93,18 +93,18 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         fault = record.exc_info[0] if record.exc_info else None
-        named = next((name for name in map(_name, _arguments(record)) if name), None)
+        named = next((name for name in map(_exception_name, _arguments(record)) if name), None)
         words = record.msg if isinstance(record.msg, str) else type(record.msg).__name__
         self._logs.write(
             record.levelname.lower(),
             event=record.name,
-            why=words.strip().partition("\n")[0] if _fixed(record) else None,
+            why=words.strip().partition("\n")[0] if _has_fixed_message(record) else None,
             fault=fault.__name__ if fault else named,
         )
 
 
-def _fixed(record: logging.LogRecord) -> bool:
-    """Whether the words stand in the source as they are: ours do, and the web server's."""
+def _has_fixed_message(record: logging.LogRecord) -> bool:
+    """Whether the message is a constant of the source code: ours are, and those of uvicorn."""
     return record.name.startswith(("adomnia", "uvicorn"))
 
 
@@ -112,14 +112,14 @@ def _arguments(record: logging.LogRecord) -> tuple[object, ...]:
     return record.args if isinstance(record.args, tuple) else ()
 
 
-def _name(argument: object) -> str | None:
-    """What an exception is called, given itself or its name."""
+def _exception_name(argument: object) -> str | None:
+    """The class name of an exception, given the exception or that name."""
     if isinstance(argument, BaseException):
         return type(argument).__name__
-    return argument if isinstance(argument, str) and argument in set(_exceptions(BaseException)) else None
+    return argument if isinstance(argument, str) and argument in set(_exception_names(BaseException)) else None
 
 
-def _exceptions(kind: type[BaseException]) -> Iterator[str]:
+def _exception_names(kind: type[BaseException]) -> Iterator[str]:
     yield kind.__name__
     for narrower in type.__subclasses__(kind):
-        yield from _exceptions(narrower)
+        yield from _exception_names(narrower)

@@ -1,7 +1,8 @@
-"""The parent of the workers: starts them on one socket, starts again those that die, and ends with all of them."""
+"""The parent process: starts the workers on one socket, restarts those that die, and stops all of them at a signal."""
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -12,7 +13,8 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
-from adomnia.server.running.line import Line, fault_of
+from adomnia.server.running.channel import ControlChannel, fault_from_record
+from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from adomnia.server.running.logs import Logs
     from adomnia.server.settings import Settings
 
-__all__ = ["CUT_SHORT", "ENDED", "Heard", "Supervisor"]
+__all__ = ["CUT_SHORT", "ENDED", "StartCallbacks", "Supervisor"]
 
 WORKER = ("-m", "adomnia.server.running.worker")
 MOST_DEATHS = 10
@@ -33,8 +35,8 @@ _GRACE_SECONDS = 5.0  # beyond the limit of a question, for a worker to close it
 
 
 @dataclass(frozen=True)
-class Heard:
-    """Who hears how the start gets on: each step of building the index, and once the name of the dataset."""
+class StartCallbacks:
+    """Called while the server starts: for each step of building the index, and once with the name of the dataset."""
 
     progress: Callable[[str, float], None]
     ready: Callable[[str], None]
@@ -44,89 +46,93 @@ class Heard:
 class _Worker:
     place: int
     process: subprocess.Popen[bytes]
-    line: Line
+    channel: ControlChannel
     ready: bool = False
 
 
 class Supervisor:
-    """Keeps `settings.workers` processes alive until a signal comes; the second signal ends them at once."""
+    """Keeps `settings.workers` processes running until a signal; a second signal kills them."""
 
-    def __init__(self, settings: Settings, listener: socket.socket, room: Path, logs: Logs) -> None:
-        self._settings, self._listener, self._room, self._logs = settings, listener, room, logs
+    def __init__(self, settings: Settings, listener: socket.socket, run_folder: Path, logs: Logs) -> None:
+        self._settings, self._listener, self._run_folder, self._logs = settings, listener, run_folder, logs
         self._workers: list[_Worker] = []
         self._deaths: deque[float] = deque(maxlen=MOST_DEATHS + 1)
         self._signals: list[int] = []
         self._announced = False
 
-    def run(self, heard: Heard) -> int:
-        """Until a signal: the exit code. A dataset that the first workers cannot open is refused."""
+    def run(self, callbacks: StartCallbacks) -> int:
+        """Run until a signal, and return the exit code. Raise the refusal of the first workers, if there is one."""
         for each in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(each, self._note)
+            signal.signal(each, self._on_signal)
         try:
-            self._tend()
+            self._start_missing()
             while not self._signals:
                 sleep(_TICK_SECONDS)
                 for worker in self._workers:
-                    for message in worker.line.heard():
-                        self._hear(worker, message, heard)
-                self._tend()
+                    for message in worker.channel.receive():
+                        self._handle(worker, message, callbacks)
+                self._start_missing()
         finally:
             code = self._stop()
         return code
 
-    def _note(self, sig: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, sig: int, _frame: FrameType | None) -> None:
         self._signals.append(sig)
 
-    def _tend(self) -> None:
-        """Start whoever is missing, unless they die faster than that helps."""
+    def _start_missing(self) -> None:
+        """Replace workers that died, unless they die so often that this does not help."""
         for worker in [worker for worker in self._workers if worker.process.poll() is not None]:
             self._workers.remove(worker)
-            worker.line.close()
+            worker.channel.close()
+            remove_gauges(self._run_folder, worker.process.pid)
             self._logs.write("error", event="worker died", worker=worker.process.pid, status=worker.process.returncode)
             self._deaths.append(monotonic())
         if len(self._deaths) > MOST_DEATHS and self._deaths[-1] - self._deaths[0] < DEATH_SECONDS:
             why = f"stopped, because its workers died more than {MOST_DEATHS} times within a minute"
             raise Refusal("The server", why, "see the log for what they died of, and start it again", code="workers")
         taken = {worker.place for worker in self._workers}
-        self._workers += [self._started(place) for place in range(self._settings.workers) if place not in taken]
+        self._workers += [self._start(place) for place in range(self._settings.workers) if place not in taken]
 
-    def _started(self, place: int) -> _Worker:
+    def _start(self, place: int) -> _Worker:
         own, its = socket.socketpair()
         own.setblocking(False)
         with its:
-            numbers = (self._listener.fileno(), its.fileno())
+            descriptors = (self._listener.fileno(), its.fileno())
             # -P: what happens to lie in the current folder is not loaded as code.
-            command = [sys.executable, "-P", *WORKER, self._settings.to_json(), str(self._room)]
-            command += map(str, (place, *numbers))
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=numbers)  # noqa: S603 - our own
+            command = [sys.executable, "-P", *WORKER, self._settings.to_json(), str(self._run_folder)]
+            command += map(str, (place, *descriptors))
+            environment = os.environ | {FOLDER_VARIABLE: str(self._run_folder)}
+            process = subprocess.Popen(  # noqa: S603 - our own
+                command, stdin=subprocess.DEVNULL, pass_fds=descriptors, env=environment
+            )
         self._logs.write("info", event="worker started", worker=process.pid)
-        return _Worker(place, process, Line(own))
+        return _Worker(place, process, ControlChannel(own))
 
-    def _hear(self, worker: _Worker, message: dict[str, Any], heard: Heard) -> None:
+    def _handle(self, worker: _Worker, message: dict[str, Any], callbacks: StartCallbacks) -> None:
         match message:
             case {"step": step, "share": share} if not self._announced:
-                heard.progress(step, share)
+                callbacks.progress(step, share)
             case {"refused": record} if not self._announced:
-                raise fault_of(record)
+                raise fault_from_record(record)
             case {"ready": name}:
                 worker.ready = True
                 if not self._announced and all(each.ready for each in self._workers):
                     self._announced = True
-                    heard.ready(name)
+                    callbacks.ready(name)
 
     def _stop(self) -> int:
-        """Let everybody finish; at the second signal, or when they take too long, end them."""
+        """Let all workers finish; kill them at the second signal, or if they take too long."""
         self._listener.close()
         for worker in self._workers:
             worker.process.terminate()
         last = monotonic() + self._settings.limit + _GRACE_SECONDS
-        while self._alive() and len(self._signals) < 2 and monotonic() < last:
+        while self._any_alive() and len(self._signals) < 2 and monotonic() < last:
             sleep(_TICK_SECONDS)
         for worker in self._workers:
             worker.process.kill()
             worker.process.wait()
-            worker.line.close()
+            worker.channel.close()
         return CUT_SHORT if len(self._signals) > 1 else ENDED
 
-    def _alive(self) -> bool:
+    def _any_alive(self) -> bool:
         return any(worker.process.poll() is None for worker in self._workers)

@@ -1,4 +1,4 @@
-"""One worker process: opens the dataset, answers on a socket that its parent listens on, ends with its parent."""
+"""A worker process: opens the dataset, serves it on the socket of its parent, and ends with its parent."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ from adomnia.pricing.policies import sets_price
 from adomnia.pricing.questions import Payment
 from adomnia.server.access import Access
 from adomnia.server.app import create_app
-from adomnia.server.desk import Desk
-from adomnia.server.running.accepting import Acceptor, Shares
-from adomnia.server.running.board import Board
-from adomnia.server.running.counter import Counter
-from adomnia.server.running.guard import CONNECTIONS, Guard
-from adomnia.server.running.line import Line, record_of
+from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
+from adomnia.server.running.channel import ControlChannel, fault_to_record
+from adomnia.server.running.http_protocol import MOST_CONNECTIONS, BoundedHttpProtocol
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.metrics import Metrics
-from adomnia.server.running.pace import Pace
-from adomnia.server.running.rates import Rates
-from adomnia.server.running.served import WATCH_SECONDS, Served
+from adomnia.server.running.rate_limiter import RateLimiter
+from adomnia.server.running.served_dataset import WATCH_SECONDS, ServedDataset
+from adomnia.server.running.thread_pool import FairThreadPool
+from adomnia.server.running.time_buckets import TimeBuckets
+from adomnia.server.services import Services
 from adomnia.server.settings import Settings
 from adomnia.session.curator import STATE, open_folder
 
@@ -41,66 +40,71 @@ if TYPE_CHECKING:
 
     from adomnia.session.curator import Curator
 
-__all__ = ["desk_of", "main"]
+__all__ = ["main", "open_services"]
 
 _SPARE_FILES = 200  # beside connections: ledger, index, users, libraries
-_COUNTER_THREADS = 4  # for what reads no data, which so never waits for what does
-_DOORS_THREADS, _DOORS_QUEUE = 2, 16  # passwords take much memory to hash
+_POOL_THREADS = 4  # for requests that read no data, which so never wait for those that do
+_PASSWORD_THREADS, _PASSWORD_QUEUE = 2, 16  # passwords take much memory to hash
 _KEEP_ALIVE_SECONDS = 20
 _WARM_UP_EPSILON = 1e-6
 
 
-def desk_of(settings: Settings, room: Path, logs: Logs, line: Line) -> Desk:
-    """Everything the routes need, opened."""
-    metrics = Metrics(settings, Board.open(room, os.getpid()), room)
-    pace = Pace(Counter(settings.threads, settings.queue, metrics.load), settings.bucket, settings.limit)
-    return Desk(
+def open_services(settings: Settings, logs: Logs, channel: ControlChannel) -> Services:
+    """Open the dataset and everything else that the routes use."""
+    metrics = Metrics(settings)
+    questions = FairThreadPool(settings.threads, settings.queue, metrics.set_load)
+    time_buckets = TimeBuckets(questions, settings.bucket, settings.limit)
+    return Services(
         settings=settings,
-        served=_served(settings, pace, logs, line),
+        dataset=_open_dataset(settings, time_buckets, logs, channel),
         access=Access.open(settings.folder / STATE, defer=ThreadPoolExecutor(1, "adomnia-access").submit),
-        counter=Counter(_COUNTER_THREADS, settings.queue),
-        doors=Counter(_DOORS_THREADS, _DOORS_QUEUE),
-        pace=pace,
-        rates=Rates(settings.rate, settings.burst),
+        pool=FairThreadPool(_POOL_THREADS, settings.queue),
+        password_pool=FairThreadPool(_PASSWORD_THREADS, _PASSWORD_QUEUE),
+        time_buckets=time_buckets,
+        rate_limiter=RateLimiter(settings.rate, settings.burst),
         metrics=metrics,
         logs=logs,
     )
 
 
-def _served(settings: Settings, pace: Pace, logs: Logs, line: Line) -> Served:
-    """The dataset, once it can be opened: while it cannot, other workers may still serve the one before it."""
+def _open_dataset(settings: Settings, time_buckets: TimeBuckets, logs: Logs, channel: ControlChannel) -> ServedDataset:
+    """Open the dataset, and retry while it cannot be opened: other workers may still serve the edition before."""
 
-    def opened(folder: Path) -> Curator:
-        curator = open_folder(folder, lambda step, share: line.say(step=step, share=share), settings.limits())
-        curator.kernel.wait = pace.wait
+    def open_curator(folder: Path) -> Curator:
+        curator = open_folder(folder, lambda step, share: channel.send(step=step, share=share), settings.limits())
+        curator.kernel.wait = time_buckets.wait_for_edge
         return curator
 
     while True:
         try:
-            return Served(settings.folder, opened, lambda level, why: logs.write(level, event="catalog", why=why))
+            return ServedDataset(
+                settings.folder, open_curator, lambda level, why: logs.write(level, event="catalog", why=why)
+            )
         except AdomniaError as fault:
-            line.say(refused=record_of(fault))
+            channel.send(refused=fault_to_record(fault))
             logs.write("error", event="catalog", why=str(fault))
             sleep(WATCH_SECONDS)
 
 
 class _Server(uvicorn.Server):
-    """Ends by SIGTERM alone: a terminal sends SIGINT to all processes, and the parent decides what that means."""
+    """A uvicorn server with our acceptor. It ends by SIGTERM only: a terminal sends SIGINT to the parent as well."""
 
-    def __init__(self, config: uvicorn.Config, desk: Desk, shares: Shares, listener: socket.socket) -> None:
+    def __init__(
+        self, config: uvicorn.Config, services: Services, counts: ConnectionCounts, listener: socket.socket
+    ) -> None:
         super().__init__(config)
-        self._desk, self._shares, self._listener = desk, shares, listener
+        self._services, self._counts, self._listener = services, counts, listener
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - it has its own
         state, loop = self.server_state, asyncio.get_running_loop()
 
-        def protocol() -> Guard:
-            guard = Guard(config=self.config, server_state=state, app_state={}, _loop=loop)
-            guard.behind_proxy = self._desk.settings.behind_proxy
-            return guard
+        def create_protocol() -> BoundedHttpProtocol:
+            protocol = BoundedHttpProtocol(config=self.config, server_state=state, app_state={}, _loop=loop)
+            protocol.behind_proxy = self._services.settings.behind_proxy
+            return protocol
 
         tls = self.config.ssl
-        self._acceptor = Acceptor(self._listener, self._shares, protocol, lambda: len(state.connections), tls)
+        self._acceptor = Acceptor(self._listener, self._counts, create_protocol, lambda: len(state.connections), tls)
         self.servers = [self._acceptor]  # type: ignore[list-item] # only ever closed
         self.started = True
 
@@ -108,7 +112,7 @@ class _Server(uvicorn.Server):
         await super().shutdown([self._listener, *(sockets or [])])
 
     async def on_tick(self, counter: int) -> bool:
-        self._acceptor.tell()
+        self._acceptor.publish()
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the form of a signal handler
@@ -116,66 +120,68 @@ class _Server(uvicorn.Server):
             self.finish()
 
     def finish(self) -> None:
-        """Take nothing more, finish what runs."""
-        self._desk.pace.stop()
-        self._desk.counter.stop()
-        self._desk.doors.stop()
+        """Accept nothing more, and finish what runs."""
+        self._services.time_buckets.stop()
+        self._services.pool.stop()
+        self._services.password_pool.stop()
         self.should_exit = True
 
 
-class _Ending:
-    """A worker ends with its parent, however that came about: the port must be free for the next one."""
+class _ParentWatch:
+    """Ends a worker when its parent has ended in any way, so that the port is free for the next server."""
 
     server: _Server | None = None
 
-    def follow(self, line: Line) -> None:
-        line.await_end()
+    def follow(self, channel: ControlChannel) -> None:
+        channel.wait_closed()
         if self.server is None:
             os._exit(0)
         self.server.finish()
 
 
 def main() -> None:
-    """Arguments: the settings, the server's room, this worker's place, the files of listener and line to the parent."""
+    """Run a worker. Arguments: settings, run folder, place of the worker, file descriptors of listener and channel."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.umask(0o077)  # whatever it writes is its owner's alone
-    settings, room, place = Settings.from_json(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    os.umask(0o077)  # only the owner may read what it writes
+    settings, run_folder, place = Settings.from_json(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     listener, end = (socket.socket(fileno=int(number)) for number in sys.argv[4:])
-    logs, line = Logs(settings), Line(end)
-    logs.take_over()
-    ending = _Ending()
-    Thread(target=ending.follow, args=(line,), name="adomnia-parent", daemon=True).start()
+    logs, channel = Logs(settings), ControlChannel(end)
+    logs.capture_libraries()
+    watch = _ParentWatch()
+    Thread(target=watch.follow, args=(channel,), name="adomnia-parent", daemon=True).start()
     code = 1
     try:
-        desk = desk_of(settings, room, logs, line)
-        _allow_files()
-        ending.server = _Server(_config(desk), desk, Shares.open(room, settings.workers, place), listener)
-        _work(desk, ending.server, line)
+        services = open_services(settings, logs, channel)
+        _raise_file_limit()
+        counts = ConnectionCounts.open(run_folder, settings.workers, place)
+        watch.server = _Server(_config(services), services, counts, listener)
+        _serve(services, watch.server, channel)
         code = 0
     except AdomniaError as fault:
-        line.say(refused=record_of(fault))
-    except Exception as fault:  # noqa: BLE001 - its words, and a traceback, may quote anything
-        logs.fault("worker", fault)
-    # Threads whose question outlived its limit still hold the engine; nothing they do from now on is waited for.
+        channel.send(refused=fault_to_record(fault))
+    except Exception as fault:  # noqa: BLE001 - its message and traceback may quote anything
+        logs.log_fault("worker", fault)
+    # Threads whose question outlived its limit still hold the engine; nobody waits for them any more.
     os._exit(code)
 
 
-def _work(desk: Desk, server: _Server, line: Line) -> None:
-    Thread(target=_get_ready, args=(desk, line), name="adomnia-warm-up", daemon=True).start()
-    desk.served.watch()
+def _serve(services: Services, server: _Server, channel: ControlChannel) -> None:
+    Thread(target=_prepare, args=(services, channel), name="adomnia-warm-up", daemon=True).start()
+    services.dataset.watch()
     server.run()
-    desk.served.close()
-    desk.access.close()
+    services.dataset.close()
+    services.access.close()
 
 
-def _get_ready(desk: Desk, line: Line) -> None:
-    with desk.served.curator() as curator:
-        _warm_up(curator, desk.logs)
-        line.say(ready=curator.catalog.name)
+def _prepare(services: Services, channel: ControlChannel) -> None:
+    """Warm up, then report that the worker is ready."""
+    with services.dataset.curator() as curator:
+        _warm_up(curator, services.logs)
+        channel.send(ready=curator.catalog.name)
 
 
 def _warm_up(curator: Curator, logs: Logs) -> None:
-    """One question to made-up rows: what is loaded and prepared by it, the first caller need not wait for."""
+    """Ask one question about made-up rows, so that the first caller does not wait for modules to load."""
     asked = next(table.name for table in curator.catalog.tables if not table.public)
     analyst = curator.catalog.analysts[0]
     price = Payment() if sets_price(analyst.policy) else Payment(epsilon=_WARM_UP_EPSILON)
@@ -183,15 +189,15 @@ def _warm_up(curator: Curator, logs: Logs) -> None:
         with curator.mock() as rehearsal:
             rehearsal.session(analyst.name).table(asked).count(**price)
     except Exception as fault:  # noqa: BLE001 - then the first caller waits, and all is well otherwise
-        logs.fault("warm-up", fault)
+        logs.log_fault("warm-up", fault)
 
 
-def _config(desk: Desk) -> uvicorn.Config:
-    settings = desk.settings
+def _config(services: Services) -> uvicorn.Config:
+    settings = services.settings
     return uvicorn.Config(
-        create_app(desk),
+        create_app(services),
         loop="uvloop",
-        http=Guard,
+        http=BoundedHttpProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -205,8 +211,8 @@ def _config(desk: Desk) -> uvicorn.Config:
     )
 
 
-def _allow_files() -> None:
-    wanted = CONNECTIONS + _SPARE_FILES
+def _raise_file_limit() -> None:
+    wanted = MOST_CONNECTIONS + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < wanted:
         resource.setrlimit(

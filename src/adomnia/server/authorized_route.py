@@ -1,0 +1,45 @@
+"""A route that checks roles before it reads the body, and turns every exception into a reply of one shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi.routing import APIRoute
+
+from adomnia.server.authorization import authorize
+from adomnia.server.bodies import LARGEST, SMALL, BoundedRequest, check_media_type
+from adomnia.server.pages.problems import render_problem_page
+from adomnia.server.problems import render_problem, to_problem
+from adomnia.server.roles import API, DATASET, roles_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+
+class AuthorizedRoute(APIRoute):
+    """A route of the table of roles. The caller is authorized first; the body is read last."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        (method,) = self.methods or {""}
+        roles, takes_body = roles_of(method, self.path_format), self.body_field is not None
+        render = render_problem if self.path.startswith(API) else render_problem_page
+        largest = LARGEST if self.path.startswith(DATASET) else SMALL
+
+        async def handle_authorized(request: Request) -> Response:
+            services = request.app.state.services
+            try:
+                request.state.visitor = authorize(request, services, roles)
+                bounded = BoundedRequest(request.scope, request.receive)
+                bounded.largest = largest
+                if takes_body:
+                    check_media_type(bounded)
+                    await bounded.json()
+                return await handle(bounded)
+            except Exception as fault:  # noqa: BLE001 - replies say only what `to_problem` allows, and none is a 500
+                return render(to_problem(request, fault))
+
+        return handle_authorized

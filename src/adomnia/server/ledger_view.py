@@ -1,0 +1,130 @@
+"""The part of the ledger that owners and auditors may read: who paid how much, when, and the totals.
+
+Answers and salts are left out: with them, whoever holds a receipt could confirm guesses about neighbouring entries.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from adomnia.errors import Refusal
+from adomnia.ledger import journal
+from adomnia.ledger.chain import GENESIS, Head, digest
+from adomnia.ledger.schema import explain_error
+from adomnia.ledger.sqlite import connect_read_only
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
+from adomnia.privacy.events import from_record
+from adomnia.privacy.filters import Spent
+from adomnia.privacy.losses import loss
+from adomnia.session.curator import LEDGER, STATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["Amounts", "LedgerEntry", "find_ledger", "open_snapshot", "read_entries"]
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """Exact amounts as texts; epsilon is None if what was spent is not pure."""
+
+    epsilon: str | None
+    rho: str | None
+    delta: str
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One entry: a debit with its cost and the totals afterwards, or a change of budgets with the new amounts."""
+
+    sequence: int
+    kind: str
+    hash: str
+    at: str | None = None
+    analyst: str | None = None
+    request_id: str | None = None
+    cost: Amounts | None = None
+    totals: dict[str, Amounts] = field(default_factory=dict)
+    budgets: dict[str, Amounts | None] = field(default_factory=dict)
+    reason: str | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+
+def find_ledger(folder: Path) -> Path:
+    """The path of the ledger of a folder; refuse if there is none yet, because nobody has asked a question."""
+    path = (folder / STATE / LEDGER).resolve()
+    if not path.is_file():
+        raise Refusal(f"Folder {folder}", "has no ledger", "name a folder whose data was asked about before")
+    return path
+
+
+@contextmanager
+def open_snapshot(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a ledger for reading, as it is now; questions go on meanwhile."""
+    try:
+        with closing(connect_read_only(path)) as connection:
+            yield connection
+    except (sqlite3.Error, OSError) as error:
+        raise explain_error(error) from error
+
+
+def read_entries(connection: sqlite3.Connection, after: int = 0, limit: int | None = None) -> Iterator[LedgerEntry]:
+    """Read the entries after a sequence number, oldest first; each is checked to follow from the one before."""
+    for head, entry in islice(journal.read_entries(connection, _head(connection, after)), limit):
+        yield _entry(head, entry)
+
+
+def _head(connection: sqlite3.Connection, sequence: int) -> Head:
+    """The head of the chain after so many entries; beyond its end nothing follows."""
+    row = connection.execute("SELECT body FROM entries WHERE sequence = ?", (sequence,)).fetchone()
+    if row is not None:
+        return Head(sequence, digest(row[0].encode()))
+    return GENESIS._replace(sequence=max(sequence, 0))
+
+
+def _entry(head: Head, entry: Mapping[str, Any]) -> LedgerEntry:
+    return LedgerEntry(
+        sequence=head.sequence,
+        kind=entry["kind"],
+        hash=head.hash,
+        at=entry.get("at"),
+        analyst=entry.get("analyst"),
+        request_id=entry["request_id"].rpartition("\n")[2] if "request_id" in entry else None,
+        cost=_cost(entry["event"]) if "event" in entry else None,
+        totals={account: _spent(total) for account, total in entry.get("spent", {}).items()},
+        budgets=_budgets(entry),
+        reason=entry.get("reason"),
+    )
+
+
+def _cost(event: Mapping[str, Any]) -> Amounts:
+    """The cost of an event in whole units, as accounts count it: an exact sum can have thousands of digits."""
+    paid = Spent().plus(loss(from_record(event)))
+    return _counted(paid.pure, paid.epsilon_units, paid.rho_units, paid.delta_units)
+
+
+def _spent(total: Mapping[str, Any]) -> Amounts:
+    return _counted(total["pure"], int(total["epsilon"]), int(total["rho"]), int(total["delta"]))
+
+
+def _counted(pure: bool, epsilon: int, rho: int, delta: int) -> Amounts:
+    spent = str(epsilon * EPSILON_UNIT) if pure else None
+    return Amounts(spent, str(rho * EPSILON_UNIT), str(delta * DELTA_UNIT))
+
+
+def _budgets(entry: Mapping[str, Any]) -> dict[str, Amounts | None]:
+    changed = {entry["account"]: entry} if entry["kind"] == "top-up" else entry.get("budgets", {})
+    return {account: None if amounts is None else _budget(amounts) for account, amounts in changed.items()}
+
+
+def _budget(amounts: Mapping[str, Any]) -> Amounts:
+    return Amounts(str(Fraction(amounts["epsilon"])), None, str(Fraction(amounts["delta"])))

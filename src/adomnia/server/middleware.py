@@ -1,0 +1,87 @@
+"""Middleware around all routes: checks Host, adds security headers, logs, and hides unexpected exceptions."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders
+
+from adomnia.errors import Failure, Refusal
+from adomnia.noise import SystemBits
+from adomnia.server.authorization import is_known_host
+from adomnia.server.problems import render_problem, route_of
+from adomnia.server.roles import API, READING
+from adomnia.server.services import RequestSummary
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from adomnia.server.services import Services
+
+_DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+_PAGE_POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+_ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_DATA = _ALWAYS | {"Content-Security-Policy": _DATA_POLICY, "Referrer-Policy": "no-referrer"}
+# Not no-referrer: with it, a browser would call the origin of our own forms "null".
+_PAGE = _ALWAYS | {"Content-Security-Policy": _PAGE_POLICY, "Referrer-Policy": "same-origin"}
+_TLS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
+
+
+class RequestMiddleware:
+    """ASGI middleware for every request and reply."""
+
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self._app, self._services = app, services
+        extra = _TLS_ONLY if services.settings.secure else {}
+        self._data_headers, self._page_headers = _DATA | extra, _PAGE | extra
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request; other ASGI events pass through."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        arrived, status = monotonic(), 0
+        state = scope.setdefault("state", {})
+        state["arrived"], state["request_id"] = arrived, SystemBits().words(1).tobytes().hex()
+        headers = self._data_headers if scope["path"].startswith(API) else self._page_headers
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message).update({**headers, "X-Request-Id": state["request_id"]})
+            await send(message)
+
+        try:
+            hosts = Headers(scope=scope).getlist("host")
+            if len(hosts) == 1 and is_known_host(hosts[0], self._services.settings.hosts):
+                await self._app(scope, receive, send_with_headers)
+            else:
+                await render_problem(_foreign_host())(scope, receive, send_with_headers)
+        except Exception as fault:  # noqa: BLE001 - uvicorn would log its traceback
+            self._services.logs.log_fault(route_of(scope), fault)
+            if not status:
+                await render_problem(Failure())(scope, receive, send_with_headers)
+        finally:
+            self._report(scope, status, monotonic() - arrived)
+
+    def _report(self, scope: Scope, status: int, seconds: float) -> None:
+        route, state = route_of(scope), scope["state"]
+        reads = (scope["method"], route) in READING
+        user = state.get("user")
+        summary = RequestSummary(scope["method"], route, status, user, seconds, state["request_id"], reads)
+        self._services.logs.log_request(summary)
+        self._services.metrics.count_request(summary)
+
+
+def _foreign_host() -> Refusal:
+    fix = "use the address that the server printed at its start, or have the owner allow this name"
+    return Refusal("The Host header", "names another server", fix, code="host")

@@ -1,0 +1,129 @@
+"""HTTP with limits: on the number of connections, and on the size and the time of the head of a request.
+
+The parser has none of them: a caller could send headers for ever, or never.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from adomnia.server.running.addresses import network_of
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["BoundedHttpProtocol"]
+
+HEAD_BYTES = 32 * 1024
+HEAD_SECONDS = 10.0
+FRAMING = 8  # bytes allowed around each byte of a body: in chunks of one byte it needs six
+MOST_CONNECTIONS = 1000
+MOST_OF_ONE_CALLER = MOST_CONNECTIONS // 4
+
+
+class BoundedHttpProtocol(HttpToolsProtocol):
+    """One connection. Errors that it sends by itself look like those of the routes."""
+
+    behind_proxy = False  # if true, all connections come from the proxy
+    _in_head = False
+    _is_complete = True
+    _body_bytes = 0  # of the request that is being read
+    _body_total = 0  # of all requests on this connection
+    _other_bytes = 0  # of this request that are not body: head, sizes of chunks, trailers
+    _network = ""
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._network = network_of(self.client[0]) if self.client else ""
+        if len(self.connections) > MOST_CONNECTIONS or self._has_too_many():
+            self._reject(503, "overload", "has too many connections", "try again in 1 s")
+        else:
+            self._start_head_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        if self.cycle is None or self.cycle.response_complete:
+            self._start_head_timer()
+        before = self._body_total
+        super().data_received(data)
+        if self._is_complete or self.transport.is_closing():
+            self._other_bytes = 0
+            return
+        self._other_bytes += len(data) - (self._body_total - before)
+        if self._other_bytes > HEAD_BYTES + FRAMING * self._body_bytes:
+            fix = f"send at most {HEAD_BYTES} bytes of it"
+            self._reject(431, "head_too_large", "has a head that is too large", fix)
+
+    def on_message_begin(self) -> None:
+        self._in_head, self._is_complete, self._body_bytes = True, False, 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # Trailers after a chunked body are not taken for headers: no proxy before us has checked them.
+        if self._in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._end_head()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        self._body_total += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._is_complete = True
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - our errors have our own words
+        self._reject(400, "malformed", "is not HTTP", "send HTTP/1.1")
+
+    def _has_too_many(self) -> bool:
+        """Whether the caller of this connection has more connections than one may have."""
+        of_one = sum(getattr(other, "_network", None) == self._network for other in self.connections)
+        return not self.behind_proxy and of_one > MOST_OF_ONE_CALLER
+
+    def _start_head_timer(self) -> None:
+        if self._timer is None:
+            self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _end_head(self) -> None:
+        self._in_head = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _reject(self, status: int, code: str, why: str, fix: str) -> None:
+        self._end_head()
+        self.transport.write(_reply(status, code, why, fix))
+        self.transport.close()
+
+
+def _reply(status: int, code: str, why: str, fix: str) -> bytes:
+    what = "The server" if code == "overload" else "The request"
+    fields: dict[str, Any] = {"code": code, "what": what, "why": why, "fix": fix, "position": None, "request_id": None}
+    body = json.dumps({"error": fields}).encode()
+    head = [
+        f"HTTP/1.1 {status} {_PHRASES[status]}",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        "cache-control: no-store",
+        "x-content-type-options: nosniff",
+        "content-security-policy: default-src 'none'; frame-ancestors 'none'",
+        "connection: close",
+        *(["retry-after: 1"] if status == 503 else []),
+    ]
+    return "\r\n".join([*head, "", ""]).encode() + body
+
+
+_PHRASES = {400: "Bad Request", 431: "Request Header Fields Too Large", 503: "Service Unavailable"}

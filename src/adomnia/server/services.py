@@ -1,0 +1,51 @@
+"""Everything that the routes of one worker process use, and the summary of a request for log and metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adomnia.server.access import Access
+    from adomnia.server.running.logs import Logs
+    from adomnia.server.running.metrics import Metrics
+    from adomnia.server.running.rate_limiter import RateLimiter
+    from adomnia.server.running.served_dataset import ServedDataset
+    from adomnia.server.running.thread_pool import FairThreadPool
+    from adomnia.server.running.time_buckets import TimeBuckets
+    from adomnia.server.settings import Settings
+
+
+@dataclass(frozen=True)
+class Services:
+    """What the routes of a worker use: settings, users, the dataset, thread pools, limits, metrics and logs.
+
+    Questions that may read data run in `time_buckets`, password hashing in `password_pool`, and everything else in
+    `pool`, which therefore never waits for either.
+    """
+
+    settings: Settings
+    access: Access
+    dataset: ServedDataset
+    pool: FairThreadPool
+    password_pool: FairThreadPool
+    time_buckets: TimeBuckets
+    rate_limiter: RateLimiter
+    metrics: Metrics
+    logs: Logs
+
+
+@dataclass(frozen=True)
+class RequestSummary:
+    """A request that was answered, for log and metrics. `route` is the template, never the path itself.
+
+    If the route `reads_data`, log and metrics round its time to the edge of a time bucket.
+    """
+
+    method: str
+    route: str
+    status: int
+    user: str | None
+    seconds: float
+    request_id: str
+    reads_data: bool

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+import uvicorn
+
+from adomnia.server.running import http_protocol
+from adomnia.server.running.http_protocol import BoundedHttpProtocol
+
+PATIENCE = 30.0
+ASK = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+async def app(scope, receive, send):
+    """Says how much of the body it got, and the names of headers that begin with x."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+    text = b" ".join([str(size).encode(), *(name for name, _ in scope["headers"] if name.startswith(b"x"))])
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(text))]})
+    await send({"type": "http.response.body", "body": text})
+
+
+async def spoken(*pieces, pause=0.0):
+    """What a server says to these bytes until it hangs up."""
+    config = uvicorn.Config(
+        app, http=BoundedHttpProtocol, ws="none", lifespan="off", log_config=None, server_header=False, port=0
+    )
+    config.timeout_keep_alive = 0.2
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server._serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    address = server.servers[0].sockets[0].getsockname()[:2]
+    reader, writer = await asyncio.open_connection(*address)
+    try:
+        for piece in pieces:
+            if not reader.at_eof():
+                writer.write(piece)
+                await asyncio.sleep(pause)
+        return await reader.read()
+    except ConnectionError:
+        return b""  # it hung up in the middle of what was said
+    finally:
+        writer.close()
+        server.should_exit = True
+        await serving
+
+
+def said(*pieces, **options):
+    return asyncio.run(asyncio.wait_for(spoken(*pieces, **options), PATIENCE))
+
+
+def error_of(reply):
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert b"content-length: %d" % len(body) in head
+    assert set(json.loads(body)["error"]) == {"code", "what", "why", "fix", "position", "request_id"}
+    return int(head.split()[1]), json.loads(body)["error"]["code"]
+
+
+def test_requests_pass():
+    reply = said(ASK, ASK, pause=0.05)
+    assert reply.count(b"HTTP/1.1 200 OK") == 2
+    assert b"server:" not in reply
+
+
+def test_a_body_is_not_part_of_the_head():
+    size = 4 * http_protocol.HEAD_BYTES
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size
+    assert said(head + b"x" * size).endswith(b"%d" % size)
+    assert said(head, b"x" * size, pause=0.05).endswith(b"%d" % size)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 2 * http_protocol.HEAD_BYTES,
+        b"GET /" + b"a" * 2 * http_protocol.HEAD_BYTES,
+        b"GET / HTTP/1.1\r\n" + b"X-Many: a\r\n" * http_protocol.HEAD_BYTES,
+    ],
+)
+def test_a_head_that_is_too_large_is_refused(head):
+    pieces = [head[start : start + 20_000] for start in range(0, len(head), 20_000)]
+    assert error_of(said(*pieces[:2], pause=0.05)) == (431, "head_too_large")
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nX-Before: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+
+
+def test_what_comes_after_a_body_is_no_header():
+    assert said(CHUNKED + b"X-After: 1\r\nAuthorization: Bearer t\r\n\r\n").endswith(b"2 x-before")
+
+
+@pytest.mark.parametrize("endless", [b"a:b\r\n" * 4000, b"a: " + b"b" * 20_000])
+def test_what_comes_after_a_body_has_an_end(endless):
+    assert error_of(said(CHUNKED, endless, endless, endless[3:], pause=0.05)) == (431, "head_too_large")
+
+
+def test_a_body_may_come_in_pieces_of_one_byte():
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    pieces = b"1\r\nx\r\n" * 20_000
+    assert said(head, pieces[:60_000], pieces[60_000:], b"0\r\n\r\n", pause=0.05).endswith(b"20000")
+
+
+def test_requests_that_follow_each_other_closely_are_counted_apart():
+    body = b"x" * http_protocol.HEAD_BYTES
+    ask = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    reply = said(ask + ask + ask[:20], ask[20:], pause=0.1)
+    assert reply.count(b"HTTP/1.1 200 OK") == 3
+
+
+@pytest.mark.parametrize("noise", [b"\x16\x03\x01\x02\x00\x01\x00", b"HELO mail\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"])
+def test_what_is_not_http_is_refused_in_the_shape_of_all_errors(noise):
+    assert error_of(said(noise)) == (400, "malformed")
+
+
+@pytest.mark.parametrize("pieces", [(), (b"GET / HTTP/1.1\r\n",), (b"\r\n", b"\r\n"), (ASK, b"GET / HT")])
+def test_whoever_does_not_get_to_the_end_of_a_head_is_cut_off(monkeypatch, pieces):
+    monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.3)
+    assert b"HTTP/1.1 200" in said(*pieces, pause=0.1) or ASK not in pieces
+
+
+def test_drops_of_a_head_do_not_put_its_end_off(monkeypatch):
+    monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.3)
+    assert said(*(bytes([byte]) for byte in ASK * 4), pause=0.05) == b""
+
+
+def test_too_many_connections_are_turned_away(monkeypatch):
+    monkeypatch.setattr(http_protocol, "MOST_CONNECTIONS", 0)
+    reply = said()
+    assert error_of(reply) == (503, "overload")
+    assert b"retry-after: 1" in reply
+
+
+def test_one_caller_does_not_have_all_connections(monkeypatch):
+    monkeypatch.setattr(http_protocol, "MOST_OF_ONE_CALLER", 0)
+    assert error_of(said()) == (503, "overload")
+    monkeypatch.setattr(BoundedHttpProtocol, "behind_proxy", True)
+    assert b"HTTP/1.1 200 OK" in said(ASK)

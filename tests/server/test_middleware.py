@@ -1,0 +1,157 @@
+"""What is true of every reply."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from adomnia.server.middleware import RequestMiddleware
+from kit import house
+
+ALWAYS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cache-control": "no-store",
+    "cross-origin-resource-policy": "same-origin",
+}
+SECRET = "Zebulon's salary is 7"
+
+
+class Book:
+    """Logs and metrics that remember."""
+
+    def __init__(self) -> None:
+        self.seen, self.faults = [], []
+
+    def log_request(self, seen) -> None:
+        self.seen.append(seen)
+
+    def log_fault(self, route, fault) -> None:
+        self.faults.append((route, type(fault).__name__))
+
+
+def asked(app, book: Book, secure: bool = False, path: str = "/api/v1/x", host: bytes = b"localhost"):
+    """The messages that the middleware around an app sends."""
+    settings = SimpleNamespace(secure=secure, hosts=("localhost",))
+    services = SimpleNamespace(settings=settings, logs=book, metrics=SimpleNamespace(count_request=lambda _: None))
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"host", host)], "query_string": b""}
+    sent = []
+
+    async def send(message) -> None:
+        sent.append(message)
+
+    asyncio.run(RequestMiddleware(app, services)(scope, None, send))
+    return sent
+
+
+def headers_of(message) -> dict[str, str]:
+    return {name.decode(): value.decode() for name, value in message["headers"]}
+
+
+async def fine(scope, receive, send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+async def broken(scope, receive, send) -> None:
+    raise ZeroDivisionError(SECRET)
+
+
+async def broken_halfway(scope, receive, send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    raise ZeroDivisionError(SECRET)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "path"),
+    [
+        (None, "GET", "/api/v1/health"),
+        (None, "GET", "/api/v1/me"),
+        ("alice", "GET", "/api/v1/me"),
+        ("alice", "GET", "/api/v1/users"),
+        ("alice", "POST", "/api/v1/datasets/hospital/query"),
+        ("olga", "GET", "/api/v1/metrics"),
+        (None, "GET", "/api/v1/nothing"),
+        (None, "PUT", "/api/v1/me"),
+        (None, "GET", "/sign-in"),
+        (None, "GET", "/"),
+        (None, "GET", "/style.css"),
+        (None, "GET", "/nothing"),
+    ],
+)
+def test_every_reply_has_the_security_headers(shared_house, name, method, path):
+    headers = shared_house.ask(name, method, path).headers
+    assert {key: headers[key] for key in ALWAYS} == ALWAYS
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "script-src" not in policy
+    assert "unsafe" not in policy
+    assert headers["referrer-policy"] == ("no-referrer" if path.startswith("/api") else "same-origin")
+    assert "strict-transport-security" not in headers
+    assert "server" not in headers
+
+
+def test_under_tls_browsers_are_told_to_stay_there():
+    (start, _) = asked(fine, Book(), secure=True)
+    assert headers_of(start)["strict-transport-security"] == "max-age=31536000"
+
+
+def test_each_request_has_an_id_of_the_server_which_the_log_has_too(shared_house):
+    ids = [shared_house.ask("alice", "GET", "/api/v1/me").headers["x-request-id"] for _ in range(2)]
+    assert len(set(ids)) == 2
+    logged = [json.loads(line).get("request_id") for line in shared_house.log.getvalue().splitlines()]
+    assert set(ids) <= set(logged)
+
+
+def test_what_nobody_foresaw_is_the_constant_failure_and_the_log_hears_its_class_alone():
+    book = Book()
+    start, body = asked(broken, book)
+    assert start["status"] == 424
+    assert SECRET not in body["body"].decode()
+    assert book.faults == [("unmatched", "ZeroDivisionError")]
+    assert [seen.status for seen in book.seen] == [424]
+
+
+def test_a_reply_that_breaks_off_is_not_begun_again():
+    book = Book()
+    sent = asked(broken_halfway, book)
+    assert [message["type"] for message in sent] == ["http.response.start"]
+    assert book.faults == [("unmatched", "ZeroDivisionError")]
+
+
+def test_only_requests_are_looked_at():
+    seen = []
+
+    async def app(scope, receive, send) -> None:
+        seen.append(scope["type"])
+
+    shell = RequestMiddleware(app, SimpleNamespace(settings=SimpleNamespace(secure=False, hosts=())))
+    asyncio.run(shell({"type": "lifespan"}, None, None))
+    assert seen == ["lifespan"]
+
+
+def test_log_and_metrics_hear_the_template_of_a_route_and_never_the_path(shared_house):
+    shared_house.ask("alice", "GET", f"{house.DATASET}/answers/{house.CANARY}?confidence={house.CANARY}")
+    shared_house.ask("alice", "GET", f"/{house.CANARY}")
+    shared_house.ask(None, "GET", "/api/v1/me", headers={"Authorization": f"Bearer {house.CANARY}"})
+    log = shared_house.log.getvalue()
+    assert house.CANARY not in log
+    assert '"route": "/api/v1/datasets/{dataset}/answers/{request_id}"' in log
+    assert '"route": "unmatched"' in log
+    assert house.CANARY not in shared_house.ask("olga", "GET", "/api/v1/metrics").text
+
+
+def test_the_log_says_who_asked_and_whether_data_may_have_been_read(shared_house):
+    book = Book()
+    shared_house.query("alice")
+    lines = [json.loads(line) for line in shared_house.log.getvalue().splitlines()]
+    assert lines[-1]["user"] == "alice"
+    assert lines[-1]["status"] == 200
+    asked(fine, book)
+    assert not book.seen[0].reads_data
+    assert replace(book.seen[0], seconds=0, request_id="").user is None
