@@ -11,7 +11,7 @@ from adomnia.catalog.checks import Promise
 from adomnia.catalog.model import Policy
 from adomnia.cli import accounts
 from adomnia.cli.accounts import Account
-from adomnia.privacy.amounts import shown_down
+from adomnia.privacy.amounts import show_down
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Filter
 
@@ -26,10 +26,10 @@ REST = RHO - Fraction(1, 16)
     [
         (PURE, ("epsilon 2", "epsilon 0", "epsilon 2")),
         (PURE.after(Pure(2)), ("epsilon 2", "epsilon 2", "epsilon 0")),
-        (EITHER, ("epsilon 2, delta 0.000001", "epsilon 0", f"epsilon 2 or rho {shown_down(RHO)}")),
+        (EITHER, ("epsilon 2, delta 0.000001", "epsilon 0", f"epsilon 2 or rho {show_down(RHO)}")),
         (
             EITHER.after(Concentrated(0.0625)),
-            ("epsilon 2, delta 0.000001", "rho 0.0625", f"rho {shown_down(REST)}"),
+            ("epsilon 2, delta 0.000001", "rho 0.0625", f"rho {show_down(REST)}"),
         ),
     ],
 )

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from adomnia.cli import display
 from adomnia.cli.demonstration import demonstrate, price_of
-from adomnia.privacy.amounts import shown_down, shown_up
+from adomnia.privacy.amounts import show_down, show_up
 
 PRICES = ["0.02", "0.3", "0.5", "2"]
 
@@ -33,11 +33,11 @@ def test_the_page_says_price_answer_interval_truth_and_what_is_left(shown):
     first = shown.answers[0]
     low, high = display.interval(first, shown.half_width)
     for words in (
-        f"epsilon {shown_up(shown.price.epsilon)}, out of a budget of 2",
+        f"epsilon {show_up(shown.price.epsilon)}, out of a budget of 2",
         f"an error of at most {shown.half_width}, 95% of the time",
         f"{first.noisy}   95% interval {low} to {high}",
         f"{first.exact}, so the noise was {first.noisy - first.exact:+}",
-        f"epsilon {shown_down(first.epsilon_left)}",
+        f"epsilon {show_down(first.epsilon_left)}",
     ):
         assert words in page
 

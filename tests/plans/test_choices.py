@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.plans.choices import Chain, Compared, Contrary, Keyed, compared, holding, steps
+from adomnia.plans.choices import Chain, Compared, Contrary, Keyed, count_operations, evaluate_condition, list_terms
 from adomnia.plans.formulas import Formula
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text, Truth
@@ -22,7 +22,7 @@ ABOVE_TWO = Compared(">", COUNT, Fraction(2))
 
 
 def cells(condition):
-    return np.flatnonzero(holding(condition, (SEX, ACTIVE), VALUES)).tolist()
+    return np.flatnonzero(evaluate_condition(condition, (SEX, ACTIVE), VALUES)).tolist()
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_chains_hold_where_all_or_any_part_does():
 def test_every_term_that_is_compared_is_found():
     formula = Formula("negative", (COUNT,))
     condition = Contrary(Chain("and", (ABOVE_TWO, Keyed(SEX, "F"), Compared("<", formula, COUNT))))
-    assert list(compared(condition)) == [COUNT, Fraction(2), formula, COUNT]
-    assert steps(condition) == 1 + 1 + 3 + 1 + 4
+    assert list(list_terms(condition)) == [COUNT, Fraction(2), formula, COUNT]
+    assert count_operations(condition) == 1 + 1 + 3 + 1 + 4

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.plans.descriptions import describe, describe_query, line
+from adomnia.plans.descriptions import describe, describe_plan, describe_query
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Literal, call, number, text
 from adomnia.privacy.kinds import Day, Quantity, Text, Truth
@@ -75,4 +75,6 @@ def test_measurements_are_described_by_what_they_count(aggregate, words):
 
 def test_a_plan_is_one_line():
     plan = lower("SELECT sex, COUNT(*) AS n FROM people WHERE active GROUP BY sex ORDER BY n DESC LIMIT 2", HOSPITAL)
-    assert line(plan) == "people[1] WHERE active BY sex: sex = [sex], n = COUNT(*) ORDER BY COUNT(*) DESC LIMIT 2"
+    assert (
+        describe_plan(plan) == "people[1] WHERE active BY sex: sex = [sex], n = COUNT(*) ORDER BY COUNT(*) DESC LIMIT 2"
+    )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.plans.finish import finish
-from adomnia.plans.formulas import estimated
+from adomnia.plans.formulas import estimate_term
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate
 from adomnia.statistics.count import Count
@@ -152,7 +152,7 @@ def ours(text):
     }
     estimates = {each: Estimate(np.array(values, dtype=float), None, "") for each, values in sums.items()}
     columns = [
-        list(AGES) if output.source in plan.keys else estimated(output.source, estimates).values.tolist()
+        list(AGES) if output.source in plan.keys else estimate_term(output.source, estimates).values.tolist()
         for output in plan.outputs
     ]
     return [tuple(column[cell] for column in columns) for cell in finish(plan, estimates)]

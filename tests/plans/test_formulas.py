@@ -13,7 +13,7 @@ from scipy.stats import beta
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
-from adomnia.plans.formulas import Formula, estimated, is_linear, noisy, operations, statistics_of
+from adomnia.plans.formulas import Formula, count_nodes, estimate_term, is_linear, noisy_values, statistics_of
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear, reach_of
@@ -65,14 +65,14 @@ def of(function, *terms):
     ],
 )
 def test_a_formula_is_computed_on_noisy_values(source, value):
-    assert noisy(source, known(7, 2)) == value
-    assert estimated(source, known(7, 2)).values == value
+    assert noisy_values(source, known(7, 2)) == value
+    assert estimate_term(source, known(7, 2)).values == value
 
 
 def test_a_statistic_alone_is_its_own_estimate():
     estimates = known(7, 2)
-    assert estimated(A, estimates) is estimates[A]
-    assert noisy(A, estimates) == 7
+    assert estimate_term(A, estimates) is estimates[A]
+    assert noisy_values(A, estimates) == 7
 
 
 @pytest.mark.parametrize(
@@ -91,29 +91,29 @@ def test_a_statistic_alone_is_its_own_estimate():
     ],
 )
 def test_a_box_goes_from_the_least_to_the_greatest_value(source, box):
-    lower_end, upper_end = estimated(source, known(7, 2, reach=1)).interval(0.95, 1)
+    lower_end, upper_end = estimate_term(source, known(7, 2, reach=1)).interval(0.95, 1)
     assert (lower_end, upper_end) == box
 
 
 def test_a_quotient_whose_divisor_may_be_zero_is_a_number_with_an_unbounded_interval():
     for divisor in (0, 1, -1):
-        estimate = estimated(of("/", A, B), known(7, divisor, reach=1))
+        estimate = estimate_term(of("/", A, B), known(7, divisor, reach=1))
         assert np.isfinite(estimate.values)
         assert estimate.interval(0.95, 1) == (-np.inf, np.inf)
-    assert noisy(of("/", A, B), known(7, 0)) == 0
+    assert noisy_values(of("/", A, B), known(7, 0)) == 0
 
 
 def test_what_is_computed_from_an_unbounded_interval_is_unbounded_and_never_no_number():
     quotient = of("/", A, B)
     for source in (of("-", quotient, quotient), of("*", quotient, Fraction(0)), of("/", quotient, quotient)):
-        assert estimated(source, known(7, 0, reach=1)).interval(0.95, 1) == (-np.inf, np.inf)
+        assert estimate_term(source, known(7, 0, reach=1)).interval(0.95, 1) == (-np.inf, np.inf)
 
 
 def test_values_too_large_for_a_double_are_its_largest_and_nothing_is_minus_zero():
     source = of("*", of("*", A, A), of("*", A, A))
-    assert noisy(source, known(1e300, 1)) == LARGEST
-    assert noisy(of("-", source, source), known(1e300, 1)) == 0
-    assert not np.signbit(noisy(of("negative", A), known(0, 1)))
+    assert noisy_values(source, known(1e300, 1)) == LARGEST
+    assert noisy_values(of("-", source, source), known(1e300, 1)) == 0
+    assert not np.signbit(noisy_values(of("negative", A), known(0, 1)))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_formula_of_integers_is_one_unless_it_divides(text, whole):
         )
         for each in statistics_of(source)
     }
-    assert estimated(source, estimates).whole is whole
+    assert estimate_term(source, estimates).whole is whole
 
 
 @pytest.mark.parametrize(
@@ -160,23 +160,23 @@ def test_only_sums_and_multiples_have_a_width_that_is_known_before(text, linear)
 
 
 def test_operations_are_counted():
-    assert operations(A) == operations(Fraction(1)) == 1
-    assert operations(of("+", of("*", Fraction(2), A), A)) == 5
+    assert count_nodes(A) == count_nodes(Fraction(1)) == 1
+    assert count_nodes(of("+", of("*", Fraction(2), A), A)) == 5
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 1.5, -1])
 def test_a_confidence_that_is_none_is_an_error(confidence):
     with pytest.raises(ValueError, match="confidence must be above 0 and below 1"):
-        estimated(of("+", A, B), known(1, 2)).interval(confidence, 1)
+        estimate_term(of("+", A, B), known(1, 2)).interval(confidence, 1)
 
 
 def test_each_statistic_is_asked_for_its_part_of_what_is_left_open_and_for_all_cells():
     asked = []
     estimate = Estimate(np.array(1.0), lambda *arguments: asked.append(arguments) or (np.array(0), np.array(1)), "")
-    estimated(of("+", of("+", A, B), A), {A: estimate, B: estimate}).interval(0.95, 7)
+    estimate_term(of("+", of("+", A, B), A), {A: estimate, B: estimate}).interval(0.95, 7)
     assert asked == [(pytest.approx(0.975), 7)] * 2
     asked.clear()
-    estimated(of("+", A, B), {A: estimate, B: estimate}).interval(1 - 2.0**-53, 1)
+    estimate_term(of("+", A, B), {A: estimate, B: estimate}).interval(1 - 2.0**-53, 1)
     assert all(confidence < 1 for confidence, _ in asked)
 
 
@@ -197,10 +197,10 @@ formulas = st.one_of(
 
 @given(formulas, numbers, numbers, numbers.map(abs), st.tuples(*[st.floats(-1, 1)] * 2))
 def test_a_box_holds_what_the_formula_is_wherever_its_statistics_are(source, one, other, reach, moved):
-    lower_end, upper_end = estimated(source, known(one, other, reach=reach)).interval(0.95, 1)
+    lower_end, upper_end = estimate_term(source, known(one, other, reach=reach)).interval(0.95, 1)
     assert not np.isnan(lower_end)
     assert not np.isnan(upper_end)
-    inside = noisy(source, known(one + round(moved[0] * reach), other + round(moved[1] * reach)))
+    inside = noisy_values(source, known(one + round(moved[0] * reach), other + round(moved[1] * reach)))
     assert np.isfinite(inside)
     assert lower_end <= inside <= upper_end
 
@@ -224,7 +224,7 @@ def test_an_interval_covers_the_exact_answer_as_often_as_it_says(text, one, othe
     source = formula(text)
     a, b = dict.fromkeys(statistics_of(source))
     estimates = {a: drawn(one, 50, "one", told), b: drawn(other, 7, "other", told)}
-    lower_end, upper_end = estimated(source, estimates).interval(0.95, 1)
+    lower_end, upper_end = estimate_term(source, estimates).interval(0.95, 1)
     # A ratio of nothing to nothing may be anything, and 3 is asked for here.
     truth = one - 12 * other if "-" in text else one / other if other else 3
     hits = int(((lower_end <= truth) & (truth <= upper_end)).sum())
@@ -244,7 +244,7 @@ def additive(one, other):
 
 
 def width(source, estimates):
-    lower_end, upper_end = estimated(source, estimates).interval(0.95, 1)
+    lower_end, upper_end = estimate_term(source, estimates).interval(0.95, 1)
     return float(upper_end - lower_end)
 
 
@@ -254,9 +254,9 @@ def test_a_sum_of_two_noisy_numbers_has_the_interval_of_their_noise_together():
     source = of("-", of("*", Fraction(2), A), of("/", B, Fraction(3)))
     reach = reach_of(((one, Fraction(1, 2)), (other, Fraction(-1, 3))), 0.95, 1)
     assert width(source, estimates) == pytest.approx(2 * float(reach), abs=1 / 6)  # rounded up to whole sixths
-    lower_end, upper_end = estimated(of("+", source, Fraction(5)), estimates).interval(0.95, 1)
+    lower_end, upper_end = estimate_term(of("+", source, Fraction(5)), estimates).interval(0.95, 1)
     assert (lower_end + upper_end) / 2 == pytest.approx(200 - 7 / 3 + 5)
-    assert "law of their noise" in estimated(source, estimates).method
+    assert "law of their noise" in estimate_term(source, estimates).method
 
 
 def test_what_cancels_out_has_no_noise_of_its_own():
@@ -268,7 +268,7 @@ def test_what_cancels_out_has_no_noise_of_its_own():
 def test_a_quotient_of_two_noisy_numbers_has_the_interval_of_fieller():
     one, other = measured(4000, 40), measured(300, 3)
     estimates = additive(one, other)
-    found = estimated(of("/", of("*", Fraction(-8), A), B), estimates).interval(0.95, 1)
+    found = estimate_term(of("/", of("*", Fraction(-8), A), B), estimates).interval(0.95, 1)
     ends = quotient_bounds(one, other, 0.95, 1)
     assert found == (pytest.approx(-2 * ends[1]), pytest.approx(-2 * ends[0]))
     boxed = {A: replace(estimates[A], parts=()), B: replace(estimates[B], parts=())}
@@ -280,7 +280,7 @@ def test_a_quotient_that_shares_its_divisor_with_the_dividend_is_a_ratio_and_a_s
     distances, count = measured(-900, 120), measured(500, 2)
     summed = linear(((distances, Fraction(1)), (count, Fraction(60))), "")
     estimates = {A: summed, B: in_steps(count, Fraction(1), "")}
-    found = estimated(of("/", A, of("at least 1", B)), estimates).interval(0.95, 1)
+    found = estimate_term(of("/", A, of("at least 1", B)), estimates).interval(0.95, 1)
     ends = quotient_bounds(distances, count, 1 - 0.05 * 0.95, 1)
     assert found == (pytest.approx(60 + ends[0]), pytest.approx(60 + ends[1]))
 
@@ -288,7 +288,7 @@ def test_a_quotient_that_shares_its_divisor_with_the_dividend_is_a_ratio_and_a_s
 def test_a_quotient_by_a_count_that_may_be_zero_keeps_to_the_box():
     one, other = measured([50, 50], 4, (2,)), measured([3, 400], 2, (2,))
     source = of("/", A, of("at least 1", B))
-    lower_end, upper_end = estimated(source, additive(one, other)).interval(0.95, 1)
+    lower_end, upper_end = estimate_term(source, additive(one, other)).interval(0.95, 1)
     reach = [each.noise.interval(1 - 0.05 * 0.05 / 2).half_width for each in (one, other)]
     assert upper_end[0] == (50 + reach[0]) / 4
     assert lower_end[0] == (50 - reach[0]) / 4 / (3 + reach[1])
@@ -298,19 +298,19 @@ def test_a_quotient_by_a_count_that_may_be_zero_keeps_to_the_box():
 def test_pieces_whose_law_is_known_are_the_corners_of_a_box():
     estimates = additive(measured(4000, 40), measured(300, 3))
     ratio = of("/", A, B)
-    alone = estimated(ratio, estimates).interval(0.95, 1)
-    assert estimated(of("round", ratio, Fraction(9)), estimates).interval(0.95, 1) == tuple(
+    alone = estimate_term(ratio, estimates).interval(0.95, 1)
+    assert estimate_term(of("round", ratio, Fraction(9)), estimates).interval(0.95, 1) == tuple(
         pytest.approx(end, abs=1e-8) for end in alone
     )
-    assert "each within its interval" in estimated(of("*", ratio, A), estimates).method
-    assert "each within its interval" in estimated(of("/", of("+", A, Fraction(1)), B), estimates).method
+    assert "each within its interval" in estimate_term(of("*", ratio, A), estimates).method
+    assert "each within its interval" in estimate_term(of("/", of("+", A, Fraction(1)), B), estimates).method
 
 
 def test_constants_beyond_what_doubles_can_follow_are_boxed():
     estimates = additive(measured(4000, 40), measured(300, 3))
     huge = Fraction(10) ** 300
     source = of("*", huge, of("*", huge, A))
-    assert estimated(source, estimates).interval(0.95, 1)[1] == np.inf
+    assert estimate_term(source, estimates).interval(0.95, 1)[1] == np.inf
     assert width(of("/", of("-", of("*", huge, A), of("*", huge, A)), huge), estimates) >= 0
 
 
@@ -320,7 +320,7 @@ def test_a_mean_by_hand_covers_as_often_as_it_says(told):
     source = of("/", A, of("at least 1", B))
     for one, other in ((0, 0), (40, 1), (90, 9), (5000, 300)):
         estimates = {A: drawn(one, 50, "one", told), B: drawn(other, 7, "other", told)}
-        lower_end, upper_end = estimated(source, estimates).interval(0.95, 1)
+        lower_end, upper_end = estimate_term(source, estimates).interval(0.95, 1)
         truth = one / max(other, 1)
         hits = int(((lower_end <= truth) & (truth <= upper_end)).sum())
         if told == 1:

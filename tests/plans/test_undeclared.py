@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.threshold import Threshold
-from adomnia.plans.undeclared import MOST_NAMED, resolved, shared, tagged
+from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, resolve_open_keys, tag_open_keys
 from adomnia.pricing.findings import cost, explain_need, list_findings, price_finding, total_price
 from adomnia.pricing.payment import price_batch, price_question
 from adomnia.pricing.questions import Question
@@ -96,7 +96,7 @@ def test_where_the_budget_is_pure_the_refusal_names_what_the_owner_can_do():
 def test_declared_keys_stay_as_they_are():
     found = plan_of("SELECT sex, COUNT(*) FROM people GROUP BY sex").keys
     assert not any(map(is_open, found))
-    assert shared(found) == found
+    assert limit_open_keys(found) == found
 
 
 def test_several_open_keys_share_the_groups_that_one_may_make():
@@ -236,8 +236,8 @@ def test_found_values_are_keys_like_any_others_wherever_they_stand():
     text = (
         "SELECT name, COUNT(*) AS n FROM people GROUP BY name HAVING name <> 'bo' AND COUNT(*) > 3 ORDER BY name DESC"
     )
-    plan = tagged(plan_of(text), asked(text, epsilon=1, delta=1e-9).finding)
-    known = resolved(plan, [("ann",), ("bo",)])
+    plan = tag_open_keys(plan_of(text), asked(text, epsilon=1, delta=1e-9).finding)
+    known = resolve_open_keys(plan, [("ann",), ("bo",)])
     (key,) = known.keys
     assert key.among == Names(("ann", "bo"))
     assert known.outputs[0].source == known.order[0].by == key
@@ -254,7 +254,7 @@ def _keyed(condition):
 
 def test_only_values_that_were_named_together_are_shown():
     plan = plan_of("SELECT name, sex, eye_color, COUNT(*) FROM people GROUP BY name, sex, eye_color")
-    known = resolved(plan, [("ann", "blue"), ("bo", "green")])
+    known = resolve_open_keys(plan, [("ann", "blue"), ("bo", "green")])
     shape = [len(key_cells(key)) for key in known.keys]
     assert sorted(shape) == [2, 2, 3]
     shown = list(zip(*np.unravel_index(known.named, shape), strict=True))
@@ -265,7 +265,7 @@ def test_only_values_that_were_named_together_are_shown():
 
 
 def test_where_nothing_is_found_something_is_measured_and_nothing_shown():
-    known = resolved(plan_of(NAMES), [])
+    known = resolve_open_keys(plan_of(NAMES), [])
     assert [key.labels for key in known.keys] == [("",)]
     assert known.named == ()
 

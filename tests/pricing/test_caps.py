@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adomnia.catalog.model import Profile
-from adomnia.plans.descriptions import line
+from adomnia.plans.descriptions import describe_plan
 from adomnia.pricing.caps import Cap, LeftOut, choose_caps, largest_caps
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Concentrated, Pure
@@ -81,7 +81,7 @@ def test_all_measurements_of_a_question_have_one_cap_and_so_has_its_plan():
     assert 1 < caps["visits"] < MOST
     assert {measure.query.relation.rows_per_person for measure in list_measures(plan, Pure(0.01))} == {caps["visits"]}
     assert plan.relation.rows_per_person == caps["visits"]
-    assert f"visits[{caps['visits']}]" in line(plan)
+    assert f"visits[{caps['visits']}]" in describe_plan(plan)
 
 
 def test_the_cap_is_part_of_the_identity():

@@ -16,8 +16,8 @@ from adomnia.privacy.amounts import (
     proportion,
     round_down,
     round_up,
-    shown_down,
-    shown_up,
+    show_down,
+    show_up,
     whole,
 )
 from privacy.references import NOT_FINITE_NUMBERS, NOT_POSITIVE, TOO_EXTREME, fractions, some
@@ -126,7 +126,7 @@ def test_tenths_and_millionths_are_whole_units():
 @some
 @given(fractions)
 def test_what_is_shown_errs_on_the_stated_side_in_the_sixth_digit(amount):
-    low, high = Fraction(shown_down(amount)), Fraction(shown_up(amount))
+    low, high = Fraction(show_down(amount)), Fraction(show_up(amount))
     assert low <= amount <= high
     assert high - low <= amount / 10**5
 
@@ -136,4 +136,4 @@ def test_what_is_shown_errs_on_the_stated_side_in_the_sixth_digit(amount):
     [(Fraction(0), "0"), (Fraction(100), "100"), (Fraction(1, 3), "0.333334"), (Fraction(1, 10**20), "1e-20")],
 )
 def test_amounts_are_shown_the_way_people_write_them(amount, shown):
-    assert shown_up(amount) == shown
+    assert show_up(amount) == shown

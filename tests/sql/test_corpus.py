@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from adomnia.errors import Refusal
-from adomnia.plans.descriptions import line
+from adomnia.plans.descriptions import describe_plan
 from adomnia.plans.plan import Plan
 from adomnia.sql.lower import lower, plan_question
 from adomnia.sql.reading.parse import parse
@@ -33,7 +33,7 @@ def reply(text):
         found = plan_question(parse(text), HOSPITAL)
     except Refusal as refusal:
         return "REJECT", refusal.code, str(refusal)
-    return ("ANSWER", None, line(found)) if isinstance(found, Plan) else ("PUBLIC", None, repr(found))
+    return ("ANSWER", None, describe_plan(found)) if isinstance(found, Plan) else ("PUBLIC", None, repr(found))
 
 
 @pytest.mark.parametrize(("entry", "text"), list(requests()))

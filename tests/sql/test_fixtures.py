@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.plans.descriptions import describe_relation, line
+from adomnia.plans.descriptions import describe_plan, describe_relation
 from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy.relations import Private, Where
 from adomnia.sql.lower import plan_question
@@ -40,7 +40,11 @@ def meaning(question):
     if isinstance(found, PublicRows):
         return public(found)
     rows = found.relation.source if isinstance(found.relation, Where) else found.relation
-    return line(found) if isinstance(rows, Private) else f"{found.relation.rows_per_person} x {line(found)}"
+    return (
+        describe_plan(found)
+        if isinstance(rows, Private)
+        else f"{found.relation.rows_per_person} x {describe_plan(found)}"
+    )
 
 
 def public(found):

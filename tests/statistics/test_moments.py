@@ -14,7 +14,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call, number
 from adomnia.privacy.kinds import Quantity
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.moments import ROWS, Moments, beside, centred, product, query_moments, width
+from adomnia.statistics.moments import ROWS, Moments, centre_total, multiply_totals, query_moments, where_both, width
 from kit.spreads import OF_W, OF_X, OF_Y, W, X, columns, evaluated
 
 NOISE = DiscreteLaplace(Fraction(2))
@@ -28,14 +28,14 @@ def total(lower, upper, step, whole=False):
 
 
 def test_products_of_whole_numbers_are_whole_and_counted_from_the_middle_of_their_range():
-    squares = product(OF_ALL_W, OF_ALL_W)
+    squares = multiply_totals(OF_ALL_W, OF_ALL_W)
     assert (squares.domain, squares.centre, squares.magnitude) == (Numbers.integers(0, 900), 450, 450)
     distance = call("-", W, number(30))
     assert squares.value == call("*", distance, distance)
 
 
 def test_products_of_other_numbers_are_on_a_grid_between_the_least_and_the_greatest():
-    products = product(OF_X.aggregate, OF_Y)
+    products = multiply_totals(OF_X.aggregate, OF_Y)
     assert products.domain == Numbers.bounded(-50 * 250, 50 * 250)
     assert products.centre == 0
     values = evaluated(products.value, columns("normal", 1000))
@@ -43,45 +43,45 @@ def test_products_of_other_numbers_are_on_a_grid_between_the_least_and_the_great
 
 
 def test_squares_are_never_negative_and_one_row_moves_their_sum_by_half_their_range():
-    squares = product(OF_X.aggregate, OF_X.aggregate)
+    squares = multiply_totals(OF_X.aggregate, OF_X.aggregate)
     assert squares.domain == Numbers.bounded(0, 2500)
     assert squares.magnitude == pytest.approx(1250 / squares.domain.step, rel=1e-5)
 
 
 def test_bounds_off_their_grid_are_within_reach():
     """The middle of 0.1 to 0.9 in quarters is 0.5: both bounds are 0.4 away."""
-    squares = product(total("0.1", "0.9", "0.25"), total("0.1", "0.9", "0.25"))
+    squares = multiply_totals(total("0.1", "0.9", "0.25"), total("0.1", "0.9", "0.25"))
     assert squares.domain.upper == Fraction(4, 10) ** 2
 
 
 def test_large_whole_numbers_are_no_longer_multiplied_exactly():
     large = total(0, 10**9, 1, whole=True)
-    assert product(large, large).domain == Numbers.bounded(0, (5 * 10**8) ** 2)
+    assert multiply_totals(large, large).domain == Numbers.bounded(0, (5 * 10**8) ** 2)
 
 
 def test_a_constant_has_products_too():
-    assert product(total(7, 7, 7), total(7, 7, 7)).domain == Numbers.integers(0, 0)
+    assert multiply_totals(total(7, 7, 7), total(7, 7, 7)).domain == Numbers.integers(0, 0)
 
 
 def test_products_that_doubles_cannot_hold_are_refused():
     huge = Total(X, Numbers.bounded(0, 2**460))
     with pytest.raises(ValueError, match=r"Products of distances must be at most 2\*\*900"):
-        product(huge, huge)
+        multiply_totals(huge, huge)
 
 
 def test_distances_are_those_that_a_mean_sums_up():
-    assert centred(OF_ALL_W) == replace(OF_ALL_W, centre=30)
+    assert centre_total(OF_ALL_W) == replace(OF_ALL_W, centre=30)
     assert width(OF_ALL_W) == 60.0
 
 
 def test_a_value_beside_another_is_missing_where_the_other_is():
     rows = {"w": np.array([1.0, 2.0, np.nan]), "x": np.array([np.nan, 5.0, 5.0])}
-    assert np.isnan(evaluated(beside(OF_ALL_W, OF_X.aggregate).value, rows)).tolist() == [True, False, True]
-    assert beside(OF_ALL_W, OF_X.aggregate).domain == OF_ALL_W.domain
+    assert np.isnan(evaluated(where_both(OF_ALL_W, OF_X.aggregate).value, rows)).tolist() == [True, False, True]
+    assert where_both(OF_ALL_W, OF_X.aggregate).domain == OF_ALL_W.domain
 
 
 def test_moments_are_queries_over_the_same_rows_and_are_known_by_name_again():
-    asked = {ROWS: Present(W), "x": centred(OF_ALL_W)}
+    asked = {ROWS: Present(W), "x": centre_total(OF_ALL_W)}
     assert query_moments(OF_W, asked) == tuple(replace(OF_W, aggregate=each) for each in asked.values())
     found = Moments.of(asked, (Measured(np.array([5]), NOISE), Measured(np.array([-7]), NOISE)))
     assert found.rows(less=1).values.tolist() == [4.0]
@@ -95,7 +95,9 @@ def moments(totals, rows, sums):
 
 def test_sums_about_the_means_and_how_much_of_each_noise_is_in_them():
     """Of 20, 40, 40 with 30 as their middle: distances -10, 10, 10, squares 100 each, 450 being their middle."""
-    found = moments({"x": centred(OF_ALL_W), "xx": product(OF_ALL_W, OF_ALL_W)}, 3, {"x": 10, "xx": 300 - 1350})
+    found = moments(
+        {"x": centre_total(OF_ALL_W), "xx": multiply_totals(OF_ALL_W, OF_ALL_W)}, 3, {"x": 10, "xx": 300 - 1350}
+    )
     spread = found.about_means("x", "x")
     assert spread.values == pytest.approx([300 - 100 / 3])
     mean = 10 / 3
@@ -106,7 +108,7 @@ def test_sums_about_the_means_and_how_much_of_each_noise_is_in_them():
 
 
 def test_the_weights_are_the_derivatives_of_the_sums_about_the_means():
-    totals = {"x": centred(OF_X.aggregate), "y": centred(OF_Y), "xy": product(OF_X.aggregate, OF_Y)}
+    totals = {"x": centre_total(OF_X.aggregate), "y": centre_total(OF_Y), "xy": multiply_totals(OF_X.aggregate, OF_Y)}
     sums = {"x": 10**7, "y": -(10**7), "xy": 10**7}
     found = moments(totals, 1000, sums).about_means("x", "y")
     for name in (ROWS, *sums):
@@ -122,6 +124,6 @@ def test_the_weights_are_the_derivatives_of_the_sums_about_the_means():
 )
 def test_rounding_is_half_a_step_or_as_far_as_a_bound_is_from_the_grid(lower, upper, step, off):
     coarse = total(lower, upper, step)
-    squares = replace(product(coarse, coarse), domain=Numbers(0, 4, 4))  # of which half a step is 2
-    found = moments({"x": centred(coarse), "xx": squares}, 1, {"x": 0, "xx": 0}).about_means("x", "x")
+    squares = replace(multiply_totals(coarse, coarse), domain=Numbers(0, 4, 4))  # of which half a step is 2
+    found = moments({"x": centre_total(coarse), "xx": squares}, 1, {"x": 0, "xx": 0}).about_means("x", "x")
     assert found.rounded == pytest.approx([2 + off**2])

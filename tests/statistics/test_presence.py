@@ -22,7 +22,7 @@ from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
-from adomnia.statistics.presence import is_parted, parted, with_value, without_value
+from adomnia.statistics.presence import is_parted, part_query, with_value, without_value
 from adomnia.statistics.sum import Sum
 from kit.bits import SeededBits
 
@@ -47,19 +47,19 @@ def answer(statistic, *values, noise=LAPLACE):
 
 @pytest.mark.parametrize("aggregate", [Rows(), Total(FARE, DOMAIN), Total(FARE, DOMAIN, centre=50)])
 def test_both_parts_together_move_no_further_than_one_query(aggregate):
-    both = parted(query(aggregate), FARE)
+    both = part_query(query(aggregate), FARE)
     assert both.shape == (3, 2)
     assert both.aggregate == aggregate
     assert both.sensitivity() == query(aggregate).sensitivity()
 
 
 def test_how_many_have_a_value_becomes_how_many_rows():
-    assert parted(query(Present(FARE)), FARE) == parted(query(Rows()), FARE)
+    assert part_query(query(Present(FARE)), FARE) == part_query(query(Rows()), FARE)
 
 
 def test_without_a_value_everything_stays():
     measured = Measured(np.array([1, 2]), LAPLACE)
-    assert parted(query(Present(FARE)), None) == query(Present(FARE))
+    assert part_query(query(Present(FARE)), None) == query(Present(FARE))
     assert with_value(measured, None) is measured
 
 
@@ -68,7 +68,7 @@ def test_a_key_of_the_question_is_no_part():
     assert not is_parted(Query(TRIPS, (Bucket(missing, None, missing),), Rows()))
     assert not is_parted(query(Rows()))
     assert not is_parted(Query(TRIPS, (), Rows()))
-    assert is_parted(parted(Query(TRIPS, (), Rows()), FARE))
+    assert is_parted(part_query(Query(TRIPS, (), Rows()), FARE))
 
 
 def test_the_first_part_has_the_value():

@@ -10,7 +10,7 @@ import pytest
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.quotients import Noisy, Quotient, combined
+from adomnia.statistics.quotients import Noisy, Quotient, combine
 from adomnia.statistics.ratios import ratio_bounds
 
 NOISES = {"s": DiscreteLaplace(Fraction(2000)), "n": DiscreteLaplace(Fraction(20))}
@@ -27,7 +27,7 @@ def quotient(numerator, denominator, limits=(-100.0, 100.0), needed=None):
 
 
 def test_sums_are_combined_with_their_noise_and_their_rounding():
-    both = combined(
+    both = combine(
         (noisy([1.0, 2.0], 0.5, s=1, n=2), np.asarray(2.0)), (noisy([5.0, 6.0], 0.25, n=3), np.array([-1.0, 1.0]))
     )
     assert both.values.tolist() == [-3.0, 10.0]

@@ -12,7 +12,7 @@ from adomnia.accounting.groups import group_privacy
 from adomnia.accounting.meaning import concentrated_detection, odds_factor, posterior
 from adomnia.privacy import relations
 from adomnia.privacy.aggregates import Rows, Total
-from adomnia.privacy.amounts import EPSILON_UNIT, shown_down, shown_up
+from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
 from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget
@@ -107,7 +107,7 @@ def _table(table: Table) -> Iterator[Promise]:
     kept = "1 row" if table.rows_per_person == 1 else f"{table.rows_per_person:,} rows"
     yield Promise(table.name, f"A person counts with at most {kept}, and moves COUNT(*) by at most {rows:,}.")
     if table.profile_epsilon is not None:
-        once = f"for epsilon {shown_up(table.profile_epsilon)} of the dataset's budget, once for each version"
+        once = f"for epsilon {show_up(table.profile_epsilon)} of the dataset's budget, once for each version"
         says = f"Each question takes the cap that suits its price, by a profile of how many rows people have: {once}."
         yield Promise(table.name, says)
     for column in table.columns:
@@ -132,12 +132,10 @@ def _plain(number: Fraction) -> str:
 
 
 def _format_budget(budget: Budget) -> str:
-    total = (
-        f"epsilon {shown_down(budget.epsilon)} and delta {shown_down(budget.delta)}: in pure epsilon (Laplace noise)"
-    )
+    total = f"epsilon {show_down(budget.epsilon)} and delta {show_down(budget.delta)}: in pure epsilon (Laplace noise)"
     if not (budget.approximate and budget.rho):
         return f"{total}."
-    return f"{total}, or in rho up to {shown_down(budget.rho)} in all (Gaussian noise)."
+    return f"{total}, or in rho up to {show_down(budget.rho)} in all (Gaussian noise)."
 
 
 def _meanings(catalog: Catalog) -> Iterator[Promise]:
@@ -160,14 +158,14 @@ def _meanings(catalog: Catalog) -> Iterator[Promise]:
     if budget.approximate and budget.rho:
         delta = budget.delta - budget.event_delta
         epsilon = epsilon_of(loss(group_privacy(Concentrated(budget.rho), HOUSEHOLD)).rho, delta)
-        says = f"epsilon {shown_up(epsilon)} and delta {shown_up(delta)} for the household as a whole"
+        says = f"epsilon {show_up(epsilon)} and delta {show_up(delta)} for the household as a whole"
         yield Promise(together, f"All answers with Gaussian noise alone are {says}.")
 
 
 def _for_household(epsilon: Fraction) -> str:
     group = group_privacy(Pure(epsilon), HOUSEHOLD)
     assert isinstance(group, Pure)  # noqa: S101 - as docs/proofs/groups.md says of pure guarantees
-    return shown_up(group.epsilon)
+    return show_up(group.epsilon)
 
 
 def _beliefs(epsilon: Fraction) -> str:
@@ -185,14 +183,14 @@ def _analyst(analyst: Analyst) -> Iterator[Promise]:
     most = epsilon if policy.ceiling is None else policy.ceiling
     if policy.questions is not None:
         most = min(most, epsilon / policy.questions)
-        says = f"epsilon {shown_down(most)} for each of {policy.questions:,} questions"
+        says = f"epsilon {show_down(most)} for each of {policy.questions:,} questions"
         yield Promise(analyst.name, f"The policy {policy.name} sets the price: {says}.")
     if policy.spend is not None:
-        most, share = min(most, epsilon * policy.spend), shown_up(100 * policy.spend)
-        says = f"epsilon {shown_down(most)} for the first question, and {share}% of what is left for each further one"
+        most, share = min(most, epsilon * policy.spend), show_up(100 * policy.spend)
+        says = f"epsilon {show_down(most)} for the first question, and {share}% of what is left for each further one"
         yield Promise(analyst.name, f"The policy {policy.name} sets the price: {says}.")
     if policy.ceiling is not None:
-        yield Promise(analyst.name, f"No question costs more than epsilon {shown_down(policy.ceiling)}.")
+        yield Promise(analyst.name, f"No question costs more than epsilon {show_down(policy.ceiling)}.")
     if most < EPSILON_UNIT:
         yield Promise(analyst.name, "No question can be asked: prices below 1e-12 are none.", warning=True)
 
@@ -202,8 +200,8 @@ def _coalitions(catalog: Catalog) -> Iterator[Promise]:
     for one in found:
         if one.size in _listed_sizes(len(found)):
             who, may = ("any analyst", "May") if one.size == 1 else (f"any {one.size:,} analysts", "Together may")
-            spent = f"epsilon {shown_up(one.epsilon)} and delta {shown_up(one.delta)}"
-            share = f"{shown_up(100 * one.epsilon / budget.epsilon)}% of the dataset's epsilon"
+            spent = f"epsilon {show_up(one.epsilon)} and delta {show_up(one.delta)}"
+            share = f"{show_up(100 * one.epsilon / budget.epsilon)}% of the dataset's epsilon"
             yield Promise(who, f"{may} spend at most {spent}: {share}.")
 
 
@@ -220,7 +218,7 @@ def _coalition(catalog: Catalog) -> Promise:
     spends = [*personal, *profiles]
     epsilon, delta = (sum((getattr(one, part) for one in spends), Fraction()) for part in ("epsilon", "delta"))
     who = "Personal budgets and profiles add" if profiles else "Personal budgets add"
-    given = f"{who} up to epsilon {shown_up(epsilon)} and delta {shown_up(delta)}"
+    given = f"{who} up to epsilon {show_up(epsilon)} and delta {show_up(delta)}"
     if epsilon > budget.epsilon or delta > budget.delta:
         says = f"{given}, more than the dataset has: some analysts can use up what others were given."
         return Promise("coalitions", says, warning=True)

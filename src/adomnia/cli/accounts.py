@@ -10,7 +10,7 @@ from rich.text import Text
 from adomnia.catalog.model import Policy
 from adomnia.cli import pages
 from adomnia.pricing.policies import terms
-from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, shown_down, shown_up
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_down, show_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,22 +98,22 @@ def _as_record(policy: Policy, account: Filter) -> dict[str, object]:
 
 def budget(account: Filter) -> str:
     total = account.budget
-    delta = f", delta {shown_down(total.delta)}" if total.delta else ""
-    return f"epsilon {shown_down(total.epsilon)}{delta}"
+    delta = f", delta {show_down(total.delta)}" if total.delta else ""
+    return f"epsilon {show_down(total.epsilon)}{delta}"
 
 
 def spent(account: Filter) -> str:
     """In epsilon while every spend was pure, in rho afterwards."""
     used = account.spent
     if used.pure:
-        return f"epsilon {shown_up(used.epsilon_units * EPSILON_UNIT)}"
-    return f"rho {shown_up(used.rho_units * EPSILON_UNIT)}"
+        return f"epsilon {show_up(used.epsilon_units * EPSILON_UNIT)}"
+    return f"rho {show_up(used.rho_units * EPSILON_UNIT)}"
 
 
 def left(account: Filter) -> str:
     """What may still be paid: in pure epsilon, or in rho, not both."""
     rest = account.left()
-    ways = [f"epsilon {shown_down(rest.epsilon)}"] if account.spent.pure else []
+    ways = [f"epsilon {show_down(rest.epsilon)}"] if account.spent.pure else []
     if account.budget.approximate and account.budget.rho:
-        ways.append(f"rho {shown_down(rest.rho)}")
+        ways.append(f"rho {show_down(rest.rho)}")
     return " or ".join(ways)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from adomnia.accounting import meaning
 from adomnia.cli.demonstration import BUDGET, CONFIDENCE
-from adomnia.privacy.amounts import shown_down, shown_up
+from adomnia.privacy.amounts import show_down, show_up
 from adomnia.privacy.events import Pure, to_record
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def before_paying(shown: Demonstration) -> Iterator[RenderableType]:
         ("The data", f"{shown.people:,} made-up people: an age each, and who has diabetes"),
         ("The question", "How many of them have diabetes?"),
         ("One person", f"moves this count by at most {shown.sensitivity.l1}: that is its sensitivity"),
-        ("The price", f"epsilon {shown_up(shown.price.epsilon)}, out of a budget of {shown_down(BUDGET.epsilon)}"),
-        ("The noise", f"an integer k, drawn exactly: P[k] ~ exp(-|k| / {shown_up(shown.noise.scale)})"),
+        ("The price", f"epsilon {show_up(shown.price.epsilon)}, out of a budget of {show_down(BUDGET.epsilon)}"),
+        ("The noise", f"an integer k, drawn exactly: P[k] ~ exp(-|k| / {show_up(shown.noise.scale)})"),
     )
     yield Padding(law(shown), (1, 0, 1, 9))
     expected = f"an error of at most {shown.half_width}, {CONFIDENCE:.0%} of the time; known before paying"
@@ -109,7 +109,7 @@ def first_answer(shown: Demonstration) -> Table:
             Text.assemble((f"{first.noisy}", "bold green"), f"   {CONFIDENCE:.0%} interval {low} to {high}"),
         ),
         ("The truth", f"{first.exact}, so the noise was {error:+}; shown because these people are made up"),
-        ("What is left", f"epsilon {shown_down(first.epsilon_left)}"),
+        ("What is left", f"epsilon {show_down(first.epsilon_left)}"),
     )
 
 
@@ -118,10 +118,10 @@ def meanings(shown: Demonstration) -> Table:
     before, after = 100 * PRIOR, 100 * meaning.posterior(PRIOR, shown.price.epsilon)
     rise = f"A guess of {before:.3g} in 100 becomes at most {after:.3g} in 100."
     return facts(
-        ("One answer", f"Epsilon {shown_up(shown.price.epsilon)}. {rise}"),
+        ("One answer", f"Epsilon {show_up(shown.price.epsilon)}. {rise}"),
         (
             "The budget",
-            f"Epsilon {shown_down(BUDGET.epsilon)}. {meaning.explain_guarantee(Pure(BUDGET.epsilon), PRIOR)}",
+            f"Epsilon {show_down(BUDGET.epsilon)}. {meaning.explain_guarantee(Pure(BUDGET.epsilon), PRIOR)}",
         ),
     )
 
@@ -173,7 +173,7 @@ def receipts(shown: Demonstration) -> RenderableType:
                 str(answer.noisy),
                 f"{low} to {high}",
                 str(answer.exact),
-                shown_down(answer.epsilon_left),
+                show_down(answer.epsilon_left),
             )
         elif place == SHOWN_ROWS // 2:
             table.add_row(Text(f"... {hidden} more ...", "dim"))

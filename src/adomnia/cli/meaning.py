@@ -149,12 +149,12 @@ def _show(alone: Meaning, together: Meaning | None, people: int) -> None:
 
 
 def _amounts(found: Meaning | None) -> str:
-    from adomnia.privacy.amounts import shown_up
+    from adomnia.privacy.amounts import show_up
 
     if found is None:
         return "no promise at all"
-    delta = f" and delta {shown_up(found.delta)}" if found.delta else ""
-    return f"epsilon {shown_up(found.epsilon)}{delta}"
+    delta = f" and delta {show_up(found.delta)}" if found.delta else ""
+    return f"epsilon {show_up(found.epsilon)}{delta}"
 
 
 def _odds(alone: Meaning, together: Meaning | None, household: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
-from adomnia.plans.undeclared import resolved
+from adomnia.plans.undeclared import resolve_open_keys
 from adomnia.pricing.findings import cost, list_findings
 from adomnia.pricing.parts import split_price
 from adomnia.pricing.quotes import list_measures
@@ -90,7 +90,7 @@ def evaluate(priced: Sequence[Priced], measurer: Measurer) -> list[tuple[Priced,
     """The questions, once the values of their open keys are found, and their results, measured in lock-step."""
     named = {finding: measurer.find(finding) for finding in list_findings(priced)}
     known = [
-        each if each.finding is None else replace(each, plan=resolved(each.plan, named[each.finding]))
+        each if each.finding is None else replace(each, plan=resolve_open_keys(each.plan, named[each.finding]))
         for each in priced
     ]
     values = iter(drive([pair for each in known for pair in split_price(each.plan, each.price)], measurer))

@@ -15,7 +15,7 @@ from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.parts import amount, split_price
 from adomnia.pricing.quotes import Expected, Measurement, Quote, list_measures, quote_plan
-from adomnia.privacy.amounts import shown_up
+from adomnia.privacy.amounts import show_up
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key, is_open, key_cells
@@ -66,18 +66,18 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
 def sensitivity_in_words(line: Measurement) -> str:
     """The sensitivity of a measurement over all groups, in the norm that its noise is calibrated to."""
     norm = line.sensitivity.l1 if isinstance(line.price, Pure) else sqrt_up(line.sensitivity.l2_squared)
-    return f"{norm.numerator:,}" if norm.denominator == 1 else shown_up(norm)
+    return f"{norm.numerator:,}" if norm.denominator == 1 else show_up(norm)
 
 
 def noise_in_words(line: Measurement) -> str:
     """The distribution of the noise and its scale."""
     match line.noise:
         case DiscreteLaplace(scale=scale):
-            return f"Laplace, scale {shown_up(scale)}"
+            return f"Laplace, scale {show_up(scale)}"
         case DiscreteGaussian(variance=variance):
-            return f"Gaussian, deviation {shown_up(sqrt_up(variance))}"
+            return f"Gaussian, deviation {show_up(sqrt_up(variance))}"
         case Quantiles(rate=rate):
-            return f"values chosen by rank, off by a scale of {shown_up(1 / rate)} rows"
+            return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
     return type(line.noise).__name__
 
 
@@ -130,13 +130,13 @@ def _total_in_words(quoted: Quote | None) -> str:
     if quoted is None or quoted.price is None:
         return "price: none was named; every measurement gets the same part unless weights say otherwise"
     kept = "all groups at once" if quoted.together else "each group"
-    delta = "".join(f" and delta {shown_up(each.price.delta)}" for each in quoted.findings)
+    delta = "".join(f" and delta {show_up(each.price.delta)}" for each in quoted.findings)
     sure = f"errors are kept in {kept} {100 * quoted.confidence:g}% of the time"
     return f"price: {_price_in_words(quoted.price)}{delta} in all; {sure}"
 
 
 def _price_in_words(price: Price) -> str:
-    return f"{'epsilon' if isinstance(price, Pure) else 'rho'} {shown_up(amount(price))}"
+    return f"{'epsilon' if isinstance(price, Pure) else 'rho'} {show_up(amount(price))}"
 
 
 def _plural(number: int, what: str) -> str:

@@ -27,7 +27,7 @@ _LEAST = 2  # below, a key of one person would be named more often than not
 KeyPrice: TypeAlias = Approximate | Concentrated
 
 
-class Named(NamedTuple):
+class NamedKeys(NamedTuple):
     """The places of the keys that are named, and the noisy numbers of their people."""
 
     places: NDArray[np.intp]
@@ -92,13 +92,13 @@ class Threshold:
         delta, spent = _delta(self.noise, self.least, _keys(sensitivity)), self.noise.event(sensitivity)
         return Approximate(spent.epsilon, delta) if isinstance(spent, Pure) else Concentrated(spent.rho, delta)
 
-    def release(self, secret: Secret, bits: Bits) -> Named:
+    def release(self, secret: Secret, bits: Bits) -> NamedKeys:
         drawn = _drawn(self.noise, secret.shape, bits)
         exact = secret.opened_by(self)  # the noise was drawn before: nothing can fail once the secret is open
         noisy = add(exact, drawn)
         # In this order: whether a key of fewer than `minimum` people exists must not show, whatever its noise says.
         places = np.flatnonzero((exact >= self.minimum) & (noisy >= self.people))
-        return Named(places, noisy[places])
+        return NamedKeys(places, noisy[places])
 
 
 def _keys(sensitivity: Sensitivity) -> int:

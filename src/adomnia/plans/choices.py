@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.plans.formulas import Term, noisy, operations
+from adomnia.plans.formulas import Term, count_nodes, noisy_values
 from adomnia.privacy.keys import Key, Label, key_cells, key_values
 from adomnia.statistics.contract import Estimate, Floats, Statistic
 
@@ -60,19 +60,19 @@ class Contrary:
     of: Condition
 
 
-def compared(condition: Condition) -> Iterator[Term]:
+def list_terms(condition: Condition) -> Iterator[Term]:
     """The terms that a condition compares, as often as they are written."""
     match condition:
         case Compared(left=left, right=right):
             yield from (left, right)
         case Chain(parts=parts):
             for part in parts:
-                yield from compared(part)
+                yield from list_terms(part)
         case Contrary(of=part):
-            yield from compared(part)
+            yield from list_terms(part)
 
 
-def rewritten(
+def rewrite_condition(
     condition: Condition,
     change: Callable[[Term], Term] = lambda term: term,
     keys: Callable[[Key], Key] = lambda key: key,
@@ -82,25 +82,25 @@ def rewritten(
         case Compared(sign=sign, left=left, right=right):
             return Compared(sign, change(left), change(right))
         case Chain(function=function, parts=parts):
-            return Chain(function, tuple(rewritten(part, change, keys) for part in parts))
+            return Chain(function, tuple(rewrite_condition(part, change, keys) for part in parts))
         case Contrary(of=part):
-            return Contrary(rewritten(part, change, keys))
+            return Contrary(rewrite_condition(part, change, keys))
     return replace(condition, key=keys(condition.key))
 
 
-def steps(condition: Condition) -> int:
+def count_operations(condition: Condition) -> int:
     """How many operations it takes in each group."""
     match condition:
         case Compared(left=left, right=right):
-            return 1 + operations(left) + operations(right)
+            return 1 + count_nodes(left) + count_nodes(right)
         case Chain(parts=parts):
-            return 1 + sum(map(steps, parts))
+            return 1 + sum(map(count_operations, parts))
         case Contrary(of=part):
-            return 1 + steps(part)
+            return 1 + count_operations(part)
     return 1
 
 
-def holding(condition: Condition, keys: tuple[Key, ...], estimates: Mapping[Statistic, Estimate]) -> Flags:
+def evaluate_condition(condition: Condition, keys: tuple[Key, ...], estimates: Mapping[Statistic, Estimate]) -> Flags:
     """Whether the condition holds, cell by cell, counted with the last key fastest. No value is NULL."""
     shape = tuple(len(key_cells(key)) for key in keys)
     return np.broadcast_to(_flags(condition, keys, estimates), shape).reshape(prod(shape))
@@ -109,7 +109,7 @@ def holding(condition: Condition, keys: tuple[Key, ...], estimates: Mapping[Stat
 def _flags(condition: Condition, keys: tuple[Key, ...], estimates: Mapping[Statistic, Estimate]) -> Flags:
     match condition:
         case Compared(sign=sign, left=left, right=right):
-            return _COMPARISONS[sign](noisy(left, estimates), noisy(right, estimates))
+            return _COMPARISONS[sign](noisy_values(left, estimates), noisy_values(right, estimates))
         case Keyed(key=key, value=value, sign=sign):
             flags: Flags = np.array([_KEY_COMPARISONS[sign](label, value) for label in key_values(key)], dtype=bool)
             return flags.reshape([-1 if each == key else 1 for each in keys])

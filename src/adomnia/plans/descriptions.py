@@ -32,7 +32,7 @@ _SIGNS |= {sign: sign for sign in ("+", "-", "*", "/", "=", "<>", "<", "<=", ">"
 _CONSTANTS = ("TRUE", "FALSE", "NULL")  # a column may be called that, and must not read like it
 
 
-def line(plan: Plan) -> str:
+def describe_plan(plan: Plan) -> str:
     """The whole plan.
 
     Keys stand in brackets; a clamped expression is followed by its bounds and step.

@@ -6,8 +6,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.plans.choices import holding
-from adomnia.plans.formulas import noisy
+from adomnia.plans.choices import evaluate_condition
+from adomnia.plans.formulas import noisy_values
 from adomnia.plans.plan import Order, Plan
 from adomnia.privacy.keys import Key, key_cells
 from adomnia.statistics.contract import Estimate, Floats, Result, ResultTable, Statistic
@@ -25,7 +25,7 @@ def finish(plan: Plan, results: Mapping[Statistic, Result]) -> NDArray[np.intp]:
     shape = tuple(len(key_cells(key)) for key in plan.keys)
     cells = np.arange(prod(shape)) if plan.named is None else np.array(plan.named, dtype=np.intp)
     if plan.having is not None:
-        cells = cells[holding(plan.having, plan.keys, estimates)[cells]]
+        cells = cells[evaluate_condition(plan.having, plan.keys, estimates)[cells]]
     for order in reversed(plan.order):
         values = _values(plan, order, shape, estimates).ravel()[cells]
         # Stable, and by the negative for DESC: reversing would turn the cells that are equal.
@@ -46,4 +46,4 @@ def find_estimates(results: Mapping[Statistic, Result]) -> dict[Statistic, Estim
 def _values(plan: Plan, order: Order, shape: tuple[int, ...], estimates: Mapping[Statistic, Estimate]) -> Floats:
     if isinstance(order.by, Key):
         return np.asarray(np.indices(shape)[plan.keys.index(order.by)], dtype=np.float64)
-    return noisy(order.by, estimates)
+    return noisy_values(order.by, estimates)

@@ -46,16 +46,16 @@ def statistics_of(term: Term) -> Iterator[Statistic]:
         yield term
 
 
-def mapped(term: Term, change: Callable[[Statistic], Statistic]) -> Term:
+def map_statistics(term: Term, change: Callable[[Statistic], Statistic]) -> Term:
     """The same term with every statistic changed."""
     if isinstance(term, Formula):
-        return Formula(term.function, tuple(mapped(part, change) for part in term.terms))
+        return Formula(term.function, tuple(map_statistics(part, change) for part in term.terms))
     return term if isinstance(term, Fraction) else change(term)
 
 
-def operations(term: Term) -> int:
+def count_nodes(term: Term) -> int:
     """Of how many functions, statistics and constants a formula consists."""
-    return 1 + sum(map(operations, term.terms)) if isinstance(term, Formula) else 1
+    return 1 + sum(map(count_nodes, term.terms)) if isinstance(term, Formula) else 1
 
 
 def is_linear(term: Term) -> bool:
@@ -73,17 +73,17 @@ def is_linear(term: Term) -> bool:
     return False
 
 
-def noisy(term: Term, estimates: Mapping[Statistic, Estimate]) -> Floats:
+def noisy_values(term: Term, estimates: Mapping[Statistic, Estimate]) -> Floats:
     """The value in each cell, always a finite number."""
     with np.errstate(all="ignore"):
         return _values(term, estimates)
 
 
-def estimated(source: Statistic | Formula, estimates: Mapping[Statistic, Estimate]) -> Estimate:
+def estimate_term(source: Statistic | Formula, estimates: Mapping[Statistic, Estimate]) -> Estimate:
     """The estimate of an output: values with their intervals."""
     if not isinstance(source, Formula):
         return estimates[source]
-    values = noisy(source, estimates)
+    values = noisy_values(source, estimates)
     pieces = list(_pieces(source, estimates))
     intervals = dict(pieces)
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from hashlib import sha256
 
 from adomnia.plans.canonical import canonical, encode
-from adomnia.plans.choices import Condition, compared, rewritten
-from adomnia.plans.formulas import Formula, mapped, statistics_of
+from adomnia.plans.choices import Condition, list_terms, rewrite_condition
+from adomnia.plans.formulas import Formula, map_statistics, statistics_of
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import Key
 from adomnia.privacy.relations import Relation, hashed_once
@@ -60,21 +60,23 @@ class Plan:
         """The same plan with every statistic changed, wherever it stands."""
 
         def changed(source: Key | Statistic | Formula) -> Key | Statistic | Formula:
-            return source if isinstance(source, Key) else mapped(source, change)  # type: ignore[return-value]
+            return source if isinstance(source, Key) else map_statistics(source, change)  # type: ignore[return-value]
 
         return replace(
             self,
             outputs=tuple(replace(output, source=changed(output.source)) for output in self.outputs),
             order=tuple(replace(order, by=changed(order.by)) for order in self.order),
-            having=None if self.having is None else rewritten(self.having, lambda term: mapped(term, change)),
-            weights=tuple((mapped(term, change), weight) for term, weight in self.weights),  # type: ignore[misc]
+            having=None
+            if self.having is None
+            else rewrite_condition(self.having, lambda term: map_statistics(term, change)),
+            weights=tuple((map_statistics(term, change), weight) for term, weight in self.weights),  # type: ignore[misc]
         )
 
     @cached_property
     def terms(self) -> tuple[Statistic | Formula, ...]:
         """What is asked for: outputs, what the answer is sorted by, and what HAVING compares; as often as written."""
         sources = (*(output.source for output in self.outputs), *(order.by for order in self.order))
-        chosen_by = () if self.having is None else compared(self.having)
+        chosen_by = () if self.having is None else list_terms(self.having)
         return tuple(each for each in (*sources, *chosen_by) if not isinstance(each, Key | Fraction))
 
     def identity(self, price: Price, version: int) -> bytes:

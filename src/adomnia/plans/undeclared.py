@@ -12,11 +12,11 @@ import numpy as np
 
 from adomnia.mechanisms.threshold import KeyPrice, Threshold
 from adomnia.noise import Integers
-from adomnia.plans.choices import rewritten
+from adomnia.plans.choices import rewrite_condition
 from adomnia.plans.descriptions import describe
 from adomnia.plans.plan import Plan
 from adomnia.plans.words import in_words
-from adomnia.privacy.amounts import shown_up
+from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Approximate
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import MOST_CELLS, Bucket, Key, Label, Names, is_open, key_cells
@@ -52,10 +52,10 @@ class Finding:
 
     def __str__(self) -> str:
         names = " and ".join(describe(key.written) for key in in_words(self.query).keys if isinstance(key, Bucket))
-        price = f"{'epsilon' if isinstance(self.price, Approximate) else 'rho'} {shown_up(self.amount)}"
+        price = f"{'epsilon' if isinstance(self.price, Approximate) else 'rho'} {show_up(self.amount)}"
         fewer = f", and none that fewer than {self.minimum:,} have" if self.minimum > 1 else ""
         return (
-            f"Values of {names} are found first, for {price} and delta {shown_up(self.price.delta)}: "
+            f"Values of {names} are found first, for {price} and delta {show_up(self.price.delta)}: "
             f"one that about {self.threshold.people:,} people have is named every second time{fewer}. "
             "From such a spend on, the budget adds up rho and no longer epsilon"
         )
@@ -72,7 +72,7 @@ class Finding:
         return tuple(sorted(ranked))
 
 
-def opened(written: Expression) -> Bucket | None:
+def open_key(written: Expression) -> Bucket | None:
     """Groups by whatever values an expression has, where these can be named: texts, days and whole numbers."""
     match written.kind:
         case Text():
@@ -84,7 +84,7 @@ def opened(written: Expression) -> Bucket | None:
     return None
 
 
-def shared(keys: tuple[Key, ...], named: int = MOST_NAMED) -> tuple[Key, ...]:
+def limit_open_keys(keys: tuple[Key, ...], named: int = MOST_NAMED) -> tuple[Key, ...]:
     """The same keys, where the open ones together make no more groups than may be `named`."""
     declared = prod(len(key_cells(key)) for key in keys if not is_open(key))
     together, number = min(named, max(1, MOST_CELLS // declared)), sum(map(is_open, keys))
@@ -92,12 +92,12 @@ def shared(keys: tuple[Key, ...], named: int = MOST_NAMED) -> tuple[Key, ...]:
     return tuple(replace(key, among=Names(key.labels, most)) if is_open(key) else key for key in keys)
 
 
-def tagged(plan: Plan, found: Finding) -> Plan:
+def tag_open_keys(plan: Plan, found: Finding) -> Plan:
     """The plan whose open keys say how they are found: what may be found otherwise is not taken for the same."""
     return _with_keys(plan, dict(zip(filter(is_open, plan.keys), found.query.keys, strict=True)))
 
 
-def resolved(plan: Plan, named: Sequence[Values]) -> Plan:
+def resolve_open_keys(plan: Plan, named: Sequence[Values]) -> Plan:
     """The plan once the values of its open keys are known: they are public now, like any that were declared.
 
     Where there are none, the one that is made up stays and is not shown: what follows needs something to measure.
@@ -127,7 +127,7 @@ def _with_keys(plan: Plan, known: Mapping[Key, Key]) -> Plan:
         keys=tuple(map(changed, plan.keys)),
         outputs=tuple(replace(each, source=changed(each.source)) for each in plan.outputs),
         order=tuple(replace(each, by=changed(each.by)) for each in plan.order),
-        having=None if plan.having is None else rewritten(plan.having, keys=changed),
+        having=None if plan.having is None else rewrite_condition(plan.having, keys=changed),
     )
 
 

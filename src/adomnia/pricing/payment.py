@@ -7,7 +7,7 @@ from fractions import Fraction
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.plans.plan import Plan
-from adomnia.plans.undeclared import tagged
+from adomnia.plans.undeclared import tag_open_keys
 from adomnia.pricing.findings import price_finding
 from adomnia.pricing.parts import amount, portion, split_together
 from adomnia.pricing.precision import RowsNeeded, price_for_error
@@ -89,7 +89,7 @@ def read_price(epsilon: Number | None, rho: Number | None) -> Price:
 def _with_finding(priced: Priced, part: Price, question: Question, catalog: Catalog) -> Priced:
     """With how the values of open keys are found, for that part of the price and the delta of the question."""
     finding = price_finding(priced.plan, part, question.delta, catalog)
-    return priced if finding is None else replace(priced, plan=tagged(priced.plan, finding), finding=finding)
+    return priced if finding is None else replace(priced, plan=tag_open_keys(priced.plan, finding), finding=finding)
 
 
 def _price_within(question: Question, plan: Plan, catalog: Catalog, confidence: float) -> Priced:

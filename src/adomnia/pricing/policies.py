@@ -6,7 +6,7 @@ from math import ceil, log, log1p
 
 from adomnia.catalog.model import Policy
 from adomnia.errors import Refusal
-from adomnia.privacy.amounts import EPSILON_UNIT, round_down, round_up, shown_down, shown_up
+from adomnia.privacy.amounts import EPSILON_UNIT, round_down, round_up, show_down, show_up
 from adomnia.privacy.enclosures import sqrt_down
 from adomnia.privacy.events import Approximate, Composed, Event, Pure
 from adomnia.privacy.filters import Filter
@@ -54,12 +54,12 @@ def terms(policy: Policy, account: Filter) -> Terms:
     match policy:
         case Policy(name="equal_split", questions=int(number)):
             price, more = _equal(policy, account, number)
-            says = f"Each question costs epsilon {shown_up(price)}, and {_are(more)} left."
+            says = f"Each question costs epsilon {show_up(price)}, and {_are(more)} left."
         case Policy(name="geometric", spend=Fraction() as share):
             price, more = _geometric(policy, account, share)
-            says = f"The next question costs epsilon {shown_up(price)}, {_part(policy, price, share)}; {_last(more)}."
+            says = f"The next question costs epsilon {show_up(price)}, {_part(policy, price, share)}; {_last(more)}."
         case _:
-            most = "" if policy.ceiling is None else f", at most epsilon {shown_down(policy.ceiling)}"
+            most = "" if policy.ceiling is None else f", at most epsilon {show_down(policy.ceiling)}"
             return Terms(None, None, policy.ceiling, f"The analyst names the price of each question{most}.")
     if not price or not more:
         return Terms(None, 0, policy.ceiling, "Nothing is left to pay for a question.")
@@ -87,9 +87,9 @@ def check_ceiling(policy: Policy, event: Event) -> None:
     if worth <= most:
         return
     if rho:
-        asked, limit = f"rho {shown_up(worth)}", f"rho {shown_down(most)}"
+        asked, limit = f"rho {show_up(worth)}", f"rho {show_down(most)}"
     else:
-        asked, limit = f"epsilon {shown_up(epsilon)}", f"epsilon {shown_down(policy.ceiling)}"
+        asked, limit = f"epsilon {show_up(epsilon)}", f"epsilon {show_down(policy.ceiling)}"
     why, fix = f"costs {asked}, and the ceiling for one question is {limit}", "pay less, or split the question"
     raise Refusal("The question", why, fix, code="ceiling")
 
@@ -158,7 +158,7 @@ def _allowed(price: Fraction, policy: Policy) -> Fraction:
 
 def _part(policy: Policy, price: Fraction, share: Fraction) -> str:
     limited = policy.ceiling is not None and price == _allowed(policy.ceiling, policy)
-    return "its ceiling" if limited else f"{shown_up(100 * share)}% of what is left"
+    return "its ceiling" if limited else f"{show_up(100 * share)}% of what is left"
 
 
 def _are(number: int) -> str:

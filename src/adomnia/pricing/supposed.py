@@ -5,7 +5,7 @@ import numpy as np
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.noise import Integers
 from adomnia.plans.finish import find_estimates
-from adomnia.plans.formulas import Formula, estimated, is_linear, statistics_of
+from adomnia.plans.formulas import Formula, estimate_term, is_linear, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.parts import split_price
 from adomnia.privacy.aggregates import Total
@@ -34,7 +34,7 @@ class Supposed:
         """The estimate of one number where there are that many rows."""
         many = self.rows if rows is None else rows
         results = {part: self.result(part, many) for part in statistics_of(source)}
-        return estimated(source, find_estimates(results))
+        return estimate_term(source, find_estimates(results))
 
     def error(self, source: Statistic | Formula, confidence: float, cells: int = 1) -> float:
         """Half the width of the interval that the output itself would have; infinite where nothing is known."""

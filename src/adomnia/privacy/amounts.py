@@ -17,8 +17,8 @@ __all__ = [
     "proportion",
     "round_down",
     "round_up",
-    "shown_down",
-    "shown_up",
+    "show_down",
+    "show_up",
     "whole",
 ]
 
@@ -83,12 +83,12 @@ def round_down(amount: Fraction, unit: Fraction) -> int:
     return amount // unit
 
 
-def shown_up(amount: Fraction) -> str:
+def show_up(amount: Fraction) -> str:
     """Six significant digits for the reader, never less than the amount."""
     return _shown(amount, ROUND_CEILING)
 
 
-def shown_down(amount: Fraction) -> str:
+def show_down(amount: Fraction) -> str:
     """Six significant digits for the reader, never more than the amount."""
     return _shown(amount, ROUND_FLOOR)
 

@@ -20,8 +20,8 @@ from adomnia.privacy.amounts import (
     proportion,
     round_down,
     round_up,
-    shown_down,
-    shown_up,
+    show_down,
+    show_up,
 )
 from adomnia.privacy.conversions import rho_of
 from adomnia.privacy.enclosures import sqrt_down
@@ -161,25 +161,25 @@ class Filter:
                 fix="pay with epsilon (Laplace noise), or have the owner set approximate = true in [budget]",
             )
         left = self.left()
-        remaining = f"epsilon {shown_down(left.epsilon)} in pure spends, or rho {shown_down(left.rho)}"
+        remaining = f"epsilon {show_down(left.epsilon)} in pure spends, or rho {show_down(left.rho)}"
         return Refusal(
             what=f"A spend of {_amount(cost)}",
-            why=f"is more than is left ({remaining} and delta {shown_down(left.delta)})",
+            why=f"is more than is left ({remaining} and delta {show_down(left.delta)})",
             fix=_affordable(cost, left),
             code="budget",
         )
 
 
 def _amount(cost: Loss) -> str:
-    concentrated = f"rho {shown_up(cost.rho)} and delta {shown_up(cost.delta)}"
-    return concentrated if cost.epsilon is None else f"epsilon {shown_up(cost.epsilon)} (rho {shown_up(cost.rho)})"
+    concentrated = f"rho {show_up(cost.rho)} and delta {show_up(cost.delta)}"
+    return concentrated if cost.epsilon is None else f"epsilon {show_up(cost.epsilon)} (rho {show_up(cost.rho)})"
 
 
 def _affordable(cost: Loss, left: Left) -> str:
     # A pure epsilon has rho epsilon**2 / 2, so the second branch still takes sqrt(2 rho).
     epsilon = max(left.epsilon, sqrt_down(2 * left.rho))
     if cost.epsilon is not None and epsilon >= EPSILON_UNIT:
-        return f"spend at most epsilon {shown_down(epsilon)}"
+        return f"spend at most epsilon {show_down(epsilon)}"
     if cost.epsilon is None and left.rho and left.delta >= min(cost.delta, DELTA_UNIT):
-        return f"spend at most rho {shown_down(left.rho)} and delta {shown_down(left.delta)}"
+        return f"spend at most rho {show_down(left.rho)} and delta {show_down(left.delta)}"
     return "ask the owner for a larger budget"

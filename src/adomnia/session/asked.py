@@ -48,7 +48,7 @@ class Asked:
         """What the questions mean; a Refusal where they are too large together."""
         plans, numbers = [], 0
         for question in self.questions:
-            plans.append(require_plan(meaning(question, catalog, self.confidence)))
+            plans.append(require_plan(plan_of_question(question, catalog, self.confidence)))
             numbers += count_numbers(plans[-1])
             if numbers > MOST_NUMBERS:
                 why = f"asks for more than {MOST_NUMBERS:,} numbers"
@@ -108,7 +108,7 @@ class Asked:
         return b"batch" if self.replay else b"fresh" + sha256(request.encode(errors="replace")).digest()
 
 
-def meaning(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
+def plan_of_question(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
     """What a question means; nothing is read."""
     if not isinstance(question, Question) or not isinstance(question.text, str):
         raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from adomnia.plans.finish import find_estimates, find_table
-from adomnia.plans.formulas import estimated
+from adomnia.plans.formulas import estimate_term
 from adomnia.privacy.keys import Key, key_values
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _columns(plan: Plan, output: Output, results: Mapping[Statistic, Result]) ->
         return
     table = find_table(results)
     if table is None:
-        yield ValueColumn(output.name, estimated(source, find_estimates(results)))
+        yield ValueColumn(output.name, estimate_term(source, find_estimates(results)))
         return
     yield from (KeyColumn(name, labels) for name, labels in table.labels.items())
     yield from (ValueColumn(name, estimate) for name, estimate in table.estimates.items())

@@ -6,7 +6,7 @@ from html import escape
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
-from adomnia.privacy.amounts import shown_down, shown_up
+from adomnia.privacy.amounts import show_down, show_up
 from adomnia.privacy.losses import loss
 from adomnia.session.columns import KeyColumn
 
@@ -42,7 +42,7 @@ def footer(answer: Answer) -> list[str]:
         return ["Public: read exactly, at no price."]
     paid = "Replayed, free: it was paid before" if answer.replayed else "Paid"
     left = answer.left
-    remaining = f"epsilon {shown_down(left.epsilon)}" if left.epsilon else f"rho {shown_down(left.rho)}"
+    remaining = f"epsilon {show_down(left.epsilon)}" if left.epsilon else f"rho {show_down(left.rho)}"
     return [
         f"{paid}: {cost(answer.cost)}. Left: {remaining}.",
         *(f"{cap}." for cap in answer.caps),
@@ -58,8 +58,8 @@ def _rows(answer: Answer) -> str:
 def cost(event: Event) -> str:
     """A cost in the currency it was paid in."""
     spent = loss(event)
-    delta = f" and delta {shown_up(spent.delta)}" if spent.delta else ""
-    return f"rho {shown_up(spent.rho)}{delta}" if spent.epsilon is None else f"epsilon {shown_up(spent.epsilon)}"
+    delta = f" and delta {show_up(spent.delta)}" if spent.delta else ""
+    return f"rho {show_up(spent.rho)}{delta}" if spent.epsilon is None else f"epsilon {show_up(spent.epsilon)}"
 
 
 def as_text(answer: Answer) -> str:

@@ -21,7 +21,7 @@ from adomnia.pricing.policies import Terms, check_ceiling, check_named, next_pri
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote, quote_questions
 from adomnia.session.answer import Answer
-from adomnia.session.asked import MOST_QUESTIONS, Asked, meaning, price_of
+from adomnia.session.asked import MOST_QUESTIONS, Asked, plan_of_question, price_of
 from adomnia.session.columns import answer_columns
 from adomnia.session.explanation import explanation
 from adomnia.session.public import public_columns
@@ -84,7 +84,7 @@ class Session:
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
         question = Question(text, **payment)
-        said = meaning(question, self._curator.catalog, confidence)
+        said = plan_of_question(question, self._curator.catalog, confidence)
         if isinstance(said, PublicRows):
             return self._public(said, confidence)
         return self._answered(self._said((question,), confidence, replay=replay), [said], request_id)[0]
@@ -125,7 +125,7 @@ class Session:
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
         question = Question(without_explain(text), **payment)
-        said = meaning(question, self._curator.catalog, confidence)
+        said = plan_of_question(question, self._curator.catalog, confidence)
         if isinstance(said, PublicRows):
             tree = explain(said)
         elif question.names_no_price and not sets_price(self._policy):

@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
-from adomnia.plans.choices import Condition, steps
+from adomnia.plans.choices import Condition, count_operations
 from adomnia.plans.descriptions import describe
-from adomnia.plans.formulas import Formula, operations
+from adomnia.plans.formulas import Formula, count_nodes
 from adomnia.plans.plan import Order, Output, Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.findings import explain_need
@@ -107,8 +107,8 @@ def _refuse_large(select: exp.Select, plan: Plan) -> None:
         why = f"asks for {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise refusal("too_many_cells", select, why, "ask for fewer aggregates or groups", "The question")
     sources = (*(output.source for output in plan.outputs), *(order.by for order in plan.order))
-    computed = sum(operations(source) for source in sources if not isinstance(source, Key))
-    computed += 0 if plan.having is None else steps(plan.having)
+    computed = sum(count_nodes(source) for source in sources if not isinstance(source, Key))
+    computed += 0 if plan.having is None else count_operations(plan.having)
     if computed * cells > MOST_COMPUTED:
         why = f"takes {computed * cells:,} operations on noisy values, more than {MOST_COMPUTED:,}"
         raise refusal("too_complex", select, why, "compute less, or ask for fewer groups", "The question")

@@ -12,9 +12,9 @@ from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.covariance import change_other, pair_of, products_of
-from adomnia.statistics.moments import Moments, beside, product, query_moments
+from adomnia.statistics.moments import Moments, multiply_totals, query_moments, where_both
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.quotients import Quotient, combined
+from adomnia.statistics.quotients import Quotient, combine
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,10 @@ class Correlation(OneRound):
     @property
     def _moments(self) -> dict[str, Aggregate]:
         first, second = pair_of(self.query, self.other, "Correlation")
-        squares = {"xx": beside(product(first, first), second), "yy": beside(product(second, second), first)}
+        squares = {
+            "xx": where_both(multiply_totals(first, first), second),
+            "yy": where_both(multiply_totals(second, second), first),
+        }
         return products_of(first, second) | squares
 
     def map_queries(self, change: Callable[[Query], Query]) -> Self:
@@ -58,7 +61,7 @@ class Correlation(OneRound):
         # The root of their product is half of each, times the ratio of the roots: linear in both, where they are near.
         there = (x.values > 0) & (y.values > 0)
         ratio = np.sqrt(np.where(there, y.values, 1.0) / np.where(there, x.values, 1.0))
-        both = combined((x, ratio / 2), (y, 1 / ratio / 2))
+        both = combine((x, ratio / 2), (y, 1 / ratio / 2))
         needed = (moments.rows(), x, y)
         quotient = Quotient(moments.about_means("x", "y"), both, needed, (-1.0, 1.0), moments.noises)
         return Estimate(quotient.values, quotient.bounds, "noisy covariance / root of the noisy variances")

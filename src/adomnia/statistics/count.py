@@ -11,7 +11,7 @@ from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.presence import parted, with_value, without_value
+from adomnia.statistics.presence import part_query, with_value, without_value
 from adomnia.statistics.scaled import in_steps
 
 
@@ -33,7 +33,7 @@ class Count(OneRound):
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
-        return (parted(self.query, self.parted),)
+        return (part_query(self.query, self.parted),)
 
     def estimate(self, *measured: Measured) -> Estimate:
         (counted,) = measured

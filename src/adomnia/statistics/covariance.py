@@ -10,7 +10,7 @@ from adomnia.privacy.aggregates import Aggregate, Present, Total
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Estimate, Measured
-from adomnia.statistics.moments import ROWS, Moments, beside, centred, product, query_moments, width
+from adomnia.statistics.moments import ROWS, Moments, centre_total, multiply_totals, query_moments, where_both, width
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient
 
@@ -76,6 +76,6 @@ def change_other(query: Query, other: Total, change: Callable[[Query], Query]) -
 
 def products_of(first: Total, second: Total) -> dict[str, Aggregate]:
     """What a covariance is made of: x and y of the rows that have both, their number and their products."""
-    both = product(first, second)
-    x, y = centred(beside(first, second)), centred(beside(second, first))
+    both = multiply_totals(first, second)
+    x, y = centre_total(where_both(first, second)), centre_total(where_both(second, first))
     return {ROWS: Present(both.value), "x": x, "y": y, "xy": both}

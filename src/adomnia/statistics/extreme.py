@@ -10,7 +10,7 @@ from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.quantile import chosen, histogram
+from adomnia.statistics.quantile import estimate_chosen, histogram
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,4 @@ class Extreme(OneRound):
         beyond = np.full(value.shape, aggregate.values if self.greatest else -1)
         ends = (value, beyond) if self.greatest else (beyond, value)
         rows = abs(choice.targets[0].offset)
-        return chosen(self.query, value, ends, f"about {int(rows):,} rows lie beyond it")
+        return estimate_chosen(self.query, value, ends, f"about {int(rows):,} rows lie beyond it")

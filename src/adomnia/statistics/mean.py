@@ -14,7 +14,7 @@ from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import distances_and_values, plain_total
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.presence import parted, with_value
+from adomnia.statistics.presence import part_query, with_value
 from adomnia.statistics.ratios import ratio_bounds
 
 
@@ -39,7 +39,7 @@ class Mean(OneRound):
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:
-        return tuple(parted(each, self.parted) for each in distances_and_values(self.query, "Mean"))
+        return tuple(part_query(each, self.parted) for each in distances_and_values(self.query, "Mean"))
 
     def estimate(self, *measured: Measured) -> Estimate:
         total, count = (with_value(each, self.parted) for each in measured)

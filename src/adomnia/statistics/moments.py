@@ -26,12 +26,12 @@ _EXACT = 2**53  # up to here every whole number is a double
 _LARGEST = 2**900  # far from where doubles overflow
 
 
-def centred(total: Total) -> Total:
+def centre_total(total: Total) -> Total:
     """The sum of the distances from the middle, as a mean measures it."""
     return replace(total, centre=total.domain.middle)
 
 
-def product(left: Total, right: Total) -> Total:
+def multiply_totals(left: Total, right: Total) -> Total:
     """The sum of the products of two distances from the middle, or of one with itself, from the middle of its own."""
     value = call("*", _distance(left), _distance(right))
     highest = _reach(left) * _reach(right)
@@ -41,7 +41,7 @@ def product(left: Total, right: Total) -> Total:
     return Total(value, domain, domain.middle)
 
 
-def beside(total: Total, other: Total) -> Total:
+def where_both(total: Total, other: Total) -> Total:
     """The same sum over the rows where another value is there too."""
     nothing = Literal(None, total.value.kind)
     return replace(total, value=call("case", call("is null", other.value), nothing, total.value))

@@ -11,7 +11,7 @@ from adomnia.statistics.contract import Measured
 _SHOWN = "presence"  # tells this key from one that the question groups by
 
 
-def parted(query: Query, value: Expression | None) -> Query:
+def part_query(query: Query, value: Expression | None) -> Query:
     """The query by whether the value is missing, as the last of its keys; as it is where no value is named.
 
     How many rows have the value becomes how many rows there are, of which only the first part is asked for.

@@ -52,7 +52,7 @@ class Quantile(OneRound):
         value = np.where(below & ~above, other, np.where(above & ~below, one, (one + other) // 2))
         lower = np.where(below | above, -1, np.minimum(one, other))
         upper = np.where(below | above, aggregate.values, np.maximum(one, other))
-        return chosen(self.query, value, (lower, upper), "middle of two values chosen by rank")
+        return estimate_chosen(self.query, value, (lower, upper), "middle of two values chosen by rank")
 
 
 def histogram(query: Query) -> Histogram:
@@ -62,7 +62,7 @@ def histogram(query: Query) -> Histogram:
     return query.aggregate
 
 
-def chosen(query: Query, value: Integers, ends: tuple[Integers, Integers], method: str) -> Estimate:
+def estimate_chosen(query: Query, value: Integers, ends: tuple[Integers, Integers], method: str) -> Estimate:
     """The estimate of values chosen from a histogram, and ends of their intervals: at the bounds if beyond its grid.
 
     The bounds are the ends for more confidence than was bought, too.

@@ -29,7 +29,7 @@ class Noisy:
     rounded: Floats
 
 
-def combined(*parts: tuple[Noisy, Floats]) -> Noisy:
+def combine(*parts: tuple[Noisy, Floats]) -> Noisy:
     """Noisy sums, each times a factor, added up."""
     weights: dict[str, Floats] = {}
     for part, factor in parts:
@@ -76,7 +76,7 @@ class Quotient:
     def _end(self, times: Floats, denominator: Floats, left_open: float) -> Floats:
         end = self.values
         for _ in range(_ROUNDS):
-            off = combined((self.numerator, np.asarray(1.0)), (self.denominator, -end))
+            off = combine((self.numerator, np.asarray(1.0)), (self.denominator, -end))
             reach = self._reach(off, left_open) + off.rounded
             end = np.clip((self.numerator.values + times * reach) / denominator, *self.limits)
         return end

@@ -10,7 +10,7 @@ from adomnia.statistics.centred import distances_and_values, plain_total
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.presence import parted, with_value
+from adomnia.statistics.presence import part_query, with_value
 from adomnia.statistics.scaled import in_steps
 
 
@@ -38,7 +38,7 @@ class Sum(OneRound):
     @cached_property
     def queries(self) -> tuple[Query, ...]:
         asked = distances_and_values(self.query, "Sum") if self.centred else (self.query,)
-        return tuple(parted(each, self.parted) for each in asked)
+        return tuple(part_query(each, self.parted) for each in asked)
 
     def estimate(self, *measured: Measured) -> Estimate:
         domain = plain_total(self.query, "Sum").domain

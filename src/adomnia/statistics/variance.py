@@ -10,7 +10,7 @@ from adomnia.privacy.aggregates import Aggregate, Present
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Bounds, Estimate, Measured
-from adomnia.statistics.moments import ROWS, Moments, centred, product, query_moments, width
+from adomnia.statistics.moments import ROWS, Moments, centre_total, multiply_totals, query_moments, width
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient
 
@@ -44,7 +44,7 @@ class Variance(OneRound):
     def _moments(self) -> dict[str, Aggregate]:
         total = plain_total(self.query, "Variance")
         # The first two are what a mean measures of the same values.
-        return {"x": centred(total), ROWS: Present(total.value), "xx": product(total, total)}
+        return {"x": centre_total(total), ROWS: Present(total.value), "xx": multiply_totals(total, total)}
 
     def estimate(self, *measured: Measured) -> Estimate:
         moments, total = Moments.of(self._moments, measured), plain_total(self.query, "Variance")

@@ -7,7 +7,7 @@ from math import prod
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.plans.undeclared import MOST_NAMED, opened, shared
+from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, open_key
 from adomnia.privacy.expressions import Column, Expression, columns_of
 from adomnia.privacy.keys import MOST_CELLS, Key, key_cells
 from adomnia.privacy.kinds import Identity, Quantity, Text, Truth
@@ -31,7 +31,7 @@ def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: str
     check_parts(group, "expressions")
     nodes = (resolve_key(strip_brackets(part), select, scope) for part in group.expressions)
     named = _NAMED_TO_CHOOSE_IN if select.find(exp.Median, exp.Quantile, exp.Min, exp.Max) else MOST_NAMED
-    keys = shared(tuple(dict.fromkeys(_read_key(node, scope, relation, lacking) for node in nodes)), named)
+    keys = limit_open_keys(tuple(dict.fromkeys(_read_key(node, scope, relation, lacking) for node in nodes)), named)
     cells = prod(len(key_cells(key)) for key in keys)
     if cells > MOST_CELLS:
         why = f"makes {cells:,} groups, more than {MOST_CELLS:,}"
@@ -75,7 +75,7 @@ def _read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | N
     match written:
         case Column(kind=Truth() | Text(values=tuple())):
             return written
-    any_values = opened(written) if columns else None  # of no id
+    any_values = open_key(written) if columns else None  # of no id
     found = find_bucket(written, relation) if columns and not isinstance(written.kind, Identity) else None
     if found is not None:
         return found

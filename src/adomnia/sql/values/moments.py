@@ -12,7 +12,7 @@ from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.scope import check_parts
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.covariance import Covariance
-from adomnia.statistics.moments import product
+from adomnia.statistics.moments import multiply_totals
 from adomnia.statistics.variance import Variance
 
 
@@ -61,7 +61,7 @@ def _pair(groups: Groups, node: exp.Expr, name: str) -> tuple[Query, Total]:
 
 def _refuse_huge(node: exp.Expr, left: Total, right: Total) -> None:
     try:
-        product(left, right)
+        multiply_totals(left, right)
     except ValueError:
         why = "multiplies values that can be too large to add up exactly"
         raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None

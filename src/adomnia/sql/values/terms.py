@@ -10,7 +10,7 @@ from operator import add, mul, sub, truediv
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.plans.formulas import Formula, Term, operations
+from adomnia.plans.formulas import Formula, Term, count_nodes
 from adomnia.plans.plan import Output
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Bucket, Key
@@ -145,7 +145,7 @@ def _constant(node: exp.Literal) -> Fraction:
 
 
 def _check_size(node: exp.Expr, formula: Formula) -> Formula:
-    if operations(formula) > MOST_TERMS:
+    if count_nodes(formula) > MOST_TERMS:
         why = f"has more than {MOST_TERMS} operations, aggregates and constants"
         raise refusal("too_complex", node, why, "ask for its parts", "This formula")
     return formula
