@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.engines.duckdb.cells import cells
+from adomnia.engines.duckdb.cells import read_cells
 from adomnia.privacy.aggregates import Histogram, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
@@ -27,20 +27,20 @@ WIDE = Total(AGE, Numbers.integers(0, 2**70))
 
 def test_every_cell_is_there_and_those_without_rows_are_zero():
     result = pa.table({"k0": pa.array([2, 0], pa.uint8()), "k1": [True, False], "m0": pa.array([5, 7], pa.int64())})
-    (exact,) = cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
+    (exact,) = read_cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
     assert exact.tolist() == [[7, 0], [0, 0], [0, 5]]
     assert exact.dtype == np.int64
 
 
 def test_rows_whose_key_is_missing_belong_to_no_cell():
     result = pa.table({"k0": pa.array([None, 1, 2], pa.uint8()), "k1": [True, None, False], "m0": pa.array([5, 7, 9])})
-    (exact,) = cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
+    (exact,) = read_cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
     assert exact.tolist() == [[0, 0], [0, 0], [9, 0]]
 
 
 def test_a_sum_over_nothing_is_zero():
     nothing = pa.table({"m0": pa.array([None], pa.int64()), "m1": pa.array([None], pa.decimal128(38, 0))})
-    narrow, wide = cells(nothing, (Query(TABLE, (), Total(AGE, AGE.domain)), Query(TABLE, (), WIDE)))
+    narrow, wide = read_cells(nothing, (Query(TABLE, (), Total(AGE, AGE.domain)), Query(TABLE, (), WIDE)))
     assert (narrow.tolist(), wide.tolist()) == (0, 0)
     assert (narrow.dtype, wide.dtype, narrow.shape) == (np.int64, object, ())
 
@@ -51,7 +51,7 @@ def test_wide_sums_arrive_as_the_same_python_integers(values, skipped):
         [pa.array([Decimal(0)] * skipped + [Decimal(value) for value in values], pa.decimal128(38, 0))[skipped:]]
     )
     result = pa.table({"k0": pa.array(range(len(values)), pa.uint8()), "m0": column})
-    (exact,) = cells(result, (Query(TABLE, (CITY,), WIDE),))
+    (exact,) = read_cells(result, (Query(TABLE, (CITY,), WIDE),))
     assert exact.tolist() == values + [0] * (3 - len(values))
     assert all(type(value) is int for value in exact.tolist())
 
@@ -60,23 +60,23 @@ def test_a_count_is_read_as_what_it_is_however_large_public_facts_allow_it_to_be
     """Read as halves of wide numbers, two counts became one, whose upper half no noise could hide."""
     many = Query(replace(TABLE, rows_per_person=2**40), (MEMBER,), Rows())
     assert many.largest >= 2**63
-    (exact,) = cells(pa.table({"k0": [False, True], "m0": pa.array([20, 21], pa.int64())}), (many,))
+    (exact,) = read_cells(pa.table({"k0": [False, True], "m0": pa.array([20, 21], pa.int64())}), (many,))
     assert exact.tolist() == [20, 21]
 
 
 def test_wide_numbers_of_another_type_are_not_guessed_at():
     result = pa.table({"m0": pa.array([Decimal(5)], pa.decimal256(50, 0))})
     with pytest.raises(ValueError, match="DECIMAL"):
-        cells(result, (Query(TABLE, (), WIDE),))
+        read_cells(result, (Query(TABLE, (), WIDE),))
 
 
 def test_a_histogram_is_its_cells_values_and_counts_without_those_that_are_missing():
     columns = {"k0": pa.array([2, 0, None], pa.uint8()), "k1": [False, True, True], "k2": [7, 9, 3], "m0": [5, 1, 2]}
     values = Query(TABLE, (CITY, MEMBER), Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20)))
-    assert cells(pa.table(columns), (values,))[0].tolist() == [[4, 1], [7, 9], [5, 1]]
+    assert read_cells(pa.table(columns), (values,))[0].tolist() == [[4, 1], [7, 9], [5, 1]]
 
 
 def test_rows_without_a_value_are_in_no_bucket():
     result = pa.table({"k0": pa.array([None, 4], pa.int64()), "m0": pa.array([5, 1], pa.int64())})
     values = Query(TABLE, (), Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20)))
-    assert cells(result, (values,))[0].tolist() == [[0], [4], [1]]
+    assert read_cells(result, (values,))[0].tolist() == [[0], [4], [1]]

@@ -8,6 +8,7 @@ from itertools import product
 import duckdb
 import pytest
 
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render.constants import double
 from adomnia.privacy.expressions import FUNCTIONS as REACHED
 from adomnia.privacy.functions.registry import FUNCTIONS
@@ -32,7 +33,7 @@ def engine():
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda function: function.name)
 def test_every_row_is_complete_and_says_how_often_it_writes_an_argument(function):
     marks = [f"<{place}>" for place in range(5 if function.arity is None else function.arity)]
-    sql = function.sql(*marks)
+    sql = DUCKDB.functions[function.name](*marks)
     assert function.meaning
     assert " -> " in function.signature
     assert all(mark in sql for mark in marks)
@@ -63,8 +64,10 @@ def test_the_engine_computes_what_python_does_on_every_value_and_never_fails(eng
     engine.executemany(
         f"INSERT INTO samples VALUES ({', '.join('?' * (len(kinds) + 1))})", [(at, *row) for at, row in enumerate(rows)]
     )
-    parts = [f'"a{place}"' for place in range(len(kinds))] + [double(constant(each).lower) for each in constants]
-    sql = function.sql(*parts)
+    parts = [f'"a{place}"' for place in range(len(kinds))] + [
+        double(constant(each).lower, DUCKDB) for each in constants
+    ]
+    sql = DUCKDB.functions[function.name](*parts)
     found, fault = None, None
     try:
         found = engine.execute(f"SELECT {sql} FROM samples ORDER BY place").fetchall()

@@ -3,16 +3,16 @@
 import numpy as np
 import pyarrow as pa
 
-from adomnia.engines.duckdb.keys import placed, with_keys
+from adomnia.engines.duckdb.found_keys import drop_missing_keys, number_found_keys
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.queries import Query
 
 
-def cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+def read_cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
     """One array for each query, in the shape of its keys. Rows whose key is NULL belong to no cell."""
     keys = queries[0].keys
-    result = with_keys(placed(result, keys), keys)
+    result = drop_missing_keys(number_found_keys(result, keys), keys)
     if isinstance(queries[0].aggregate, Histogram):
         return (_counts(result.drop_null(), queries[0]),)
     names = [f"k{place}" for place in range(len(keys))]
