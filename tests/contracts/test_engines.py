@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
-from functools import cache
 from itertools import product
 from unittest.mock import patch
 
@@ -90,7 +89,6 @@ def is_told_alike(function, row):
     return function.name not in ("upper", "lower") or not CASELESS & set(row)
 
 
-@cache
 def trial(name, function_name, kinds, constants):
     """An engine over arguments and what they should give, in how many rows, and the condition that it does."""
     function = FUNCTIONS[function_name]
@@ -118,7 +116,7 @@ def disagreements(name, case, dialect=None):
     function, kinds, constants = case
     engine, listed, query = trial(name, function.name, kinds, constants)
     agreed = 0
-    with patch.object(type(engine), "dialect", dialect or engine.dialect), suppress(Failure):
+    with closing(engine), patch.object(type(engine), "dialect", dialect or engine.dialect), suppress(Failure):
         agreed = int(engine.run(engine.render((query,)), (query,))[0])
     return listed - agreed
 
@@ -285,7 +283,7 @@ QUESTIONS = [
     "SELECT z.zone, COUNT(*) FROM people AS p JOIN zones AS z ON p.city = z.city GROUP BY z.zone",
     "SELECT AVG(n) FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id) AS own",
     "SELECT SUM(dearest), SUM(stays) FROM stays",
-    "SELECT COUNT(*), SUM(c) FROM (SELECT person_id, cost AS c FROM visits UNION ALL SELECT person_id, age FROM people)",
+    "SELECT COUNT(*), SUM(c) FROM (SELECT person_id, cost c FROM visits UNION ALL SELECT person_id, age FROM people) u",
     "SELECT kind, SUM(amount), SUM(price) FROM items GROUP BY kind",
 ]
 

@@ -11,6 +11,7 @@ from adomnia.engines.check.clipped import ClippedForm, derive_move, keys_and_ent
 from adomnia.engines.check.columns import ProvedColumn, Range
 from adomnia.engines.check.histograms import Reading, count_every_value
 from adomnia.engines.check.nodes import integer, integer_type, not_proved, only, place, require
+from adomnia.engines.check.presence import check_halves, split_outputs
 from adomnia.engines.check.relations import ProvedRows, Reader, alias_of
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.contract import Statement
@@ -67,12 +68,24 @@ def _plain(select: exp.Select, reader: Reader) -> tuple[tuple[range, ...], tuple
     require(rows.per_person > 0, "a private table")
     names = list(map(alias_of, select.expressions))
     keys = [output.this for output in select.expressions if output.alias.startswith("k")]
-    aggregates = [output.this for output in select.expressions[len(keys) :]]
-    ours = [f"k{place}" for place in range(len(keys))] + [f"m{place}" for place in range(len(aggregates))]
-    require(names == ours, "the names of outputs")
+    require(names[: len(keys)] == [f"k{place}" for place in range(len(keys))], "the names of outputs")
+    aggregates, halves = split_outputs(select.expressions[len(keys) :])
     row = reader.row(rows)
     cells = _cells(select, keys, row)
-    return cells, tuple(_sensitivity(node, rows, prod(map(len, cells)), row) for node in aggregates)
+    groups = prod(map(len, cells))
+    found = tuple(
+        _split(node, halves[place], rows, row) if place in halves else _sensitivity(node, rows, groups, row)
+        for place, node in enumerate(aggregates)
+    )
+    # Outputs without another half have nothing in it: they move as they would alone.
+    return (*cells, range(2)) if halves else cells, found
+
+
+def _split(present: exp.Expr, absent: exp.Expr, rows: ProvedRows, row: Row) -> Sensitivity:
+    """Both halves of a count together: every row of a person moves one of them, by one."""
+    require(rows.per_person < MOST_ROWS, "a cap on the rows of a person")
+    check_halves(present, absent, row)
+    return Sensitivity(l1=1, monotone=True).times(rows.per_person)
 
 
 def _parse(text: str, dialect: Dialect) -> exp.Select:

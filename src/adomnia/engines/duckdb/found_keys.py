@@ -17,9 +17,8 @@ At = Callable[[NDArray[np.intp]], list[tuple[Any, ...]]]
 
 def drop_missing_keys(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
     """The rows whose keys all have a value: one that is NULL belongs to no group."""
-    if not keys:
-        return result
-    return result.filter(reduce(pc.and_, (result[f"k{place}"].is_valid() for place in range(len(keys)))))
+    told = [name for name in (f"k{place}" for place in range(len(keys))) if name in result.column_names]
+    return result.filter(reduce(pc.and_, (result[name].is_valid() for name in told))) if told else result
 
 
 def number_found_keys(result: pa.Table, keys: Sequence[Key]) -> pa.Table:

@@ -5,6 +5,7 @@ from adomnia.engines.contract import Statement
 from adomnia.engines.dialect import Dialect, Types
 from adomnia.engines.render.clipped import render_clipped
 from adomnia.engines.render.histograms import render_histogram
+from adomnia.engines.render.presence import presence_key, render_presence
 from adomnia.engines.render.relations import (
     render_integers,
     render_person,
@@ -13,7 +14,7 @@ from adomnia.engines.render.relations import (
     render_where,
 )
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import Histogram, People, Total
+from adomnia.privacy.aggregates import Histogram, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, Key, Names
 from adomnia.privacy.kinds import Quantity
@@ -22,24 +23,32 @@ from adomnia.privacy.relations import Select
 
 
 def render(queries: tuple[Query, ...], dialect: Dialect) -> Statement:
-    """One statement for queries over the same rows and keys: k0, k1, ... then m0, m1, ... in their order."""
+    """One statement for queries over the same rows and keys: k0, k1, ... then m0, m1, ... in their order.
+
+    Where the last key is told side by side, it is no output; the halves of m0 without the value are n0.
+    """
     first, *others = queries
     if any(query.scan != first.scan for query in others):
         raise ValueError("Statement queries must share the rows they read and their keys, got different ones.")
-    scalars = Scalars(dialect)
-    keys = [_key(key, scalars) for key in first.keys]
+    scalars, missing = Scalars(dialect), presence_key(queries)
+    keys = [_key(key, scalars) for key in (first.keys if missing is None else first.keys[:-1])]
     if isinstance(first.aggregate, Histogram):
         return Statement(render_histogram(first, keys, scalars), tuple(scalars.parameters))
     if first.clip is not None:
         text = render_clipped({query: _sum_type(query, dialect.types) for query in queries}, keys, scalars)
         return Statement(text, tuple(scalars.parameters))
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
-    outputs += [f"{_aggregate(query, scalars)} AS m{place}" for place, query in enumerate(queries)]
+    for place, query in enumerate(queries):
+        if missing is not None and isinstance(query.aggregate, Rows):
+            present, absent = render_presence(missing, scalars)
+            outputs += [f"{present} AS m{place}", f"{absent} AS n{place}"]
+        else:
+            outputs.append(f"{_aggregate(query, scalars)} AS m{place}")
     table, conditions = render_source(first.read, scalars)
     text = f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}"
-    if first.keys:
+    if keys:
         # By their numbers: what is bound cannot be written a second time.
-        text += f" GROUP BY {', '.join(str(place + 1) for place in range(len(first.keys)))}"
+        text += f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}"
     return Statement(text, tuple(scalars.parameters))
 
 
