@@ -46,7 +46,7 @@ class ProvedRows:
         """In how many rows, of one person or of nobody, one value of a column can stand."""
         return _least([self.columns[column].repeats, self.per_person or None])
 
-    def labelled(self, label: str) -> "ProvedRows":
+    def with_label(self, label: str) -> "ProvedRows":
         return ProvedRows({(label, name): found for (_, name), found in self.columns.items()}, self.per_person, label)
 
 
@@ -70,7 +70,7 @@ class Reader:
         label, rows = self._side(start.this)
         if joins:
             require(label != "", "a name for each side")
-            rows = rows.labelled(label)
+            rows = rows.with_label(label)
         for join in joins:
             rows = self._joined(rows, join)
         capped = start.this if type(start.this) is exp.Table and not joins else None
@@ -101,7 +101,7 @@ class Reader:
         alias = node.args.get("alias") or exp.TableAlias()
         only(alias, "this")
         if table is None:
-            return str(alias.name), self.bracketed(node.this)
+            return str(alias.name), self.read_brackets(node.this)
         offered = {("", name): found for name, found in list_columns(table, self.catalog)}
         return str(alias.name), ProvedRows(offered, 0 if table.public else MOST_ROWS)
 
@@ -111,7 +111,7 @@ class Reader:
         require(join.side in ("", "LEFT") and join.args.get("on") is not None, "JOIN or LEFT JOIN, and ON")
         label, right = self._side(join.this)
         require(label.lower() not in {"", *(taken.lower() for taken, _ in left.columns)}, "a name for each side")
-        right = right.labelled(label)
+        right = right.with_label(label)
         conditions = conjuncts(join.args["on"])
         row = Row({**left.columns, **right.columns}, self.parameters, self.dialect)
         require(all(row.type(condition) == "boolean" for condition in conditions), "a condition")
@@ -121,7 +121,7 @@ class Reader:
             require(left.has_people and right.has_people, "a person of both sides")
         return _paired(left, right, equal, outer=join.side == "LEFT")
 
-    def bracketed(self, node: exp.Expr) -> ProvedRows:
+    def read_brackets(self, node: exp.Expr) -> ProvedRows:
         """ProvedRows in brackets: SELECTs one after the other, all of the same columns."""
         parts = [self._selected(part) for part in _united(node)]
         first = parts[0]
