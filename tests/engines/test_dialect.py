@@ -158,9 +158,7 @@ POSTGRES = replace(
 )
 
 
-@pytest.mark.parametrize(
-    "queries", [QUERIES[place] for place in (0, 1, 2, 6)], ids=["plain", "halves", "keys", "clipped"]
-)
+@pytest.mark.parametrize("place", [0, 2, 6], ids=["plain", "keys", "clipped"])
 def test_the_second_look_reads_a_statement_in_the_words_of_its_own_dialect_alone(place):
     queries, world = QUERIES[place], catalog(TABLE)
     for own, other in ((DUCKDB, POSTGRES), (POSTGRES, DUCKDB)):
