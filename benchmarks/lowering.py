@@ -14,7 +14,8 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from adomnia.engines.check import checked
+from adomnia.engines.check import check_statement
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.events import Pure
@@ -94,7 +95,7 @@ def main() -> int:
     queries = [measure.query for measure in list_measures(plan, price)]
     reading = milliseconds(lambda: parse(QUESTION))
     planning = milliseconds(lambda: quote_plan(lower(QUESTION, catalog), price))
-    looking = milliseconds(lambda: [checked(render((query,)), catalog) for query in queries])
+    looking = milliseconds(lambda: [check_statement(render((query,), DUCKDB), catalog, DUCKDB) for query in queries])
     print(f"{len(QUESTION.strip().splitlines())} lines, {len(queries)} measurements")
     print(f"reading {reading:.1f} ms; second look {looking:.1f} ms")
     print(f"text to priced plan {planning:.1f} ms (bar {BAR_MS:g})")

@@ -13,7 +13,7 @@ from pyarrow import csv, parquet
 from adomnia.catalog.checks import promises
 from adomnia.catalog.model import View
 from adomnia.catalog.read import read
-from adomnia.engines.duckdb import facts_of
+from adomnia.engines.duckdb.facts import find_facts
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hospital"
 ARROW_TYPES = {
@@ -45,7 +45,7 @@ def tables(folder):
 
 @pytest.fixture(scope="module")
 def catalog(folder):
-    return read(EXAMPLE, lambda table: facts_of(folder / table.source, table))
+    return read(EXAMPLE, lambda table: find_facts(folder / table.source, table))
 
 
 def numbers(column):

@@ -10,8 +10,9 @@ import pytest
 
 from adomnia.curator import executor as executor_module
 from adomnia.curator.executor import Executor, Statements, drive
-from adomnia.engines.check import checked, checked_histogram
+from adomnia.engines.check import check_histogram, check_statement
 from adomnia.engines.contract import Statement
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.errors import Failure
 from adomnia.pricing.parts import bill, split_price
 from adomnia.pricing.quotes import list_measures
@@ -80,7 +81,7 @@ def test_a_statement_that_moves_further_than_planned_is_not_run(curator, monkeyp
     monkeypatch.setattr(Query, "sensitivity", lambda _: planned)
     # A price of its own, because noise may be remembered by measure.
     (count,) = list_measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(Fraction(1, 7919)))
-    monkeypatch.setattr(executor_module, "checked", lambda *_: (wider[norm],))
+    monkeypatch.setattr(executor_module, "check_statement", lambda *_: (wider[norm],))
     with pytest.raises(ValueError, match="above the planned one"):
         executor(curator, Pure(1)).measure((count,))
     assert curator.engine.ran == []
@@ -168,7 +169,7 @@ UNPROVED = {
 @pytest.mark.parametrize("name", UNPROVED)
 def test_a_statement_that_proves_nothing_is_not_believed(catalog, name):
     with pytest.raises(Failure):
-        checked(Statement(UNPROVED[name], ()), catalog)
+        check_statement(Statement(UNPROVED[name], ()), catalog, DUCKDB)
 
 
 @pytest.mark.parametrize(
@@ -182,13 +183,14 @@ def test_a_statement_that_proves_nothing_is_not_believed(catalog, name):
 )
 def test_both_derivations_of_a_sensitivity_agree(curator, text):
     for measure in list_measures(lower(text, curator.catalog), Pure(1)):
-        assert checked(curator.engine.render((measure.query,)), curator.catalog) == (measure.query.sensitivity(),)
+        statement = curator.engine.render((measure.query,))
+        assert check_statement(statement, curator.catalog, DUCKDB) == (measure.query.sensitivity(),)
 
 
 def test_a_statement_that_is_less_monotone_than_planned_is_not_proved(curator, monkeypatch):
     (count,) = list_measures(lower("SELECT COUNT(*) FROM people", curator.catalog), Pure(1))
     looser = replace(count.query.sensitivity(), monotone=False)
-    monkeypatch.setattr(executor_module, "checked", lambda *_: (looser,))
+    monkeypatch.setattr(executor_module, "check_statement", lambda *_: (looser,))
     with pytest.raises(ValueError, match="above the planned one"):
         Statements(curator.engine, curator.catalog).of([count.query])
 
@@ -206,11 +208,11 @@ RANKED = "SELECT sex, MEDIAN(salary) AS middle, MAX(salary) AS top FROM people G
 def test_all_that_is_read_of_a_histogram_is_proved(curator, catalog, monkeypatch):
     proved = []
 
-    def spy(statement, known):
+    def spy(statement, known, dialect):
         proved.append(statement)
-        return checked_histogram(statement, known)
+        return check_histogram(statement, known, dialect)
 
-    monkeypatch.setattr(executor_module, "checked_histogram", spy)
+    monkeypatch.setattr(executor_module, "check_histogram", spy)
     plan = lower(RANKED, catalog)
     drive(split_price(plan, Pure(1)), executor(curator, Pure(1)))
     assert len(proved) >= 2

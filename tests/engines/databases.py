@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.duckdb import USUAL, DuckDB, Limits
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.limits import USUAL, Limits
 from adomnia.privacy import relations
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from adomnia.engines.check import checked
+from adomnia.engines.check import check_statement
 from adomnia.privacy.losses import loss
 from adomnia.sql.lower import lower
 from kit.reference import exact
@@ -35,7 +35,7 @@ def proved(curator: Curator, queries: tuple[Query, ...]) -> list[Proved]:
     found = []
     for together in map(tuple, groups.values()):
         statement = curator.engine.render(together)
-        derived = checked(statement, curator.catalog, together[0].cells)
+        derived = check_statement(statement, curator.catalog, curator.engine.dialect, together[0].cells)
         assert [_norms(each) for each in derived] == [_norms(query.sensitivity()) for query in together]
         found.append((statement, together))
     return found

@@ -11,7 +11,8 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adomnia.engines.duckdb import DuckDB, Limits
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.limits import Limits
 from adomnia.ledger import Ledger
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
 from adomnia.session.curator import Curator, read_catalog
@@ -226,6 +227,7 @@ class SpyEngine:
     def __init__(self, engine: DuckDB) -> None:
         self.inner = engine
         self.ran: list[Statement] = []
+        self.dialect = engine.dialect
 
     def render(self, queries: tuple[Query, ...]) -> Statement:
         return self.inner.render(queries)

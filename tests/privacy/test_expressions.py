@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import (
     FUNCTIONS,
@@ -183,7 +184,7 @@ def engine():
 
 def computed(engine, function, *values):
     """The function as the engine computes it; NaN would show as itself."""
-    sql = FUNCTIONS[function].sql(*(f"CAST(${place + 1} AS DOUBLE)" for place in range(len(values))))
+    sql = DUCKDB.functions[function](*(f"CAST(${place + 1} AS DOUBLE)" for place in range(len(values))))
     return engine.execute(f"SELECT {sql}", list(values)).fetchall()[0][0]
 
 

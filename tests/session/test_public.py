@@ -11,6 +11,7 @@ from adomnia import Question
 from adomnia.catalog.model import View
 from adomnia.engines.check import check_public
 from adomnia.engines.contract import Statement
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.errors import Failure, Refusal
 from adomnia.session.columns import KeyColumn
 from adomnia.session.public import public_columns
@@ -162,18 +163,18 @@ FORBIDDEN = [
 
 @pytest.mark.parametrize("text", ALLOWED)
 def test_a_statement_over_public_tables_alone_is_let_through(linked, text):
-    check_public(Statement(text, ()), linked)
+    check_public(Statement(text, ()), linked, DUCKDB)
 
 
 @pytest.mark.parametrize("text", FORBIDDEN)
 def test_a_statement_that_might_read_anything_else_is_not(linked, text):
     with pytest.raises(Failure):
-        check_public(Statement(text, ()), linked)
+        check_public(Statement(text, ()), linked, DUCKDB)
 
 
 def test_a_statement_too_deep_to_look_at_is_not_let_through(linked):
     with pytest.raises(Failure):
-        check_public(Statement(f'SELECT {"(" * 20_000}1{")" * 20_000} FROM "cities"', ()), linked)
+        check_public(Statement(f'SELECT {"(" * 20_000}1{")" * 20_000} FROM "cities"', ()), linked, DUCKDB)
 
 
 def test_what_the_second_look_refuses_is_never_read(alice, curator, monkeypatch):

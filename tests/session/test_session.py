@@ -415,7 +415,7 @@ def test_what_the_second_look_cannot_prove_is_refused_and_not_charged(alice, mon
     def unproved(*_):
         raise Failure
 
-    monkeypatch.setattr(executor, "checked", unproved)
+    monkeypatch.setattr(executor, "check_statement", unproved)
     with pytest.raises(Refusal, match="cannot be proved private") as refused:
         alice.sql(COUNT, epsilon=0.5)
     assert refused.value.code == "not_proved"

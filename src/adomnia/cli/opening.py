@@ -5,10 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from adomnia.cli.building import building
-from adomnia.engines.duckdb.sources import file_source
+from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
 from adomnia.session.curator import LEDGER, MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
 
@@ -65,16 +63,13 @@ def session(curator: Curator, analyst: str | None) -> Session:
 
 def check_headers(folder: Path, catalog: Catalog) -> None:
     """Refuse private files whose columns are not those that the catalog declares; no row is read."""
-    with duckdb.connect() as connection:
-        for table in catalog.tables:
-            if not table.public:
-                file_source(connection, folder / table.source).check(table)
+    for table in catalog.tables:
+        if not table.public:
+            load_engine().check_header(folder / table.source, table)
 
 
 def header(path: Path) -> list[tuple[str, str]]:
     """The names and types of a file's columns; a CSV file has no types."""
     if path.suffix.lower() not in {".csv", ".tsv", ".parquet"}:
         raise Refusal(f"File {path.name}", "is neither CSV nor Parquet", "name files that end in .csv or .parquet")
-    with duckdb.connect() as connection:
-        source = file_source(connection, path)
-    return [(name, "" if source.spelled else kind) for name, kind in source.types.items()]
+    return list(load_engine().read_header(path).items())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.registry import load_engine
 from adomnia.noise import SystemBits
 from adomnia.privacy.kinds import Day, Identity, Quantity, Truth
 from adomnia.session import mock
@@ -29,7 +29,7 @@ def rehearsal(catalog: Catalog, ask: Ask) -> Curator:
     """A catalog over rows made up from it alone; public tables are public, and read as they are, a million rows."""
     frames = mock.frames(catalog)
     frames |= {table.name: _rows(table, ask) for table in catalog.tables if table.public and table.columns}
-    return Curator(catalog, DuckDB.load(catalog, frames), open_ledger(catalog, MEMORY), SystemBits())
+    return Curator(catalog, load_engine().load(catalog, frames), open_ledger(catalog, MEMORY), SystemBits())
 
 
 def _rows(table: Table, ask: Ask) -> pa.Table:

@@ -11,7 +11,7 @@ import numpy as np
 from adomnia.catalog.model import Catalog
 from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
-from adomnia.engines.check import Reading, checked, checked_histogram
+from adomnia.engines.check import Reading, check_histogram, check_statement
 from adomnia.engines.contract import Engine, Statement
 from adomnia.mechanisms.quantiles import SecretHistogram
 from adomnia.mechanisms.secret import Secret
@@ -84,8 +84,8 @@ class Statements:
     def _derived(self, statement: Statement, query: Query) -> tuple[Sensitivity, ...]:
         counted = query.aggregate
         if not isinstance(counted, Histogram):
-            return checked(statement, self._catalog, query.provable)
-        moved, cells, reading = checked_histogram(statement, self._catalog)
+            return check_statement(statement, self._catalog, self._engine.dialect, query.provable)
+        moved, cells, reading = check_histogram(statement, self._catalog, self._engine.dialect)
         # All that is read of one histogram must be of the same rows and values, or their ranks would be of nothing.
         whole = self._wholes.setdefault(replace(query, aggregate=replace(counted, buckets=None)), reading.whole)
         planned = Reading(counted.domain.grid_lower, counted.shift, counted.buckets, whole)

@@ -16,13 +16,18 @@ a filter both skip what they do not need.
 A public table lies beside them under its name, its columns in the same forms, without rank and person.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adomnia.catalog.facts import Facts
+from adomnia.catalog.model import Catalog, Table
+from adomnia.engines.dialect import Dialect
+from adomnia.engines.limits import Limits
 from adomnia.noise import Integers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Label
@@ -31,6 +36,9 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
 
 Places: TypeAlias = NDArray[np.intp]
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""Told what is being done and how much is done, from 0 to 1."""
 
 RANK = "rank"
 PERSON = "person"
@@ -46,6 +54,11 @@ class Statement:
 
 class Engine(Protocol):
     """A database that holds the contribution index."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The SQL that it is written to in."""
+        ...
 
     def render(self, queries: tuple[Query, ...]) -> Statement:
         """One statement for queries over the same rows and keys."""
@@ -70,6 +83,34 @@ class Engine(Protocol):
     def close(self) -> None:
         """Let go of the index."""
         ...
+
+
+class EngineClass(Protocol):
+    """How an engine is made, and what it finds in the owner's files before there is one."""
+
+    def open(self, catalog: Catalog, folder: Path, progress: Progress, limits: Limits) -> Engine:
+        """The engine over a catalog's files; its index lies in `folder` and is built if it is not there."""
+        ...
+
+    def load(self, catalog: Catalog, frames: Mapping[str, object]) -> Engine:
+        """The engine over tables in memory, Arrow, pandas or Polars: nothing is written to disk."""
+        ...
+
+    def find_facts(self, path: Path, table: Table) -> tuple[Facts, ...]:
+        """What the file of a public table shows of every column that is declared."""
+        ...
+
+    def read_header(self, path: Path) -> dict[str, str]:
+        """The names and types of a file's columns; a CSV file has no types."""
+        ...
+
+    def check_header(self, path: Path, table: Table) -> None:
+        """Refuse a file whose columns are not those that a table declares; no row is read."""
+        ...
+
+
+def silent(_step: str, _share: float) -> None:
+    """Progress that nobody watches."""
 
 
 def stored_name(column: Column) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from adomnia.engines.duckdb import Limits
+    from adomnia.engines.limits import Limits
 
 __all__ = ["Settings"]
 
@@ -92,7 +92,7 @@ class Settings:
 
     def limits(self) -> Limits:
         """What the engine of one worker may take: workers share the cores."""
-        from adomnia.engines.duckdb import Limits  # not above: the parent of workers does without the engine
+        from adomnia.engines.limits import Limits  # not above: the parent of workers does without engines
 
         return Limits(max(1, (os.cpu_count() or 1) // self.workers), self.memory, self.limit)
 

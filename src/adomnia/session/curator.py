@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Self
 from adomnia.catalog.read import read
 from adomnia.curator.kernel import Kernel
 from adomnia.curator.profiles import add_profiles
-from adomnia.engines.duckdb import USUAL, DuckDB, Limits, Progress, facts_of, silent
+from adomnia.engines.contract import silent
+from adomnia.engines.limits import USUAL
+from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
 from adomnia.ledger import Ledger
 from adomnia.noise import SystemBits
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from adomnia.catalog.model import Catalog
-    from adomnia.engines.contract import Engine
+    from adomnia.engines.contract import Engine, Progress
+    from adomnia.engines.limits import Limits
     from adomnia.noise import Bits
     from adomnia.privacy.amounts import Number
 
@@ -89,13 +92,13 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
     place = Path(folder)
     catalog = read_catalog(place)
     check_views(catalog)
-    engine = DuckDB.open(catalog, place / STATE, progress, limits)
+    engine = load_engine().open(catalog, place / STATE, progress, limits)
     return Curator(catalog, engine, open_ledger(catalog, place / STATE / LEDGER), SystemBits(), progress)
 
 
 def rehearse(catalog: Catalog) -> Curator:
     """A catalog over rows made up from it alone: nothing is read and nothing is spent."""
-    engine = DuckDB.load(catalog, mock.frames(catalog))
+    engine = load_engine().load(catalog, mock.frames(catalog))
     return Curator(catalog, engine, open_ledger(catalog, MEMORY), SystemBits())
 
 
@@ -106,7 +109,7 @@ def open_ledger(catalog: Catalog, path: str | Path) -> Ledger:
 
 def read_catalog(folder: Path) -> Catalog:
     """The catalog of a folder; public tables are read for what their columns hold, private ones are not."""
-    return read(folder, lambda table: facts_of(folder / table.source, table))
+    return read(folder, lambda table: load_engine().find_facts(folder / table.source, table))
 
 
 def protect(  # noqa: PLR0913 - what is declared has to be said
@@ -132,5 +135,5 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     version = 1 if ledger == MEMORY else fingerprint(table)
     declared = Declared(unit, rows_per_person, bounds or {}, categories or {}, budget, version)
     catalog = catalog_of(table, declared)
-    engine = DuckDB.load(catalog, {TABLE: table})
+    engine = load_engine().load(catalog, {TABLE: table})
     return Curator(catalog, engine, open_ledger(catalog, ledger), SystemBits()).session(OWNER)

@@ -24,7 +24,7 @@ MOST_ROWS = 1_000_000
 def public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> tuple[KeyColumn, ...]:
     """The columns of the answer, its rows sorted and cut as asked."""
     statement = engine.render_rows(asked.rows)
-    check_public(statement, catalog)
+    check_public(statement, catalog, engine.dialect)
     most = MOST_ROWS + 1 if asked.order or asked.limit is None else asked.offset + asked.limit
     rows = engine.read(statement, min(most, MOST_ROWS + 1))
     if len(rows) > MOST_ROWS:

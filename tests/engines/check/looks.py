@@ -7,14 +7,15 @@ import re
 import duckdb
 import pytest
 
-from adomnia.engines.check import checked
+from adomnia.engines.check import check_statement
 from adomnia.engines.contract import Statement
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.errors import Failure
 from sql.hospital import HOSPITAL
 
 
 def check(text, parameters=(), shape=None, catalog=HOSPITAL):
-    return checked(Statement(text, tuple(parameters)), catalog, shape)
+    return check_statement(Statement(text, tuple(parameters)), catalog, DUCKDB, shape)
 
 
 def refused(text, parameters=(), shape=None, catalog=HOSPITAL):

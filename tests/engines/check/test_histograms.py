@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.engines.check import checked_histogram
+from adomnia.engines.check import check_histogram
 from adomnia.engines.contract import Statement
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.errors import Failure
 from adomnia.privacy.sensitivity import Sensitivity
 from engines.check.test_aggregates import CLAMP
@@ -22,7 +23,7 @@ ALONE = NOTHING_ELSE + '(((CAST("age" AS BIGINT) - 0) >> 0) IN (3)) GROUP BY 1'
 
 
 def check(text, parameters=()):
-    return checked_histogram(Statement(text, parameters), HOSPITAL)
+    return check_histogram(Statement(text, parameters), HOSPITAL, DUCKDB)
 
 
 def test_counts_buckets_and_values_are_read_off_the_text():

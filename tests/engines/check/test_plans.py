@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.engines.check import checked, checked_histogram
+from adomnia.engines.check import check_histogram, check_statement
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Pure
@@ -30,12 +31,12 @@ def batches(question):
 def test_the_sensitivity_of_a_right_plan_is_found_again_from_its_text(question):
     for queries in batches(question):
         if isinstance(queries[0].aggregate, Histogram):
-            moved, cells, reading = checked_histogram(render(queries), HOSPITAL)
+            moved, cells, reading = check_histogram(render(queries, DUCKDB), HOSPITAL, DUCKDB)
             assert (cells[:-1], len(cells[-1])) == (queries[0].cells, queries[0].aggregate.values)
             assert reading.shift == queries[0].aggregate.shift
             found = (moved,)
         else:
-            found = checked(render(queries), HOSPITAL, queries[0].cells)
+            found = check_statement(render(queries, DUCKDB), HOSPITAL, DUCKDB, queries[0].cells)
         assert found == tuple(query.sensitivity() for query in queries)
 
 
@@ -51,4 +52,4 @@ def test_the_sensitivity_of_a_right_plan_is_found_again_from_its_text(question):
 )
 def test_the_largest_conditions_that_are_accepted_can_be_checked(condition):
     (queries,) = batches(f"SELECT COUNT(*) FROM people WHERE {condition}")
-    assert checked(render(queries), HOSPITAL, ()) == (Sensitivity(l1=1, monotone=True),)
+    assert check_statement(render(queries, DUCKDB), HOSPITAL, DUCKDB, ()) == (Sensitivity(l1=1, monotone=True),)

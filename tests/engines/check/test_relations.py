@@ -9,7 +9,8 @@ from itertools import islice, product
 import duckdb
 import pytest
 
-from adomnia.engines.check import checked
+from adomnia.engines.check import check_statement
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import Average, Different, Extreme, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
@@ -231,7 +232,7 @@ def batches(relation):
 def test_rows_of_one_person_are_found_again_from_the_text(relation, rows):
     assert relation.rows_per_person == rows
     for queries in batches(relation):
-        found = checked(render(queries), WARDS, queries[0].cells)
+        found = check_statement(render(queries, DUCKDB), WARDS, DUCKDB, queries[0].cells)
         assert found == tuple(query.sensitivity() for query in queries)
 
 
@@ -246,7 +247,7 @@ def databases():
 @pytest.mark.parametrize("relation", [relation for relation, _ in RELATIONS.values()], ids=RELATIONS)
 def test_neighbours_are_as_near_as_the_text_says(relation, databases):
     for queries in batches(relation):
-        statement = render(queries)
+        statement = render(queries, DUCKDB)
         assert is_measured(statement.text, statement.parameters, databases, WARDS)
 
 
@@ -289,8 +290,8 @@ def test_chains_of_joins_are_as_near_as_both_derivations_say(every, databases):
     for chain in islice(chains(), 0, None, every):
         queries = Query(chain, (), Rows()), Query(Where(chain, NOTHING), (), People())
         for query in queries[: 1 + checks % 2]:
-            statement = render((query,))
-            assert checked(statement, WARDS) == (query.sensitivity(),)
+            statement = render((query,), DUCKDB)
+            assert check_statement(statement, WARDS, DUCKDB) == (query.sensitivity(),)
             assert is_measured(statement.text, statement.parameters, databases[checks % 3 :][:1], WARDS)
         checks += 1
     assert checks > 500 / every

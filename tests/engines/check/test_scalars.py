@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 from sqlglot import parse_one
 
-from adomnia.engines.check.columns import Stored
+from adomnia.engines.check.columns import ProvedColumn
 from adomnia.engines.check.scalars import Row
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render.constants import double
 from adomnia.errors import Failure
 from adomnia.privacy.kinds import Day, Quantity, Text, Truth
 from privacy.functions.samples import applications, constant
 
 COLUMNS = {"c": "code", "n": "number", "t": "text", "d": "day", "b": "boolean"}
-ROW = Row({("", name): Stored(type_) for name, type_ in COLUMNS.items()}, 1)
+ROW = Row({("", name): ProvedColumn(type_) for name, type_ in COLUMNS.items()}, 1, DUCKDB)
 WRITTEN = {Quantity: 'CAST("n" AS DOUBLE)', Text: '"t"', Day: '"d"', Truth: '"b"'}
 TYPES = {Quantity: "double", Text: "text", Day: "day", Truth: "boolean"}
 CASES = [
@@ -29,9 +30,9 @@ def type_of(sql):
 
 @pytest.mark.parametrize(("function", "kinds", "constants"), CASES)
 def test_every_function_is_proved_to_be_of_its_type(function, kinds, constants):
-    parts = [WRITTEN[type(kind)] for kind in kinds] + [double(constant(each).lower) for each in constants]
+    parts = [WRITTEN[type(kind)] for kind in kinds] + [double(constant(each).lower, DUCKDB) for each in constants]
     result = function.result(*kinds, *map(constant, constants))
-    assert type_of(function.sql(*parts)) == TYPES[type(result)]
+    assert type_of(DUCKDB.functions[function.name](*parts)) == TYPES[type(result)]
 
 
 @pytest.mark.parametrize("type_", ["DOUBLE", "VARCHAR", "DATE", "BOOLEAN"])

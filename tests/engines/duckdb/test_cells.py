@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.engines.duckdb.cells import cells
+from adomnia.engines.duckdb.cells import MOST_ROWS, are_few, read_cells, read_rows
 from adomnia.privacy.aggregates import Histogram, Rows, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Truth
+from adomnia.privacy.expressions import Column, call
+from adomnia.privacy.keys import Bucket, Names
+from adomnia.privacy.kinds import Text, Truth
 from adomnia.privacy.queries import Query
 from engines.databases import category, people, relation, whole
 
@@ -27,20 +28,20 @@ WIDE = Total(AGE, Numbers.integers(0, 2**70))
 
 def test_every_cell_is_there_and_those_without_rows_are_zero():
     result = pa.table({"k0": pa.array([2, 0], pa.uint8()), "k1": [True, False], "m0": pa.array([5, 7], pa.int64())})
-    (exact,) = cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
+    (exact,) = read_cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
     assert exact.tolist() == [[7, 0], [0, 0], [0, 5]]
     assert exact.dtype == np.int64
 
 
 def test_rows_whose_key_is_missing_belong_to_no_cell():
     result = pa.table({"k0": pa.array([None, 1, 2], pa.uint8()), "k1": [True, None, False], "m0": pa.array([5, 7, 9])})
-    (exact,) = cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
+    (exact,) = read_cells(result, (Query(TABLE, (CITY, MEMBER), Rows()),))
     assert exact.tolist() == [[0, 0], [0, 0], [9, 0]]
 
 
 def test_a_sum_over_nothing_is_zero():
     nothing = pa.table({"m0": pa.array([None], pa.int64()), "m1": pa.array([None], pa.decimal128(38, 0))})
-    narrow, wide = cells(nothing, (Query(TABLE, (), Total(AGE, AGE.domain)), Query(TABLE, (), WIDE)))
+    narrow, wide = read_cells(nothing, (Query(TABLE, (), Total(AGE, AGE.domain)), Query(TABLE, (), WIDE)))
     assert (narrow.tolist(), wide.tolist()) == (0, 0)
     assert (narrow.dtype, wide.dtype, narrow.shape) == (np.int64, object, ())
 
@@ -51,7 +52,7 @@ def test_wide_sums_arrive_as_the_same_python_integers(values, skipped):
         [pa.array([Decimal(0)] * skipped + [Decimal(value) for value in values], pa.decimal128(38, 0))[skipped:]]
     )
     result = pa.table({"k0": pa.array(range(len(values)), pa.uint8()), "m0": column})
-    (exact,) = cells(result, (Query(TABLE, (CITY,), WIDE),))
+    (exact,) = read_cells(result, (Query(TABLE, (CITY,), WIDE),))
     assert exact.tolist() == values + [0] * (3 - len(values))
     assert all(type(value) is int for value in exact.tolist())
 
@@ -60,23 +61,74 @@ def test_a_count_is_read_as_what_it_is_however_large_public_facts_allow_it_to_be
     """Read as halves of wide numbers, two counts became one, whose upper half no noise could hide."""
     many = Query(replace(TABLE, rows_per_person=2**40), (MEMBER,), Rows())
     assert many.largest >= 2**63
-    (exact,) = cells(pa.table({"k0": [False, True], "m0": pa.array([20, 21], pa.int64())}), (many,))
+    (exact,) = read_cells(pa.table({"k0": [False, True], "m0": pa.array([20, 21], pa.int64())}), (many,))
     assert exact.tolist() == [20, 21]
 
 
 def test_wide_numbers_of_another_type_are_not_guessed_at():
     result = pa.table({"m0": pa.array([Decimal(5)], pa.decimal256(50, 0))})
     with pytest.raises(ValueError, match="DECIMAL"):
-        cells(result, (Query(TABLE, (), WIDE),))
+        read_cells(result, (Query(TABLE, (), WIDE),))
+
+
+def test_few_rows_are_read_as_python_objects_into_the_same_cells():
+    queries = (Query(TABLE, (CITY, MEMBER), Rows()), Query(TABLE, (CITY, MEMBER), WIDE))
+    rows = [(2, True, 5, Decimal(10**30)), (0, False, 7, None), (None, True, 9, Decimal(1)), (1, None, 9, Decimal(1))]
+    counts, sums = read_rows(["k0", "k1", "m0", "m1"], rows, queries)
+    assert counts.tolist() == [[7, 0], [0, 0], [0, 5]]
+    assert sums.tolist() == [[0, 0], [0, 0], [0, 10**30]]
+    assert (counts.dtype, sums.dtype) == (np.int64, object)
+    assert {type(each) for each in sums.ravel()} == {int}
+
+
+def test_the_type_of_integers_is_that_of_the_query_and_never_that_of_the_values():
+    """Otherwise how many bits an answer is computed in would tell how large a sum is."""
+    wide, narrow = Query(TABLE, (), WIDE), Query(TABLE, (), Total(AGE, AGE.domain))
+    many = Query(replace(TABLE, rows_per_person=2**40), (), Rows())
+    assert many.largest >= 2**63
+    assert [read_rows(["m0"], [(5,)], (query,))[0].dtype for query in (wide, narrow, many)] == [
+        object,
+        np.int64,
+        np.int64,
+    ]
+    with pytest.raises(OverflowError):
+        read_rows(["m0"], [(2**63,)], (narrow,))
+    with pytest.raises(TypeError):
+        read_rows(["m0"], [(5.0,)], (narrow,))
+
+
+def test_few_are_declared_cells_and_no_values_to_be_found():
+    column = Column("name", Text())
+    names = Bucket(column, Names(("a",)), column)
+    sized = [whole("size", 1, size) for size in (MOST_ROWS, MOST_ROWS + 1)]
+    buckets = [Bucket(each, each.domain, each) for each in sized]
+    ranked = Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20))
+    few = [Query(TABLE, keys, Rows()) for keys in ((), (CITY, MEMBER), (buckets[0],), (buckets[1],), (names,))]
+    assert [are_few((query,)) for query in few] == [True, True, True, False, False]
+    assert not are_few((Query(TABLE, (), ranked),))
+
+
+def test_halves_that_stand_side_by_side_are_cells_of_the_last_key():
+    condition = call("is null", AGE)
+    missing = Bucket(condition, None, condition)
+    queries = (Query(TABLE, (CITY, missing), Rows()), Query(TABLE, (CITY, missing), Total(AGE, AGE.domain)))
+    names, rows = ["k0", "m0", "n0", "m1"], [(2, 5, 1, 70), (None, 8, 8, 8)]
+    result = pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))
+    for counts, sums in (read_rows(names, rows, queries), read_cells(result, queries)):
+        assert counts.tolist() == [[0, 0], [0, 0], [5, 1]]
+        assert sums.tolist() == [[0, 0], [0, 0], [70, 0]]
+    alone = (Query(TABLE, (missing,), Rows()),)
+    assert read_rows(["m0", "n0"], [(3, 4)], alone)[0].tolist() == [3, 4]
+    assert read_cells(pa.table({"m0": [3], "n0": [4]}), alone)[0].tolist() == [3, 4]
 
 
 def test_a_histogram_is_its_cells_values_and_counts_without_those_that_are_missing():
     columns = {"k0": pa.array([2, 0, None], pa.uint8()), "k1": [False, True, True], "k2": [7, 9, 3], "m0": [5, 1, 2]}
     values = Query(TABLE, (CITY, MEMBER), Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20)))
-    assert cells(pa.table(columns), (values,))[0].tolist() == [[4, 1], [7, 9], [5, 1]]
+    assert read_cells(pa.table(columns), (values,))[0].tolist() == [[4, 1], [7, 9], [5, 1]]
 
 
 def test_rows_without_a_value_are_in_no_bucket():
     result = pa.table({"k0": pa.array([None, 4], pa.int64()), "m0": pa.array([5, 1], pa.int64())})
     values = Query(TABLE, (), Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20)))
-    assert cells(result, (values,))[0].tolist() == [[0], [4], [1]]
+    assert read_cells(result, (values,))[0].tolist() == [[0], [4], [1]]

@@ -7,7 +7,8 @@ import duckdb
 import pytest
 
 from adomnia.engines.contract import Engine, Statement
-from adomnia.engines.duckdb import DuckDB, Limits
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.limits import Limits
 from adomnia.errors import Failure
 from adomnia.privacy.aggregates import People, Present, Rows, Total
 from adomnia.privacy.expressions import Column

@@ -12,7 +12,8 @@ import pytest
 
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import Table
-from adomnia.engines.duckdb import facts, facts_of
+from adomnia.engines.duckdb import facts
+from adomnia.engines.duckdb.facts import find_facts
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
@@ -28,7 +29,7 @@ def table(*columns):
 
 def found(folder, column, values):
     pq.write_table(pa.table({"c": values}), folder / "cities.parquet")
-    (fact,) = facts_of(folder / "cities.parquet", table(column))
+    (fact,) = find_facts(folder / "cities.parquet", table(column))
     return fact
 
 
@@ -67,7 +68,7 @@ def test_every_declared_column_has_facts_in_the_order_of_the_catalog(tmp_path):
         "city,n,region,code\nOslo,1,East,x\nBergen,2,West,y\nMoss,x,East,z\n,7,East,z\n"
     )
     columns = [Column("region", Text()), Column("code", Identity()), Column("n", Quantity(whole=True))]
-    region, code, n = facts_of(tmp_path / "cities.csv", table(*columns))
+    region, code, n = find_facts(tmp_path / "cities.csv", table(*columns))
     assert (region.repeats, sorted(region.values)) == (3, ["East", "West"])
     assert code == Facts(4)
     assert n == Facts(1, 1.0, 7.0)
@@ -76,7 +77,7 @@ def test_every_declared_column_has_facts_in_the_order_of_the_catalog(tmp_path):
 def test_a_column_may_have_the_name_of_anything_that_counts_it(tmp_path):
     for name in ("x", "n", "rows", "cities", "count"):
         pq.write_table(pa.table({name: [5, 5, 6]}), tmp_path / "cities.parquet")
-        assert facts_of(tmp_path / "cities.parquet", table(Column(name, Quantity()))) == (Facts(2, 5.0, 6.0),)
+        assert find_facts(tmp_path / "cities.parquet", table(Column(name, Quantity()))) == (Facts(2, 5.0, 6.0),)
 
 
 def test_more_texts_than_a_category_may_have_are_not_all_read(tmp_path, monkeypatch):
@@ -93,10 +94,10 @@ def test_a_public_table_of_too_many_rows_is_refused(tmp_path, monkeypatch):
 
 def test_a_public_source_that_is_not_there_or_lacks_a_column_is_refused(tmp_path):
     with pytest.raises(Refusal, match="is not a file that can be read"):
-        facts_of(tmp_path / "cities.csv", table(NOTE))
+        find_facts(tmp_path / "cities.csv", table(NOTE))
     (tmp_path / "cities.csv").write_text("city\nOslo\n")
     with pytest.raises(Refusal, match=r"Column cities\.c is declared, and cities\.csv has none of that name"):
-        facts_of(tmp_path / "cities.csv", table(NOTE))
+        find_facts(tmp_path / "cities.csv", table(NOTE))
 
 
 def test_a_public_source_of_another_type_is_refused(tmp_path):
@@ -107,11 +108,11 @@ def test_a_public_source_of_another_type_is_refused(tmp_path):
 def test_a_public_source_that_cannot_be_read_to_its_end_is_refused(tmp_path):
     (tmp_path / "cities.csv").write_text("c\nOslo\nBergen,x\n")
     with pytest.raises(Refusal, match=r"Source cities\.csv cannot be read"):
-        facts_of(tmp_path / "cities.csv", table(NOTE))
+        find_facts(tmp_path / "cities.csv", table(NOTE))
 
 
 def test_a_name_that_would_match_other_files_means_itself(tmp_path):
     (tmp_path / "p1.csv").write_text("c\nMoss\n")
     (tmp_path / "p[1a]*?.csv").write_text("c\nOslo\n")
-    (fact,) = facts_of(tmp_path / "p[1a]*?.csv", table(NOTE))
+    (fact,) = find_facts(tmp_path / "p[1a]*?.csv", table(NOTE))
     assert fact.values == ("Oslo",)

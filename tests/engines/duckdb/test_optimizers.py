@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from adomnia.engines.duckdb import DuckDB, Limits, engine
+from adomnia.engines.duckdb import DuckDB, engine
+from adomnia.engines.limits import Limits
 from adomnia.errors import Refusal
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Pure

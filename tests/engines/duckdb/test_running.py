@@ -9,8 +9,8 @@ from time import monotonic, sleep
 import pytest
 
 from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb import Limits
 from adomnia.engines.duckdb.running import Running
+from adomnia.engines.limits import Limits
 from adomnia.errors import Failure
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.catalog.model import Table
-from adomnia.engines.duckdb import DuckDB, Limits
-from adomnia.engines.index import Links, Target, build_table
-from adomnia.engines.index.source import Source
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.index import IndexWriter, Links, build_table
+from adomnia.engines.index.source import TableSource
+from adomnia.engines.limits import Limits
 from adomnia.errors import Failure
 from adomnia.privacy.aggregates import People, Rows, Total
 from adomnia.privacy.domains import Numbers
@@ -249,13 +251,14 @@ def test_a_category_may_have_a_million_values():
 
 def test_rows_that_went_missing_on_the_way_are_noticed():
     table = people(WHO)
-    source = Source("people", "(SELECT 1 AS person_id, 'a' AS who)", {"person_id": "INTEGER", "who": "VARCHAR"})
+    types = {"person_id": "INTEGER", "who": "VARCHAR"}
+    source = TableSource("people", "(SELECT 1 AS person_id, 'a' AS who)", types, DUCKDB)
     with duckdb.connect() as connection:
 
         def forgetful(sql, *parameters):
             rows = connection.execute(sql, list(parameters)).fetchall()
             return [(41,)] if sql == 'SELECT COUNT(*) FROM " staged"' else rows
 
-        links = Links(catalog(table), {"people": source}, forgetful)
+        links = Links(catalog(table), {"people": source}, forgetful, DUCKDB)
         with pytest.raises(Failure):
-            build_table(Target(forgetful, "memory.main", KEY), table, links, lambda step: None)
+            build_table(IndexWriter(forgetful, "memory.main", KEY, DUCKDB), table, links, lambda step: None)

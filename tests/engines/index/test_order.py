@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.index import order
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
@@ -62,7 +63,7 @@ TYPES = {
 def messages(rows, columns=COLUMNS):
     """What is hashed for each row: the digest without its last steps."""
     values = zip(TYPES.items(), zip(*rows, strict=True), strict=True)
-    hashed = order.digest(KEY, "copy", columns, "origin, ':', key")
+    hashed = order.render_digest(KEY, "copy", columns, "origin, ':', key", DUCKDB)
     message = hashed.removeprefix("CAST(md5_number(").removesuffix(") >> 64 AS UBIGINT)")
     with duckdb.connect() as connection:
         connection.register("rows", pa.table({name: pa.array(cells, kind) for (name, kind), cells in values}))
@@ -109,15 +110,15 @@ def test_the_key_comes_first_and_the_person_last():
 
 def test_bounded_columns_share_as_few_integers_as_hold_them():
     small = tuple(whole(f"c{place}", 0, 998) for place in range(7))  # radix 1000: six of them fit below 2**63
-    assert order.digest(KEY, "1", small, "who").count("AS VARCHAR") == 2
-    assert order.digest(KEY, "1", (), "who").count("AS VARCHAR") == 0
+    assert order.render_digest(KEY, "1", small, "who", DUCKDB).count("AS VARCHAR") == 2
+    assert order.render_digest(KEY, "1", (), "who", DUCKDB).count("AS VARCHAR") == 0
 
 
 @pytest.mark.parametrize("width", [2**60, 2**61, 2**62, 2**77])
 def test_numbers_of_any_size_can_be_hashed(width):
     domain = Numbers.integers(-width, width)
     column = Column("wide", Quantity(domain.lower, domain.upper, whole=True), domain)
-    sql = order.digest(KEY, "1", (column,), "'who'")
+    sql = order.render_digest(KEY, "1", (column,), "'who'", DUCKDB)
     with duckdb.connect() as connection:
         rows = connection.execute(
             f"SELECT {sql} FROM (VALUES (CAST({-width} AS HUGEINT)), ({width}), (0), (NULL)) t(wide)"

@@ -10,7 +10,7 @@ import pytest
 
 from adomnia.catalog.facts import apply_facts
 from adomnia.catalog.model import Table
-from adomnia.engines.duckdb import DuckDB, facts_of
+from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Failure, Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
@@ -122,7 +122,7 @@ def test_what_the_facts_say_is_what_the_index_finds(folder):
     )
     for columns in (CITIES.columns, open_columns):
         table = replace(CITIES, columns=columns, repeats=())
-        known = apply_facts(table, facts_of(folder / "cities.csv", table))
+        known = apply_facts(table, DuckDB.find_facts(folder / "cities.csv", table))
         assert known.repeats == (2, 5, 1, 2, 2, 2, 2, 2)
         assert len(stored(DuckDB.load(catalog(PEOPLE, known, folder=folder), FRAMES))) == 5
 

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.index.source import Source
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.index.source import TableSource
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
@@ -69,6 +70,6 @@ def test_a_declared_column_that_is_not_there_is_refused():
 
 
 def test_names_are_found_whatever_their_case():
-    source = Source("people.csv", "people", {"Person_ID": "VARCHAR", "AGE": "DECIMAL(10,2)"}, spelled=True)
+    source = TableSource("people.csv", "people", {"Person_ID": "VARCHAR", "AGE": "DECIMAL(10,2)"}, DUCKDB, spelled=True)
     source.check(people(whole("age", 0, 120)))
     assert source.type_of("age") == "DECIMAL"

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.engines.check import checked
+from adomnia.engines.check import check_statement
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import Present, Rows, Total
 from adomnia.privacy.domains import Numbers
@@ -78,18 +79,18 @@ def test_queries_are_rendered_as_three_selects():
     inner = f'SELECT "person" AS "person", "city" AS k0, {entries} FROM "people" WHERE "rank" <= 10 GROUP BY 1, 2'
     middle = f'SELECT k0, v0, v1, {squares} FROM ({inner}) AS "rows" WHERE k0 IS NOT NULL'
     text = f'SELECT k0, CAST(SUM({shortened}) AS DECIMAL(38, 0)) AS m0 FROM ({middle}) AS "rows" GROUP BY 1'
-    assert render((query,)).text == text
+    assert render((query,), DUCKDB).text == text
 
 
 def test_what_is_shortened_and_what_is_not_are_two_statements():
     declared = table()
     with pytest.raises(ValueError, match="must share"):
-        render((Query(relation(declared), (), Rows()), Query(relation(declared), (), Rows(), Clip(3))))
+        render((Query(relation(declared), (), Rows()), Query(relation(declared), (), Rows(), Clip(3))), DUCKDB)
 
 
 def test_one_statement_computes_each_entry_once():
     queries = tuple(asked(table(), DEBT, 5)[8:])
-    text = render(queries).text
+    text = render(queries, DUCKDB).text
     assert text.count(" OVER ") == 4
     assert [text.count(f"AS v{place},") + text.count(f"AS v{place} FROM") for place in range(5)] == [1, 1, 1, 1, 0]
 
@@ -137,7 +138,7 @@ def test_keys_may_be_expressions():
     query = Query(relation(declared), (key,), Rows(), Clip(5))
     with loaded(catalog(declared), people=some) as engine:
         assert answer(engine, query) == [[4 * CLIPPED_PARTS, 3 * CLIPPED_PARTS]]
-    assert checked(render((query,)), catalog(declared), query.cells) == (query.sensitivity(),)
+    assert check_statement(render((query,), DUCKDB), catalog(declared), DUCKDB, query.cells) == (query.sensitivity(),)
 
 
 values = st.none() | st.sampled_from([0.0, 1.0, -1.0, 3.0, 1000.0, -1000.0, 1e9, -1e9, 17.0, float("nan")])
@@ -171,7 +172,7 @@ def test_one_person_moves_shortened_vectors_by_their_sensitivity_at_most(rows, b
 def test_the_second_look_finds_the_same_sensitivities(bound):
     queries = asked(table(), DEBT, bound)
     for together in (tuple(queries[:8]), tuple(queries[8:])):
-        found = checked(render(together), catalog(table()), together[0].cells)
+        found = check_statement(render(together, DUCKDB), catalog(table()), DUCKDB, together[0].cells)
         assert found == tuple(query.sensitivity() for query in together)
 
 
@@ -233,13 +234,13 @@ def test_rounding_never_adds_to_a_length(bound, entries):
     with loaded(catalog(declared), people=some) as engine:
         (found,) = answer(engine, query)
     assert sum(value**2 for value in found) <= (CLIPPED_PARTS * bound) ** 2
-    assert checked(render((query,)), catalog(declared), query.cells) == (query.sensitivity(),)
+    assert check_statement(render((query,), DUCKDB), catalog(declared), DUCKDB, query.cells) == (query.sensitivity(),)
 
 
 def test_the_factor_stays_below_the_bound_for_every_rounding():
     """A factor that is not shrunken can round up: then a part too many appears, which this test would see."""
     for bound in range(1, 400):
-        text = render((Query(relation(table()), (CITY,), Rows(), Clip(bound)),)).text
+        text = render((Query(relation(table()), (CITY,), Rows(), Clip(bound)),), DUCKDB).text
         numerator = Fraction(float(text.split("* (")[1].split(" /")[0]))
         assert CLIPPED_PARTS * bound * (1 - Fraction(1, 2**39)) < numerator
         assert numerator <= CLIPPED_PARTS * bound * (1 - Fraction(1, 2**40))

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.engines.render.grids import on_grid, rounding
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.render.grids import find_rounding, render_grid
 from adomnia.privacy.domains import Numbers
 
 DOMAINS = [
@@ -57,7 +58,7 @@ def around(x: float) -> list[float]:
 
 def telling(domain: Numbers) -> list[float | None]:
     """Values where something might go wrong: edges of the doubles, of the bounds, of the cells, of the CASE."""
-    step, limits = float(domain.step), rounding(domain)
+    step, limits = float(domain.step), find_rounding(domain)
     places = [float(domain.lower), float(domain.upper), limits.first, limits.last]
     cells = {domain.grid_lower, domain.grid_lower + 1, domain.middle, domain.grid_upper - 1, domain.grid_upper}
     places += [place for cell in cells for place in (cell * step, (cell + 0.5) * step, (cell - 0.5) * step)]
@@ -67,7 +68,7 @@ def telling(domain: Numbers) -> list[float | None]:
 def computed(domain: Numbers, values: list[float | None], *, may_be_nan: bool = True) -> list[int | None]:
     with duckdb.connect() as connection:
         connection.register("given", pa.table({"x": pa.array(values, pa.float64())}))
-        sql = f"SELECT CAST({on_grid('x', domain, may_be_nan=may_be_nan)} AS VARCHAR) FROM given"
+        sql = f"SELECT CAST({render_grid('x', domain, DUCKDB, may_be_nan=may_be_nan)} AS VARCHAR) FROM given"
         return [None if cell is None else int(cell) for (cell,) in connection.execute(sql).fetchall()]
 
 
@@ -107,6 +108,6 @@ def test_even_a_nan_that_should_not_be_there_stays_inside_the_grid(domain):
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=str)
 def test_between_first_and_last_plain_rounding_stays_inside_the_grid(domain):
-    limits, step = rounding(domain), float(domain.step)
+    limits, step = find_rounding(domain), float(domain.step)
     reached = [value for value in (limits.first, limits.last) if limits.first <= value <= limits.last]
     assert all(domain.grid_lower <= (value / step + 0.5) // 1 <= domain.grid_upper for value in reached)

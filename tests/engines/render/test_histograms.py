@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.queries import Query
@@ -23,14 +24,14 @@ def query(value, domain, *keys, buckets=None):
 
 
 def test_a_value_or_its_bucket_is_one_more_key():
-    assert render((query(FARE, FARE.domain, CITY),)).text == (
+    assert render((query(FARE, FARE.domain, CITY),), DUCKDB).text == (
         'SELECT "city" AS k0, (CAST("fare grid" AS BIGINT) - (-640)) >> 3 AS k1, COUNT(*) AS m0 '
         'FROM "people" WHERE "rank" <= 10 GROUP BY 1, 2'
     )
-    assert render((query(AGE, AGE.domain),)).text == (
+    assert render((query(AGE, AGE.domain),), DUCKDB).text == (
         'SELECT (CAST("age" AS BIGINT) - 0) >> 0 AS k0, COUNT(*) AS m0 FROM "people" WHERE "rank" <= 10 GROUP BY 1'
     )
-    assert render((query(FARE, FARE.domain, buckets=(3, 4)),)).text == (
+    assert render((query(FARE, FARE.domain, buckets=(3, 4)),), DUCKDB).text == (
         'SELECT CAST("fare grid" AS BIGINT) - (-640) AS k0, COUNT(*) AS m0 FROM "people" WHERE "rank" <= 10 '
         'AND (((CAST("fare grid" AS BIGINT) - (-640)) >> 3) IN (3, 4)) GROUP BY 1'
     )
@@ -39,7 +40,7 @@ def test_a_value_or_its_bucket_is_one_more_key():
 def test_a_histogram_stands_alone():
     counted = replace(query(FARE, FARE.domain), aggregate=Rows())
     with pytest.raises(ValueError, match="share"):
-        render((counted, query(FARE, FARE.domain)))
+        render((counted, query(FARE, FARE.domain)), DUCKDB)
 
 
 def test_the_counts_are_those_of_the_rows():

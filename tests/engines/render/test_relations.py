@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import pytest
 
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render, render_rows
-from adomnia.engines.render.relations import person, source, total
+from adomnia.engines.render.relations import render_person, render_source, render_total
 from adomnia.engines.render.scalars import Scalars
 from adomnia.privacy.aggregates import Average, Different, Extreme, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
@@ -56,7 +57,7 @@ def equal(one, other):
 
 def behind_from(relation):
     """What stands behind FROM, with the conditions of WHERE."""
-    table, conditions = source(relation, Scalars())
+    table, conditions = render_source(relation, Scalars(DUCKDB))
     return " AND ".join([table, *conditions])
 
 
@@ -229,25 +230,27 @@ def test_aggregates_of_a_persons_rows_are_integers_until_they_are_clamped(value,
     ],
 )
 def test_the_person_of_a_row_is_that_of_the_first_side(relation, sql):
-    assert person(relation) == sql
+    assert render_person(relation, Scalars(DUCKDB)) == sql
 
 
 def test_a_sum_is_counted_from_its_centre_without_overflow():
-    assert total('"x"', 0) == 'SUM("x")'
-    assert total('"x"', -3) == 'SUM("x") - CAST((-3) AS HUGEINT) * COUNT("x")'
+    assert render_total('"x"', 0, DUCKDB) == 'SUM("x")'
+    assert render_total('"x"', -3, DUCKDB) == 'SUM("x") - CAST((-3) AS HUGEINT) * COUNT("x")'
 
 
 def test_people_whom_a_left_join_leaves_out_are_not_counted():
     pairs = replace(PAIRS, outer=True)
     missing = of("v", WHO, optional=True)
     rows = f'FROM {ONE} LEFT JOIN {TEN} ON "p"."person" = "v"."person"'
-    assert render((Query(pairs, (), People(missing)),)).text == f'SELECT COUNT(DISTINCT "v"."person") AS m0 {rows}'
-    assert render((Query(pairs, (), People()),)).text == f'SELECT COUNT(DISTINCT "p"."person") AS m0 {rows}'
-    assert render((Query(pairs, (), Present(missing)),)).text == f'SELECT COUNT("v"."person") AS m0 {rows}'
+    assert (
+        render((Query(pairs, (), People(missing)),), DUCKDB).text == f'SELECT COUNT(DISTINCT "v"."person") AS m0 {rows}'
+    )
+    assert render((Query(pairs, (), People()),), DUCKDB).text == f'SELECT COUNT(DISTINCT "p"."person") AS m0 {rows}'
+    assert render((Query(pairs, (), Present(missing)),), DUCKDB).text == f'SELECT COUNT("v"."person") AS m0 {rows}'
 
 
 def test_keys_of_a_join_are_named_with_their_side():
-    statement = render((Query(PAIRS, (of("v", WARD),), Rows()),))
+    statement = render((Query(PAIRS, (of("v", WARD),), Rows()),), DUCKDB)
     rows = f'FROM {ONE} JOIN {TEN} ON "p"."person" = "v"."person"'
     assert statement.text == f'SELECT "v"."ward" AS k0, COUNT(*) AS m0 {rows} GROUP BY 1'
 
@@ -255,14 +258,14 @@ def test_keys_of_a_join_are_named_with_their_side():
 def test_texts_are_bound_in_the_order_of_their_places_wherever_they_stand():
     inner = Where(VISITS, equal(NAME, text("first")))
     relation = Where(Join(Named(PEOPLE, "p"), Named(inner, "v"), ()), equal(of("p", NAME), text("second")))
-    statement = render((Query(relation, (), Rows()),))
+    statement = render((Query(relation, (), Rows()),), DUCKDB)
     assert statement.parameters == ("first", "second")
     assert statement.text.index("$1") < statement.text.index("$2")
 
 
 def test_public_rows_are_a_select_of_their_own_in_which_categories_are_spelled_out():
     outputs = (Selected("c0", WARD, stored=False), Selected("c1", NAME, stored=False))
-    statement = render_rows(Select(Where(PLACES, equal(NAME, text("z"))), outputs))
+    statement = render_rows(Select(Where(PLACES, equal(NAME, text("z"))), outputs), DUCKDB)
     assert statement.text.endswith(', "name" AS "c1" FROM "places" WHERE (("name" = $1))')
     assert '"person"' not in statement.text
     assert statement.parameters == ("z", "x", "y")

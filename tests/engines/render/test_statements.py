@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
@@ -81,7 +82,7 @@ CAPPED = relation(TRIPS, cap=10)
     ],
 )
 def test_queries_are_rendered_as_one_statement(queries, sql):
-    statement = render(tuple(queries))
+    statement = render(tuple(queries), DUCKDB)
     assert (statement.text, statement.parameters) == (sql, ())
 
 
@@ -96,14 +97,14 @@ def test_queries_are_rendered_as_one_statement(queries, sql):
 )
 def test_queries_over_different_rows_are_not_one_statement(other):
     with pytest.raises(ValueError, match="must share the rows they read and their keys"):
-        render((Query(CAPPED, (), Rows()), other))
+        render((Query(CAPPED, (), Rows()), other), DUCKDB)
 
 
 def test_a_sum_that_no_integer_of_the_engine_could_hold_is_refused_before_it_runs():
     domain = Numbers.integers(0, 2**78)
-    render((Query(CAPPED, (), Total(AGE, domain)),))
+    render((Query(CAPPED, (), Total(AGE, domain)),), DUCKDB)
     with pytest.raises(ValueError, match=r"Total must stay below 10\*\*38"):
-        render((Query(CAPPED, (), Total(AGE, domain, centre=-(2**78))),))
+        render((Query(CAPPED, (), Total(AGE, domain, centre=-(2**78))),), DUCKDB)
 
 
 DOMAINS = [

@@ -37,7 +37,6 @@ DAYS += [date(2020, 12, 28), date(2021, 1, 3), date(1969, 12, 31), date(4, 5, 6)
 TRUTHS = [None, True, False]
 
 SAMPLES = {Quantity: NUMBERS, Text: TEXTS, Day: DAYS, Truth: TRUTHS}
-TYPES = {Quantity: "DOUBLE", Text: "VARCHAR", Day: "DATE", Truth: "BOOLEAN"}
 KINDS = (Quantity(whole=True), Text(), Day(), Truth())
 CONSTANTS = {
     "clamp": [(-1, 1), (0, 0), (Fraction(-5, 2), 10**300)],

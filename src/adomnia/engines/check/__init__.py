@@ -8,6 +8,6 @@ Proofs: docs/proofs/check.md, docs/proofs/relations.md.
 
 from adomnia.engines.check.histograms import Reading
 from adomnia.engines.check.public import check_public
-from adomnia.engines.check.statements import checked, checked_histogram
+from adomnia.engines.check.statements import check_histogram, check_statement
 
-__all__ = ["Reading", "check_public", "checked", "checked_histogram"]
+__all__ = ["Reading", "check_histogram", "check_public", "check_statement"]

@@ -5,21 +5,22 @@ from math import floor, isfinite
 
 from sqlglot import exp
 
-from adomnia.engines.check.columns import Range, Stored
-from adomnia.engines.check.nodes import WIDTHS, double, integer, only, place, require, unproved, width
+from adomnia.engines.check.columns import ProvedColumn, Range
+from adomnia.engines.check.nodes import double, integer, integer_type, not_proved, only, place, require
 from adomnia.engines.check.scalars import SAME, Row
+from adomnia.engines.dialect import Dialect
 from adomnia.privacy.relations import MOST_ROWS
 
 
-def value(node: exp.Expr | None, row: Row) -> Stored:
+def value(node: exp.Expr | None, row: Row) -> ProvedColumn:
     """A column as it is, or an expression over one row."""
     if node is None:
-        raise unproved("a value")
+        raise not_proved("a value")
     if place(node) is not None:
         return row.column(node)
     found = row.type(node)
     require(found in SAME, "a value of a type")
-    return Stored("number" if found == "double" else found)
+    return ProvedColumn("number" if found == "double" else found)
 
 
 def counts(node: exp.Expr, row: Row, *, different: bool = False) -> bool:
@@ -44,15 +45,15 @@ def total(node: exp.Expr, row: Row, most_rows: int) -> Range:
 
     All of it is computed in integers that so many rows cannot overflow, so that no row can make it fail.
     """
-    summed, centre = _from_centre(node)
+    summed, centre = _from_centre(node, row.dialect)
     require(type(summed) is exp.Sum, "an exact sum")
     only(summed, "this")
     added = grid(summed.this, row)
-    require(most_rows * max(added.magnitude, abs(centre)) <= WIDTHS["INT128"] // 2, "the width of a sum")
+    require(most_rows * max(added.magnitude, abs(centre)) <= row.dialect.types.wide.largest // 2, "the width of a sum")
     return Range(added.lowest - centre, added.highest - centre)
 
 
-def own(node: exp.Expr, row: Row, most_rows: int) -> Stored:
+def own_value(node: exp.Expr, row: Row, most_rows: int) -> ProvedColumn:
     """An aggregate of one person's rows: an extreme, integers within a range, or a double made of integers."""
     if type(node) in (exp.Min, exp.Max):
         only(node, "this")
@@ -60,11 +61,11 @@ def own(node: exp.Expr, row: Row, most_rows: int) -> Stored:
         require(found.type != "id", "an extreme of what may be looked at")
         return replace(found, repeats=None)
     if type(node) is exp.Cast:
-        return Stored("number", _limited(node, row, most_rows))
+        return ProvedColumn("number", _limited(node, row, most_rows))
     require(type(node) is exp.Mul, "an aggregate of one person")
     double(node.expression)
     _measured(node.this, row, most_rows)
-    return Stored("number")
+    return ProvedColumn("number")
 
 
 def _measured(node: exp.Expr, row: Row, most_rows: int) -> None:
@@ -75,7 +76,7 @@ def _measured(node: exp.Expr, row: Row, most_rows: int) -> None:
         _measured(node.this, row, most_rows)
         _measured(divisor.this, row, most_rows)
         return
-    require(type(node) is exp.Cast and node.to.this is exp.DType.DOUBLE, "a double")
+    require(type(node) is exp.Cast and node.to.this is row.words.double, "a double")
     only(node, "this", "to")
     if type(node.this) is exp.Cast:
         _limited(node.this, row, most_rows)
@@ -96,15 +97,16 @@ def _limited(cast: exp.Expr, row: Row, most_rows: int) -> Range:
     _integers(case.args["default"], row, most_rows)
     branches = _branches(case, case.args["default"])
     require([type(branch.this) for branch in branches] == [exp.LT, exp.GT], "a clamp")
-    return _within([integer(end) for each in branches for end in (each.this.expression, each.args["true"])], cast)
+    reached = [integer(end) for each in branches for end in (each.this.expression, each.args["true"])]
+    return _within(reached, cast, row.dialect)
 
 
-def _from_centre(node: exp.Expr) -> tuple[exp.Expr, int]:
+def _from_centre(node: exp.Expr, dialect: Dialect) -> tuple[exp.Expr, int]:
     if type(node) is not exp.Sub:
         return node, 0
     times = node.expression
     require(type(times) is exp.Mul and type(times.this) is exp.Cast and type(times.expression) is exp.Count, "a centre")
-    require(width(times.this) == WIDTHS["INT128"], "a wide centre")
+    require(integer_type(times.this, dialect) == dialect.types.wide, "a wide centre")
     only(times.expression, "this")
     require(times.expression.this == node.this.this, "a centre for each value")
     return node.this, integer(times.this.this)
@@ -116,7 +118,7 @@ def grid(node: exp.Expr, row: Row) -> Range:
         return _clamped(node, row)
     stored = row.column(node).grid if place(node) is not None else None
     if stored is None:
-        raise unproved("a stored grid")
+        raise not_proved("a stored grid")
     return stored
 
 
@@ -133,7 +135,8 @@ def _clamped(node: exp.Case, row: Row) -> Range:
     # Division by a positive double, adding and floor all rise with the value, in IEEE arithmetic as in the engine's.
     bounds = [double(branch.this.expression) / step + 0.5 for branch in branches[-2:]]
     require(all(map(isfinite, bounds)), "a finite clamp")
-    return _within([floor(bound) for bound in bounds] + [integer(b.args["true"]) for b in branches[-2:]], cast)
+    reached = [floor(bound) for bound in bounds] + [integer(b.args["true"]) for b in branches[-2:]]
+    return _within(reached, cast, row.dialect)
 
 
 def _branches(case: exp.Case, clamped: exp.Expr) -> list[exp.If]:
@@ -144,10 +147,11 @@ def _branches(case: exp.Case, clamped: exp.Expr) -> list[exp.If]:
     return branches
 
 
-def _within(reached: list[int], cast: exp.Expr) -> Range:
-    within = Range(min(reached), max(reached))
+def _within(reached: list[int], cast: exp.Expr, dialect: Dialect) -> Range:
+    within, held = Range(min(reached), max(reached)), integer_type(cast, dialect)
     # Not in a DECIMAL: sums of those are not carried in integers when a centre is subtracted.
-    require(within.magnitude <= width(cast) != WIDTHS["DECIMAL(38, 0)"], "the width of a clamp")
+    fits = [kind for kind in (dialect.types.long, dialect.types.wide) if within.magnitude <= kind.largest]
+    require(held in fits, "the width of a clamp")
     return within
 
 

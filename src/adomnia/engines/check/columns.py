@@ -27,7 +27,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Stored:
+class ProvedColumn:
     """A column: the type of its values, and `grid` if they are integers of which sums may be made.
 
     `among` is the list in which a code is a place, or the key that an id is: columns of different ones never meet.
@@ -44,41 +44,41 @@ class Stored:
         return isinstance(self.among, str) and self.among.startswith(_PEOPLE)
 
 
-def stored(table: Table, catalog: Catalog) -> Iterator[tuple[str, Stored]]:
+def list_columns(table: Table, catalog: Catalog) -> Iterator[tuple[str, ProvedColumn]]:
     """What the index keeps of a table."""
     if not table.public:
         # Where every row is a person of its own, each table numbers its rows: number 7 of another table is nobody here.
-        yield PERSON, Stored("id", among=_PEOPLE + (table.name if catalog.unit == ROW else ""))
+        yield PERSON, ProvedColumn("id", among=_PEOPLE + (table.name if catalog.unit == ROW else ""))
     often = {column.name: max(1, rows) for column, rows in zip(table.columns, table.repeats, strict=False)}
     often |= dict.fromkeys(() if table.public else catalog.unique_keys(table.name), 1)
     for column in table.columns:
-        yield from _stored(column, often.get(column.name), _key(table, column, catalog))
+        yield from _forms(column, often.get(column.name), _key(table, column, catalog))
 
 
-def _stored(column: Column, repeats: int | None, key: str) -> Iterator[tuple[str, Stored]]:
+def _forms(column: Column, repeats: int | None, key: str) -> Iterator[tuple[str, ProvedColumn]]:
     match column.kind:
         case Quantity(whole=whole):
             yield column.name, _number(column, repeats)
             if column.domain is not None and not whole:
-                yield f"{column.name} grid", Stored("number", _grid(column.domain))
+                yield f"{column.name} grid", ProvedColumn("number", _grid(column.domain))
         case Truth():
-            yield column.name, Stored("boolean", repeats=repeats)
+            yield column.name, ProvedColumn("boolean", repeats=repeats)
         case Day():
-            yield column.name, Stored("day", repeats=repeats)
+            yield column.name, ProvedColumn("day", repeats=repeats)
         case Text(values=None):
-            yield column.name, Stored("text", repeats=repeats)
+            yield column.name, ProvedColumn("text", repeats=repeats)
         case Text(values=values):
-            yield column.name, Stored("code", among=values, repeats=repeats)
+            yield column.name, ProvedColumn("code", among=values, repeats=repeats)
         case Identity(person=False, linked=str() as end) if end:
-            yield column.name, Stored("id", among=key, repeats=repeats)
+            yield column.name, ProvedColumn("id", among=key, repeats=repeats)
 
 
-def _number(column: Column, repeats: int | None) -> Stored:
+def _number(column: Column, repeats: int | None) -> ProvedColumn:
     whole = isinstance(column.kind, Quantity) and column.kind.whole
     if column.domain is None or not whole:
-        return Stored("number", repeats=repeats)
+        return ProvedColumn("number", repeats=repeats)
     # Numbers are compared as doubles: beyond 2**53, different integers are the same one.
-    return Stored("number", _grid(column.domain), repeats=repeats if column.domain.magnitude <= _EXACT else None)
+    return ProvedColumn("number", _grid(column.domain), repeats=repeats if column.domain.magnitude <= _EXACT else None)
 
 
 def _grid(domain: Numbers) -> Range:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from adomnia.engines.check.nodes import WIDTHS, conjuncts, integer, only, require, width
+from adomnia.engines.check.nodes import conjuncts, integer, integer_type, only, require
+from adomnia.engines.dialect import Dialect
 
 _WIDEST = 62
 
@@ -26,7 +27,7 @@ class Reading:
     whole: str
 
 
-def taken_back(select: exp.Select) -> Reading:
+def count_every_value(select: exp.Select, dialect: Dialect) -> Reading:
     """Make a SELECT count every value of the grid, and say what it read of those."""
     key = select.expressions[-2].this if len(select.expressions) > 1 else exp.Null()
     buckets, filtered = _buckets(select)
@@ -36,7 +37,8 @@ def taken_back(select: exp.Select) -> Reading:
         value, shift = _shifted(filtered)
         require(value == key, "buckets of the values")
     require(type(key) is exp.Sub and type(key.this) is exp.Cast, "values counted from the first")
-    require(width(key.this) == WIDTHS["BIGINT"] and shift in range(_WIDEST), "values of 64 bits")
+    long = integer_type(key.this, dialect) == dialect.types.long
+    require(long and shift in range(_WIDEST), "values of 64 bits")
     select.expressions[-2].set("this", key.this.this)
     return Reading(integer(key.expression), shift, buckets, select.sql())
 

@@ -4,9 +4,10 @@ import re
 
 from sqlglot import exp
 
+from adomnia.engines.check.vocabulary import vocabulary_of
+from adomnia.engines.dialect import Dialect, IntegerType
 from adomnia.errors import Failure
 
-WIDTHS = {"BIGINT": 2**63 - 1, "INT128": 2**127 - 1, "DECIMAL(38, 0)": 10**38 - 1}
 INTEGER = re.compile("[0-9]{1,40}")
 DOUBLE = re.compile(r"[0-9]+(\.[0-9]+)?e[+-]?[0-9]{1,3}")
 _REMARKS = {"typed", "safe", "big_int"}  # of the parser; they say how it would write the node for another engine
@@ -20,10 +21,10 @@ def only(node: exp.Expr, *allowed: str) -> None:
 
 def require(holds: bool, what: str) -> None:
     if not holds:
-        raise unproved(what)
+        raise not_proved(what)
 
 
-def unproved(what: str) -> Failure:
+def not_proved(what: str) -> Failure:
     # The reason is for whoever reads the operator's log: the caller of a question learns that it failed, and no more.
     failure = Failure()
     failure.__cause__ = ValueError(f"Statement must have {what}; nothing else is proved.")
@@ -43,10 +44,10 @@ def conjuncts(node: exp.Expr) -> list[exp.Expr]:
     return list(node.flatten(unnest=False)) if type(node) is exp.And else [node]
 
 
-def width(cast: exp.Expr) -> int:
-    """The largest integer of the type that is cast to."""
+def integer_type(cast: exp.Expr, dialect: Dialect) -> IntegerType | None:
+    """The type of integers that is cast to, if it is one that carries or holds sums."""
     only(cast, "this", "to")
-    return WIDTHS.get(cast.args["to"].sql(), 0)
+    return vocabulary_of(dialect).integers.get(cast.args["to"].sql())
 
 
 def integer(node: exp.Expr) -> int:

@@ -5,13 +5,14 @@ from sqlglot.errors import SqlglotError
 
 from adomnia.catalog.model import Catalog
 from adomnia.engines.contract import Statement
+from adomnia.engines.dialect import Dialect
 from adomnia.errors import Failure
 
 
-def check_public(statement: Statement, catalog: Catalog) -> None:
+def check_public(statement: Statement, catalog: Catalog, dialect: Dialect) -> None:
     """A Failure unless every table of the statement is declared as public."""
     try:
-        tree = parse_one(statement.text, dialect="duckdb")
+        tree = parse_one(statement.text, dialect=dialect.name)
     except (SqlglotError, RecursionError):
         raise Failure() from None
     named = list(tree.find_all(exp.Table))

@@ -10,24 +10,25 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.check.aggregates import own, value
-from adomnia.engines.check.columns import Range, Stored, stored
-from adomnia.engines.check.nodes import conjuncts, integer, only, place, require, unproved
+from adomnia.engines.check.aggregates import own_value, value
+from adomnia.engines.check.columns import ProvedColumn, Range, list_columns
+from adomnia.engines.check.nodes import conjuncts, integer, not_proved, only, place, require
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.contract import PERSON, RANK
+from adomnia.engines.dialect import Dialect
 from adomnia.privacy.relations import MOST_PEOPLE, MOST_ROWS
 
 Place: TypeAlias = tuple[str, str]  # of a column: the label of its side, if any, and its name
 
 
 @dataclass(frozen=True)
-class Rows:
+class ProvedRows:
     """Columns by label and name, and how many rows one person has: 0 where rows are nobody's.
 
     `first` is the label of the side whose person stands in every row: no LEFT JOIN leaves that one out.
     """
 
-    columns: Mapping[Place, Stored]
+    columns: Mapping[Place, ProvedColumn]
     per_person: int
     first: str = ""
 
@@ -45,8 +46,8 @@ class Rows:
         """In how many rows, of one person or of nobody, one value of a column can stand."""
         return _least([self.columns[column].repeats, self.per_person or None])
 
-    def labelled(self, label: str) -> "Rows":
-        return Rows({(label, name): found for (_, name), found in self.columns.items()}, self.per_person, label)
+    def with_label(self, label: str) -> "ProvedRows":
+        return ProvedRows({(label, name): found for (_, name), found in self.columns.items()}, self.per_person, label)
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,12 @@ class Reader:
 
     catalog: Catalog
     parameters: int
+    dialect: Dialect
 
-    def row(self, rows: Rows) -> Row:
-        return Row(rows.columns, self.parameters)
+    def row(self, rows: ProvedRows) -> Row:
+        return Row(rows.columns, self.parameters, self.dialect)
 
-    def source(self, select: exp.Select) -> Rows:
+    def source(self, select: exp.Select) -> ProvedRows:
         """FROM with its joins, and WHERE."""
         only(select, "expressions", "from_", "joins", "where", "group")
         start = select.args.get("from_") or exp.From()
@@ -68,14 +70,14 @@ class Reader:
         label, rows = self._side(start.this)
         if joins:
             require(label != "", "a name for each side")
-            rows = rows.labelled(label)
+            rows = rows.with_label(label)
         for join in joins:
             rows = self._joined(rows, join)
         capped = start.this if type(start.this) is exp.Table and not joins else None
         require(capped is None or label == "", "Table without alias")
         return self._kept(rows, select.args.get("where"), self._table(capped))
 
-    def _kept(self, rows: Rows, where: exp.Expr | None, table: Table | None) -> Rows:
+    def _kept(self, rows: ProvedRows, where: exp.Expr | None, table: Table | None) -> ProvedRows:
         """The rows that meet all conditions: each looks at a row by itself, or is the cap of a private table."""
         for condition in conjuncts(where.this) if where is not None else ():
             if table is not None and type(condition) is exp.LTE and place(condition.this) == ("", RANK):
@@ -90,47 +92,47 @@ class Reader:
         named = type(node) is exp.Table and isinstance(node.this, exp.Identifier)
         return self.catalog.table(node.name) if node is not None and named else None
 
-    def _side(self, node: exp.Expr | None) -> tuple[str, Rows]:
+    def _side(self, node: exp.Expr | None) -> tuple[str, ProvedRows]:
         """A table, or rows in brackets, and their label."""
         table = self._table(node)
         if node is None or (table is None and type(node) is not exp.Subquery):
-            raise unproved("a declared table or rows in brackets")
+            raise not_proved("a declared table or rows in brackets")
         only(node, "this", "alias")
         alias = node.args.get("alias") or exp.TableAlias()
         only(alias, "this")
         if table is None:
-            return str(alias.name), self.derived(node.this)
-        offered = {("", name): found for name, found in stored(table, self.catalog)}
-        return str(alias.name), Rows(offered, 0 if table.public else MOST_ROWS)
+            return str(alias.name), self.read_brackets(node.this)
+        offered = {("", name): found for name, found in list_columns(table, self.catalog)}
+        return str(alias.name), ProvedRows(offered, 0 if table.public else MOST_ROWS)
 
-    def _joined(self, left: Rows, join: exp.Join) -> Rows:
+    def _joined(self, left: ProvedRows, join: exp.Join) -> ProvedRows:
         """Pairs of rows: those of two private sides always of one person, a public side by an equality at least."""
         only(join, "this", "on", "side")
         require(join.side in ("", "LEFT") and join.args.get("on") is not None, "JOIN or LEFT JOIN, and ON")
         label, right = self._side(join.this)
         require(label.lower() not in {"", *(taken.lower() for taken, _ in left.columns)}, "a name for each side")
-        right = right.labelled(label)
+        right = right.with_label(label)
         conditions = conjuncts(join.args["on"])
-        row = Row({**left.columns, **right.columns}, self.parameters)
+        row = Row({**left.columns, **right.columns}, self.parameters, self.dialect)
         require(all(row.type(condition) == "boolean" for condition in conditions), "a condition")
-        equal = [pair for condition in conditions for pair in _equal(condition, left, right)]
+        equal = [pair for condition in conditions for pair in _equal(condition, left, right, row)]
         if right.per_person:
             require(((left.first, PERSON), (label, PERSON)) in equal, "sides of one person")
             require(left.has_people and right.has_people, "a person of both sides")
         return _paired(left, right, equal, outer=join.side == "LEFT")
 
-    def derived(self, node: exp.Expr) -> Rows:
-        """Rows in brackets: SELECTs one after the other, all of the same columns."""
+    def read_brackets(self, node: exp.Expr) -> ProvedRows:
+        """ProvedRows in brackets: SELECTs one after the other, all of the same columns."""
         parts = [self._selected(part) for part in _united(node)]
         first = parts[0]
         require(all(list(part.columns) == list(first.columns) for part in parts), "UNION ALL of the same columns")
         require(len({part.per_person > 0 for part in parts}) == 1, "UNION ALL of private rows, or of public ones")
         columns = {name: _merged([part.columns[name] for part in parts]) for name in first.columns}
-        return Rows(columns, sum(part.per_person for part in parts))
+        return ProvedRows(columns, sum(part.per_person for part in parts))
 
-    def _selected(self, select: exp.Expr) -> Rows:
+    def _selected(self, select: exp.Expr) -> ProvedRows:
         if type(select) is not exp.Select:
-            raise unproved("a SELECT in brackets")
+            raise not_proved("a SELECT in brackets")
         source = self.source(select)
         if [type(output) for output in select.expressions] == [exp.Star]:
             only(select.expressions[0])
@@ -143,9 +145,9 @@ class Reader:
         nodes = [output.this for output in select.expressions]
         require(not whose or place(nodes[0]) == (source.first, PERSON), "the person of every row")
         found, per_person = self._values(select, nodes, source)
-        return Rows({("", name): each for name, each in zip(names, found, strict=True)}, per_person)
+        return ProvedRows({("", name): each for name, each in zip(names, found, strict=True)}, per_person)
 
-    def _values(self, select: exp.Select, nodes: list[exp.Expr], source: Rows) -> tuple[list[Stored], int]:
+    def _values(self, select: exp.Select, nodes: list[exp.Expr], source: ProvedRows) -> tuple[list[ProvedColumn], int]:
         """The outputs of a SELECT over each row, or over the rows of each person."""
         row = self.row(source)
         group = select.args.get("group")
@@ -155,7 +157,7 @@ class Reader:
         keys = len(group.expressions)
         require(source.has_people and group.expressions == nodes[:keys] != [], "GROUP BY the person")
         found = [replace(value(node, row), repeats=None) for node in nodes[:keys]]
-        found += [own(node, row, source.per_person) for node in nodes[keys:]]
+        found += [own_value(node, row, source.per_person) for node in nodes[keys:]]
         return found, 1 if keys == 1 else source.per_person
 
 
@@ -176,13 +178,13 @@ def _united(node: exp.Expr) -> list[exp.Expr]:
     return [node, *reversed(parts)]
 
 
-def _passed(node: exp.Expr, row: Row) -> Stored:
+def _passed(node: exp.Expr, row: Row) -> ProvedColumn:
     """An output over one row; what is told apart like a column repeats as often."""
-    column = _told_apart(node)
+    column = _told_apart(node, row)
     return replace(value(node, row), repeats=None if column is None else row.columns[column].repeats)
 
 
-def _merged(found: list[Stored]) -> Stored:
+def _merged(found: list[ProvedColumn]) -> ProvedColumn:
     """A column of rows that stand one after the other; ids of different keys are then ids of none."""
     lists = {each.among for each in found}
     alike = len(lists) == 1 or found[0].type == "id"
@@ -191,22 +193,22 @@ def _merged(found: list[Stored]) -> Stored:
     grid = Range(min(g.lowest for g in grids), max(g.highest for g in grids)) if len(grids) == len(found) else None
     repeats = [each.repeats for each in found if each.repeats is not None]
     among = found[0].among if len(lists) == 1 else None
-    return Stored(found[0].type, grid, among, sum(repeats) if len(repeats) == len(found) else None)
+    return ProvedColumn(found[0].type, grid, among, sum(repeats) if len(repeats) == len(found) else None)
 
 
-def _equal(condition: exp.Expr, left: Rows, right: Rows) -> Iterator[tuple[Place, Place]]:
+def _equal(condition: exp.Expr, left: ProvedRows, right: ProvedRows, row: Row) -> Iterator[tuple[Place, Place]]:
     """The columns of both sides that a condition equates."""
     inner = condition.unnest()
     if type(inner) is exp.EQ:
-        one, other = _told_apart(inner.this.unnest()), _told_apart(inner.expression.unnest())
+        one, other = (_told_apart(side.unnest(), row) for side in (inner.this, inner.expression))
         for here, there in ((one, other), (other, one)):
             if here is not None and there is not None and here in left.columns and there in right.columns:
                 yield here, there
 
 
-def _told_apart(node: exp.Expr) -> Place | None:
+def _told_apart(node: exp.Expr, row: Row) -> Place | None:
     """The column of which different values are different here: as it is, as a double, or as the texts of codes."""
-    if type(node) is exp.Cast and node.to.this is exp.DType.DOUBLE:
+    if type(node) is exp.Cast and node.to.this is row.words.double:
         return place(node.this)
     if type(node) is exp.Case and node.this is not None and node.args.get("default") is None:
         codes, texts = zip(*((branch.this, branch.args["true"]) for branch in node.args["ifs"]), strict=True)
@@ -217,12 +219,12 @@ def _told_apart(node: exp.Expr) -> Place | None:
     return place(node)
 
 
-def _paired(left: Rows, right: Rows, equal: list[tuple[Place, Place]], *, outer: bool) -> Rows:
+def _paired(left: ProvedRows, right: ProvedRows, equal: list[tuple[Place, Place]], *, outer: bool) -> ProvedRows:
     # How many rows of the right side one row of the left meets, and of the left side one of the right.
     matches = _least([right.per_person or None, *(right.repeats(there) for _, there in equal)])
     matched = _least([left.per_person or None, *(left.repeats(here) for here, _ in equal)])
     if matches is None:
-        raise unproved("an equality with a column whose values repeat so often at most")
+        raise not_proved("an equality with a column whose values repeat so often at most")
     per_person = left.per_person * matches
     if right.per_person and matched is not None:
         per_person = min(per_person, right.per_person * matched + outer * left.per_person)
@@ -232,7 +234,7 @@ def _paired(left: Rows, right: Rows, equal: list[tuple[Place, Place]], *, outer:
     columns |= {
         each: replace(found, repeats=_times(right.repeats(each), matched)) for each, found in right.columns.items()
     }
-    return Rows(columns, per_person, left.first)
+    return ProvedRows(columns, per_person, left.first)
 
 
 def _times(one: int | None, other: int | None) -> int | None:

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
-from adomnia.engines.check.columns import Stored
-from adomnia.engines.check.nodes import DOUBLE, INTEGER, double, only, place, require, unproved
-from adomnia.privacy.kinds import LONGEST_TEXT
+from adomnia.engines.check.columns import ProvedColumn
+from adomnia.engines.check.nodes import DOUBLE, INTEGER, double, not_proved, only, place, require
+from adomnia.engines.check.vocabulary import Vocabulary, vocabulary_of
+from adomnia.engines.dialect import Dialect
 
 # Types of values. A `number` is one as it lies there: it may be cast or be NULL, no more. A `code` is the place of a
 # category in its list. An `id` equals another one or not. A `time` is a day that has to be cast back to one. `place`
@@ -56,12 +57,6 @@ _SHAPES: dict[type[exp.Expr], tuple[dict[str, str], str]] = {
     exp.Extract: ({"expression": "day"}, "number"),
     exp.TimestampTrunc: ({"this": "day"}, "time"),
 }
-_CASTS = {
-    exp.DType.DOUBLE: ("double", re.compile("NaN|-?Infinity")),
-    exp.DType.DATE: ("day", re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")),
-    exp.DType.BOOLEAN: ("boolean", None),
-    exp.DType.TEXT: ("text", None),
-}
 _TOTAL_CASTS = {("number", "double"), ("boolean", "double"), ("time", "day")}
 _TOTAL_CASTS |= {(given, "text") for given in ("number", "boolean", "day")}
 _LONGEST, _MOST_DAYS = 2**31 - 1, 10**7
@@ -73,22 +68,25 @@ _PATTERNS = {
     "^([1-9][0-9][0-9][0-9]|0[1-9][0-9][0-9]|00[1-9][0-9]|000[1-9])-[0-9][0-9]-[0-9][0-9]$",
     "^([tT][rR][uU][eE]|[fF][aA][lL][sS][eE])$",
 }
-_CUT = parse_one(f"CAST({LONGEST_TEXT}e0 AS BIGINT)", dialect="duckdb")
-_FIRST, _LAST = (parse_one(f"CAST('{day}' AS DATE)", dialect="duckdb") for day in ("0001-01-01", "9999-12-31"))
 
 
 @dataclass(frozen=True)
 class Row:
-    """What expressions over one row may be made of: columns by label and name, and bound texts."""
+    """What expressions over one row may be made of: columns by label and name, bound texts, words of a dialect."""
 
-    columns: Mapping[tuple[str, str], Stored]
+    columns: Mapping[tuple[str, str], ProvedColumn]
     parameters: int
+    dialect: Dialect
 
-    def column(self, node: exp.Expr) -> Stored:
+    @property
+    def words(self) -> Vocabulary:
+        return vocabulary_of(self.dialect)
+
+    def column(self, node: exp.Expr) -> ProvedColumn:
         """What a bare column is."""
         found = self.columns.get(place(node) or ("", ""))
         if found is None:
-            raise unproved("a stored column")
+            raise not_proved("a stored column")
         return found
 
     def type(self, node: exp.Expr) -> str:
@@ -101,18 +99,19 @@ class Row:
         return types[id(node)]
 
     def _type(self, node: exp.Expr, types: dict[int, str]) -> str:
+        require(type(node).__name__ not in self.dialect.raises, f"no {type(node).__name__}, which a row can make fail")
         match node:
             case exp.Is(expression=exp.Null()):
                 return "boolean"
             case exp.Case():
                 return _by_cases(node, types)
             case exp.Cast():
-                return _cast(node, types[id(node.this)])
+                return _cast(node, types[id(node.this)], self.words)
             case exp.Add(expression=days) if types[id(days)] == "days":
-                return _later(node, types)
+                return _later(node, types, self.words)
         if type(node) in _RULES:
             return self._by_rule(node, types)
-        return _by_shape(node, types) if type(node) in _SHAPES else self._leaf(node)
+        return _by_shape(node, types, self.words) if type(node) in _SHAPES else self._leaf(node)
 
     def _leaf(self, node: exp.Expr) -> str:
         match node:
@@ -127,7 +126,7 @@ class Row:
             case exp.Null():
                 found = "null"
             case _:
-                raise unproved(f"no {type(node).__name__}")
+                raise not_proved(f"no {type(node).__name__}")
         return found
 
     def _by_rule(self, node: exp.Expr, types: dict[int, str]) -> str:
@@ -152,44 +151,44 @@ def _by_cases(node: exp.Case, types: dict[int, str]) -> str:
     return found.pop()
 
 
-def _by_shape(node: exp.Expr, types: dict[int, str]) -> str:
+def _by_shape(node: exp.Expr, types: dict[int, str], words: Vocabulary) -> str:
     shape, result = _SHAPES[type(node)]
-    words = {name: part for name, part in node.args.items() if type(part) is exp.Var}
-    require(all(word.name in _UNITS for word in words.values()), "a part of a date")
-    only(node, *shape, *words, "position", "null_if_pos_overflow")
+    units = {name: part for name, part in node.args.items() if type(part) is exp.Var}
+    require(all(unit.name in _UNITS for unit in units.values()), "a part of a date")
+    only(node, *shape, *units, "position", "null_if_pos_overflow")
     if types.get(id(node.this)) == "joined":
-        require(type(node) is exp.Substring and node.args.get("length") == _CUT, "texts that stay short")
+        require(type(node) is exp.Substring and node.args.get("length") == words.cut, "texts that stay short")
         types[id(node.this)] = "text"
     for name, wanted in shape.items():
         part = node.args.get(name)
         require(part in _WRITTEN.get(wanted, ()) or types.get(id(part)) == wanted, f"parts of {type(node).__name__}")
     require(result != "read" or node.expression.name in _PATTERNS, "a pattern of a number, a date or a truth")
-    require(result != "time" or _in_calendar(node.this), "a day within the calendar")
+    require(result != "time" or _in_calendar(node.this, words), "a day within the calendar")
     return result
 
 
-def _later(node: exp.Add, types: dict[int, str]) -> str:
+def _later(node: exp.Add, types: dict[int, str], words: Vocabulary) -> str:
     """A day and a constant number of days, where no day is so far off that there is none after it."""
     only(node, "this", "expression")
-    require(_in_calendar(node.this) and types[id(node.this)] == "day", "a day within the calendar")
+    require(_in_calendar(node.this, words) and types[id(node.this)] == "day", "a day within the calendar")
     return "day"
 
 
-def _in_calendar(node: exp.Expr) -> bool:
+def _in_calendar(node: exp.Expr, words: Vocabulary) -> bool:
     """CASE WHEN day BETWEEN first AND last THEN day END: a day of the years 1 to 9999, or NULL."""
     if type(node) is not exp.Case or node.this is not None or node.args.get("default") is not None:
         return False
     (branch, *others), day = node.args["ifs"], node.args["ifs"][0].args["true"]
-    return not others and branch.this == exp.Between(this=day, low=_FIRST, high=_LAST)
+    return not others and branch.this == exp.Between(this=day, low=words.first_day, high=words.last_day)
 
 
-def _cast(node: exp.Cast, given: str) -> str:
+def _cast(node: exp.Cast, given: str, words: Vocabulary) -> str:
     """A value as another that it always is, NULL of a type, or a constant; no cast that a row could make fail."""
     only(node, "this", "to")
     target = node.to.this
-    if target in (exp.DType.BIGINT, exp.DType.INT):
-        return _integer(node, given)
-    result, constant = _CASTS.get(target, ("", None))
+    if target in (words.long, words.days):
+        return _integer(node, given, characters=target is words.long)
+    result, constant = words.targets.get(target, ("", None))
     if type(node) is exp.TryCast:
         fits = given == "read" and result in ("double", "day", "boolean")
     else:
@@ -207,9 +206,8 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def _integer(node: exp.Cast, given: str) -> str:
+def _integer(node: exp.Cast, given: str, *, characters: bool) -> str:
     """TRY_CAST(double AS BIGINT), or a constant: a number of characters as BIGINT, one of days as INTEGER."""
-    characters = node.to.this is exp.DType.BIGINT
     if type(node) is exp.TryCast:
         require(characters and given == "double", "an integer")
         return "number"

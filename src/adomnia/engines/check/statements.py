@@ -7,54 +7,60 @@ from sqlglot.errors import SqlglotError
 
 from adomnia.catalog.model import Catalog
 from adomnia.engines.check.aggregates import counts, grid, total, value
-from adomnia.engines.check.clipped import Shell, entry, keys_and_entries, moved, shell
-from adomnia.engines.check.columns import Range, Stored
-from adomnia.engines.check.histograms import Reading, taken_back
-from adomnia.engines.check.nodes import integer, only, place, require, unproved, width
-from adomnia.engines.check.relations import Reader, Rows, alias_of
+from adomnia.engines.check.clipped import ClippedForm, derive_move, keys_and_entries, match_clipped_form, read_entry
+from adomnia.engines.check.columns import ProvedColumn, Range
+from adomnia.engines.check.histograms import Reading, count_every_value
+from adomnia.engines.check.nodes import integer, integer_type, not_proved, only, place, require
+from adomnia.engines.check.presence import check_halves, split_outputs
+from adomnia.engines.check.relations import ProvedRows, Reader, alias_of
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.contract import Statement
+from adomnia.engines.dialect import Dialect
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.relations import MOST_ROWS
 from adomnia.privacy.sensitivity import Sensitivity
 
 _FARTHEST = 2**61
-_SMALL = exp.DataType.build("UTINYINT", dialect="duckdb")
 
 
-def checked(statement: Statement, catalog: Catalog, wanted: tuple[range, ...] | None = None) -> tuple[Sensitivity, ...]:
+def check_statement(
+    statement: Statement, catalog: Catalog, dialect: Dialect, wanted: tuple[range, ...] | None = None
+) -> tuple[Sensitivity, ...]:
     """What one person can change of each output m0, m1, ...; a Failure where the text does not prove it."""
-    reader, select = _reader(statement, catalog), _parsed(statement.text)
-    around = shell(statement.text)
+    reader, select = _reader(statement, catalog, dialect), _parse(statement.text, dialect)
+    around = match_clipped_form(statement.text, dialect)
     cells, found = _plain(select, reader) if around is None else _clipped(around, reader)
     require(wanted is None or cells == wanted, "the cells of the keys")
     return found
 
 
-def checked_histogram(statement: Statement, catalog: Catalog) -> tuple[Sensitivity, tuple[range, ...], Reading]:
+def check_histogram(
+    statement: Statement, catalog: Catalog, dialect: Dialect
+) -> tuple[Sensitivity, tuple[range, ...], Reading]:
     """What one person can change of all counts together, cells and values, and how much of it all is read."""
-    select = _parsed(statement.text)
-    reading = taken_back(select)
-    cells, found = _plain(select, _reader(statement, catalog))
+    select = _parse(statement.text, dialect)
+    reading = count_every_value(select, dialect)
+    cells, found = _plain(select, _reader(statement, catalog, dialect))
     require(len(found) == 1 and reading.start == cells[-1].start, "one count for each value")
     require(max(-cells[-1].start, cells[-1].stop) < _FARTHEST, "values of 64 bits")
     return found[0], cells, reading
 
 
-def _reader(statement: Statement, catalog: Catalog) -> Reader:
+def _reader(statement: Statement, catalog: Catalog, dialect: Dialect) -> Reader:
     require(len(set(statement.parameters)) == len(statement.parameters), "parameters that differ")
     require(all(len(text) <= LONGEST_TEXT for text in statement.parameters), "parameters that are short")
-    return Reader(catalog, len(statement.parameters))
+    return Reader(catalog, len(statement.parameters), dialect)
 
 
-def _clipped(around: Shell, reader: Reader) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
+def _clipped(around: ClippedForm, reader: Reader) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
     """Sums of vectors that were shortened person by person."""
-    select = _parsed(around.inner)
+    select = _parse(around.inner, reader.dialect)
     rows = reader.source(select)
     row = reader.row(rows)
     keys, nodes = keys_and_entries(select, rows, around)
-    cells, entries = tuple(_values(key, row) for key in keys), [entry(node, rows, row) for node in nodes]
-    return cells, tuple(moved(output, entries, rows, prod(map(len, cells))) for output in around.outputs)
+    cells, entries = tuple(_values(key, row) for key in keys), [read_entry(node, rows, row) for node in nodes]
+    groups = prod(map(len, cells))
+    return cells, tuple(derive_move(output, entries, rows, groups, reader.dialect.types) for output in around.outputs)
 
 
 def _plain(select: exp.Select, reader: Reader) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
@@ -62,21 +68,33 @@ def _plain(select: exp.Select, reader: Reader) -> tuple[tuple[range, ...], tuple
     require(rows.per_person > 0, "a private table")
     names = list(map(alias_of, select.expressions))
     keys = [output.this for output in select.expressions if output.alias.startswith("k")]
-    aggregates = [output.this for output in select.expressions[len(keys) :]]
-    ours = [f"k{place}" for place in range(len(keys))] + [f"m{place}" for place in range(len(aggregates))]
-    require(names == ours, "the names of outputs")
+    require(names[: len(keys)] == [f"k{place}" for place in range(len(keys))], "the names of outputs")
+    aggregates, halves = split_outputs(select.expressions[len(keys) :])
     row = reader.row(rows)
     cells = _cells(select, keys, row)
-    return cells, tuple(_sensitivity(node, rows, prod(map(len, cells)), row) for node in aggregates)
+    groups = prod(map(len, cells))
+    found = tuple(
+        _split(node, halves[place], rows, row) if place in halves else _sensitivity(node, rows, groups, row)
+        for place, node in enumerate(aggregates)
+    )
+    # Outputs without another half have nothing in it: they move as they would alone.
+    return (*cells, range(2)) if halves else cells, found
 
 
-def _parsed(text: str) -> exp.Select:
+def _split(present: exp.Expr, absent: exp.Expr, rows: ProvedRows, row: Row) -> Sensitivity:
+    """Both halves of a count together: every row of a person moves one of them, by one."""
+    require(rows.per_person < MOST_ROWS, "a cap on the rows of a person")
+    check_halves(present, absent, row)
+    return Sensitivity(l1=1, monotone=True).times(rows.per_person)
+
+
+def _parse(text: str, dialect: Dialect) -> exp.Select:
     try:
-        trees = parse(text, dialect="duckdb")
+        trees = parse(text, dialect=dialect.name)
     except (SqlglotError, RecursionError):
         trees = []
     if len(trees) != 1 or not isinstance(trees[0], exp.Select):
-        raise unproved("one SELECT")
+        raise not_proved("one SELECT")
     return trees[0]
 
 
@@ -90,13 +108,14 @@ def _cells(select: exp.Select, keys: list[exp.Expr], row: Row) -> tuple[range, .
 
 def _values(key: exp.Expr, row: Row) -> range:
     """Places in a list, a condition, integers within a range, or any values; a row whose key is NULL is in no group."""
-    column = row.column(key) if place(key) is not None else Stored("")
+    column = row.column(key) if place(key) is not None else ProvedColumn("")
     if column.type == "code" and isinstance(column.among, tuple):
         return range(len(column.among))
     if type(key) is exp.Case and key.this is not None:
         require(row.type(key) == "code" and key.args.get("default") is None, "places in a list")
         return range(_listed([integer(branch.args["true"]) for branch in key.args["ifs"]]))
-    if column.type == "boolean" or (type(key) is exp.Cast and key.to == _SMALL and row.type(key.this) == "boolean"):
+    condition = type(key) is exp.Cast and key.to == row.words.small and row.type(key.this) == "boolean"
+    if column.type == "boolean" or condition:
         return range(2)
     if _is_open(key, row):
         return range(MOST_ROWS)
@@ -116,7 +135,7 @@ def _listed(places: list[int]) -> int:
     return len(places)
 
 
-def _sensitivity(node: exp.Expr, rows: Rows, cells: int, row: Row) -> Sensitivity:
+def _sensitivity(node: exp.Expr, rows: ProvedRows, cells: int, row: Row) -> Sensitivity:
     capped = rows.per_person < MOST_ROWS
     if _counts_people(node, row) and (capped or cells == 1):
         # A person counts once in every cell that holds a row of theirs: where there is one cell, once in all.
@@ -155,6 +174,6 @@ def _different(node: exp.Expr, row: Row) -> int:
 def _summed(node: exp.Expr, row: Row, most_rows: int) -> Range:
     """CAST(an exact sum AS ...): what one row adds to it."""
     require(type(node) is exp.Cast, "an exact sum")
-    moved = total(node.this, row, most_rows)
-    require(most_rows * moved.magnitude <= width(node), "the width of a result")
-    return moved
+    added, kind = total(node.this, row, most_rows), integer_type(node, row.dialect)
+    require(kind is not None and most_rows * added.magnitude <= kind.largest, "the width of a result")
+    return added

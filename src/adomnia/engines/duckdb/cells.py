@@ -1,24 +1,51 @@
-"""From a result in Arrow to exact integers over all cells. Nothing here passes through a float."""
+"""From a result to exact integers over all cells. Nothing here passes through a float."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from math import prod
+from operator import index
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from adomnia.engines.duckdb.keys import placed, with_keys
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb.found_keys import drop_missing_keys, number_found_keys
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.aggregates import Histogram, Total
+from adomnia.privacy.keys import is_open
 from adomnia.privacy.queries import Query
 
+MOST_ROWS = 256  # that are quicker as Python objects than as an Arrow table
 
-def cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+
+def are_few(queries: tuple[Query, ...]) -> bool:
+    """Whether public facts say that a result has few rows, all of them integers."""
+    first = queries[0]
+    few = prod(first.shape) <= MOST_ROWS and not any(map(is_open, first.keys))
+    return few and not isinstance(first.aggregate, Histogram)
+
+
+def read_rows(names: Sequence[str], rows: list[tuple[Any, ...]], queries: tuple[Query, ...]) -> tuple[Integers, ...]:
     """One array for each query, in the shape of its keys. Rows whose key is NULL belong to no cell."""
+    keys = sum(name.startswith("k") for name in names)
+    known = [row for row in rows if None not in row[:keys]]
+    wide = {f"m{place}" for place, query in enumerate(queries) if _is_wide(query)}
+    columns = {
+        # A value that does not fit is an error: the type is that of the query, whatever the rows hold.
+        name: np.array([_integer(row[place]) for row in known], dtype=object if name in wide else np.int64)
+        for place, name in enumerate(names)
+    }
+    return _lay_out(columns, queries)
+
+
+def read_cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+    """The same from an Arrow table."""
     keys = queries[0].keys
-    result = with_keys(placed(result, keys), keys)
+    result = drop_missing_keys(number_found_keys(result, keys), keys)
     if isinstance(queries[0].aggregate, Histogram):
         return (_counts(result.drop_null(), queries[0]),)
-    names = [f"k{place}" for place in range(len(keys))]
-    starts = [cells.start for cells in queries[0].cells]
-    places = tuple(result[name].cast(pa.int64()).to_numpy() - first for name, first in zip(names, starts, strict=True))
-    return tuple(_spread(query, places, result[f"m{place}"]) for place, query in enumerate(queries))
+    return _lay_out({name: _integers(result[name]) for name in result.column_names}, queries)
 
 
 def _counts(result: pa.Table, query: Query) -> Integers:
@@ -30,11 +57,37 @@ def _counts(result: pa.Table, query: Query) -> Integers:
     return np.stack([cell, *columns[-2:]])
 
 
-def _spread(query: Query, places: tuple[Integers, ...], column: pa.ChunkedArray) -> Integers:
+def _lay_out(columns: Mapping[str, Integers], queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+    """The cells of each query. Where the last key is told side by side, m are the cells before n."""
+    told = [name for name in columns if name.startswith("k")]
+    places = tuple(columns[name] - cells.start for name, cells in zip(told, queries[0].cells, strict=False))
+    found: list[Integers] = []
+    for number, query in enumerate(queries):
+        halves = [name for name in (f"m{number}", f"n{number}") if name in columns]
+        exact = np.zeros(query.shape, dtype=object if columns[halves[0]].dtype == object else np.int64)
+        for half, name in enumerate(halves):
+            at = places if len(told) == len(query.keys) else (*places, half)
+            exact[at] = columns[name] if places else columns[name][0]
+        found.append(exact)
+    return tuple(found)
+
+
+def _is_wide(query: Query) -> bool:
+    """Whether a sum leaves the engine as DECIMAL(38, 0)."""
+    summed = isinstance(query.aggregate, Total) or query.clip is not None
+    return summed and query.largest > DUCKDB.types.long.largest
+
+
+def _integer(cell: int | Decimal | None) -> int:
+    """A sum over nothing is 0; a float is an error."""
+    if cell is None:
+        return 0
+    return int(cell) if isinstance(cell, Decimal) else index(cell)
+
+
+def _integers(column: pa.ChunkedArray) -> Integers:
     wide = pa.types.is_decimal(column.type)
-    exact = np.zeros(query.shape, dtype=object if wide else np.int64)
-    values = _wide(column) if wide else column.cast(pa.int64()).fill_null(0).to_numpy()
-    exact[places] = values if places else values[0]
+    exact: Integers = _wide(column) if wide else column.cast(pa.int64()).fill_null(0).to_numpy()
     return exact
 
 

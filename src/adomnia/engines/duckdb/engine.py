@@ -11,15 +11,25 @@ import pyarrow as pa
 from pyarrow import ArrowException
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb.cells import cells
-from adomnia.engines.duckdb.keys import At, met
-from adomnia.engines.duckdb.limits import USUAL, Limits
+from adomnia.engines.contract import Progress, Statement, silent
+from adomnia.engines.duckdb.cells import are_few, read_cells, read_rows
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb.facts import find_facts
+from adomnia.engines.duckdb.found_keys import At, count_people
+from adomnia.engines.duckdb.headers import check_header, read_header
 from adomnia.engines.duckdb.running import Running
-from adomnia.engines.duckdb.sources import QUIET, file_source, frame_source, runner, text_literal, unreadable
+from adomnia.engines.duckdb.sources import (
+    QUIET,
+    file_source,
+    frame_source,
+    make_runner,
+    text_literal,
+    unreadable_source,
+)
 from adomnia.engines.duckdb.state import State, fresh_key
-from adomnia.engines.index import STEPS, Links, Source, Target, build_public, build_rows, build_table
-from adomnia.engines.index.columns import kept
+from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_public, build_rows, build_table
+from adomnia.engines.index.columns import columns_to_keep
+from adomnia.engines.limits import USUAL, Limits
 from adomnia.engines.render import render, render_rows
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.noise import Integers
@@ -27,11 +37,9 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
 from adomnia.privacy.units import ROW
 
-Progress = Callable[[str, float], None]
-"""Told what is being done and how much is done, from 0 to 1."""
-
 _Read = TypeVar("_Read")
 
+_FAULTS = (duckdb.Error, ArrowException, LookupError, ValueError, TypeError, OverflowError)
 _LOCKS = (
     QUIET,
     # It simplifies conditions by the least and the greatest values that columns hold, and forgets the NULLs that their
@@ -46,12 +54,13 @@ _LOCKS = (
 )
 
 
-def silent(_step: str, _share: float) -> None:
-    """Progress that nobody watches."""
-
-
 class DuckDB:
     """DuckDB over the contribution index. Threads may share it: every statement has a cursor of its own."""
+
+    dialect = DUCKDB
+    find_facts = staticmethod(find_facts)
+    read_header = staticmethod(read_header)
+    check_header = staticmethod(check_header)
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, limits: Limits = USUAL) -> None:
         for lock in _LOCKS:
@@ -82,20 +91,28 @@ class DuckDB:
             sources = {name: frame_source(builder, name, frame) for name, frame in frames.items()}
             missing = [table for table in _indexed(catalog) if table.public and table.name not in frames]
             sources |= _files(catalog, missing, builder)
-            _build(catalog, sources, Target(runner(builder), "memory.main", fresh_key()), progress)
+            _build(catalog, sources, IndexWriter(make_runner(builder), "memory.main", fresh_key(), DUCKDB), progress)
         return cls(connection, limits)
 
     def render(self, queries: tuple[Query, ...]) -> Statement:
-        return render(queries)
+        return render(queries, self.dialect)
 
     def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
-        return self._exact(statement, lambda result: cells(result, queries))
+        if not are_few(queries):
+            return self._exact(statement, lambda result: read_cells(result, queries))
+        with suppress(*_FAULTS):
+            with self._running.cursor() as cursor:
+                cursor.execute("BEGIN TRANSACTION READ ONLY")
+                names = [name for name, *_ in cursor.execute(statement.text, list(statement.parameters)).description]
+                rows = cursor.fetchall()
+            return read_rows(names, rows, queries)
+        raise Failure()  # out here it carries no cause, whose words may quote a row
 
     def keys(self, statement: Statement, query: Query) -> tuple[Integers, At]:
-        return self._exact(statement, lambda result: met(result, query.keys))
+        return self._exact(statement, lambda result: count_people(result, query.keys))
 
     def _exact(self, statement: Statement, reading: Callable[[pa.Table], _Read]) -> _Read:
-        with suppress(duckdb.Error, ArrowException, LookupError, ValueError):
+        with suppress(*_FAULTS):
             with self._running.cursor() as cursor:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 result = cursor.sql(statement.text, params=list(statement.parameters)).to_arrow_table()
@@ -103,7 +120,7 @@ class DuckDB:
         raise Failure()  # out here it carries no cause, whose words may quote a row
 
     def render_rows(self, rows: Select) -> Statement:
-        return render_rows(rows)
+        return render_rows(rows, self.dialect)
 
     def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
         with suppress(duckdb.Error), self._running.cursor() as cursor:
@@ -129,41 +146,41 @@ def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, li
     with duckdb.connect(config=_settings(str(path.with_name("spill")), limits)) as builder:
         sources = _files(catalog, _indexed(catalog), builder)
         builder.execute(f'ATTACH {text_literal(str(path))} AS " index"')
-        _build(catalog, sources, Target(runner(builder), '" index".main', key), progress)
+        _build(catalog, sources, IndexWriter(make_runner(builder), '" index".main', key, DUCKDB), progress)
         builder.execute('DETACH " index"')
 
 
 def _indexed(catalog: Catalog) -> list[Table]:
     """The tables of the index: every private one, and the public ones with a column to keep."""
-    return [table for table in catalog.tables if not table.public or kept(table.columns)]
+    return [table for table in catalog.tables if not table.public or columns_to_keep(table.columns)]
 
 
-def _files(catalog: Catalog, tables: list[Table], builder: duckdb.DuckDBPyConnection) -> dict[str, Source]:
+def _files(catalog: Catalog, tables: list[Table], builder: duckdb.DuckDBPyConnection) -> dict[str, TableSource]:
     return {table.name: file_source(builder, catalog.folder / table.source) for table in tables}
 
 
-def _build(catalog: Catalog, sources: Mapping[str, Source], target: Target, progress: Progress) -> None:
+def _build(catalog: Catalog, sources: Mapping[str, TableSource], writer: IndexWriter, progress: Progress) -> None:
     tables = _indexed(catalog)
     for table in tables:
         sources[table.name].check(table)
-    links = Links(catalog, sources, target.run)
+    links = Links(catalog, sources, writer.run, DUCKDB)
     write = build_rows if catalog.unit == ROW else build_table
     private = [table for table in tables if not table.public]
     for table in tables:
         if table.public:
-            _guard(sources[table.name], partial(build_public, target, table, sources[table.name]))
+            _guard(sources[table.name], partial(build_public, writer, table, sources[table.name]))
     for done, table in enumerate(private):
         step = _steps(table.name, done, len(private), progress)
-        _guard(sources[table.name], partial(write, target, table, links, step))
+        _guard(sources[table.name], partial(write, writer, table, links, step))
     progress("done", 1.0)
 
 
-def _guard(source: Source, build: Callable[[], None]) -> None:
+def _guard(source: TableSource, build: Callable[[], None]) -> None:
     fault: AdomniaError
     try:
         return build()
     except (duckdb.InvalidInputException, duckdb.IOException):
-        fault = unreadable(source.name)
+        fault = unreadable_source(source.name)
     except duckdb.Error:
         fault = Failure()
     raise fault  # out here it carries no cause, whose words may quote a row

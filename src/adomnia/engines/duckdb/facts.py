@@ -8,11 +8,11 @@ import duckdb
 
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import Table
-from adomnia.engines.duckdb.sources import file_source, runner, unreadable
-from adomnia.engines.index import Source, Target
-from adomnia.engines.index.columns import kept, read
-from adomnia.engines.index.public import repeats, write_public
-from adomnia.engines.render.constants import quoted
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.duckdb.sources import file_source, make_runner, unreadable_source
+from adomnia.engines.index import IndexWriter, TableSource
+from adomnia.engines.index.columns import columns_to_keep, render_reading
+from adomnia.engines.index.public import count_repeats, write_public
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Quantity, Text
@@ -22,43 +22,43 @@ _MOST_VALUES = 1_000_001  # one more than a category may have, so that too many 
 _SCHEMA = "memory.main"
 
 
-def facts_of(path: Path, table: Table) -> tuple[Facts, ...]:
+def find_facts(path: Path, table: Table) -> tuple[Facts, ...]:
     """The facts of every column that a public table declares."""
     with duckdb.connect() as connection:
         source = file_source(connection, path)
         source.check(table)
         with suppress(duckdb.Error):
             return _facts(connection, table, source)
-    raise unreadable(path.name)
+    raise unreadable_source(path.name)
 
 
-def _facts(connection: duckdb.DuckDBPyConnection, table: Table, source: Source) -> tuple[Facts, ...]:
-    target = Target(runner(connection), _SCHEMA, b"")
-    rows = target.number(f"SELECT COUNT(*) FROM {source.relation}")
+def _facts(connection: duckdb.DuckDBPyConnection, table: Table, source: TableSource) -> tuple[Facts, ...]:
+    writer = IndexWriter(make_runner(connection), _SCHEMA, b"", DUCKDB)
+    rows = writer.number(f"SELECT COUNT(*) FROM {source.relation}")
     if rows > MOST_ROWS:
         why = f"has more than {MOST_ROWS:,} rows, and a public table is read whole whenever its catalog is opened"
         raise Refusal(f"Source {source.name}", why, "leave out what questions do not need, or declare it private")
-    columns = kept(table.columns)
+    columns = columns_to_keep(table.columns)
     if columns:
-        write_public(target, table, source)
+        write_public(writer, table, source)
     return tuple(
         # An id is not kept, so that nothing is known of it: it may be the same in all rows.
-        _fact(connection, source, column, table.name, repeats(target, table, column))
+        _fact(connection, source, column, table.name, count_repeats(writer, table, column))
         if column in columns
         else Facts(rows)
         for column in table.columns
     )
 
 
-def _fact(connection: duckdb.DuckDBPyConnection, source: Source, column: Column, table: str, often: int) -> Facts:
-    written, name = f"{_SCHEMA}.{quoted(table)}", quoted(column.name)
+def _fact(connection: duckdb.DuckDBPyConnection, source: TableSource, column: Column, table: str, often: int) -> Facts:
+    written, name = f"{_SCHEMA}.{DUCKDB.quote(table)}", DUCKDB.quote(column.name)
     match column.kind:
         case Text(values=None):
             values = f"SELECT DISTINCT {name} FROM {written} WHERE {name} IS NOT NULL LIMIT {_MOST_VALUES}"
             return Facts(often, values=tuple(str(value) for (value,) in connection.execute(values).fetchall()))
         case Quantity():
             # From the source, where infinities are: clamped to other bounds they would be values like any other.
-            ends = f"FROM (SELECT {read(column)} AS x FROM {source.relation}) WHERE NOT ISNAN(x)"
+            ends = f"FROM (SELECT {render_reading(column, DUCKDB)} AS x FROM {source.relation}) WHERE NOT ISNAN(x)"
         case Day():
             inside = "BOOL_AND(x BETWEEN DATE '0001-01-01' AND DATE '9999-12-31')"  # what Python can hold
             ends = f"FROM (SELECT {name} AS x FROM {written}) HAVING {inside}"

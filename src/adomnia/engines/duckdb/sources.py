@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from adomnia.engines.index import Run, Source
-from adomnia.engines.render.constants import quoted
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.index import Run, TableSource
 from adomnia.errors import Refusal
 
 QUIET = "SET enable_progress_bar = false"  # DuckDB's own, which appears wherever Python is interactive
@@ -24,35 +24,35 @@ _READING = (
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
-def file_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
+def file_source(connection: duckdb.DuckDBPyConnection, path: Path) -> TableSource:
     """A Parquet, CSV or TSV file."""
     if not path.is_file():
         raise Refusal(f"Source {path.name}", "is not a file that can be read", "name one file in the catalog")
     spelled = path.suffix.lower() in _DELIMITERS
     with suppress(duckdb.Error, OSError, UnicodeDecodeError, csv.Error):
         relation = _csv(path) if spelled else f"read_parquet({_file_name(path)})"
-        return Source(path.name, relation, _types(connection, relation), spelled)
-    raise unreadable(path.name)  # out here it carries no cause, whose words may quote a row
+        return TableSource(path.name, relation, _types(connection, relation), DUCKDB, spelled)
+    raise unreadable_source(path.name)  # out here it carries no cause, whose words may quote a row
 
 
-def frame_source(connection: duckdb.DuckDBPyConnection, name: str, frame: object) -> Source:
+def frame_source(connection: duckdb.DuckDBPyConnection, name: str, frame: object) -> TableSource:
     """A table in memory: Arrow, pandas or Polars."""
     view = f" frame {name}"
     with suppress(duckdb.Error, pa.ArrowException, TypeError, ValueError):
         connection.register(view, pa.table(frame))
-        return Source(name, quoted(view), _types(connection, quoted(view)))
+        return TableSource(name, DUCKDB.quote(view), _types(connection, DUCKDB.quote(view)), DUCKDB)
     why = "cannot be read as a table: every column must hold values of one type"
     raise Refusal(f"Table {name}", why, "give a table of Arrow, pandas or Polars")
 
 
-def unreadable(name: str) -> Refusal:
+def unreadable_source(name: str) -> Refusal:
     """A source that is not what its name says."""
     return Refusal(
         f"Source {name}", "cannot be read", "check that it is a Parquet file or a CSV file in UTF-8 with a header"
     )
 
 
-def runner(connection: duckdb.DuckDBPyConnection) -> Run:
+def make_runner(connection: duckdb.DuckDBPyConnection) -> Run:
     """Runs SQL on a connection that is made ready to read sources."""
     for setting in _READING:
         connection.execute(setting)

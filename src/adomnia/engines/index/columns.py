@@ -6,82 +6,83 @@ from datetime import date
 from sys import float_info
 
 from adomnia.engines.contract import grid_name
-from adomnia.engines.render.constants import NOT_A_NUMBER, double, nearest_double, quoted
-from adomnia.engines.render.grids import on_grid
+from adomnia.engines.dialect import Dialect
+from adomnia.engines.render.constants import double, nearest_double
+from adomnia.engines.render.grids import render_grid
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Text, Truth
 
-_WIDTHS = (("TINYINT", 7), ("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63), ("HUGEINT", 127))
-
 
 @dataclass(frozen=True)
-class Stored:
-    """One column of the index: its name, and the SQL of its value over the columns that `read` gives."""
+class IndexColumn:
+    """One column of the index: its name, and the SQL of its value over the columns that `render_reading` gives."""
 
     name: str
     sql: str
 
 
-def kept(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+def columns_to_keep(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """The columns that the index holds: all but the ids, of which only those that link tables are kept."""
     return tuple(column for column in columns if not isinstance(column.kind, Identity) or column.kind.linked)
 
 
 def categories_name(column: Column) -> str:
-    """The ENUM of a column's declared values, while the index is built."""
+    """What a column's declared values are called while the index is built."""
     return f" values of {column.name}"
 
 
-def read(column: Column) -> str:
-    """A column of the source as a DOUBLE, BOOLEAN, DATE, VARCHAR or code; NULL where it cannot be read as one."""
-    name = quoted(column.name)
+def render_reading(column: Column, dialect: Dialect) -> str:
+    """A column of the source as a double, boolean, date, text or code; NULL where it cannot be read as one."""
+    name, types = dialect.quote(column.name), dialect.types
     match column.kind:
         case Quantity():
-            return f"TRY_CAST({name} AS DOUBLE)"
+            return dialect.try_cast.format(name, types.double)
         case Truth():
-            return f"TRY_CAST({name} AS BOOLEAN)"
+            return dialect.try_cast.format(name, types.boolean)
         case Day():
-            return f"TRY_CAST({name} AS DATE)"
-        case Text(values=tuple()):
-            return f"ENUM_CODE(TRY_CAST(TRY_CAST({name} AS VARCHAR) AS {quoted(categories_name(column))}))"
-    return f"LEFT(TRY_CAST({name} AS VARCHAR), {LONGEST_TEXT})"
+            return dialect.try_cast.format(name, types.date)
+    text = dialect.try_cast.format(name, types.text)
+    if isinstance(column.kind, Text) and column.kind.values is not None:
+        return dialect.index.code.format(text, dialect.quote(categories_name(column)))
+    return f"LEFT({text}, {LONGEST_TEXT})"
 
 
-def stored(column: Column) -> Iterator[Stored]:
+def index_columns(column: Column, dialect: Dialect) -> Iterator[IndexColumn]:
     """The columns of the index that keep a declared one."""
-    name = quoted(column.name)
+    name, zero = dialect.quote(column.name), dialect.double.format("0e0")
     match column.kind, column.domain:
         case Quantity(whole=True), Numbers() as domain:
-            yield Stored(column.name, _grid(name, domain))
+            yield IndexColumn(column.name, _on_grid(name, domain, dialect))
         case Quantity(), Numbers() as domain:
-            yield Stored(column.name, _clamped(name, domain))
-            yield Stored(grid_name(column), _grid(name, domain))
+            yield IndexColumn(column.name, _within_bounds(name, domain, dialect))
+            yield IndexColumn(grid_name(column), _on_grid(name, domain, dialect))
         case Quantity(whole=whole), None:
-            value = f"FLOOR({name} + 0.5e0)" if whole else name
-            yield Stored(column.name, f"CASE WHEN ABS({name}) <= {double(float_info.max)} THEN {value} + 0e0 END")
+            value = f"FLOOR({name} + {double(0.5, dialect)})" if whole else name
+            finite = f"ABS({name}) <= {double(float_info.max, dialect)}"
+            yield IndexColumn(column.name, f"CASE WHEN {finite} THEN {value} + {zero} END")
         case Day() as day, _:
-            yield Stored(column.name, _within(name, day))
+            yield IndexColumn(column.name, _within_calendar(name, day))
         case _:
-            yield Stored(column.name, name)
+            yield IndexColumn(column.name, name)
 
 
-def _grid(name: str, domain: Numbers) -> str:
+def _on_grid(name: str, domain: Numbers, dialect: Dialect) -> str:
     extreme = max(domain.grid_upper, -domain.grid_lower - 1)
-    width = next(width for width, bits in _WIDTHS if extreme < 2**bits)
-    return f"CAST({on_grid(name, domain, may_be_nan=True)} AS {width})"
+    width = next(kind for kind in dialect.types.stored if extreme <= kind.largest)
+    return f"CAST({render_grid(name, domain, dialect, may_be_nan=True)} AS {width.name})"
 
 
-def _clamped(name: str, domain: Numbers) -> str:
-    lower, upper = double(nearest_double(domain.lower)), double(nearest_double(domain.upper))
+def _within_bounds(name: str, domain: Numbers, dialect: Dialect) -> str:
+    lower, upper = (double(nearest_double(bound), dialect) for bound in (domain.lower, domain.upper))
     # Adding zero turns -0.0 into 0.0: equal values are then identical, whatever compares or prints them.
     return (
-        f"CASE WHEN {name} = {NOT_A_NUMBER} THEN NULL WHEN {name} < {lower} THEN {lower} "
-        f"WHEN {name} > {upper} THEN {upper} ELSE {name} + 0e0 END"
+        f"CASE WHEN {name} = {dialect.not_a_number} THEN NULL WHEN {name} < {lower} THEN {lower} "
+        f"WHEN {name} > {upper} THEN {upper} ELSE {name} + {dialect.double.format('0e0')} END"
     )
 
 
-def _within(name: str, day: Day) -> str:
+def _within_calendar(name: str, day: Day) -> str:
     """Within its bounds, and always within the calendar: beyond it, functions of dates fail."""
     lower, upper = day.lower or date.min, day.upper or date.max
     below, above = (f"DATE '{bound.isoformat()}'" for bound in (lower, upper))

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from adomnia.engines.contract import grid_name
-from adomnia.engines.render.constants import integer, quoted
+from adomnia.engines.dialect import Dialect
+from adomnia.engines.render.constants import integer
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Quantity, Text, Truth
@@ -24,35 +25,36 @@ class _Digit:
     radix: int
 
 
-def digest(key: bytes, copy: str, columns: tuple[Column, ...], person: str) -> str:
-    """The upper half of md5(key, copy, columns, person), read as a little-endian integer."""
-    message = ", ':', ".join([f"'{key.hex()}'", copy, *_words(columns), *_texts(columns), person])
-    return f"CAST(md5_number(CONCAT({message})) >> 64 AS UBIGINT)"
+def render_digest(key: bytes, copy: str, columns: tuple[Column, ...], person: str, dialect: Dialect) -> str:
+    """The hash of key, copy, columns and person."""
+    parts = [f"'{key.hex()}'", copy, *_words(columns, dialect), *_texts(columns, dialect), person]
+    return dialect.index.digest.format(", ':', ".join(parts))
 
 
-def _words(columns: tuple[Column, ...]) -> Iterator[str]:
+def _words(columns: tuple[Column, ...], dialect: Dialect) -> Iterator[str]:
     """The digits of all bounded columns, as few integers as hold them."""
     word, size = "", 1
-    for digit in filter(None, map(_digit, columns)):
+    for digit in filter(None, (_digit(column, dialect) for column in columns)):
         if word and size * digit.radix <= _LARGEST_WORD:
             word, size = f"({word} * {digit.radix} + {digit.sql})", size * digit.radix
             continue
         if word:
-            yield _printed(word)
+            yield _as_text(word, dialect)
         word, size = digit.sql, digit.radix
     if word:
-        yield _printed(word)
+        yield _as_text(word, dialect)
 
 
-def _texts(columns: tuple[Column, ...]) -> Iterator[str]:
+def _texts(columns: tuple[Column, ...], dialect: Dialect) -> Iterator[str]:
     for column in columns:
-        if _digit(column) is None:
-            text = _printed(quoted(hashed_name(column)))
-            yield f"COALESCE(CAST(strlen({text}) AS VARCHAR) || ':' || {text}, '-')"
+        if _digit(column, dialect) is None:
+            text = _as_text(dialect.quote(hashed_name(column)), dialect)
+            length = _as_text(dialect.index.byte_length.format(text), dialect)
+            yield f"COALESCE({length} || ':' || {text}, '-')"
 
 
-def _printed(sql: str) -> str:
-    return f"CAST({sql} AS VARCHAR)"
+def _as_text(sql: str, dialect: Dialect) -> str:
+    return f"CAST({sql} AS {dialect.types.text})"
 
 
 def hashed_name(column: Column) -> str:
@@ -60,17 +62,17 @@ def hashed_name(column: Column) -> str:
     return grid_name(column) if column.domain else column.name
 
 
-def _digit(column: Column) -> _Digit | None:
-    name = quoted(hashed_name(column))
+def _digit(column: Column, dialect: Dialect) -> _Digit | None:
+    name, long = dialect.quote(hashed_name(column)), dialect.types.long.name
     match column.kind, column.domain:
         case Quantity(), Numbers() as domain if domain.magnitude < 2**61:
-            return _counted(f"CAST({name} AS BIGINT)", domain.grid_lower, domain.width + 1)
+            return _counted(f"CAST({name} AS {long})", domain.grid_lower, domain.width + 1)
         case Text(values=tuple() as values), _:
-            return _counted(f"CAST({name} AS BIGINT)", 0, len(values))
+            return _counted(f"CAST({name} AS {long})", 0, len(values))
         case Truth(), _:
-            return _counted(f"CAST({name} AS BIGINT)", 0, 2)
+            return _counted(f"CAST({name} AS {long})", 0, 2)
         case Day(lower=lower, upper=upper), _ if lower is not None and upper is not None:
-            return _counted(f"CAST({name} - DATE '{lower}' AS BIGINT)", 0, (upper - lower).days + 1)
+            return _counted(f"CAST({name} - DATE '{lower}' AS {long})", 0, (upper - lower).days + 1)
     return None
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from adomnia.catalog.model import Catalog, Link, Table
-from adomnia.engines.index.columns import read
-from adomnia.engines.index.source import WHOLE, Source, spelled_key
-from adomnia.engines.render.constants import quoted
+from adomnia.engines.dialect import Dialect
+from adomnia.engines.index.columns import render_reading
+from adomnia.engines.index.source import TableSource, render_key
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity
@@ -27,15 +27,18 @@ class Run(Protocol):
 class Links:
     """The chains of a catalog over its sources. A parent's keys are looked up once, and must be unique."""
 
-    def __init__(self, catalog: Catalog, sources: Mapping[str, Source], run: Run) -> None:
-        self._catalog = catalog
-        self._sources = sources
-        self._run = run
+    def __init__(self, catalog: Catalog, sources: Mapping[str, TableSource], run: Run, dialect: Dialect) -> None:
+        self._catalog, self._sources = catalog, sources
+        self._run, self._dialect = run, dialect
         self._lookups: dict[tuple[str, str], int] = {}
         self._check_sorts()
         columns = _key_columns(catalog)
-        whole = all(sources[table].type_of(column) in WHOLE for table, column in columns)
-        self.key_type = "BIGINT" if whole else "VARCHAR"  # integers are quicker to join, text holds every key
+        self._whole = all(sources[table].is_whole(column) for table, column in columns)
+
+    @property
+    def key_type(self) -> str:
+        """The type of every key of a person: integers are quicker to join, text holds every key."""
+        return self._dialect.types.long.name if self._whole else self._dialect.types.text
 
     def _check_sorts(self) -> None:
         """Refuse keys that could never meet: every row would be a person of its own, and no cap would hold."""
@@ -63,8 +66,9 @@ class Links:
 
     def read(self, table: Table, column: Column) -> str:
         """A column of a table's source, read as it is declared; an id as the key that links compare."""
-        source = self._sources[table.name]
-        return self._key(source, column.name) if isinstance(column.kind, Identity) else read(column)
+        if isinstance(column.kind, Identity):
+            return self._key(self._sources[table.name], column.name)
+        return render_reading(column, self._dialect)
 
     def _table(self, name: str) -> Table:
         return next(table for table in self._catalog.tables if table.name == name)
@@ -77,12 +81,13 @@ class Links:
     def _through(self, table: Table, link: Link, outputs: Sequence[str]) -> str:
         source, number = self._sources[table.name], self._lookup(link)
         child = ", ".join([*outputs, f'{self._key(source, link.column)} AS " link"'])
+        known = self._dialect.index.all_but.format("child", '" link"')
         return (
-            f'SELECT child.* EXCLUDE (" link"), '
+            f"SELECT {known}, "
             f'CASE WHEN parent." parent" IS NULL THEN {number} ELSE parent." origin" END AS " origin", '
             f'CASE WHEN parent." parent" IS NULL THEN child." link" ELSE parent." key" END AS " key" '
             f"FROM (SELECT {child} FROM {source.relation}) AS child "
-            f'LEFT JOIN {_lookup_table(number)} AS parent ON child." link" = parent." parent"'
+            f'LEFT JOIN {self._lookup_table(number)} AS parent ON child." link" = parent." parent"'
         )
 
     def _lookup(self, link: Link) -> int:
@@ -94,14 +99,14 @@ class Links:
             rows = self.rows(parent, [f'{key} AS " parent"'])
             number = len(self._lookups) + 1
             self._run(
-                f'CREATE TEMP TABLE {_lookup_table(number)} AS SELECT * FROM ({rows}) WHERE " parent" IS NOT NULL'
+                f'CREATE TEMP TABLE {self._lookup_table(number)} AS SELECT * FROM ({rows}) WHERE " parent" IS NOT NULL'
             )
             self._check_unique(link, number)
             self._lookups[place] = number
         return self._lookups[place]
 
     def _check_unique(self, link: Link, number: int) -> None:
-        ((unique,),) = self._run(f'SELECT COUNT(*) = COUNT(DISTINCT " parent") FROM {_lookup_table(number)}')
+        ((unique,),) = self._run(f'SELECT COUNT(*) = COUNT(DISTINCT " parent") FROM {self._lookup_table(number)}')
         if not unique:
             raise Refusal(
                 f"Column {link.parent}.{link.parent_column}",
@@ -109,8 +114,11 @@ class Links:
                 "make them unique, or link through another column",
             )
 
-    def _key(self, source: Source, column: str) -> str:
-        return spelled_key(column, source) if self.key_type == "VARCHAR" else f"CAST({quoted(column)} AS BIGINT)"
+    def _key(self, source: TableSource, column: str) -> str:
+        return f"CAST({self._dialect.quote(column)} AS {self.key_type})" if self._whole else render_key(column, source)
+
+    def _lookup_table(self, number: int) -> str:
+        return self._dialect.quote(f" lookup {number}")
 
 
 def _key_columns(catalog: Catalog) -> list[tuple[str, str]]:
@@ -119,7 +127,3 @@ def _key_columns(catalog: Catalog) -> list[tuple[str, str]]:
     links = [(table.name, table.link) for table in catalog.tables if table.link is not None]
     ends = [(link.parent, link.parent_column) for _, link in links]
     return [(catalog.unit.table, catalog.unit.column), *((name, link.column) for name, link in links), *ends]
-
-
-def _lookup_table(number: int) -> str:
-    return quoted(f" lookup {number}")

@@ -2,32 +2,31 @@
 """Public tables in the index: every row, nobody's, so that a join can read them beside everybody's."""
 
 from adomnia.catalog.model import Table
-from adomnia.engines.index.build import Target, projected
-from adomnia.engines.index.columns import kept, read
-from adomnia.engines.index.source import Source
-from adomnia.engines.render.constants import quoted
+from adomnia.engines.index.build import IndexWriter, project_columns
+from adomnia.engines.index.columns import columns_to_keep, render_reading
+from adomnia.engines.index.source import TableSource
 from adomnia.errors import Failure
 from adomnia.privacy.expressions import Column
 
 
-def build_public(target: Target, table: Table, source: Source) -> None:
+def build_public(writer: IndexWriter, table: Table, source: TableSource) -> None:
     """Write a public table. How often a value repeats bounds what one person moves in a join: it is counted again."""
-    write_public(target, table, source)
-    known = [(column, most) for column, most in zip(table.columns, table.repeats, strict=True) if kept((column,))]
-    if any(repeats(target, table, column) > most for column, most in known):
+    write_public(writer, table, source)
+    known = dict(zip(table.columns, table.repeats, strict=True))
+    if any(count_repeats(writer, table, column) > known[column] for column in columns_to_keep(table.columns)):
         raise Failure()
 
 
-def write_public(target: Target, table: Table, source: Source) -> None:
+def write_public(writer: IndexWriter, table: Table, source: TableSource) -> None:
     """Write the kept columns of a public table, each as it is declared."""
-    columns = kept(table.columns)
-    reading = ", ".join(f"{read(column)} AS {quoted(column.name)}" for column in columns)
-    rows = projected(target, columns, f"SELECT {reading} FROM {source.relation}")
-    target.run(f"CREATE TABLE {target.schema}.{quoted(table.name)} AS {rows}")
+    columns, dialect = columns_to_keep(table.columns), writer.dialect
+    reading = ", ".join(f"{render_reading(column, dialect)} AS {dialect.quote(column.name)}" for column in columns)
+    rows = project_columns(writer, columns, f"SELECT {reading} FROM {source.relation}")
+    writer.run(f"CREATE TABLE {writer.name_of(table)} AS {rows}")
 
 
-def repeats(target: Target, table: Table, column: Column) -> int:
+def count_repeats(writer: IndexWriter, table: Table, column: Column) -> int:
     """How many rows of a public table share one value of a column, at most."""
-    rows, value = f"{target.schema}.{quoted(table.name)}", quoted(column.name)
+    rows, value = writer.name_of(table), writer.dialect.quote(column.name)
     counts = f'SELECT COUNT(*) AS " rows" FROM {rows} WHERE {value} IS NOT NULL GROUP BY {value}'
-    return target.number(f'SELECT COALESCE(MAX(" rows"), 0) FROM ({counts})')
+    return writer.number(f'SELECT COALESCE(MAX(" rows"), 0) FROM ({counts})')

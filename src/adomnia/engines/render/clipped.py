@@ -11,8 +11,9 @@ from fractions import Fraction
 from math import nextafter
 
 from adomnia.engines.contract import PERSON
-from adomnia.engines.render.constants import double, quoted
-from adomnia.engines.render.relations import DERIVED, integers, kept, person, source
+from adomnia.engines.dialect import Dialect
+from adomnia.engines.render.constants import double
+from adomnia.engines.render.relations import DERIVED, render_integers, render_person, render_source, render_where
 from adomnia.engines.render.scalars import Scalars
 from adomnia.privacy.aggregates import Present, Rows, Total
 from adomnia.privacy.queries import CLIPPED_PARTS, Query
@@ -29,50 +30,54 @@ class _Vectors:
     measured: set[int] = field(default_factory=set)
 
     def entry(self, aggregate: Rows | Present | Total) -> int:
-        return self.entries.setdefault(f"CAST({integers(aggregate, self.scalars)} AS BIGINT)", len(self.entries))
+        exact = f"CAST({render_integers(aggregate, self.scalars)} AS {self.scalars.dialect.types.long.name})"
+        return self.entries.setdefault(exact, len(self.entries))
 
-    def shortened(self, query: Query, kind: str) -> str:
+    def shorten(self, query: Query, kind: str) -> str:
         """The sum over all people, as a type that holds it."""
-        clip, aggregate = query.clip, query.aggregate
+        clip, aggregate, dialect = query.clip, query.aggregate, self.scalars.dialect
         assert clip is not None  # noqa: S101 - nothing else comes here
         assert isinstance(aggregate, Rows | Present | Total)  # noqa: S101 - as constructed
         entry = self.entry(aggregate)
         length = self.entry(Rows()) if clip.counted else entry
         self.measured.add(length)
-        factor = f"{_numerator(clip.bound)} / SQRT(CAST(n{length} AS DOUBLE))"
-        # TRY_CAST, although what reaches it always fits: an engine may compute a branch for rows that do not take it.
-        shorter = f"TRY_CAST(TRUNC(CAST(v{entry} AS DOUBLE) * ({factor})) AS BIGINT)"
+        factor = f"{_numerator(clip.bound, dialect)} / SQRT({self.scalars.as_double(f'n{length}')})"
+        # A cast that may fail, although what reaches it always fits: an engine may compute a branch for rows that do
+        # not take it.
+        product = f"TRUNC({self.scalars.as_double(f'v{entry}')} * ({factor}))"
+        shorter = dialect.try_cast.format(product, dialect.types.long.name)
         whole = f"v{entry} * {CLIPPED_PARTS}"
         return f"CAST(SUM(CASE WHEN n{length} <= {clip.bound**2} THEN {whole} ELSE {shorter} END) AS {kind})"
 
 
-def clipped(queries: dict[Query, str], keys: list[str], scalars: Scalars) -> str:
+def render_clipped(queries: dict[Query, str], keys: list[str], scalars: Scalars) -> str:
     """The statement of queries, each with the type that holds its sums, over rows grouped by rendered keys."""
     rows, vectors = next(iter(queries)).read, _Vectors(scalars)
-    outputs = [f"{vectors.shortened(*each)} AS m{place}" for place, each in enumerate(queries.items())]
+    outputs = [f"{vectors.shorten(*each)} AS m{place}" for place, each in enumerate(queries.items())]
     names = [f"k{place}" for place in range(len(keys))]
-    table, conditions = source(rows, scalars)
-    inner = [f"{person(rows)} AS {quoted(PERSON)}"]
+    table, conditions = render_source(rows, scalars)
+    inner = [f"{render_person(rows, scalars)} AS {scalars.quote(PERSON)}"]
     inner += [f"{key} AS {name}" for key, name in zip(keys, names, strict=True)]
     inner += [f"{entry} AS v{place}" for entry, place in vectors.entries.items()]
-    text = f"SELECT {', '.join(inner)} FROM {table}{kept(conditions)} GROUP BY {_numbers(1 + len(keys))}"
-    cells = kept([f"{name} IS NOT NULL" for name in names])  # what belongs to none of them shortens nothing
-    middle = [*names, *(f"v{place}" for place in range(len(vectors.entries))), *map(_squares, sorted(vectors.measured))]
-    text = f"SELECT {', '.join(middle)} FROM ({text}) AS {quoted(DERIVED)}{cells}"
-    text = f"SELECT {', '.join([*names, *outputs])} FROM ({text}) AS {quoted(DERIVED)}"
+    text = f"SELECT {', '.join(inner)} FROM {table}{render_where(conditions)} GROUP BY {_numbers(1 + len(keys))}"
+    cells = render_where([f"{name} IS NOT NULL" for name in names])  # what belongs to none of them shortens nothing
+    squares = [_squares(place, scalars) for place in sorted(vectors.measured)]
+    middle = [*names, *(f"v{place}" for place in range(len(vectors.entries))), *squares]
+    text = f"SELECT {', '.join(middle)} FROM ({text}) AS {scalars.quote(DERIVED)}{cells}"
+    text = f"SELECT {', '.join([*names, *outputs])} FROM ({text}) AS {scalars.quote(DERIVED)}"
     return f"{text} GROUP BY {_numbers(len(keys))}" if keys else text
 
 
-def _squares(place: int) -> str:
-    wide = f"CAST(v{place} AS HUGEINT)"
-    return f"SUM({wide} * {wide}) OVER (PARTITION BY {quoted(PERSON)}) AS n{place}"
+def _squares(place: int, scalars: Scalars) -> str:
+    wide = f"CAST(v{place} AS {scalars.dialect.types.wide.name})"
+    return f"SUM({wide} * {wide}) OVER (PARTITION BY {scalars.quote(PERSON)}) AS n{place}"
 
 
-def _numerator(bound: int) -> str:
+def _numerator(bound: int, dialect: Dialect) -> str:
     """A double that is surely below the bound in parts, by a little more than roundings can make up for."""
     shrunk = CLIPPED_PARTS * bound * _SHRUNK
     nearest = float(shrunk)
-    return double(nearest if nearest <= shrunk else nextafter(nearest, 0))
+    return double(nearest if nearest <= shrunk else nextafter(nearest, 0), dialect)
 
 
 def _numbers(count: int) -> str:

@@ -1,25 +1,20 @@
-"""Names and numbers written as SQL."""
+"""Numbers written as SQL."""
 
 from fractions import Fraction
 from math import isfinite
 from sys import float_info
 
-NOT_A_NUMBER = "CAST('NaN' AS DOUBLE)"
+from adomnia.engines.dialect import Dialect
 
 
-def quoted(name: str) -> str:
-    """An identifier, whatever its letters."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def double(value: Fraction | float) -> str:
-    """A finite number as a literal that is read as exactly this DOUBLE; beyond their range, as the last of them."""
+def double(value: Fraction | float, dialect: Dialect) -> str:
+    """A finite number as a literal that is read as exactly this double; beyond their range, as the last of them."""
     nearest = value if isinstance(value, float) else nearest_double(value)
     if not isfinite(nearest):
         raise ValueError(f"SQL number must be finite, got {nearest}.")
     digits = repr(nearest)
-    # An exponent makes the literal a DOUBLE: without one it is a DECIMAL, whose conversion rounds a second time.
-    text = digits if "e" in digits else f"{digits}e0"
+    # With an exponent in every case: without one, a literal is a decimal, whose conversion rounds a second time.
+    text = dialect.double.format(digits if "e" in digits else f"{digits}e0")
     return f"({text})" if text.startswith("-") else text
 
 

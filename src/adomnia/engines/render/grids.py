@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import floor, inf, nextafter
 
-from adomnia.engines.render.constants import NOT_A_NUMBER, double, integer, nearest_double
+from adomnia.engines.dialect import Dialect
+from adomnia.engines.render.constants import double, integer, nearest_double
 from adomnia.privacy.domains import Numbers
 
 
@@ -25,7 +26,7 @@ class Rounding:
 
 
 @lru_cache(maxsize=1024)
-def rounding(domain: Numbers) -> Rounding:
+def find_rounding(domain: Numbers) -> Rounding:
     """Where the clamps of a domain begin and end."""
     lower, upper, step = (nearest_double(bound) for bound in (domain.lower, domain.upper, domain.step))
 
@@ -43,17 +44,19 @@ def rounding(domain: Numbers) -> Rounding:
     )
 
 
-def on_grid(value: str, domain: Numbers, *, may_be_nan: bool) -> str:
-    """The grid integer of a rendered DOUBLE, NULL for NULL and NaN."""
-    limits = rounding(domain)
-    # TRY_CAST, although what reaches it always fits: an engine may compute a branch for rows that do not take it.
-    width = "BIGINT" if domain.magnitude < 2**63 else "HUGEINT"
-    unless_nan = f"WHEN {value} = {NOT_A_NUMBER} THEN NULL " if may_be_nan else ""
+def render_grid(value: str, domain: Numbers, dialect: Dialect, *, may_be_nan: bool) -> str:
+    """The grid integer of a rendered double, NULL for NULL and NaN."""
+    limits, types = find_rounding(domain), dialect.types
+    unless_nan = f"WHEN {value} = {dialect.not_a_number} THEN NULL " if may_be_nan else ""
+    rounded = f"FLOOR({value} / {double(domain.step, dialect)} + {double(0.5, dialect)})"
+    width = types.long if domain.magnitude <= types.long.largest else types.wide
+    # A cast that may fail, although what reaches it always fits: an engine may compute a branch for rows that do not
+    # take it.
     return (
         f"CASE {unless_nan}"
-        f"WHEN {value} < {double(limits.first)} THEN {integer(limits.lowest)} "
-        f"WHEN {value} > {double(limits.last)} THEN {integer(limits.highest)} "
-        f"ELSE TRY_CAST(FLOOR({value} / {double(domain.step)} + 0.5e0) AS {width}) END"
+        f"WHEN {value} < {double(limits.first, dialect)} THEN {integer(limits.lowest)} "
+        f"WHEN {value} > {double(limits.last, dialect)} THEN {integer(limits.highest)} "
+        f"ELSE {dialect.try_cast.format(rounded, width.name)} END"
     )
 
 

@@ -5,28 +5,22 @@ from datetime import date
 from fractions import Fraction
 
 from adomnia.engines.contract import grid_name, stored_name
-from adomnia.engines.render.constants import NOT_A_NUMBER, double, integer, quoted
-from adomnia.engines.render.grids import on_grid
+from adomnia.engines.dialect import Dialect, Types
+from adomnia.engines.render.constants import double, integer
+from adomnia.engines.render.grids import render_grid
 from adomnia.engines.render.patterns import matches
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Expression, Literal
-from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text, Truth
+from adomnia.privacy.expressions import Call, Column, Expression, Literal
+from adomnia.privacy.kinds import Day, Kind, Quantity, Text, Truth
 
 _FAR_FROM_OVERFLOW = 2**1000
-
-_TYPES: dict[type[Kind], str] = {
-    Quantity: "DOUBLE",
-    Truth: "BOOLEAN",
-    Text: "VARCHAR",
-    Day: "DATE",
-    Identity: "VARCHAR",
-}
 
 
 @dataclass
 class Scalars:
-    """Renders expressions and collects the text constants to bind."""
+    """Renders expressions in a dialect, and collects the text constants to bind."""
 
+    dialect: Dialect
     parameters: dict[str, int] = field(default_factory=dict)  # each constant and the number it is bound to
 
     def value(self, expression: Expression) -> str:
@@ -35,11 +29,11 @@ class Scalars:
             case Column(kind=Text(values=tuple() as values)):
                 return self._spelled_out(expression, values)
             case Column(kind=Quantity()):
-                return f"CAST({stored(expression)} AS DOUBLE)"
+                return self.as_double(self.column(expression))
             case Column():
-                return stored(expression)
+                return self.column(expression)
             case Literal(value=None, kind=kind):
-                return f"CAST(NULL AS {_TYPES[type(kind)]})"
+                return f"CAST(NULL AS {_type_of(kind, self.dialect.types)})"
             case Literal(value=constant):
                 return self._constant(constant)
         return self._by_codes(expression) or self._applied(expression)
@@ -47,38 +41,51 @@ class Scalars:
     def present(self, expression: Expression) -> str:
         """Something that is NULL exactly where an expression is NULL or NaN."""
         if isinstance(expression, Column):
-            return stored(expression, grid=expression.domain is not None)
+            return self.column(expression, grid=expression.domain is not None)
         rendered = self.value(expression)
         if not may_be_nan(expression):
             return rendered
-        return f"CASE WHEN {rendered} = {NOT_A_NUMBER} THEN NULL ELSE {rendered} END"
+        return f"CASE WHEN {rendered} = {self.dialect.not_a_number} THEN NULL ELSE {rendered} END"
 
     def grid(self, expression: Expression, domain: Numbers) -> str:
         """The grid integer of a number: as it is stored for a bare column, computed for anything else."""
         if isinstance(expression, Column) and expression.domain == domain:
-            return stored(expression, grid=True)
-        return on_grid(self.value(expression), domain, may_be_nan=may_be_nan(expression))
+            return self.column(expression, grid=True)
+        return render_grid(self.value(expression), domain, self.dialect, may_be_nan=may_be_nan(expression))
 
     def places(self, expression: Expression, texts: tuple[str, ...]) -> str:
         """The place of a text in a list, NULL where it is not in it."""
         cases = (f"WHEN {self._bound(text)} THEN {place}" for place, text in enumerate(texts))
         return f"CASE {self.value(expression)} {' '.join(cases)} END"
 
+    def column(self, column: Column, *, grid: bool = False) -> str:
+        """A column as the index keeps it, or its grid integers; of a join, with the name of its side."""
+        name = self.quote(grid_name(column) if grid else stored_name(column))
+        return f"{self.quote(column.source)}.{name}" if column.source else name
+
+    def quote(self, name: str) -> str:
+        """An identifier."""
+        return self.dialect.quote(name)
+
+    def as_double(self, number: str) -> str:
+        """A rendered number, converted."""
+        return f"CAST({number} AS {self.dialect.types.double})"
+
     def _constant(self, constant: Fraction | str | bool | date | None) -> str:
         match constant:
             case bool():
                 return "TRUE" if constant else "FALSE"
             case Fraction():
-                return double(constant)
+                return double(constant, self.dialect)
             case date():
-                return f"CAST('{constant.isoformat()}' AS DATE)"
+                return f"CAST('{constant.isoformat()}' AS {self.dialect.types.date})"
         return self._bound(str(constant))
 
     def _bound(self, constant: str) -> str:
-        return f"${self.parameters.setdefault(constant, len(self.parameters) + 1)}"
+        return self.dialect.parameter.format(self.parameters.setdefault(constant, len(self.parameters) + 1))
 
     def _applied(self, call: Call) -> str:
-        return FUNCTIONS[call.function].sql(*map(self.value, call.arguments))
+        return self.dialect.functions[call.function](*map(self.value, call.arguments))
 
     def _by_codes(self, call: Call) -> str | None:
         """What can be said by the codes of a category alone; None for everything else."""
@@ -91,24 +98,18 @@ class Scalars:
                 Column(kind=Text(values=tuple() as values)) as left,
                 Column(kind=Text(values=others)) as right,
             ):
-                return f"({stored(left)} {call.function} {stored(right)})" if values == others else None
+                return f"({self.column(left)} {call.function} {self.column(right)})" if values == others else None
             case "=" | "<>" | "like", (
                 Column(kind=Text(values=tuple() as values)) as column,
                 Literal(value=str(constant)),
             ):
-                return _among_codes(stored(column), call.function, values, constant)
+                return _among_codes(self.column(column), call.function, values, constant)
         return None
 
     def _spelled_out(self, column: Column, values: tuple[str, ...]) -> str:
         """A category as text: for the rare comparison that codes cannot make."""
         cases = (f"WHEN {code} THEN {self._bound(value)}" for code, value in enumerate(values))
-        return f"CASE {stored(column)} {' '.join(cases)} END"
-
-
-def stored(column: Column, *, grid: bool = False) -> str:
-    """A column as the index keeps it, or its grid integers; of a join, with the name of its side."""
-    name = quoted(grid_name(column) if grid else stored_name(column))
-    return f"{quoted(column.source)}.{name}" if column.source else name
+        return f"CASE {self.column(column)} {' '.join(cases)} END"
 
 
 def may_be_nan(expression: Expression) -> bool:
@@ -120,6 +121,17 @@ def may_be_nan(expression: Expression) -> bool:
             far = lower is None or upper is None or max(-lower, upper) > _FAR_FROM_OVERFLOW
             return far or any(map(may_be_nan, expression.arguments))
     return False
+
+
+def _type_of(kind: Kind, types: Types) -> str:
+    match kind:
+        case Quantity():
+            return types.double
+        case Truth():
+            return types.boolean
+        case Day():
+            return types.date
+    return types.text
 
 
 def _among_codes(column: str, function: str, values: tuple[str, ...], constant: str) -> str:

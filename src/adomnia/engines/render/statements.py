@@ -2,11 +2,19 @@
 """Queries over one relation as one statement."""
 
 from adomnia.engines.contract import Statement
-from adomnia.engines.render.clipped import clipped
-from adomnia.engines.render.histograms import histogram
-from adomnia.engines.render.relations import derived, integers, kept, person, source
-from adomnia.engines.render.scalars import Scalars, stored
-from adomnia.privacy.aggregates import Histogram, People, Total
+from adomnia.engines.dialect import Dialect, Types
+from adomnia.engines.render.clipped import render_clipped
+from adomnia.engines.render.histograms import render_histogram
+from adomnia.engines.render.presence import presence_key, render_presence
+from adomnia.engines.render.relations import (
+    render_integers,
+    render_person,
+    render_select,
+    render_source,
+    render_where,
+)
+from adomnia.engines.render.scalars import Scalars
+from adomnia.privacy.aggregates import Histogram, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, Key, Names
 from adomnia.privacy.kinds import Quantity
@@ -14,32 +22,40 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
 
 
-def render(queries: tuple[Query, ...]) -> Statement:
-    """One statement for queries over the same rows and keys: k0, k1, ... then m0, m1, ... in their order."""
+def render(queries: tuple[Query, ...], dialect: Dialect) -> Statement:
+    """One statement for queries over the same rows and keys: k0, k1, ... then m0, m1, ... in their order.
+
+    Where the last key is told side by side, it is no output; the halves of m0 without the value are n0.
+    """
     first, *others = queries
     if any(query.scan != first.scan for query in others):
         raise ValueError("Statement queries must share the rows they read and their keys, got different ones.")
-    scalars = Scalars()
-    keys = [_key(key, scalars) for key in first.keys]
+    scalars, missing = Scalars(dialect), presence_key(queries)
+    keys = [_key(key, scalars) for key in (first.keys if missing is None else first.keys[:-1])]
     if isinstance(first.aggregate, Histogram):
-        return Statement(histogram(first, keys, scalars), tuple(scalars.parameters))
+        return Statement(render_histogram(first, keys, scalars), tuple(scalars.parameters))
     if first.clip is not None:
-        text = clipped({query: _sum_type(query) for query in queries}, keys, scalars)
+        text = render_clipped({query: _sum_type(query, dialect.types) for query in queries}, keys, scalars)
         return Statement(text, tuple(scalars.parameters))
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
-    outputs += [f"{_aggregate(query, scalars)} AS m{place}" for place, query in enumerate(queries)]
-    table, conditions = source(first.read, scalars)
-    text = f"SELECT {', '.join(outputs)} FROM {table}{kept(conditions)}"
-    if first.keys:
+    for place, query in enumerate(queries):
+        if missing is not None and isinstance(query.aggregate, Rows):
+            present, absent = render_presence(missing, scalars)
+            outputs += [f"{present} AS m{place}", f"{absent} AS n{place}"]
+        else:
+            outputs.append(f"{_aggregate(query, scalars)} AS m{place}")
+    table, conditions = render_source(first.read, scalars)
+    text = f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}"
+    if keys:
         # By their numbers: what is bound cannot be written a second time.
-        text += f" GROUP BY {', '.join(str(place + 1) for place in range(len(first.keys)))}"
+        text += f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}"
     return Statement(text, tuple(scalars.parameters))
 
 
-def render_rows(rows: Select) -> Statement:
+def render_rows(rows: Select, dialect: Dialect) -> Statement:
     """One statement for rows of public tables."""
-    scalars = Scalars()
-    return Statement(derived(rows, scalars), tuple(scalars.parameters))
+    scalars = Scalars(dialect)
+    return Statement(render_select(rows, scalars), tuple(scalars.parameters))
 
 
 def _key(key: Key, scalars: Scalars) -> str:
@@ -50,29 +66,29 @@ def _key(key: Key, scalars: Scalars) -> str:
         case Bucket(value=value, among=tuple() as texts):
             return scalars.places(value, texts)
         case Bucket(value=value, among=Names()) if isinstance(value.kind, Quantity):
-            return f"TRY_CAST({scalars.value(value)} AS BIGINT)"
-        case Bucket(value=value, among=None):  # as a small integer: by a BOOLEAN, DuckDB groups half as fast
-            return f"CAST(({scalars.value(value)}) AS UTINYINT)"
+            return scalars.dialect.try_cast.format(scalars.value(value), scalars.dialect.types.long.name)
+        case Bucket(value=value, among=None):
+            return f"CAST(({scalars.value(value)}) AS {scalars.dialect.types.small})"
         case Bucket(value=value):
             return f"({scalars.value(value)})"
-    return stored(key)
+    return scalars.column(key)
 
 
 def _aggregate(query: Query, scalars: Scalars) -> str:
     match query.aggregate:
         case People(person=whose):
-            return f"COUNT(DISTINCT {person(query.read) if whose is None else stored(whose)})"
+            counted = render_person(query.read, scalars) if whose is None else scalars.column(whose)
+            return f"COUNT(DISTINCT {counted})"
         case Total() as total:
-            return f"CAST({integers(total, scalars)} AS {_sum_type(query)})"
+            return f"CAST({render_integers(total, scalars)} AS {_sum_type(query, scalars.dialect.types)})"
         case counted:
             assert not isinstance(counted, Histogram)  # noqa: S101 - those stand alone
-            return integers(counted, scalars)
+            return render_integers(counted, scalars)
 
 
-def _sum_type(query: Query) -> str:
+def _sum_type(query: Query, types: Types) -> str:
     """Room for the largest sum that public facts allow: then no row can make the conversion fail."""
-    if query.largest < 2**63:
-        return "BIGINT"
-    if query.largest < 10**38:
-        return "DECIMAL(38, 0)"
+    for kind in (types.long, types.decimal):
+        if query.largest <= kind.largest:
+            return kind.name
     raise ValueError(f"Total must stay below 10**38 over 2**48 rows, got {query.largest}.")

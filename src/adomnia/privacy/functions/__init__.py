@@ -1,1 +1,1 @@
-"""The scalar functions: each is one row that says how it is written, what it gives, its bounds and its SQL."""
+"""The scalar functions: each is one row that says how it is written, what it gives, and its bounds."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, exp, floor, inf, isqrt, log, log2, log10, nextafter
-from sys import float_info
 
 from adomnia.privacy.functions.contract import Function, between, hull, rising
 from adomnia.privacy.kinds import Day, Kind, Quantity
@@ -11,11 +10,6 @@ from adomnia.privacy.kinds import Day, Kind, Quantity
 _ZERO = Fraction(0)
 _LARGEST_POWER = 64
 _LARGEST_EXPONENT = 700  # of e; above it a double is near its end
-_FINITE = f"CASE WHEN ABS({{0}}) <= {float_info.max!r} THEN {{0}} END"
-_CLAMP = "CASE WHEN {0} IS NOT NULL THEN LEAST(GREATEST({0}, {1}), {2}) END"  # they skip NULL
-_INSIDE = "CASE WHEN {0} BETWEEN {1} AND {2} THEN {0} END"
-_POSITIVE = "CASE WHEN {0} > 0e0 THEN {0} END"
-_NOT_NEGATIVE = "CASE WHEN {0} >= 0e0 THEN {0} END"
 
 
 def _arithmetic(apply: Callable[[Fraction, Fraction], Fraction]) -> Callable[[Kind, Kind], Quantity | None]:
@@ -165,11 +159,9 @@ _NUMBERS = "number, number -> number"
 _ALIKE = "two numbers or two dates -> alike"
 
 ARITHMETIC = (
-    Function("+", "a + b", 2, _NUMBERS, "sum", _arithmetic(lambda a, b: a + b), "({0} + {1})".format, spreads=(0, 1)),
-    Function(
-        "-", "a - b", 2, _NUMBERS, "difference", _arithmetic(lambda a, b: a - b), "({0} - {1})".format, spreads=(0, 1)
-    ),
-    Function("*", "a * b", 2, _NUMBERS, "product", _times, "({0} * {1})".format, spreads=(0, 1)),
+    Function("+", "a + b", 2, _NUMBERS, "sum", _arithmetic(lambda a, b: a + b), spreads=(0, 1)),
+    Function("-", "a - b", 2, _NUMBERS, "difference", _arithmetic(lambda a, b: a - b), spreads=(0, 1)),
+    Function("*", "a * b", 2, _NUMBERS, "product", _times, spreads=(0, 1)),
     Function(
         "/",
         "a / b",
@@ -177,7 +169,6 @@ ARITHMETIC = (
         _NUMBERS,
         "quotient; NULL by 0",
         _divided,
-        "({0} / NULLIF({1}, 0e0))".format,
         spreads=(0,),
         copies=2,
     ),
@@ -188,13 +179,12 @@ ARITHMETIC = (
         _NUMBERS,
         "remainder, with the sign of a; NULL by 0",
         _remainder,
-        "({0} % NULLIF({1}, 0e0))".format,
         copies=2,
     ),
-    Function("negative", "-a", 1, _NUMBER, "the number with its sign turned", _negated, "(-{0})".format, spreads=(0,)),
-    Function("finite", "", 1, _NUMBER, "the number; NULL beyond the doubles", _same, _FINITE.format, copies=2),
-    Function("abs", "ABS(a)", 1, _NUMBER, "the number without its sign", _size, "ABS({0})".format, spreads=(0,)),
-    Function("sign", "SIGN(a)", 1, _NUMBER, "-1, 0 or 1", _sign, "CAST(SIGN({0}) AS DOUBLE)".format),
+    Function("negative", "-a", 1, _NUMBER, "the number with its sign turned", _negated, spreads=(0,)),
+    Function("finite", "", 1, _NUMBER, "the number; NULL beyond the doubles", _same, copies=2),
+    Function("abs", "ABS(a)", 1, _NUMBER, "the number without its sign", _size, spreads=(0,)),
+    Function("sign", "SIGN(a)", 1, _NUMBER, "-1, 0 or 1", _sign),
     Function(
         "round",
         "ROUND(a)",
@@ -202,7 +192,6 @@ ARITHMETIC = (
         _NUMBER,
         "nearest whole number, halves away from 0",
         rising(_nearest, whole=True),
-        "ROUND({0})".format,
         spreads=(0,),
     ),
     Function(
@@ -212,7 +201,6 @@ ARITHMETIC = (
         _NUMBER,
         "largest whole number that is not above",
         rising(lambda bound: Fraction(floor(bound)), whole=True),
-        "FLOOR({0})".format,
         spreads=(0,),
     ),
     Function(
@@ -222,7 +210,6 @@ ARITHMETIC = (
         _NUMBER,
         "smallest whole number that is not below",
         rising(lambda bound: Fraction(ceil(bound)), whole=True),
-        "CEIL({0})".format,
         spreads=(0,),
     ),
     Function(
@@ -232,7 +219,6 @@ ARITHMETIC = (
         _NUMBER,
         "natural logarithm; NULL unless a > 0",
         _logarithm(log),
-        f"LN({_POSITIVE})".format,
         copies=2,
     ),
     Function(
@@ -242,7 +228,6 @@ ARITHMETIC = (
         _NUMBER,
         "logarithm to base 10; NULL unless a > 0",
         _logarithm(log10),
-        f"LOG10({_POSITIVE})".format,
         copies=2,
     ),
     Function(
@@ -252,10 +237,9 @@ ARITHMETIC = (
         _NUMBER,
         "logarithm to base 2; NULL unless a > 0",
         _logarithm(log2),
-        f"LOG2({_POSITIVE})".format,
         copies=2,
     ),
-    Function("exp", "EXP(a)", 1, _NUMBER, "e to the power of a", _exponential, "EXP({0})".format),
+    Function("exp", "EXP(a)", 1, _NUMBER, "e to the power of a", _exponential),
     Function(
         "sqrt",
         "SQRT(a)",
@@ -263,7 +247,6 @@ ARITHMETIC = (
         _NUMBER,
         "square root; NULL unless a >= 0",
         _root,
-        f"SQRT({_NOT_NEGATIVE})".format,
         copies=2,
     ),
     Function(
@@ -273,7 +256,6 @@ ARITHMETIC = (
         _NUMBERS,
         "a to the power of b; NULL where there is none",
         _power,
-        "POWER({0}, {1})".format,
     ),
     Function(
         "greatest",
@@ -282,7 +264,6 @@ ARITHMETIC = (
         _ALIKE,
         "the larger; of NULL and a value, the value",
         _extreme,
-        "GREATEST({0}, {1})".format,
         chooses=True,
     ),
     Function(
@@ -292,7 +273,6 @@ ARITHMETIC = (
         _ALIKE,
         "the smaller; of NULL and a value, the value",
         _extreme,
-        "LEAST({0}, {1})".format,
         chooses=True,
     ),
     Function(
@@ -302,7 +282,6 @@ ARITHMETIC = (
         "number, two constants -> number",
         "b below b, c above c, else the number; the bounds count for sums",
         _clamped,
-        _CLAMP.format,
         chooses=True,
         constants=(1, 2),
         copies=2,
@@ -314,7 +293,6 @@ ARITHMETIC = (
         "number, two constants -> number",
         "the number; NULL unless it lies between the constants",
         _inside,
-        _INSIDE.format,
         chooses=True,
         constants=(1, 2),
         copies=3,

@@ -23,8 +23,8 @@ _SPELLING = re.compile(r"\b([A-Z][A-Z0-9_]*)\([a-z](?:, [a-z])*\)")
 class Function:
     """One row of the table. `result` gives the kind of the value, or None where the arguments do not fit.
 
-    `sql` makes SQL of the rendered arguments, in words that every engine of ours understands alike. `copies` is how
-    often an argument then stands there at most, where an engine reads NULLIF as a CASE and BETWEEN as two comparisons.
+    Its SQL is the engine's: a row of that engine's dialect, under the same name. `copies` is how often an argument may
+    stand there at most, in every dialect, where an engine reads NULLIF as a CASE and BETWEEN as two comparisons.
     `arity` is None for any number of arguments; `constants` are the places where only a constant may stand, `spreads`
     those where a number that is not finite makes the result not finite either. What `chooses` gives one of its
     arguments, or NULL: finite as they are.
@@ -36,7 +36,6 @@ class Function:
     signature: str
     meaning: str
     result: Result
-    sql: Callable[..., str]
     constants: tuple[int, ...] = ()
     spreads: tuple[int, ...] = ()
     copies: int = 1

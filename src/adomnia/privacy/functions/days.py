@@ -9,9 +9,6 @@ from adomnia.privacy.kinds import Day, Kind, Quantity
 
 MOST_DAYS = (date.max - date.min).days
 
-_CALENDAR = "CASE WHEN {0} BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN {0} END"
-_SHIFTED = _CALENDAR.format(f"({_CALENDAR} + CAST({{1}} AS INTEGER))")
-
 
 def _part(least: int, most: int) -> Result:
     bounds = Quantity(Fraction(least), Fraction(most), whole=True)
@@ -78,9 +75,7 @@ _STARTS: dict[str, Result] = {
 
 DAYS = (
     *(
-        Function(
-            name, written, 1, "date -> number", meaning, result, f"CAST(EXTRACT({name} FROM {{0}}) AS DOUBLE)".format
-        )
+        Function(name, written, 1, "date -> number", meaning, result)
         for name, (written, meaning, result) in _PARTS.items()
     ),
     *(
@@ -91,7 +86,6 @@ DAYS = (
             "date -> date",
             f"the first day of its {unit}",
             result,
-            f"CAST(DATE_TRUNC('{unit}', {_CALENDAR}) AS DATE)".format,
             copies=3,
         )
         for unit, result in _STARTS.items()
@@ -103,7 +97,6 @@ DAYS = (
         "date, date -> number",
         "how many days a is after b",
         _apart,
-        "CAST({0} - {1} AS DOUBLE)".format,
     ),
     Function(
         "shift",
@@ -112,7 +105,6 @@ DAYS = (
         "date, whole constant -> date",
         "so many days later or earlier; NULL outside of the calendar",
         _shifted,
-        _SHIFTED.format,
         constants=(1,),
         copies=9,
     ),

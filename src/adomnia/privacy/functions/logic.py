@@ -32,30 +32,22 @@ def _chosen(*kinds: Kind) -> Kind | None:
     return hull(*outcomes) if fits else None
 
 
-def _cases(*parts: str) -> str:
-    cases = (f"WHEN {test} THEN {outcome}" for test, outcome in zip(parts[:-1:2], parts[1::2], strict=True))
-    return f"CASE {' '.join(cases)} ELSE {parts[-1]} END"
-
-
 _EQUAL = "two numbers, texts, dates or booleans, alike -> boolean"
 _ORDER = "two numbers or dates, alike -> boolean"
 _LOGIC = "boolean, boolean -> boolean"
 _VALUES = "two numbers, texts, dates or booleans, alike -> alike"
-_SAME = "({0} IS NOT DISTINCT FROM {1})"
 
 LOGIC = (
-    Function("=", "a = b", 2, _EQUAL, "equal", _equal, "({0} = {1})".format),
-    Function("<>", "a <> b, a != b", 2, _EQUAL, "different", _equal, "({0} <> {1})".format),
-    Function("<", "a < b", 2, _ORDER, "below", _ordered, "({0} < {1})".format),
-    Function("<=", "a <= b", 2, _ORDER, "at most", _ordered, "({0} <= {1})".format),
-    Function(">", "a > b", 2, _ORDER, "above", _ordered, "({0} > {1})".format),
-    Function(">=", "a >= b", 2, _ORDER, "at least", _ordered, "({0} >= {1})".format),
-    Function(
-        "same", "a IS NOT DISTINCT FROM b", 2, _EQUAL, "equal, or both NULL; never NULL itself", _equal, _SAME.format
-    ),
-    Function("and", "p AND q", 2, _LOGIC, "both, by SQL's three-valued logic", _logical, "({0} AND {1})".format),
-    Function("or", "p OR q", 2, _LOGIC, "either, by SQL's three-valued logic", _logical, "({0} OR {1})".format),
-    Function("not", "NOT p", 1, "boolean -> boolean", "the contrary; NULL of NULL", _logical, "(NOT {0})".format),
+    Function("=", "a = b", 2, _EQUAL, "equal", _equal),
+    Function("<>", "a <> b, a != b", 2, _EQUAL, "different", _equal),
+    Function("<", "a < b", 2, _ORDER, "below", _ordered),
+    Function("<=", "a <= b", 2, _ORDER, "at most", _ordered),
+    Function(">", "a > b", 2, _ORDER, "above", _ordered),
+    Function(">=", "a >= b", 2, _ORDER, "at least", _ordered),
+    Function("same", "a IS NOT DISTINCT FROM b", 2, _EQUAL, "equal, or both NULL; never NULL itself", _equal),
+    Function("and", "p AND q", 2, _LOGIC, "both, by SQL's three-valued logic", _logical),
+    Function("or", "p OR q", 2, _LOGIC, "either, by SQL's three-valued logic", _logical),
+    Function("not", "NOT p", 1, "boolean -> boolean", "the contrary; NULL of NULL", _logical),
     Function(
         "is null",
         "a IS NULL",
@@ -63,7 +55,6 @@ LOGIC = (
         "any but an id -> boolean",
         "whether there is no value",
         _is_null,
-        "({0} IS NULL)".format,
     ),
     Function(
         "coalesce",
@@ -72,7 +63,6 @@ LOGIC = (
         _VALUES,
         "a, or b where a is NULL",
         hull,
-        "COALESCE({0}, {1})".format,
         chooses=True,
     ),
     Function(
@@ -82,7 +72,6 @@ LOGIC = (
         _VALUES,
         "a, or NULL where it equals b",
         _unless,
-        "NULLIF({0}, {1})".format,
         chooses=True,
         copies=2,
     ),
@@ -93,7 +82,6 @@ LOGIC = (
         "conditions with their outcomes, and an outcome else, all alike -> alike",
         "the outcome of the first condition that is true",
         _chosen,
-        _cases,
         chooses=True,
     ),
 )

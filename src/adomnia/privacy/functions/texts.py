@@ -45,19 +45,18 @@ def _places(kind: Kind, least: int = 0) -> bool:
 
 _TEXT = "text -> text"
 _MATCH = "text, text -> boolean"
-_SUBSTRING = "SUBSTRING({0}, CAST({1} AS BIGINT), CAST({2} AS BIGINT))"
 _COUNTED = "text, a constant from 0 on -> text"
 
 TEXTS = (
-    Function("like", "a LIKE b", 2, _MATCH, "matches a pattern of % and _", _matches, "({0} LIKE {1})".format),
-    Function("starts_with", "STARTS_WITH(a, b)", 2, _MATCH, "begins with b", _matches, "STARTS_WITH({0}, {1})".format),
-    Function("ends_with", "ENDS_WITH(a, b)", 2, _MATCH, "ends with b", _matches, "ENDS_WITH({0}, {1})".format),
-    Function("contains", "CONTAINS(a, b)", 2, _MATCH, "holds b somewhere", _matches, "CONTAINS({0}, {1})".format),
-    Function("upper", "UPPER(a)", 1, _TEXT, "in upper case", _text, "UPPER({0})".format),
-    Function("lower", "LOWER(a)", 1, _TEXT, "in lower case", _text, "LOWER({0})".format),
-    Function("trim", "TRIM(a)", 1, _TEXT, "without spaces at both ends", _text, "TRIM({0}, ' ')".format),
-    Function("ltrim", "LTRIM(a)", 1, _TEXT, "without spaces before it", _text, "LTRIM({0}, ' ')".format),
-    Function("rtrim", "RTRIM(a)", 1, _TEXT, "without spaces behind it", _text, "RTRIM({0}, ' ')".format),
+    Function("like", "a LIKE b", 2, _MATCH, "matches a pattern of % and _", _matches),
+    Function("starts_with", "STARTS_WITH(a, b)", 2, _MATCH, "begins with b", _matches),
+    Function("ends_with", "ENDS_WITH(a, b)", 2, _MATCH, "ends with b", _matches),
+    Function("contains", "CONTAINS(a, b)", 2, _MATCH, "holds b somewhere", _matches),
+    Function("upper", "UPPER(a)", 1, _TEXT, "in upper case", _text),
+    Function("lower", "LOWER(a)", 1, _TEXT, "in lower case", _text),
+    Function("trim", "TRIM(a)", 1, _TEXT, "without spaces at both ends", _text),
+    Function("ltrim", "LTRIM(a)", 1, _TEXT, "without spaces before it", _text),
+    Function("rtrim", "RTRIM(a)", 1, _TEXT, "without spaces behind it", _text),
     Function(
         "length",
         "LENGTH(a), CHAR_LENGTH(a)",
@@ -65,7 +64,6 @@ TEXTS = (
         "text -> number",
         "number of characters",
         _length,
-        "CAST(LENGTH({0}) AS DOUBLE)".format,
     ),
     Function(
         "substring",
@@ -74,7 +72,6 @@ TEXTS = (
         "text, a constant from 1 on, a constant from 0 on -> text",
         "c characters from the b-th on, the first being 1",
         _part,
-        _SUBSTRING.format,
         constants=(1, 2),
     ),
     Function(
@@ -84,7 +81,6 @@ TEXTS = (
         _COUNTED,
         "the last b characters",
         _end,
-        "RIGHT({0}, CAST({1} AS BIGINT))".format,
         (1,),
     ),
     Function(
@@ -94,6 +90,5 @@ TEXTS = (
         "text, text -> text",
         f"both, one after the other, {LONGEST_TEXT:,} characters at most",
         _texts,
-        f"SUBSTRING(({{0}} || {{1}}), CAST(1e0 AS BIGINT), CAST({LONGEST_TEXT}e0 AS BIGINT))".format,
     ),
 )

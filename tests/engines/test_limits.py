@@ -5,7 +5,8 @@ from math import inf, nan
 import pytest
 
 from adomnia.engines.contract import Statement
-from adomnia.engines.duckdb import USUAL, DuckDB, Limits
+from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.limits import USUAL, Limits
 from adomnia.errors import Failure
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query

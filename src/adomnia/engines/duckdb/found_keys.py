@@ -15,14 +15,13 @@ from adomnia.privacy.keys import Bucket, Key, Names
 At = Callable[[NDArray[np.intp]], list[tuple[Any, ...]]]
 
 
-def with_keys(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
+def drop_missing_keys(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
     """The rows whose keys all have a value: one that is NULL belongs to no group."""
-    if not keys:
-        return result
-    return result.filter(reduce(pc.and_, (result[f"k{place}"].is_valid() for place in range(len(keys)))))
+    told = [name for name in (f"k{place}" for place in range(len(keys))) if name in result.column_names]
+    return result.filter(reduce(pc.and_, (result[name].is_valid() for name in told))) if told else result
 
 
-def placed(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
+def number_found_keys(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
     """The same result with the places of values among those that were found, NULL for others."""
     for place, key in enumerate(keys):
         match key:
@@ -33,9 +32,9 @@ def placed(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
     return result
 
 
-def met(result: pa.Table, keys: Sequence[Key]) -> tuple[Integers, At]:
+def count_people(result: pa.Table, keys: Sequence[Key]) -> tuple[Integers, At]:
     """How many people have each value that somebody has; and the values, to be asked for by place."""
-    rows = with_keys(result, keys)
+    rows = drop_missing_keys(result, keys)
     people: Integers = rows["m0"].cast(pa.int64()).to_numpy()
 
     def at(places: NDArray[np.intp]) -> list[tuple[Any, ...]]:

@@ -1,0 +1,63 @@
+"""The words of a dialect as SQLGlot reads them: the types and constants that the second look knows, and no others."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from sqlglot import exp, parse_one
+
+from adomnia.engines.dialect import Dialect, IntegerType
+from adomnia.privacy.kinds import LONGEST_TEXT
+
+# The type of what a cast gives, and the texts that can be written as constants of it.
+CastTarget: TypeAlias = tuple[str, re.Pattern[str] | None]
+
+_NOT_FINITE = re.compile("NaN|-?Infinity")
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Types by how SQLGlot writes or names them; `cut` is what a text is shortened to, days are the calendar's ends."""
+
+    integers: Mapping[str, IntegerType]
+    targets: Mapping[exp.DType, CastTarget]
+    long: exp.DType
+    days: exp.DType
+    double: exp.DType
+    small: exp.DataType
+    cut: exp.Expr
+    first_day: exp.Expr
+    last_day: exp.Expr
+
+
+@lru_cache
+def vocabulary_of(dialect: Dialect) -> Vocabulary:
+    """What a dialect's table says, parsed once."""
+    types = dialect.types
+
+    def kind(name: str) -> exp.DataType:
+        return exp.DataType.build(name, dialect=dialect.name)
+
+    def constant(sql: str) -> exp.Expr:
+        return parse_one(sql, dialect=dialect.name)
+
+    first, last = (constant(f"CAST('{day}' AS {types.date})") for day in ("0001-01-01", "9999-12-31"))
+    return Vocabulary(
+        integers={kind(each.name).sql(): each for each in (types.decimal, types.wide, types.long)},
+        targets={
+            kind(types.double).this: ("double", _NOT_FINITE),
+            kind(types.date).this: ("day", _DAY),
+            kind(types.boolean).this: ("boolean", None),
+            kind(types.text).this: ("text", None),
+        },
+        long=kind(types.long.name).this,
+        days=kind(types.days).this,
+        double=kind(types.double).this,
+        small=kind(types.small),
+        cut=constant(f"CAST({dialect.double.format(f'{LONGEST_TEXT}e0')} AS {types.long.name})"),
+        first_day=first,
+        last_day=last,
+    )
