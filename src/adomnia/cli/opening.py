@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.ledger import Ledger
+    from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
-    from adomnia.session.session import Session
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
 from adomnia.client.addresses import address_of
@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.noise import SystemBits
 from adomnia.pricing.payment import Payment, Question, check_confidence
-from adomnia.session.session import CONFIDENCE
+from adomnia.session.contract import CONFIDENCE, Session
 from adomnia.session.table import PrivateTable, private_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.wire.asking import payment_body, question_body
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.pricing.quotes import Quote
     from adomnia.session.answer import Answer
+    from adomnia.session.contract import Budgets, Past
     from adomnia.session.explanation import Explanation
-    from adomnia.session.session import Budgets, Past, Session
     from adomnia.statistics.contract import Bounds
 
 TIMEOUT = 70.0  # seconds: longer than a server lets a question run
@@ -46,8 +46,8 @@ class _Datasets(Reply):
     datasets: list[_Named]
 
 
-class RemoteSession:
-    """Everything one analyst may do, as of a `Session` on this machine; the server holds data, noise and budget.
+class RemoteSession(Session):
+    """A session over HTTP: the server holds data, noise and budget.
 
     A question has its request id before it is first sent, so that it can be sent again and is paid once.
     """
@@ -64,10 +64,6 @@ class RemoteSession:
         replay: bool = True,
         **payment: Unpack[Payment],
     ) -> Answer:
-        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
-
-        `EXPLAIN SELECT ...` is answered with the explanation, and costs nothing.
-        """
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
         body = {**_asked(Question(text, **payment), confidence), "replay": replay}
@@ -82,10 +78,6 @@ class RemoteSession:
         request_id: str | None = None,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
-        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
-
-        Each names its price, or one price is split over all that they measure. What is equal is paid once.
-        """
         body = {**_several(questions, confidence, payment), "request_id": _named(request_id)}
         record = self._post("batch", body)
         return self._understood(
@@ -102,10 +94,6 @@ class RemoteSession:
         together: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
-        """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
-
-        `together`: errors that are kept in all groups at once.
-        """
         if isinstance(text, str):
             body = _asked(Question(text, **payment), confidence)
         else:
@@ -113,28 +101,22 @@ class RemoteSession:
         return self._understood(QuoteReply, quote_of, self._post("price", body | {"together": together}))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
-        """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
         record = self._post("explain", _asked(Question(text, **payment), confidence))
         return self._understood(ExplanationReply, explanation_of, record)
 
     def table(self, name: str) -> PrivateTable:
-        """The rows of a table or view, to filter, join and ask about in Python."""
-        return private_table(cast("Session", self), name)  # it asks for a catalog and for answers, no more
+        return private_table(self, name)
 
     def budget(self) -> Budgets:
-        """What is left, and what the next question costs if a policy sets its price."""
         return self._understood(BudgetReply, budgets_of, self._get("budget"))
 
     def catalog(self) -> Catalog:
-        """What may be asked about: all of it is public."""
         return self._understood(CatalogReply, catalog_of, self._get("catalog"))
 
     def answers(self) -> list[Past]:
-        """Everything this analyst has paid for and got, oldest first."""
         return self._understood(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers"))
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
-        """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
         check_confidence(CONFIDENCE if confidence is None else confidence)
         record = self._again(request_id, {"place": place} | ({} if confidence is None else {"confidence": confidence}))
         return self._understood(AnswerReply, lambda told: self._answer(told, place), record)

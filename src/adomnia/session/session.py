@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -17,11 +17,12 @@ from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import usual
 from adomnia.pricing.findings import cost
 from adomnia.pricing.payment import Payment, Question, check_confidence, is_free, unpriced
-from adomnia.pricing.policies import Terms, check_ceiling, check_named, next_price, sets_price, terms
+from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
 from adomnia.pricing.quotes import Quote, bill
 from adomnia.session.answer import Answer
 from adomnia.session.asked import MOST_QUESTIONS, Asked, meaning, price_of
 from adomnia.session.columns import answer_columns
+from adomnia.session.contract import CONFIDENCE, Budgets, Past, Session
 from adomnia.session.explanation import explanation
 from adomnia.session.public import public_columns
 from adomnia.session.table import PrivateTable, private_table
@@ -35,35 +36,14 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.pricing.payment import Priced
     from adomnia.privacy.events import Pure
-    from adomnia.privacy.filters import Filter, Left
+    from adomnia.privacy.filters import Left
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
     from adomnia.statistics.contract import Estimate, Statistic
 
-CONFIDENCE = 0.95
 
-
-@dataclass(frozen=True)
-class Budgets:
-    """What an analyst has left, what the dataset has left for everybody, and what the next question costs."""
-
-    personal: Filter
-    dataset: Filter
-    terms: Terms
-
-
-@dataclass(frozen=True)
-class Past:
-    """Something that was paid for and answered before: what was asked, of which version of the data."""
-
-    request_id: str
-    questions: tuple[str, ...]
-    version: int
-    receipt: Receipt
-
-
-class Session:
-    """Everything one analyst may do."""
+class LocalSession(Session):
+    """A session with a dataset on this machine."""
 
     def __init__(self, curator: Curator, analyst: str) -> None:
         self._curator, self.analyst = curator, analyst
@@ -77,10 +57,6 @@ class Session:
         replay: bool = True,
         **payment: Unpack[Payment],
     ) -> Answer:
-        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
-
-        `EXPLAIN SELECT ...` is answered with the explanation, and costs nothing.
-        """
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
         question = Question(text, **payment)
@@ -97,10 +73,6 @@ class Session:
         request_id: str | None = None,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
-        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
-
-        Each names its price, or one price is split over all that they measure. What is equal is paid once.
-        """
         asked = self._said(questions, confidence, payment)
         return self._answered(asked, asked.plans(self._curator.catalog), request_id)
 
@@ -112,10 +84,6 @@ class Session:
         together: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
-        """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
-
-        `together`: errors that are kept in all groups at once.
-        """
         if isinstance(text, str):
             asked = self._said((Question(text, **payment),), confidence)
         else:
@@ -123,7 +91,6 @@ class Session:
         return bill(self._priced(asked), confidence, together, payment.get("rows"))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
-        """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
         question = Question(without_explain(text), **payment)
         said = meaning(question, self._curator.catalog, confidence)
         if isinstance(said, PublicRows):
@@ -136,25 +103,20 @@ class Session:
         return explanation(tree, confidence, self._curator.ledger.left(self.analyst))
 
     def table(self, name: str) -> PrivateTable:
-        """The rows of a table or view, to filter, join and ask about in Python."""
         return private_table(self, name)
 
     def budget(self) -> Budgets:
-        """What is left, and what the next question costs if a policy sets its price."""
         ledger = self._curator.ledger
         personal = ledger.account(self.analyst)
         return Budgets(personal, ledger.account(), terms(self._policy, personal))
 
     def catalog(self) -> Catalog:
-        """What may be asked about: all of it is public."""
         return self._curator.catalog
 
     def answers(self) -> list[Past]:
-        """Everything this analyst has paid for and got, oldest first."""
         return [_past(receipt) for receipt in self._curator.ledger.answers(self.analyst) if receipt.asked]
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
-        """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
         check_confidence(CONFIDENCE if confidence is None else confidence)
         kept = self._curator.ledger.answer(self.analyst, request_id)
         asked = None if kept is None or not kept.receipt.asked else Asked.from_text(kept.receipt.asked)
@@ -171,7 +133,7 @@ class Session:
         paid = (kept.receipt, True, self._curator.ledger.left(self.analyst))
         return _answers(priced, Record.from_bytes(kept.payload), confidence or asked.confidence, paid)[place]
 
-    def mock(self) -> Session:
+    def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
 

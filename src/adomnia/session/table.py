@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adomnia.session.answer import Answer
-    from adomnia.session.session import Session
+    from adomnia.session.contract import Session
 
 
 class Payment(payment.Payment, total=False):

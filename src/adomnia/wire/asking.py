@@ -7,8 +7,8 @@ from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonS
 from adomnia.pricing.payment import Payment, Question
 from adomnia.pricing.quotes import Quote
 from adomnia.session.answer import Answer
+from adomnia.session.contract import Session
 from adomnia.session.explanation import Explanation
-from adomnia.session.session import Session
 from adomnia.sql.reading.parse import MOST_CHARACTERS
 from adomnia.wire.amounts import Amount, read_float, read_json_number, sent
 from adomnia.wire.models import Sent

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from adomnia.session.session import Past
+from adomnia.session.contract import Past
 from adomnia.wire.amounts import event_record
 from adomnia.wire.answers import ReceiptReply, receipt_of, receipt_record
 from adomnia.wire.models import CostReply, Reply

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from adomnia.server.desk import Desk
     from adomnia.server.running.served import Edition
     from adomnia.session.answer import Answer
-    from adomnia.session.session import Session
+    from adomnia.session.contract import Session
 
 JSON = "application/json"
 _CHANGING = frozenset({"replayed", "left"})  # what is not the same when a reply is given again
