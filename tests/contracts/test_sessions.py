@@ -22,6 +22,7 @@ from adomnia.client.session import RemoteSession
 from adomnia.pricing.quotes import Quote
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.session.answer import Answer
+from adomnia.session.asked import MOST_QUESTIONS
 from adomnia.session.contract import Budgets, Past, Session
 from adomnia.session.explanation import Explanation
 from adomnia.session.session import LocalSession
@@ -348,6 +349,7 @@ def test_both_give_one_batch(pairs):
         (["SELECT COUNT(*) FROM people"], {"error": 5}),
         (["SELECT city FROM cities"], {"epsilon": 1}),
         (["SELECT COUNT(*) FROM people"], {"epsilon": 10**6}),
+        (["SELECT COUNT(*) FROM people"] * (MOST_QUESTIONS + 1), {"epsilon": 1}),
     ],
 )
 def test_both_refuse_a_batch_in_the_same_words(pairs, questions, payment):

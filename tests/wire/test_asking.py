@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from adomnia.errors import Refusal
 from adomnia.pricing.payment import Question
 from adomnia.privacy.losses import loss
+from adomnia.session.asked import MOST_QUESTIONS
 from adomnia.wire.amounts import read_json
 from adomnia.wire.asking import (
     Ask,
@@ -111,6 +112,12 @@ def test_what_is_malformed_is_refused_by_the_model(body):
 def test_a_malformed_batch_is_refused_by_the_model(body):
     with pytest.raises(ValidationError):
         received(AskBatch, body)
+
+
+def test_how_many_questions_a_batch_may_have_is_described_by_the_model_and_refused_by_the_session():
+    questions = AskBatch.model_json_schema()["properties"]["questions"]
+    assert questions["maxItems"] == MOST_QUESTIONS
+    assert len(received(AskBatch, {"questions": [COUNT] * (MOST_QUESTIONS + 1)}).questions) == MOST_QUESTIONS + 1
 
 
 @pytest.mark.parametrize("body", [{}, {"sql": SQL, "questions": [SQL]}, {"together": True}])

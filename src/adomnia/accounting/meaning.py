@@ -14,6 +14,7 @@ from adomnia.privacy.events import Approximate, Event, Pure
 from adomnia.privacy.losses import loss
 
 __all__ = [
+    "FALSE_ALARMS",
     "admissible",
     "advantage",
     "concentrated_advantage",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 _LARGEST_LOGARITHM = 700.0  # exp of it is still a float, and times the smallest rate, 1e-300, it is still above 1
-_FALSE_ALARMS = 0.01
+FALSE_ALARMS = 0.01  # the rate of the test that sentences speak of
 
 
 def odds_factor(epsilon: Number) -> float:
@@ -120,18 +121,18 @@ def sentence(guarantee: Event | Number, prior: Number) -> str:
     if cost.epsilon is not None:
         return f"{opening} they can give at most {_in_hundred(posterior(prior, cost.epsilon))}. {limits}"
     hits = _best_test(event)
-    after = before * hits / (before * hits + (1 - before) * _FALSE_ALARMS)
+    after = before * hits / (before * hits + (1 - before) * FALSE_ALARMS)
     return (
-        f"{opening} any test that names {_in_hundred(_FALSE_ALARMS)} of the people who are not in it names at most "
+        f"{opening} any test that names {_in_hundred(FALSE_ALARMS)} of the people who are not in it names at most "
         f"{_in_hundred(hits)} of those who are; when it names you they can give at most {_in_hundred(after)}. {limits}"
     )
 
 
 def _best_test(event: Event) -> float:
     if isinstance(event, Approximate):
-        return detection(_FALSE_ALARMS, event.epsilon, event.delta)
+        return detection(FALSE_ALARMS, event.epsilon, event.delta)
     cost = loss(event)
-    return concentrated_detection(_FALSE_ALARMS, cost.rho, cost.delta)
+    return concentrated_detection(FALSE_ALARMS, cost.rho, cost.delta)
 
 
 def _shift(rho: Number, owner: str) -> float:

@@ -14,6 +14,7 @@ from adomnia.mechanisms.secret import Secret
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget, Filter
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.session.contract import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from adomnia.noise.bits import Bits
 
 BUDGET = Budget(epsilon=2)
-CONFIDENCE = 0.95
 LEAST_EPSILON = Decimal("0.02")  # a hundred questions empty the budget: enough to see it, and never a long wait
 MOST_EPSILON = Decimal(2)
 ONE_PERSON = Sensitivity(l1=1, monotone=True)  # a person is one row, and a row is counted or not

@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from adomnia.accounting import meaning
-from adomnia.cli.demonstration import BUDGET, CONFIDENCE
+from adomnia.cli.demonstration import BUDGET
 from adomnia.privacy.amounts import shown_down, shown_up
 from adomnia.privacy.events import Pure, to_record
+from adomnia.session.contract import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,6 @@ adomnia meaning 1
 adomnia meaning 0.5 --delta 1e-6 --household 3 --prior 0.2
 """
 LIMITS = "All this bounds what somebody's own rows reveal, not what can be learned about them from everybody else's."
-_FALSE_ALARMS = 0.01
 _PRIORS = ("0.01", "0.5")
 _LARGEST_HOUSEHOLD = 1_000_000
 
@@ -112,14 +111,14 @@ def _for_group(one: Approximate, people: int) -> Approximate | None:
 
 
 def _about(guarantee: Approximate, people: int, priors: Sequence[float]) -> Meaning:
-    from adomnia.accounting.meaning import detection, odds_factor, posterior
+    from adomnia.accounting.meaning import FALSE_ALARMS, detection, odds_factor, posterior
 
     epsilon, delta = guarantee.epsilon, guarantee.delta
-    found = detection(_FALSE_ALARMS, epsilon, delta)
+    found = detection(FALSE_ALARMS, epsilon, delta)
 
     def after(before: float) -> float:
         named = before * found
-        return named / (named + (1 - before) * _FALSE_ALARMS) if delta else posterior(before, epsilon)
+        return named / (named + (1 - before) * FALSE_ALARMS) if delta else posterior(before, epsilon)
 
     beliefs = tuple((before, after(before)) for before in priors)
     return Meaning(people, epsilon, delta, odds_factor(epsilon), found, beliefs)

@@ -9,8 +9,6 @@ import typer
 
 from adomnia.errors import Refusal
 
-_MOST_ROWS = 10**15  # and no number whose digits alone would take for ever
-
 
 class Format(StrEnum):
     """How a result is written."""
@@ -83,9 +81,11 @@ def weights(written: list[str] | None) -> dict[str, Decimal]:
 
 def rows(written: str | None) -> int | None:
     """A number of rows, at least one."""
+    from adomnia.pricing.payment import LARGEST_GROUP
+
     size = number("rows", written)
     if size is None:
         return None
-    if not size.is_finite() or not 1 <= size <= _MOST_ROWS or size != int(size):
+    if not size.is_finite() or not 1 <= size <= LARGEST_GROUP or size != int(size):
         raise Refusal(f"--rows {written!r}", "is not a whole number of at least 1", "write --rows 1000")
     return int(size)

@@ -27,7 +27,6 @@ adomnia budget examples/hospital
 
 adomnia budget examples/hospital --format json
 """
-CATALOG = "catalog.toml"
 
 
 def init(
@@ -40,7 +39,9 @@ def init(
 
     No bound, unit or budget is ever guessed from the data: these lines are left for you.
     """
-    target = folder / CATALOG
+    from adomnia.catalog.read import FILE
+
+    target = folder / FILE
     if target.exists():
         raise Refusal(f"{target}", "is there already", "move it away, or name another folder")
     files = [*(csv or []), *(parquet or [])]

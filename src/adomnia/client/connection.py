@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from adomnia.errors import AdomniaError, Refusal
+from adomnia.wire.models import API
 from adomnia.wire.problems import error_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from adomnia.client.addresses import Address
 
-API = "/api/v1"
 TRIES = 4
 PATIENCE = 60.0  # seconds after which nothing is tried again
 LARGEST = 2**30  # bytes of a reply: several times as many as an answer may have
