@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Folder, number
+from adomnia.cli.options import Folder, parse_number
 
 if TYPE_CHECKING:
     from adomnia.server.serve import Started
@@ -83,7 +83,7 @@ def _run(settings: Settings) -> int:
 
 
 def _seconds(option: str, written: str) -> float:
-    return float(number(option, written) or 0)
+    return float(parse_number(option, written) or 0)
 
 
 def _announce(started: Started) -> None:
