@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.accounting.groups import for_group, replace_one
+from adomnia.accounting.groups import for_group
 from adomnia.privacy.events import (
     Approximate,
     BoundedRange,
@@ -59,8 +59,8 @@ def test_deltas_add_up_along_the_chain_rounded_up(epsilon, delta, size):
 @few
 @given(epsilons, deltas)
 def test_replacing_one_person_is_what_units_promise(epsilon, delta):
-    assert replace_one(Pure(epsilon)) == Pure(2 * epsilon)
-    replaced = replace_one(Approximate(epsilon, delta / 1000))
+    assert for_group(Pure(epsilon), 2) == Pure(2 * epsilon)
+    replaced = for_group(Approximate(epsilon, delta / 1000), 2)
     assert replaced.epsilon == 2 * epsilon
     with hundred_digits():
         promised = (1 + mpmath.exp(real(epsilon))) * real(delta) / 1000

@@ -23,7 +23,7 @@ from adomnia.privacy.losses import loss
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["Guarantee", "for_group", "replace_one"]
+__all__ = ["Guarantee", "for_group"]
 
 Guarantee: TypeAlias = Pure | Concentrated | Approximate
 
@@ -33,15 +33,12 @@ _LARGEST_EPSILON = 5_000  # e**5000 times the smallest delta there is, 1e-300, i
 def for_group(event: Event, size: int) -> Guarantee:
     """The guarantee of the same event against adding or removing that many people at once.
 
+    Replacing one person by another is a group of two: one leaves and one comes.
+
     >>> for_group(Pure(0.5), 3)
     Pure(epsilon=Fraction(3, 2))
     """
     return _group(event, whole(size, "for_group", "size"))
-
-
-def replace_one(event: Event) -> Guarantee:
-    """The guarantee against replacing one person by another: one leaves and one comes."""
-    return for_group(event, 2)
 
 
 @singledispatch

@@ -15,7 +15,6 @@ from adomnia.privacy.losses import loss
 
 __all__ = [
     "FALSE_ALARMS",
-    "admissible",
     "advantage",
     "concentrated_advantage",
     "concentrated_detection",
@@ -46,12 +45,6 @@ def posterior(prior: Number, epsilon: Number) -> float:
     before = _probability(prior, "posterior", "prior")
     shrinking = exp(-float(positive(epsilon, "posterior", "epsilon")))
     return before / (before + (1 - before) * shrinking)
-
-
-def admissible(probability: Number, epsilon: Number, delta: Number = 0) -> tuple[float, float]:
-    """How probable an outcome may be without a person, if it has that probability with them."""
-    rate = _probability(probability, "admissible", "probability")
-    return 1 - detection(1 - rate, epsilon, delta), detection(rate, epsilon, delta)
 
 
 def detection(false_positive_rate: Number, epsilon: Number, delta: Number = 0) -> float:

@@ -3,7 +3,6 @@
 from adomnia.noise.bits import Bits, SystemBits
 from adomnia.noise.choice import weighted_choice
 from adomnia.noise.discrete import (
-    bernoulli_exp,
     discrete_gaussian,
     discrete_laplace,
     gaussian_variance,
@@ -20,7 +19,6 @@ __all__ = [
     "SystemBits",
     "added",
     "below",
-    "bernoulli_exp",
     "described",
     "discrete_gaussian",
     "discrete_laplace",
