@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, exp, floor, inf, isqrt, log, log2, log10, nextafter
+from math import ceil, exp, floor, inf, isqrt, log, log2, log10, nextafter, trunc
 from sys import float_info
 
 from adomnia.privacy.functions.contract import Function, between, hull, rising
@@ -223,6 +223,16 @@ ARITHMETIC = (
         "smallest whole number that is not below",
         rising(lambda bound: Fraction(ceil(bound)), whole=True),
         "CEIL({0})".format,
+        spreads=(0,),
+    ),
+    Function(
+        "trunc",
+        "TRUNC(a)",
+        1,
+        _NUMBER,
+        "the whole number that is left without the digits behind the point",
+        rising(lambda bound: Fraction(trunc(bound)), whole=True),
+        "TRUNC({0})".format,
         spreads=(0,),
     ),
     Function(
