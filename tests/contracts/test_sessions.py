@@ -22,7 +22,7 @@ from adomnia.client.session import RemoteSession
 from adomnia.pricing.quotes import Quote
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.session.answer import Answer
-from adomnia.session.asked import MOST_QUESTIONS
+from adomnia.session.batch import MOST_QUESTIONS
 from adomnia.session.contract import Budgets, Past, Session
 from adomnia.session.explanation import Explanation
 from adomnia.session.session import LocalSession

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from adomnia.errors import Refusal
 from adomnia.pricing.payment import Question
 from adomnia.privacy.losses import loss
-from adomnia.session.asked import MOST_QUESTIONS
+from adomnia.session.batch import MOST_QUESTIONS
 from adomnia.wire.amounts import read_json
 from adomnia.wire.asking import (
     Ask,

@@ -57,8 +57,8 @@ def sql(
         print_explanation(asked, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
         return
     payment = asked.payment()
-    with (opening.rehearsal if mock else opening.dataset)(asked.folder) as curator:
-        session = opening.session(curator, asked.analyst)
+    with (opening.open_rehearsal if mock else opening.open_dataset)(asked.folder) as curator:
+        session = opening.open_session(curator, asked.analyst)
         answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh)
     match form:
         case AnswerFormat.TABLE:
@@ -82,7 +82,7 @@ def price(
     from adomnia.cli import bills, opening
 
     payment = asked.payment()
-    with opening.quoting(asked.folder, asked.analyst) as session:
+    with opening.open_for_quotes(asked.folder, asked.analyst) as session:
         quote = session.price(asked.text, **payment, together=together)
     if form is Format.JSON:
         bills.print_json(quote)
@@ -104,7 +104,7 @@ def print_explanation(asked: QuestionOptions, form: Format) -> None:
     from adomnia.cli import opening, pages
 
     payment = asked.payment()
-    with opening.quoting(asked.folder, asked.analyst) as session:
+    with opening.open_for_quotes(asked.folder, asked.analyst) as session:
         tree = session.explain(asked.text, **payment).tree
     if form is Format.JSON:
         pages.show_json(tree.record())

@@ -69,11 +69,11 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
 
 
 def _run(settings: Settings) -> int:
-    from adomnia.cli.building import building
+    from adomnia.cli.progress import show_progress
     from adomnia.server.serve import serve as run
 
     with ExitStack() as shown:  # the bar goes away before anything is announced
-        tell = shown.enter_context(building())
+        tell = shown.enter_context(show_progress())
 
         def announce(started: Started) -> None:
             shown.close()

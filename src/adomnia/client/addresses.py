@@ -20,7 +20,7 @@ class Address:
     loopback: bool
 
 
-def address_of(url: str, *, insecure: bool) -> Address:
+def check_address(url: str, *, insecure: bool) -> Address:
     """A checked address; what would send a token in the open is refused unless `insecure`."""
     try:
         parsed = httpx.URL(url)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
-from adomnia.client.addresses import address_of
+from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
-from adomnia.client.rehearsal import rehearsal
+from adomnia.client.rehearsal import rehearse_remote
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.noise import SystemBits
 from adomnia.pricing.payment import Payment, Question, check_confidence
 from adomnia.session.contract import CONFIDENCE, Session
-from adomnia.session.table import PrivateTable, private_table
+from adomnia.session.request_ids import choose_request_id
+from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.wire.asking import payment_body, question_body
 from adomnia.wire.budgets import BudgetReply, budgets_of
@@ -66,9 +66,9 @@ class RemoteSession(Session):
     ) -> Answer:
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
-        body = {**_asked(Question(text, **payment), confidence), "replay": replay}
-        record = self._post("query", body | {"request_id": _named(request_id)})
-        return self._understood(AnswerReply, lambda told: self._answer(told, 0), record)
+        body = {**_ask_body(Question(text, **payment), confidence), "replay": replay}
+        record = self._post("query", body | {"request_id": choose_request_id(request_id)})
+        return self._read(AnswerReply, lambda told: self._answer(told, 0), record)
 
     def batch(
         self,
@@ -78,9 +78,9 @@ class RemoteSession(Session):
         request_id: str | None = None,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
-        body = {**_several(questions, confidence, payment), "request_id": _named(request_id)}
+        body = {**_batch_body(questions, confidence, payment), "request_id": choose_request_id(request_id)}
         record = self._post("batch", body)
-        return self._understood(
+        return self._read(
             BatchReply,
             lambda told: [self._answer(each, place) for place, each in enumerate(told["answers"])],
             record,
@@ -95,38 +95,39 @@ class RemoteSession(Session):
         **payment: Unpack[Payment],
     ) -> Quote:
         if isinstance(text, str):
-            body = _asked(Question(text, **payment), confidence)
+            body = _ask_body(Question(text, **payment), confidence)
         else:
-            body = _several(text, confidence, payment)
-        return self._understood(QuoteReply, quote_of, self._post("price", body | {"together": together}))
+            body = _batch_body(text, confidence, payment)
+        return self._read(QuoteReply, quote_of, self._post("price", body | {"together": together}))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
-        record = self._post("explain", _asked(Question(text, **payment), confidence))
-        return self._understood(ExplanationReply, explanation_of, record)
+        record = self._post("explain", _ask_body(Question(text, **payment), confidence))
+        return self._read(ExplanationReply, explanation_of, record)
 
     def table(self, name: str) -> PrivateTable:
-        return private_table(self, name)
+        return open_table(self, name)
 
     def budget(self) -> Budgets:
-        return self._understood(BudgetReply, budgets_of, self._get("budget"))
+        return self._read(BudgetReply, budgets_of, self._get("budget"))
 
     def catalog(self) -> Catalog:
-        return self._understood(CatalogReply, catalog_of, self._get("catalog"))
+        return self._read(CatalogReply, catalog_of, self._get("catalog"))
 
     def answers(self) -> list[Past]:
-        return self._understood(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers"))
+        return self._read(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers"))
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
         check_confidence(CONFIDENCE if confidence is None else confidence)
-        record = self._again(request_id, {"place": place} | ({} if confidence is None else {"confidence": confidence}))
-        return self._understood(AnswerReply, lambda told: self._answer(told, place), record)
+        wanted = {"place": place} | ({} if confidence is None else {"confidence": confidence})
+        record = self._get_answer(request_id, wanted)
+        return self._read(AnswerReply, lambda told: self._answer(told, place), record)
 
     def mock(self) -> Session:
         """The same session on made-up rows, to try questions out: they are made up here, and nothing is spent."""
-        return rehearsal(self.catalog(), self.sql).session(self.analyst)
+        return rehearse_remote(self.catalog(), self.sql).session(self.analyst)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection to the server."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -144,7 +145,7 @@ class RemoteSession(Session):
     def _post(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
         return self._connection.post(f"/datasets/{_part(self.dataset)}/{path}", body)
 
-    def _again(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    def _get_answer(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
         return self._get(f"answers/{_part(request_id)}", parameters)
 
     def _answer(self, record: dict[str, Any], place: int) -> Answer:
@@ -155,14 +156,14 @@ class RemoteSession(Session):
             if (confidence, together) not in known:
                 check_confidence(confidence)
                 wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
-                known[confidence, together] = self._again(record["receipt"]["request_id"], wanted)
+                known[confidence, together] = self._get_answer(record["receipt"]["request_id"], wanted)
             again = known[confidence, together]
-            return self._understood(AnswerReply, lambda told: ends_of(told, name, record["rows"]), again)
+            return self._read(AnswerReply, lambda told: ends_of(told, name, record["rows"]), again)
 
         return answer_of(record, intervals)
 
-    def _understood(self, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
-        return understood(self._connection, model, read, record)
+    def _read(self, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
+        return read_reply(self._connection, model, read, record)
 
 
 def connect(
@@ -173,17 +174,17 @@ def connect(
     `dataset` may be left out where the server has one. `timeout` is how many seconds one try may take. A server on
     another machine needs https://, unless `insecure` says that the way there is safe by other means.
     """
-    connection = Connection(address_of(url, insecure=insecure), token, timeout)
+    connection = Connection(check_address(url, insecure=insecure), token, timeout)
     try:
-        return _begun(connection, dataset)
+        return _open_session(connection, dataset)
     except BaseException:
         connection.close()
         raise
 
 
-def _begun(connection: Connection, dataset: str | None) -> RemoteSession:
-    analyst = understood(connection, _Named, _name, connection.get("/me"))
-    names = understood(
+def _open_session(connection: Connection, dataset: str | None) -> RemoteSession:
+    analyst = read_reply(connection, _Named, _name, connection.get("/me"))
+    names = read_reply(
         connection, _Datasets, lambda told: list(map(_name, told["datasets"])), connection.get("/datasets")
     )
     chosen = names[0] if dataset is None and len(names) == 1 else dataset
@@ -194,7 +195,7 @@ def _begun(connection: Connection, dataset: str | None) -> RemoteSession:
     return RemoteSession(connection, chosen, analyst)
 
 
-def understood(
+def read_reply(
     connection: Connection,
     model: type[Reply],
     read: Callable[[Any], _Read],
@@ -221,22 +222,12 @@ def _part(text: str) -> str:
     return encoded.replace(".", "%2E") if encoded in {".", ".."} else encoded
 
 
-def _named(request_id: str | None) -> str:
-    return SystemBits().words(2).tobytes().hex() if request_id is None else request_id
-
-
-def _asked(question: Question, confidence: float) -> dict[str, Any]:
+def _ask_body(question: Question, confidence: float) -> dict[str, Any]:
     check_confidence(confidence)
-    return {**question_body(_checked(question)), "confidence": confidence}
+    return {**question_body(question), "confidence": confidence}
 
 
-def _several(questions: Iterable[Question | str], confidence: float, payment: Payment) -> dict[str, Any]:
+def _batch_body(questions: Iterable[Question | str], confidence: float, payment: Payment) -> dict[str, Any]:
     check_confidence(confidence)
-    bodies = [each if isinstance(each, str) else question_body(_checked(each)) for each in questions]
+    bodies = [each if isinstance(each, str) else question_body(each) for each in questions]
     return {"questions": bodies, "confidence": confidence, **payment_body(payment)}
-
-
-def _checked(question: Question) -> Question:
-    if not isinstance(question, Question) or not isinstance(question.text, str):
-        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
-    return question

@@ -92,10 +92,10 @@ class Answer:
         return pl.DataFrame(self._typed()).head(len(self))
 
     def __repr__(self) -> str:
-        return display.as_text(self)
+        return display.format_text(self)
 
     def _repr_html_(self) -> str:
-        return display.as_html(self)
+        return display.format_html(self)
 
     def _column(self, name: str) -> KeyColumn | ValueColumn:
         for column in self.columns:

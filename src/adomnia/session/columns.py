@@ -49,7 +49,7 @@ class ValueColumn:
         return replace(self, estimate=replace(whole, values=whole.values.ravel()[places], interval=interval, parts=()))
 
 
-def answer_columns(plan: Plan, found: dict[Statistic, Estimate]) -> tuple[KeyColumn | ValueColumn, ...]:
+def build_columns(plan: Plan, found: dict[Statistic, Estimate]) -> tuple[KeyColumn | ValueColumn, ...]:
     """The columns of a plan's outputs over all of its cells."""
     return tuple(
         KeyColumn(output.name, _cells(plan, output.source))

@@ -7,11 +7,11 @@ from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonS
 from adomnia.pricing.payment import LARGEST_GROUP, Payment, Question
 from adomnia.pricing.quotes import Quote
 from adomnia.session.answer import Answer
-from adomnia.session.asked import MOST_QUESTIONS
+from adomnia.session.batch import MOST_QUESTIONS, check_text
 from adomnia.session.contract import CONFIDENCE, Session
 from adomnia.session.explanation import Explanation
 from adomnia.sql.reading.parse import MOST_CHARACTERS
-from adomnia.wire.amounts import Amount, read_float, read_json_number, sent
+from adomnia.wire.amounts import Amount, read_float, read_json_number, write_number
 from adomnia.wire.models import LARGEST_BODY, Sent
 
 _MOST_LISTED = 1000  # questions or weights that are read at all; how many may be asked, the session says
@@ -39,17 +39,19 @@ Effort: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_e
 OutputName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
 
 
-def _few(weights: object) -> object:
+def _check_weights(weights: object) -> object:
     """Before any is looked at: each that is wrong is an error, and very many would keep everybody waiting."""
     if isinstance(weights, dict) and len(weights) > _MOST_LISTED:
         raise ValueError(f"must be at most {_MOST_LISTED} weights")
     return weights
 
 
-Weights: TypeAlias = Annotated[dict[OutputName, Amount], Field(max_length=_MOST_LISTED), BeforeValidator(_few)]
+Weights: TypeAlias = Annotated[
+    dict[OutputName, Amount], Field(max_length=_MOST_LISTED), BeforeValidator(_check_weights)
+]
 
 
-class Paid(Sent):
+class PaymentFields(Sent):
     """What is named beside the text of a question."""
 
     epsilon: Amount | None = Field(None, description="Pays for Laplace noise. Exactly one of epsilon, rho and error.")
@@ -66,7 +68,7 @@ class Paid(Sent):
         return cast("Payment", {name: value for name, value in named.items() if value is not None})
 
 
-class AskedQuestion(Paid):
+class AskedQuestion(PaymentFields):
     """One question of several."""
 
     sql: Text = Field(description="One SELECT.", examples=["SELECT COUNT(*) AS n FROM people"])
@@ -88,7 +90,8 @@ class Ask(AskedQuestion):
 
     confidence: Confidence = Field(CONFIDENCE, description="How surely the intervals hold the exact answer.")
     request_id: RequestId | None = Field(
-        None, description="A name of your own: sent again with the same question, it is answered again and not paid."
+        None,
+        description="A name of your own: sent again with the same question, it is answered again and not paid.",
     )
     replay: bool = Field(True, description="An equal question at the same price gets the same answer, free.")
 
@@ -109,7 +112,7 @@ class AskExplanation(AskedQuestion):
         return session.explain(self.sql, confidence=self.confidence, **self.payment())
 
 
-class AskBatch(Paid):
+class AskBatch(PaymentFields):
     """Several questions to pay for at once: each names its price, or one price is split over all."""
 
     questions: Questions = Field(description="Texts, or questions with what each of them pays.")
@@ -133,7 +136,7 @@ class AskPrice(AskedQuestion):
         return session.price(self.sql, confidence=self.confidence, together=self.together, **self.payment())
 
 
-class AskBatchPrice(Paid):
+class AskBatchPrice(PaymentFields):
     """Several questions whose price is wanted as that of a batch."""
 
     questions: Questions = Field(description="Texts, or questions with what each of them pays.")
@@ -153,6 +156,7 @@ def questions_of(asked: list[str | AskedQuestion]) -> list[Question | str]:
 
 def question_body(question: Question) -> dict[str, Any]:
     """A question as `AskedQuestion` reads it."""
+    check_text(question)
     named: Any = {name: getattr(question, name) for name in Payment.__annotations__}
     return {"sql": question.text, **payment_body(named)}
 
@@ -162,7 +166,7 @@ def payment_body(payment: Payment) -> dict[str, Any]:
     body: dict[str, Any] = {name: value for name, value in payment.items() if value is not None}
     for name in _AMOUNTS:
         if name in body:
-            body[name] = sent(name, body[name])
+            body[name] = write_number(name, body[name])
     if "weights" in body:
-        body["weights"] = {name: sent("weights", weight) for name, weight in body["weights"].items()}
+        body["weights"] = {name: write_number("weights", weight) for name, weight in body["weights"].items()}
     return body

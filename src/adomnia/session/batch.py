@@ -1,4 +1,4 @@
-"""Everything that was said when something was asked: what a ledger keeps beside a debit, and can be asked again."""
+"""Questions that are paid for together, and all that was named beside them: the text that a ledger keeps."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _AMOUNTS = ("epsilon", "rho", "delta")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Batch:
     """One question, or several that are paid for together; `payment` is what was named for all of a batch."""
 
     questions: tuple[Question, ...]
@@ -46,14 +46,14 @@ class Asked:
         """What the questions mean; a Refusal where they are too large together."""
         plans, numbers = [], 0
         for question in self.questions:
-            plans.append(priced(meaning(question, catalog, self.confidence)))
+            plans.append(priced(plan_question(question, catalog, self.confidence)))
             numbers += numbers_of(plans[-1])
             if numbers > MOST_NUMBERS:
                 why = f"asks for more than {MOST_NUMBERS:,} numbers"
                 raise Refusal("The batch", why, "take it apart", code="too_many_cells")
         return plans
 
-    def paid(self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None) -> list[Priced]:
+    def price(self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None) -> list[Priced]:
         """The plans at the price that was named, or that a policy sets."""
         questions, payment = self.questions, self.payment
         if price is not None and payment is None:
@@ -88,30 +88,35 @@ class Asked:
 
     def to_text(self) -> str:
         """As ASCII text."""
-        record: dict[str, Any] = {"questions": [_written(each) for each in self.questions]}
+        record: dict[str, Any] = {"questions": [_write_question(each) for each in self.questions]}
         record |= {"confidence": float(self.confidence), "version": self.version, "replay": self.replay}
         if self.payment is not None:
-            record["payment"] = _said(self.payment)
+            record["payment"] = _write_amounts(self.payment)
         return json.dumps(record, separators=(",", ":"))
 
     @classmethod
-    def from_text(cls, text: str) -> "Asked":
+    def from_text(cls, text: str) -> "Batch":
         """From what `to_text` wrote."""
         record = json.loads(text)
-        questions = tuple(Question(**_read(each)) for each in record["questions"])
-        payment = cast("Payment", _read(record["payment"])) if "payment" in record else None
+        questions = tuple(Question(**_read_amounts(each)) for each in record["questions"])
+        payment = cast("Payment", _read_amounts(record["payment"])) if "payment" in record else None
         return cls(questions, record["confidence"], record["version"], payment, record["replay"])
 
     def _tag(self, request: str) -> bytes:
         return b"batch" if self.replay else b"fresh" + sha256(request.encode(errors="replace")).digest()
 
 
-def meaning(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
+def plan_question(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
     """What a question means; nothing is read."""
-    if not isinstance(question, Question) or not isinstance(question.text, str):
-        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
+    check_text(question)
     check_confidence(confidence)
     return understood(parsed(question.text), catalog, finds=question.delta is not None, confidence=confidence)
+
+
+def check_text(question: Question) -> None:
+    """Refuse what is no question in SQL: a mistake of the program that asks."""
+    if not isinstance(question, Question) or not isinstance(question.text, str):
+        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
 
 
 def price_of(event: Event) -> Pure:
@@ -129,15 +134,15 @@ def _amount(value: Any) -> str | None:  # noqa: ANN401 - any number
     return None if value is None else str(exact(value, "Question", "amount"))
 
 
-def _written(question: Question) -> dict[str, Any]:
-    return _said({field.name: getattr(question, field.name) for field in fields(question)})
+def _write_question(question: Question) -> dict[str, Any]:
+    return _write_amounts({field.name: getattr(question, field.name) for field in fields(question)})
 
 
-def _said(amounts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _plain(name, value) for name, value in amounts.items() if value is not None}
+def _write_amounts(amounts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _write_value(name, value) for name, value in amounts.items() if value is not None}
 
 
-def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
+def _write_value(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
     if name in _AMOUNTS:
         return _amount(value)
     if name == "weights":
@@ -145,7 +150,7 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
     return value if isinstance(value, str | int) else float(value)
 
 
-def _read(said: dict[str, Any]) -> dict[str, Any]:
+def _read_amounts(said: dict[str, Any]) -> dict[str, Any]:
     amounts = {name: Fraction(said[name]) for name in _AMOUNTS if said.get(name) is not None}
     weights = {output: Fraction(weight) for output, weight in (said.get("weights") or {}).items()}
     return {**said, **amounts, **({"weights": weights} if weights else {})}
