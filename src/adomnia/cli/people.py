@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -165,6 +164,8 @@ def _role(written: str) -> Role:
 
 def _check_analyst(folder: Path, name: str, role: Role) -> None:
     """Refuse an analyst to whom the catalog gives no budget: they could ask nothing."""
+    import json
+
     from adomnia.server.access import Role
     from adomnia.session.curator import read_catalog
 

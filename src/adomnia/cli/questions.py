@@ -100,7 +100,7 @@ def explain(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
 
 
 def print_explanation(asked: QuestionOptions, form: Format) -> None:
-    """Print the tree of a question, as it is to who asks it."""
+    """Print the explanation of a question: a tree, or JSON."""
     from adomnia.cli import opening, pages
 
     payment = asked.payment()

@@ -1,4 +1,4 @@
-"""Where a server is: a token goes there encrypted, or does not leave this machine."""
+"""The address of a server: a token is encrypted on its way there, or does not leave this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXAMPLE = "write it like http://127.0.0.1:8000, or with https:// to another mac
 
 @dataclass(frozen=True)
 class Address:
-    """The part of all addresses of a server that is the same, and whether it is on this machine."""
+    """The base URL of a server, and whether it is on this machine."""
 
     url: str
     loopback: bool

@@ -1,4 +1,4 @@
-"""Requests to a server, sent again where it helps: what is asked costs nothing, or is bound to its request id."""
+"""Requests to a server, repeated where that is safe: they cost nothing, or are paid once by their request id."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Response:
 
 
 class Connection:
-    """One server and one token, which nothing that is printed or raised ever shows."""
+    """A connection with a server under a token; nothing that is printed or raised shows the token."""
 
     def __init__(
         self, address: Address, token: str, timeout: float, transport: httpx.BaseTransport | None = None
@@ -66,11 +66,11 @@ class Connection:
         )
 
     def get(self, path: str, parameters: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
-        """What the server has there."""
+        """The JSON that a GET gives."""
         return self._send(self._client.build_request("GET", path, params=dict(parameters or {})), None)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        """What the server answers; the body's request id makes it safe to send again."""
+        """The JSON that a POST gives; the request id in its body makes it safe to repeat."""
         content, kind = json.dumps(body, allow_nan=False), {"Content-Type": "application/json"}
         request = self._client.build_request("POST", path, content=content, headers=kind)
         return self._send(request, body.get("request_id"))
@@ -80,7 +80,7 @@ class Connection:
         self._client.close()
 
     def other_version(self) -> Refusal:
-        """What to say where the server's words are not understood."""
+        """The refusal of a server whose replies are of another version."""
         what, why = f"The server at {self.address.url}", f"does not speak the API of this version ({API})"
         return Refusal(what, why, _SAME_VERSION, code="other_version")
 
@@ -98,7 +98,7 @@ class Connection:
             sleep(pause)
 
     def _try_once(self, request: httpx.Request, request_id: str | None) -> tuple[_Response | Refusal, float | None]:
-        """The reply, or what to say without one, and after how many seconds to send again, if that is known."""
+        """The reply, or the refusal without one, and how many seconds to wait before the next try, if that is known."""
         fault = None
         try:
             response = self._receive(request)
@@ -114,7 +114,7 @@ class Connection:
         return problem if isinstance(problem, Refusal) else self._refuse_busy(), _retry_after(response)
 
     def _receive(self, request: httpx.Request) -> _Response | None:
-        """The reply, if it is all there in time; None for one that is packed or too large to be ours."""
+        """The reply, if all of it arrives in time; None if it is compressed or too large to be ours."""
         deadline, content = monotonic() + self._timeout, bytearray()
         response = self._client.send(request, stream=True)
         try:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.pricing.quotes import Quote
+    from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
-    from adomnia.session.contract import Budgets, Past
     from adomnia.session.explanation import Explanation
     from adomnia.statistics.contract import Bounds
 
@@ -201,7 +201,7 @@ def read_reply(
     read: Callable[[Any], _Read],
     record: Any,  # noqa: ANN401 - JSON
 ) -> _Read:
-    """What a reply means; a Refusal where it is not what this version reads."""
+    """Checks and reads a reply; a Refusal where it is of another version."""
     try:
         model.model_validate(record, strict=True)
         return read(record)

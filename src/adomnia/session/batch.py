@@ -43,7 +43,7 @@ class Batch:
         return named or not all(is_free(replace(question, delta=None)) for question in self.questions)
 
     def plans(self, catalog: Catalog) -> list[Plan]:
-        """What the questions mean; a Refusal where they are too large together."""
+        """The plans of the questions; a Refusal where they are too large together."""
         plans, numbers = [], 0
         for question in self.questions:
             plans.append(priced(plan_question(question, catalog, self.confidence)))
@@ -59,21 +59,21 @@ class Batch:
         if price is not None and payment is None:
             questions = tuple(replace(question, epsilon=price.epsilon) for question in questions)
         elif price is not None and payment is not None:
-            payment = cast("Payment", {**payment, "epsilon": price.epsilon})
+            payment = {**payment, "epsilon": price.epsilon}
         try:
             return paid_batch(questions, plans, payment or Payment(), catalog, self.confidence)
         except RowsNeeded as refusal:
             raise refusal.naming(count_of_groups(refusal.text)) from None
 
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:
-        """What the answer to plans at their prices is stored under; if it must be measured afresh, by its request."""
+        """The key that the answer is stored under; with the request in it where it must be measured afresh."""
         identities = [identity(each.plan, each.price, self.version) for each in asked]
         if len(identities) == 1 and self.replay:
             return identities[0]
         return sha256(self._tag(request) + b"".join(identities)).digest()
 
     def unpriced_identity(self, plans: Sequence[Plan], catalog: Catalog, request: str) -> bytes:
-        """What the answer is stored under where a policy sets the price: all but the price, and what follows from it.
+        """The key of an answer whose price a policy sets: all but the price and what follows from it.
 
         Ways of measuring follow from the terms and their weights, caps from the profiles of tables, and from the
         minimum frequency which values of keys are found.
@@ -107,7 +107,7 @@ class Batch:
 
 
 def plan_question(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
-    """What a question means; nothing is read."""
+    """The plan of a question; nothing is read."""
     check_text(question)
     check_confidence(confidence)
     return understood(parsed(question.text), catalog, finds=question.delta is not None, confidence=confidence)

@@ -26,7 +26,7 @@ class KeyColumn:
     values: tuple[Cell | None, ...]
 
     def only(self, cells: tuple[int, ...]) -> KeyColumn:
-        """Without all other cells."""
+        """Only the given cells."""
         return replace(self, values=tuple(self.values[cell] for cell in cells))
 
 
@@ -38,7 +38,7 @@ class ValueColumn:
     estimate: Estimate
 
     def only(self, cells: tuple[int, ...]) -> ValueColumn:
-        """Without all other cells."""
+        """Only the given cells."""
         whole = self.estimate
         places = list(cells)
 

@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adomnia.catalog.model import Catalog
-    from adomnia.ledger.requests import Receipt
     from adomnia.pricing.payment import Payment, Question
-    from adomnia.pricing.policies import Terms
     from adomnia.pricing.quotes import Quote
-    from adomnia.privacy.filters import Filter
+    from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
     from adomnia.session.table import PrivateTable
 
 CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Budgets:
-    """What an analyst has left, what the dataset has left for everybody, and what the next question costs."""
-
-    personal: Filter
-    dataset: Filter
-    terms: Terms
-
-
-@dataclass(frozen=True)
-class Past:
-    """Something that was paid for and answered before: what was asked, of which version of the data."""
-
-    request_id: str
-    questions: tuple[str, ...]
-    version: int
-    receipt: Receipt
 
 
 class Session(Protocol):

@@ -85,7 +85,7 @@ def format_html(answer: Answer) -> str:
 
 
 def _cell(value: object) -> str:
-    """A public value as it is, for a year is no amount; nothing for NULL, and no signs that a terminal would obey."""
+    """A public value as text: no thousands separators, nothing for NULL, control characters escaped."""
     text = "" if value is None else str(value)
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 

@@ -18,10 +18,11 @@ from adomnia.pricing.findings import cost
 from adomnia.pricing.payment import Payment, Question, check_confidence, is_free, unpriced
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
 from adomnia.pricing.quotes import Quote, bill
+from adomnia.session.accounts import Budgets, Past
 from adomnia.session.answer import Answer
 from adomnia.session.batch import MOST_QUESTIONS, Batch, plan_question, price_of
 from adomnia.session.columns import build_columns
-from adomnia.session.contract import CONFIDENCE, Budgets, Past, Session
+from adomnia.session.contract import CONFIDENCE, Session
 from adomnia.session.explanation import build_explanation
 from adomnia.session.public import read_public_columns
 from adomnia.session.request_ids import choose_request_id
@@ -202,7 +203,7 @@ class LocalSession(Session):
     def _pay_by_policy(
         self, batch: Batch, plans: Sequence[Plan], request: Request
     ) -> tuple[list[Priced], Record, Receipt, bool, Left | None]:
-        """At the price that the policy sets; what was answered before at whatever price it had then."""
+        """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
         paid: Paid | Kept | None
         paid = self._curator.ledger.answered(self.analyst, request.request_id, request.identity)
         if paid is None:
@@ -212,13 +213,13 @@ class LocalSession(Session):
         return batch.price(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed, left
 
     def _measure_or_replay(self, paid: Paid | Kept) -> tuple[Record, Receipt, bool, Left | None]:
-        """What was measured, its receipt, whether that was before, and if not what is left since."""
+        """The measurements, their receipt, whether they are replayed, and if they are not what is left."""
         if isinstance(paid, Paid):
             return *measured(self._curator.kernel, paid), False, paid.hold.left
         return Record.from_bytes(paid.payload), paid.receipt, True, None
 
     def _with_analyst(self, request_id: str) -> str:
-        """A request id with whose it is: two analysts may use the same."""
+        """A request id with its analyst before it: two analysts may use the same id."""
         return f"{self.analyst}\n{request_id}"
 
     def _price_as_before(self, batch: Batch, receipt: Receipt) -> list[Priced]:
