@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from adomnia.pricing.questions import Payment
-    from adomnia.session.session import Session
+    from adomnia.session.contract import Session
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "tpch"

@@ -235,6 +235,12 @@ def test_every_import_goes_to_the_left():
     assert over_all_sources(layer_faults) == []
 
 
+def test_the_page_for_contributors_draws_the_layers_as_they_are():
+    drawn = re.search(r"Imports go to the left\*\*: `([^`]+)`", (ROOT / "CONTRIBUTING.md").read_text())
+    assert drawn is not None
+    assert [set(re.findall(r"\w+", layer)) for layer in drawn[1].split("<")] == LAYERS
+
+
 @pytest.mark.parametrize(
     ("module", "source"),
     [

@@ -39,7 +39,7 @@ COMMANDS = ROOT / "docs" / "cli.md"
 LANGUAGE = ROOT / "docs" / "sql.md"
 PYTHON = ROOT / "docs" / "python.md"
 
-FACE = ("curator/paying.py", "session/asked.py", "session/session.py", "session/table.py")
+FACE = ("curator/paying.py", "session/batch.py", "session/session.py", "session/table.py")
 CURATORS = [ROOT / "src" / "adomnia" / name for name in FACE]
 
 KERNEL = ("privacy", "noise", "mechanisms")  # the packages whose public classes are words of the project

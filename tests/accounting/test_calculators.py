@@ -207,6 +207,15 @@ def test_importing_the_calculators_does_not_import_the_accountant():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+def test_a_missing_accountant_is_named_with_the_extra_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    with pytest.raises(
+        ImportError, match=r"^numerical_composition needs dp-accounting\. Fix: pip install 'adomnia\[accounting\]'\.$"
+    ):
+        numerical_composition([Pure(1)], 1e-6)
+    assert optimal_composition(1, 0, 2, 1e-6).epsilon  # the calculators that need no library
+
+
 def test_fine_grained_laplace_noise_composes_like_continuous_noise(vectors):
     for row in vectors["laplace_kfold_pld"]:
         fine = ScalarLaplace(1000 * Fraction(row["b"]), 1000)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.accounting.groups import group_privacy, replacement_privacy
+from adomnia.accounting.groups import group_privacy
 from adomnia.privacy.events import (
     Approximate,
     BoundedRange,
@@ -63,8 +63,8 @@ def test_deltas_add_up_along_the_chain_rounded_up(epsilon, delta, size):
 @few
 @given(epsilons, deltas)
 def test_replacing_one_person_is_what_units_promise(epsilon, delta):
-    assert replacement_privacy(Pure(epsilon)) == Pure(2 * epsilon)
-    replaced = replacement_privacy(Approximate(epsilon, delta / 1000))
+    assert group_privacy(Pure(epsilon), 2) == Pure(2 * epsilon)
+    replaced = group_privacy(Approximate(epsilon, delta / 1000), 2)
     assert replaced.epsilon == 2 * epsilon
     with hundred_digits():
         promised = (1 + mpmath.exp(real(epsilon))) * real(delta) / 1000

@@ -17,7 +17,6 @@ from adomnia.accounting.meaning import (
     gaussian_detection,
     odds_factor,
     posterior,
-    probability_bounds,
 )
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Pure, ScalarGaussian
 from privacy.references import NOT_FINITE_NUMBERS, NOT_POSITIVE, TOO_EXTREME, some
@@ -53,19 +52,9 @@ def test_an_advantage_with_delta(vectors):
 
 def test_the_admissible_probabilities_of_an_outcome(vectors):
     for text, (shrunk, grown, lower, upper) in vectors["fig1_seed002"].items():
-        low, high = probability_bounds(0.25, float(text))
+        low, high = 1 - detection(0.75, float(text)), detection(0.25, float(text))
         assert low == pytest.approx(max(shrunk, lower), rel=1e-12)
         assert high == pytest.approx(min(grown, upper), rel=1e-12)
-
-
-@some
-@given(rates, epsilons, small_deltas)
-def test_admissible_is_mutual(rate, epsilon, delta):
-    low, high = probability_bounds(rate, epsilon, delta)
-    assert 0 <= low <= rate <= high <= 1
-    for other in (low, high):
-        back_low, back_high = probability_bounds(min(max(other, 0.0), 1.0), epsilon, delta)
-        assert back_low - 1e-9 <= rate <= back_high + 1e-9
 
 
 @some
@@ -172,7 +161,6 @@ def test_bad_amounts_are_refused_by_name(call, field, value):
         (lambda value: detection(value, 1), "detection false_positive_rate"),
         (lambda value: gaussian_detection(value, 1), "gaussian_detection false_positive_rate"),
         (lambda value: concentrated_detection(value, 1), "concentrated_detection false_positive_rate"),
-        (lambda value: probability_bounds(value, 1), "probability_bounds probability"),
         (lambda value: explain_guarantee(1, value), "explain_guarantee prior"),
     ],
 )

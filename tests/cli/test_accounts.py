@@ -10,7 +10,7 @@ import pytest
 from adomnia.catalog.checks import Promise
 from adomnia.catalog.model import Policy
 from adomnia.cli import accounts
-from adomnia.cli.accounts import Account
+from adomnia.cli.accounts import AccountSummary
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Filter
@@ -34,11 +34,11 @@ REST = RHO - Fraction(1, 16)
     ],
 )
 def test_an_account_is_told_in_epsilon_until_something_else_was_spent(account, shown):
-    assert (accounts.budget(account), accounts.spent(account), accounts.left(account)) == shown
+    assert (accounts.format_budget(account), accounts.format_spent(account), accounts.format_left(account)) == shown
 
 
 def test_the_record_of_an_account_is_exact(capsys):
-    accounts.print_budgets_json([Account("alice", PURE.after(Pure(0.7)), 3)])
+    accounts.print_budgets_json([AccountSummary("alice", PURE.after(Pure(0.7)), 3)])
     (record,) = json.loads(capsys.readouterr().out)
     assert record["spent"] == {"epsilon": "7/10", "rho": "49/200", "delta": "0"}
     assert record["left"]["epsilon"] == "13/10"
@@ -68,16 +68,16 @@ def test_the_record_of_an_account_is_exact(capsys):
     ],
 )
 def test_the_record_of_an_account_says_what_its_policy_means_now(policy, record):
-    found = accounts.as_record(Account("alice", PURE.after(Pure(0.7)), 3, policy))["policy"]
+    found = accounts.as_record(AccountSummary("alice", PURE.after(Pure(0.7)), 3, policy))["policy"]
     assert found == dict(zip(("name", "ceiling", "next_price", "questions", "says"), record, strict=True))
 
 
 def test_policies_are_told_below_the_budgets_if_there_are_any(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    plain, whole = Account("alice", PURE, 0, Policy()), Account(None, PURE, 0)
+    plain, whole = AccountSummary("alice", PURE, 0, Policy()), AccountSummary(None, PURE, 0)
     accounts.print_budgets([plain, whole])
     assert "Policy" not in capsys.readouterr().out
-    accounts.print_budgets([plain, Account("bob", PURE, 0, Policy("geometric", spend=Fraction(1, 2))), whole])
+    accounts.print_budgets([plain, AccountSummary("bob", PURE, 0, Policy("geometric", spend=Fraction(1, 2))), whole])
     page = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert "Who Policy The next question" in page
     assert "alice on_demand The analyst names the price of each question." in page

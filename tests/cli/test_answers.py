@@ -21,14 +21,14 @@ PUBLIC = "SELECT city, region, population / 2 AS half FROM cities ORDER BY city 
 
 @pytest.fixture
 def public(hospital):
-    with opening.dataset(hospital) as curator:
-        return opening.session(curator, None).sql(PUBLIC)
+    with opening.open_dataset(hospital) as curator:
+        return opening.open_session(curator, None).sql(PUBLIC)
 
 
 @pytest.fixture
 def answer(hospital):
-    with opening.dataset(hospital) as curator:
-        return opening.session(curator, None).sql(TEXT, epsilon=0.5)
+    with opening.open_dataset(hospital) as curator:
+        return opening.open_session(curator, None).sql(TEXT, epsilon=0.5)
 
 
 def test_table_json_and_csv_have_the_same_rows(answer, capsys):
@@ -78,8 +78,8 @@ def test_public_rows_are_never_made_up(public):
 
 
 def test_an_answer_without_rows_is_a_heading_in_every_form(hospital, capsys):
-    with opening.dataset(hospital) as curator:
-        empty = opening.session(curator, None).sql(f"{TEXT} HAVING city IS NULL", epsilon=0.5)
+    with opening.open_dataset(hospital) as curator:
+        empty = opening.open_session(curator, None).sql(f"{TEXT} HAVING city IS NULL", epsilon=0.5)
     answers.print_csv(empty)
     assert capsys.readouterr().out == "city,n,n_lower,n_upper,pay,pay_lower,pay_upper\n"
     answers.print_json(empty)
@@ -89,9 +89,9 @@ def test_an_answer_without_rows_is_a_heading_in_every_form(hospital, capsys):
 
 
 def test_an_unbounded_interval_is_null_empty_or_a_word(hospital, capsys):
-    with opening.dataset(hospital) as curator:
+    with opening.open_dataset(hospital) as curator:
         text = "SELECT COUNT(*) / (COUNT(salary) - COUNT(salary)) AS x FROM people"
-        answer = opening.session(curator, None).sql(text, epsilon=0.5)
+        answer = opening.open_session(curator, None).sql(text, epsilon=0.5)
     answers.print_csv(answer)
     assert capsys.readouterr().out == "x,x_lower,x_upper\n0.0,,\n"
     answers.print_json(answer)

@@ -23,8 +23,8 @@ def shown(quote):
 @pytest.fixture
 def quoted(hospital):
     def quote(text: str, **payment: object):
-        with opening.rehearsal(hospital) as curator:
-            return opening.session(curator, None).price(text, **payment)
+        with opening.open_rehearsal(hospital) as curator:
+            return opening.open_session(curator, None).price(text, **payment)
 
     return quote
 
@@ -43,9 +43,9 @@ def test_an_error_that_depends_on_the_size_of_a_group_says_which_size(quoted):
 
 
 def test_an_error_that_is_not_known_is_told_in_both_forms(hospital):
-    with opening.dataset(hospital) as curator:
+    with opening.open_dataset(hospital) as curator:
         text = "SELECT SUM(salary) / (COUNT(*) - COUNT(age)) AS x FROM people"
-        quote = opening.session(curator, None).price(text, epsilon=0.5)
+        quote = opening.open_session(curator, None).price(text, epsilon=0.5)
     assert len(quote.outputs) == 1
     assert "unbounded" in shown(quote)
     assert bills.as_record(quote)["outputs"][0]["error"] is None

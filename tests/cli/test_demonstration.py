@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adomnia.cli import demonstration
-from adomnia.cli.demonstration import BUDGET, Question, Town, demonstrate, price_of, questions
+from adomnia.cli.demonstration import BUDGET, AgeQuestion, Town, ask_by_age, demonstrate, price_of
 from adomnia.errors import Refusal
 from adomnia.privacy.events import Pure
 from kit.bits import SeededBits
@@ -42,12 +42,12 @@ def test_it_answers_as_often_as_the_budget_pays_for(price, seeded_bits):
 @pytest.mark.parametrize("price", PRICES)
 def test_the_refused_question_is_the_next_one(price, seeded_bits):
     shown = demonstrate(price_of(price), seeded_bits)
-    asked = [str(question) for question in islice(questions(), len(shown.answers) + 1)]
+    asked = [str(question) for question in islice(ask_by_age(), len(shown.answers) + 1)]
     assert [*(answer.question for answer in shown.answers), shown.refused] == asked
 
 
 def test_no_question_is_asked_twice():
-    asked = [str(question) for question in questions()]
+    asked = [str(question) for question in ask_by_age()]
     assert len(asked) == len(set(asked)) == 101
 
 
@@ -74,7 +74,7 @@ def test_different_bits_give_different_noise():
 
 
 def test_running_out_of_questions_is_a_mistake_of_ours(monkeypatch, seeded_bits):
-    monkeypatch.setattr(demonstration, "questions", lambda: iter([Question()]))
+    monkeypatch.setattr(demonstration, "ask_by_age", lambda: iter([AgeQuestion()]))
     with pytest.raises(AssertionError, match="more questions"):
         demonstrate(price_of("1"), seeded_bits)
 

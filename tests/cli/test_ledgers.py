@@ -9,7 +9,7 @@ from io import StringIO
 
 import pytest
 
-from adomnia.cli.opening import ledger as open_ledger
+from adomnia.cli.opening import open_accounts
 from ledger.references import entries, tamper
 
 
@@ -97,7 +97,7 @@ def test_entries_after_a_number_are_the_rest(asked, typed):
 
 
 def test_a_table_of_entries_holds_no_formula(asked, typed):
-    with open_ledger(asked) as (_, ledger):
+    with open_accounts(asked) as (_, ledger):
         ledger.top_up("alice", "@second year", epsilon=1)
     code, printed, _ = typed("ledger", "export", asked, "--format", "csv")
     rows = list(csv.DictReader(StringIO(printed)))

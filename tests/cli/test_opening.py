@@ -38,15 +38,15 @@ def test_a_bar_is_shown_on_the_terminal_while_the_index_is_built_and_only_then(t
 
 
 def test_the_first_analyst_of_the_catalog_asks_where_nobody_is_named(hospital):
-    with opening.dataset(hospital) as curator:
-        assert opening.session(curator, None).analyst == "alice"
-        assert opening.session(curator, "bob").analyst == "bob"
+    with opening.open_dataset(hospital) as curator:
+        assert opening.open_session(curator, None).analyst == "alice"
+        assert opening.open_session(curator, "bob").analyst == "bob"
 
 
 def test_a_rehearsal_leaves_no_trace(hospital):
     before = sorted(hospital.rglob("*"))
-    with opening.rehearsal(hospital) as curator:
-        opening.session(curator, None).sql("SELECT COUNT(*) FROM visits", epsilon=1)
+    with opening.open_rehearsal(hospital) as curator:
+        opening.open_session(curator, None).sql("SELECT COUNT(*) FROM visits", epsilon=1)
     assert sorted(hospital.rglob("*")) == before
 
 
@@ -56,14 +56,14 @@ def test_prices_are_told_from_the_accounts_as_they_are(hospital):
     assert 'policy = "on_demand"' in text
     catalog.write_text(text.replace('policy = "on_demand"', 'policy = "geometric"\nspend = 0.5', 1))
     count = "SELECT COUNT(*) FROM people"
-    with opening.quoting(hospital, "alice") as alice:
+    with opening.open_for_quotes(hospital, "alice") as alice:
         dearest = alice.price(count).price.epsilon
-    with opening.dataset(hospital) as curator:
+    with opening.open_dataset(hospital) as curator:
         curator.session("alice").sql(count)
-    with opening.quoting(hospital, "alice") as alice:
+    with opening.open_for_quotes(hospital, "alice") as alice:
         assert alice.price(count).price.epsilon == dearest / 2
         assert alice.budget().personal.spent.epsilon_units > 0
-    with opening.dataset(hospital) as curator:
+    with opening.open_dataset(hospital) as curator:
         assert len(curator.ledger.answers("alice")) == 1
 
 
@@ -76,5 +76,5 @@ def test_headers_are_compared_for_every_private_table(hospital):
 
 
 def test_a_header_has_types_only_where_the_file_has_them(hospital):
-    assert opening.header(hospital / "cities.csv") == [("city", ""), ("region", ""), ("population", "")]
-    assert ("salary", "DOUBLE") in opening.header(hospital / "people.parquet")
+    assert opening.read_header(hospital / "cities.csv") == [("city", ""), ("region", ""), ("population", "")]
+    assert ("salary", "DOUBLE") in opening.read_header(hospital / "people.parquet")

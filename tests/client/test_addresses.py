@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.client.addresses import Address, address_of
+from adomnia.client.addresses import Address, check_address
 from adomnia.errors import Refusal
 
 
@@ -16,7 +16,7 @@ from adomnia.errors import Refusal
     ],
 )
 def test_an_address_is_a_machine_a_port_and_a_path(url, found):
-    assert address_of(url, insecure=False) == found
+    assert check_address(url, insecure=False) == found
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_an_address_is_a_machine_a_port_and_a_path(url, found):
 )
 def test_anything_else_is_refused_and_not_repeated(url):
     with pytest.raises(Refusal, match=r"write it like http://127.0.0.1:8000") as raised:
-        address_of(url, insecure=True)
+        check_address(url, insecure=True)
     assert raised.value.code == "bad_address"
     assert "secret" not in str(raised.value)
 
@@ -37,6 +37,6 @@ def test_anything_else_is_refused_and_not_repeated(url):
 @pytest.mark.parametrize("url", ["http://example.org", "http://10.0.0.1:8000", "http://localhost.example.org"])
 def test_a_token_leaves_the_machine_encrypted_unless_told_otherwise(url):
     with pytest.raises(Refusal, match="pass insecure=True") as raised:
-        address_of(url, insecure=False)
+        check_address(url, insecure=False)
     assert raised.value.code == "insecure"
-    assert address_of(url, insecure=True) == Address(url, loopback=False)
+    assert check_address(url, insecure=True) == Address(url, loopback=False)

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from adomnia.client.addresses import address_of
+from adomnia.client.addresses import check_address
 from adomnia.client.connection import PATIENCE, TRIES, Connection
 from adomnia.errors import Failure, Refusal
 from adomnia.wire.problems import problem_record
@@ -62,7 +62,7 @@ def clock(monkeypatch):
 
 
 def connected(server, url=OTHER):
-    return Connection(address_of(url, insecure=True), TOKEN, 70.0, httpx.MockTransport(server))
+    return Connection(check_address(url, insecure=True), TOKEN, 70.0, httpx.MockTransport(server))
 
 
 def told(code="busy", **more):
@@ -264,7 +264,7 @@ def listening(certificate=None):
 
 
 def got(port):
-    connection = Connection(address_of(f"https://127.0.0.1:{port}", insecure=False), TOKEN, 5.0)
+    connection = Connection(check_address(f"https://127.0.0.1:{port}", insecure=False), TOKEN, 5.0)
     try:
         return connection.get("/me")
     finally:
@@ -290,21 +290,21 @@ def test_who_has_no_encryption_is_not_told_the_token(clock):
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ümlaut", None, 7, b"bytes"])
 def test_what_cannot_be_a_token_is_refused_and_not_shown(token):
     with pytest.raises(Refusal, match="copy it again") as raised:
-        Connection(address_of(OTHER, insecure=False), token, 1.0)
+        Connection(check_address(OTHER, insecure=False), token, 1.0)
     assert raised.value.code == "bad_token"
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
 def test_a_timeout_is_a_number_of_seconds(timeout):
     with pytest.raises(ValueError, match="connect timeout must be a number of seconds"):
-        Connection(address_of(OTHER, insecure=False), TOKEN, timeout)
+        Connection(check_address(OTHER, insecure=False), TOKEN, timeout)
 
 
 @pytest.mark.parametrize(("url", "used"), [(OTHER, False), ("http://10.9.8.7", True)])
 def test_no_proxy_stands_between_a_machine_and_itself(monkeypatch, url, used):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
-    connection = Connection(address_of(url, insecure=True), TOKEN, 1.0)
+    connection = Connection(check_address(url, insecure=True), TOKEN, 1.0)
     through = connection._client._transport_for_url(httpx.URL(url)) is not connection._client._transport
     assert through == used
     connection.close()

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from adomnia.client.rehearsal import rehearsal
+from adomnia.client.rehearsal import rehearse_remote
 from adomnia.session.curator import read_catalog, rehearse
 from adomnia.wire.catalogs import catalog_of, catalog_record
 from kit.hospital import LINKED, declare
@@ -14,7 +14,10 @@ from kit.hospital import LINKED, declare
 def pair(tmp_path_factory):
     """Made up beside the files of the catalog, and made up without them."""
     catalog = declare(tmp_path_factory.mktemp("rehearsal") / "hospital", LINKED)
-    with rehearse(catalog) as near, rehearsal(catalog_of(catalog_record(catalog)), near.session("bob").sql) as far:
+    with (
+        rehearse(catalog) as near,
+        rehearse_remote(catalog_of(catalog_record(catalog)), near.session("bob").sql) as far,
+    ):
         yield near, far
 
 
@@ -65,7 +68,7 @@ code = { type = "id" }
     catalog = declare(tmp_path / "hospital", LINKED)
     (catalog.folder / "catalog.toml").write_text(LINKED + public)
     (catalog.folder / "facts.csv").write_text("code,open,share\n7,true,0.5\n,,\n")
-    with rehearse(read_catalog(catalog.folder)) as near, rehearsal(near.catalog, near.session("bob").sql) as far:
+    with rehearse(read_catalog(catalog.folder)) as near, rehearse_remote(near.catalog, near.session("bob").sql) as far:
         text = "SELECT open, share FROM facts"
         assert far.session("bob").sql(text).records() == near.session("bob").sql(text).records()
         assert far.session("bob").sql(text)["share"] == [0.5, None]

@@ -21,7 +21,7 @@ from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.aggregates import Present, Rows
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.losses import covers
-from adomnia.session.columns import answer_columns
+from adomnia.session.columns import build_columns
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measure, ResultTable
 from adomnia.statistics.count import Count
@@ -145,7 +145,7 @@ def test_it_is_replayed_from_its_record(curator, plan):
 
 def test_its_table_is_the_answer(curator, plan):
     (table,) = drive(split_price(plan, PRICE), executor(curator, plan))
-    columns = answer_columns(plan, dict(zip(plan.statistics, (table,), strict=True)))
+    columns = build_columns(plan, dict(zip(plan.statistics, (table,), strict=True)))
     assert [column.name for column in columns] == ["term", "estimate"]
     assert columns[0].values == ("rows", "values")
 

@@ -26,7 +26,7 @@ from adomnia.engines.check import check_statement
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.registry import EMBEDDED, ENGINES, load_engine
 from adomnia.errors import Failure, Refusal
-from adomnia.pricing.quotes import measures
+from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.aggregates import Histogram, People, Present, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
@@ -291,7 +291,7 @@ QUESTIONS = [
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_the_queries_of_a_question_give_the_integers_of_plain_python(engine, house, database, text):
     batches = defaultdict(list)
-    for measure in measures(lower(text, house), Pure(1)):
+    for measure in list_measures(lower(text, house), Pure(1)):
         batches[measure.query.scan].append(measure.query)
     for batch in map(tuple, batches.values()):
         statement = engine.render(batch)

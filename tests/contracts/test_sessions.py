@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -20,9 +21,12 @@ from adomnia import Failure, Question, Refusal
 from adomnia.client.session import RemoteSession
 from adomnia.pricing.quotes import Quote
 from adomnia.privacy.amounts import EPSILON_UNIT
+from adomnia.session.accounts import Budgets, Past
 from adomnia.session.answer import Answer
+from adomnia.session.batch import MOST_QUESTIONS
+from adomnia.session.contract import Session
 from adomnia.session.explanation import Explanation
-from adomnia.session.session import Budgets, Past, Session
+from adomnia.session.session import LocalSession
 from adomnia.session.table import PrivateTable
 from kit.hospital import CATALOG, person, visit, write
 from kit.serving import HOST, free_port, served, tokens
@@ -185,6 +189,15 @@ def refusal(ask) -> tuple[Any, ...]:
     return (told.code, told.what, told.why, told.fix, told.position, str(told))
 
 
+@pytest.mark.parametrize("kind", [LocalSession, RemoteSession])
+@pytest.mark.parametrize("method", [name for name in vars(Session) if not name.startswith("_")])
+def test_both_take_what_the_contract_says_and_explain_it(kind, method):
+    contract, own = (inspect.signature(getattr(each, method)).parameters for each in (Session, kind))
+    assert list(own.values()) == list(contract.values())
+    assert getattr(kind, method) is not getattr(Session, method)
+    assert inspect.getdoc(getattr(kind, method))
+
+
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_both_give_one_answer(pairs, name):
     bob, (text, payment) = pairs["bob"], QUESTIONS[name]
@@ -285,7 +298,9 @@ def test_a_request_id_belongs_to_one_question(of):
 
 def test_many_at_once_ask_in_one_session_and_pay_once(of):
     bob = of("bob")
-    text = f"SELECT sex, COUNT(*) AS n FROM people WHERE age > {21 if isinstance(bob, Session) else 22} GROUP BY sex"
+    text = (
+        f"SELECT sex, COUNT(*) AS n FROM people WHERE age > {21 if isinstance(bob, LocalSession) else 22} GROUP BY sex"
+    )
     before = bob.budget().personal.spent.rho_units
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda _: bob.sql(text, rho=0.001953125), range(12)))
@@ -335,6 +350,7 @@ def test_both_give_one_batch(pairs):
         (["SELECT COUNT(*) FROM people"], {"error": 5}),
         (["SELECT city FROM cities"], {"epsilon": 1}),
         (["SELECT COUNT(*) FROM people"], {"epsilon": 10**6}),
+        (["SELECT COUNT(*) FROM people"] * (MOST_QUESTIONS + 1), {"epsilon": 1}),
     ],
 )
 def test_both_refuse_a_batch_in_the_same_words(pairs, questions, payment):

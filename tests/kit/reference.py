@@ -271,6 +271,7 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "round": _known(_round),
     "floor": _known(lambda a: float(math.floor(a)) if math.isfinite(a) else a),
     "ceil": _known(lambda a: float(math.ceil(a)) if math.isfinite(a) else a),
+    "trunc": _known(lambda a: float(math.trunc(a)) if math.isfinite(a) else a),
     "ln": _where(lambda a: a > 0, math.log),
     "log10": _where(lambda a: a > 0, math.log10),
     "log2": _where(lambda a: a > 0, math.log2),

@@ -20,7 +20,7 @@ import adomnia.noise.sampler
 from adomnia.errors import Failure
 from adomnia.noise.bits import SystemBits
 from adomnia.noise.choice import weighted_choice
-from adomnia.noise.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
+from adomnia.noise.discrete import discrete_gaussian, discrete_laplace, geometric
 from adomnia.noise.sampler import LogQuadratic
 from kit.bits import BrokenBits
 from kit.laws import fits_the_law, p_value_of_counts, tabulated
@@ -165,7 +165,6 @@ DRAWS = {
     "laplace": lambda bits: discrete_laplace(Fraction(3), (4,), bits),
     "gaussian": lambda bits: discrete_gaussian(Fraction(9), (4,), bits),
     "geometric": lambda bits: geometric(Fraction(3), (4,), bits),
-    "bernoulli": lambda bits: bernoulli_exp(Fraction(1, 3), (4,), bits),
     "choice": lambda bits: weighted_choice(np.array([1, 2, 3]), Fraction(1), bits),
     "huge laplace": lambda bits: discrete_laplace(Fraction(10**30), (1,), bits),
 }
@@ -203,7 +202,6 @@ def test_nothing_that_draws_takes_a_seed():
         discrete_laplace,
         discrete_gaussian,
         geometric,
-        bernoulli_exp,
     ]
     for item in callables:
         names = set(inspect.signature(item).parameters)
@@ -212,7 +210,7 @@ def test_nothing_that_draws_takes_a_seed():
 
 
 def test_noise_never_falls_back_to_bits_of_its_own():
-    for draw in (discrete_laplace, discrete_gaussian, geometric, bernoulli_exp, weighted_choice):
+    for draw in (discrete_laplace, discrete_gaussian, geometric, weighted_choice):
         assert inspect.signature(draw).parameters["bits"].default is inspect.Parameter.empty
 
 

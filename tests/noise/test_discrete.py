@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from math import exp
 
-import mpmath
 import numpy as np
 import pytest
 from scipy.special import bdtr, bdtrc, chdtrc
 
-from adomnia.noise.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, geometric
-from kit.bits import ScriptedBits, SeededBits
-from kit.laws import fits_the_law, gaussian_law, geometric_law, laplace_law, p_value_of_counts, rational
+from adomnia.noise.discrete import discrete_gaussian, discrete_laplace, geometric
+from kit.bits import SeededBits
+from kit.laws import fits_the_law, gaussian_law, geometric_law, laplace_law, p_value_of_counts
 
 MILLION = 10**6
 SCALES = [Fraction(text) for text in ("1/2", "1", "3/2", "3", "10", "100", "1e4", "1e6", "1e12")]
@@ -137,43 +135,6 @@ def pairs_are_independent(left, right, alpha=1e-6):
     return chdtrc(16, ((table - expected) ** 2 / expected).sum()) >= alpha
 
 
-@pytest.mark.parametrize(
-    "rate", [Fraction(text) for text in ("1/1000000", "1/100", "1/2", "1", "7/3", "6", "12")], ids=str
-)
-def test_coins_fall_true_with_probability_exp_of_minus_the_rate(rate, seeded_bits):
-    drawn = bernoulli_exp(rate, (MILLION,), seeded_bits)
-    assert drawn.dtype == np.bool_
-    assert fits_the_chance(int(drawn.sum()), MILLION, exp(-rate))
-
-
-@pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1), Fraction(3)], ids=str)
-def test_coins_of_a_chance_three_percent_off_are_told_apart(rate, seeded_bits):
-    heads = int(bernoulli_exp(rate, (MILLION,), seeded_bits).sum())
-    assert not fits_the_chance(heads, MILLION, 1.03 * exp(-rate))
-    assert not fits_the_chance(heads, MILLION, 0.97 * exp(-rate))
-
-
-def fits_the_chance(heads, throws, chance, alpha=1e-6):
-    """The exact binomial test, two-sided."""
-    return min(bdtr(heads, throws, chance), bdtrc(heads - 1, throws, chance)) >= alpha / 2
-
-
-@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(1), Fraction(355, 113)], ids=str)
-def test_coins_turn_at_the_digit_where_the_exponential_lies(rate):
-    """The first word leaves it open whether the uniform number is below exp(-rate), the second decides."""
-    with mpmath.workdps(80):
-        turn = int(mpmath.floor(mpmath.ldexp(mpmath.exp(-rational(rate)), 126)))
-    for uniform, expected in ((turn - 3, True), (turn + 3, False)):
-        bits = ScriptedBits([[uniform >> 64 << 2], [uniform % 2**64]])
-        assert bernoulli_exp(rate, (1,), bits).tolist() == [expected]
-        assert bits.requests == [1, 1]
-
-
-@pytest.mark.parametrize("rate", [Fraction(10**6), Fraction(10**18), Fraction(10**30)], ids=str)
-def test_coins_of_no_chance_never_fall_true(rate, seeded_bits):
-    assert not bernoulli_exp(rate, (100_000,), seeded_bits).any()
-
-
 SAMPLERS = [
     (discrete_laplace, "scale", (Fraction(1, 100), Fraction(10**30))),
     (discrete_gaussian, "variance", (Fraction(1, 10**4), Fraction(10**60))),
@@ -187,11 +148,6 @@ def test_noise_has_the_shape_that_was_asked_for(sampler, limits, shape, seeded_b
     for parameter in (Fraction(3), Fraction(10**5), limits[1]):
         assert sampler(parameter, shape, seeded_bits).shape == shape
     assert sampler(Fraction(3), shape, seeded_bits).dtype == np.int64
-
-
-@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 4)])
-def test_coins_have_the_shape_that_was_asked_for(shape, seeded_bits):
-    assert bernoulli_exp(Fraction(1), shape, seeded_bits).shape == shape
 
 
 def test_ten_million_draws_come_in_one_request():
@@ -237,7 +193,7 @@ def test_the_limits_of_the_range_are_drawn_and_what_lies_beyond_is_refused(sampl
 )
 @pytest.mark.parametrize(
     ("sampler", "field"),
-    [(discrete_laplace, "scale"), (discrete_gaussian, "variance"), (geometric, "scale"), (bernoulli_exp, "rate")],
+    [(discrete_laplace, "scale"), (discrete_gaussian, "variance"), (geometric, "scale")],
 )
 def test_a_parameter_that_is_no_positive_number_is_refused_by_name_field_rule_and_value(
     sampler, field, value, shown, seeded_bits

@@ -19,7 +19,7 @@ from adomnia.pricing.questions import Question
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
 from adomnia.server.running.served_dataset import ServedDataset
-from adomnia.session.asked import Asked
+from adomnia.session.batch import Batch
 from kit import house
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ def test_a_price_does_not_leave_when_a_question_ends(tmp_path, monkeypatch):
 
 def stripe(catalog: Any, text: str, epsilon: float) -> str:
     """Which lock a question takes: everything that decides it is public."""
-    asked = Asked((Question(text, epsilon=epsilon),), 0.95, catalog.version)
-    identity = asked.identity(asked.paid(asked.plans(catalog), catalog), "any")
+    asked = Batch((Question(text, epsilon=epsilon),), 0.95, catalog.version)
+    identity = asked.identity(asked.price(asked.plans(catalog), catalog), "any")
     return sha256(repr(("question", identity.hex())).encode()).hexdigest()[:2]
 
 

@@ -20,7 +20,7 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from adomnia.client.addresses import address_of
+from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
 from adomnia.client.session import RemoteSession, connect
 from adomnia.errors import AdomniaError, Refusal
@@ -265,7 +265,7 @@ def test_two_hosts_are_one_too_many(shared_house):
 
 
 def lying(reply: Callable[[httpx.Request], httpx.Response]) -> Connection:
-    return Connection(address_of("http://127.0.0.1:8000", insecure=False), "ao_x", 5, httpx.MockTransport(reply))
+    return Connection(check_address("http://127.0.0.1:8000", insecure=False), "ao_x", 5, httpx.MockTransport(reply))
 
 
 @pytest.mark.parametrize("position", [[1e999, 1], [1, -1e999]])
@@ -276,10 +276,12 @@ def test_a_strange_position_of_an_error_is_a_refusal(position):
 
 
 def test_names_of_datasets_that_are_no_texts_are_a_refusal():
-    from adomnia.client.session import _begun
+    from adomnia.client.session import _open_session
 
     with pytest.raises(AdomniaError):
-        _begun(lying(lambda _: httpx.Response(200, json={"name": "a", "datasets": [{"name": 1}]})), None).budget()
+        _open_session(
+            lying(lambda _: httpx.Response(200, json={"name": "a", "datasets": [{"name": 1}]})), None
+        ).budget()
 
 
 def test_a_reply_may_not_grow_when_it_is_unpacked():

@@ -46,17 +46,17 @@ def test_the_text_of_an_answer():
     [(1000, "1,235"), (10, "1,235"), (1, "1,234.6"), (0.02, "1,234.568"), (0, "1,235"), (np.inf, "1,235")],
 )
 def test_a_number_is_as_long_as_its_interval_deserves(half_width, shown):
-    _, rows = display.table(made_up([1234.5678], half_width))
+    _, rows = display.format_table(made_up([1234.5678], half_width))
     assert rows[0][1] == shown
 
 
 def test_whole_numbers_have_no_decimals():
-    _, rows = display.table(made_up([12.0], 0.5, whole=True))
+    _, rows = display.format_table(made_up([12.0], 0.5, whole=True))
     assert rows[0][1] == "12"
 
 
 def test_a_confidence_is_shown_as_it_was_asked_for():
-    headings, _ = display.table(made_up([1.0], confidence=0.999))
+    headings, _ = display.format_table(made_up([1.0], confidence=0.999))
     assert headings[-1] == "99.9% interval"
 
 
@@ -66,7 +66,7 @@ def test_a_replayed_answer_says_that_it_was_free():
 
 def test_a_cost_in_rho_is_shown_in_rho_and_so_is_what_is_left():
     spent = made_up([1.0], event=Concentrated(0.25), left=Left(Fraction(0), Fraction(1, 8), Fraction(0)))
-    assert display.footer(spent)[0] == "Paid: rho 0.25. Left: rho 0.125."
+    assert display.format_footer(spent)[0] == "Paid: rho 0.25. Left: rho 0.125."
 
 
 def test_what_was_free_says_so():
@@ -79,7 +79,7 @@ def test_what_was_free_says_so():
 def test_public_values_are_shown_as_they_are():
     values = (1234567, 0.5, True, None, date(2020, 1, 31))
     shown = replace(made_up([]), columns=(KeyColumn("x", values),), rows=np.arange(5), receipt=None)
-    assert [row[0] for row in display.table(shown)[1]] == ["1234567", "0.5", "True", "", "2020-01-31"]
+    assert [row[0] for row in display.format_table(shown)[1]] == ["1234567", "0.5", "True", "", "2020-01-31"]
 
 
 def test_a_long_answer_is_cut_in_text_and_says_so():

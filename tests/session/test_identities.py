@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.pricing.questions import Question
-from adomnia.session.asked import Asked
+from adomnia.session.batch import Batch
 from sql.hospital import HOSPITAL
 
 IDENTITIES = json.loads((Path(__file__).parents[1] / "fixtures" / "identities.json").read_text())
@@ -24,12 +24,12 @@ PAYMENTS = {
 
 
 def identity(text, payment):
-    asked = Asked((Question(text, **payment),), 0.95, 1)
-    return asked.identity(asked.paid(asked.plans(CATALOG), CATALOG), "any").hex()
+    asked = Batch((Question(text, **payment),), 0.95, 1)
+    return asked.identity(asked.price(asked.plans(CATALOG), CATALOG), "any").hex()
 
 
 def identity_under_a_policy(text):
-    asked = Asked((Question(text),), 0.95, 1)
+    asked = Batch((Question(text),), 0.95, 1)
     return asked.unpriced_identity(asked.plans(CATALOG), CATALOG, "any").hex()
 
 

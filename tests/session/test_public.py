@@ -14,7 +14,7 @@ from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.errors import Failure, Refusal
 from adomnia.session.columns import KeyColumn
-from adomnia.session.public import public_columns
+from adomnia.session.public import read_public_columns
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.parse import parse
 from kit.hospital import LINKED, curated, declare, person, visit
@@ -189,7 +189,7 @@ def test_what_the_second_look_refuses_is_never_read(alice, curator, monkeypatch)
 
 def test_the_columns_are_keys_in_the_order_of_the_question(curator, linked):
     asked = plan_question(parse("SELECT region, city FROM cities ORDER BY city LIMIT 1"), linked)
-    assert public_columns(asked, curator.engine, linked) == (
+    assert read_public_columns(asked, curator.engine, linked) == (
         KeyColumn("region", ("West",)),
         KeyColumn("city", ("Bergen",)),
     )

@@ -10,7 +10,7 @@ import pytest
 from adomnia.catalog.model import View
 from adomnia.errors import Refusal
 from adomnia.privacy.events import Pure
-from adomnia.session.table import PrivateTable, private_table
+from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.lower import lower
 from kit.hospital import LINKED, curated, declare, item, person, visit
 
@@ -47,7 +47,7 @@ class Listener:
 @pytest.fixture(scope="module")
 def tables(linked):
     """Tables by their names; what is asked of them is the text itself."""
-    return lambda name: private_table(Listener(linked), name)
+    return lambda name: open_table(Listener(linked), name)
 
 
 def identity(text, catalog):
@@ -235,7 +235,7 @@ def test_plans_that_differ_are_told_apart(linked):
 @pytest.mark.parametrize("name", CHAINS)
 def test_every_chain_is_answered_and_free_in_sql(session, name):
     chain, text = CHAINS[name]
-    asked, _ = chain(lambda table: private_table(Listener(session.catalog()), table))
+    asked, _ = chain(lambda table: open_table(Listener(session.catalog()), table))
     answer = session.sql(asked, epsilon=1)
     again = session.sql(text, epsilon=1)
     assert (answer.replayed, again.replayed) == (False, True)

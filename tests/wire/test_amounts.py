@@ -17,13 +17,13 @@ from adomnia.wire.amounts import (
     amount_of,
     event_of,
     event_record,
-    exact_float,
+    parse_float_exactly,
     read_float,
     read_json,
     read_json_number,
     read_number,
-    sent,
     text_of,
+    write_number,
 )
 
 
@@ -68,14 +68,14 @@ def test_a_number_of_a_question_arrives_exactly(value):
         wanted = exact(value, "Question", "epsilon")
     except ValueError:  # beyond all sense
         with pytest.raises(Refusal):
-            sent("epsilon", value)
+            write_number("epsilon", value)
         return
-    arrived = read_number(read_json(json.dumps(sent("epsilon", value)).encode()))
+    arrived = read_number(read_json(json.dumps(write_number("epsilon", value)).encode()))
     assert exact(arrived, "Question", "epsilon") == wanted
 
 
 def test_a_number_is_sent_as_it_was_typed_so_that_refusals_show_it_so():
-    assert [sent("delta", value) for value in (1e-9, 5, Decimal("1E-9"), Fraction(1, 3), 2**60)] == [
+    assert [write_number("delta", value) for value in (1e-9, 5, Decimal("1E-9"), Fraction(1, 3), 2**60)] == [
         1e-09,
         5,
         "1E-9",
@@ -87,12 +87,12 @@ def test_a_number_is_sent_as_it_was_typed_so_that_refusals_show_it_so():
 @pytest.mark.parametrize("value", [nan, inf, True, "0.5", None, 10**301, Decimal("nan")])
 def test_what_is_no_number_is_refused_before_it_is_sent(value):
     with pytest.raises(Refusal) as raised:
-        sent("delta", value)
+        write_number("delta", value)
     assert raised.value.code == "bad_price"
     if value is not None:
         for name in ("epsilon", "rho"):
             with pytest.raises(Refusal, match="The price") as raised:
-                sent(name, value)
+                write_number(name, value)
             assert raised.value.code == "price"
 
 
@@ -118,13 +118,13 @@ def test_a_number_in_text_is_no_json_number():
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_is_read_as_that_float(value):
-    assert exact_float(repr(value)) == value
-    assert isinstance(exact_float(repr(value)), float)
+    assert parse_float_exactly(repr(value)) == value
+    assert isinstance(parse_float_exactly(repr(value)), float)
 
 
 @pytest.mark.parametrize("text", ["0.10000000000000000001", "1e-999", "1e999"])
 def test_digits_that_no_float_has_are_kept(text):
-    assert exact_float(text) == Decimal(text)
+    assert parse_float_exactly(text) == Decimal(text)
 
 
 @pytest.mark.parametrize(

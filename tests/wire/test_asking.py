@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from adomnia.errors import Refusal
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
+from adomnia.session.batch import MOST_QUESTIONS
 from adomnia.wire.amounts import read_json
 from adomnia.wire.asking import (
     Ask,
@@ -113,6 +114,12 @@ def test_a_malformed_batch_is_refused_by_the_model(body):
         received(AskBatch, body)
 
 
+def test_how_many_questions_a_batch_may_have_is_described_by_the_model_and_refused_by_the_session():
+    questions = AskBatch.model_json_schema()["properties"]["questions"]
+    assert questions["maxItems"] == MOST_QUESTIONS
+    assert len(received(AskBatch, {"questions": [COUNT] * (MOST_QUESTIONS + 1)}).questions) == MOST_QUESTIONS + 1
+
+
 @pytest.mark.parametrize("body", [{}, {"sql": SQL, "questions": [SQL]}, {"together": True}])
 def test_a_price_is_of_one_question_or_of_several(body):
     with pytest.raises(ValidationError):
@@ -141,6 +148,6 @@ def test_the_schema_says_what_the_session_will_take():
     fields = Ask.model_json_schema()["properties"]
     assert fields["confidence"]["exclusiveMaximum"] == 1
     assert fields["sql"]["maxLength"] == 65536
-    assert fields["rows"]["anyOf"][0] == {"type": "integer", "minimum": 1, "maximum": 2**53 - 1}
+    assert fields["rows"]["anyOf"][0] == {"type": "integer", "minimum": 1, "maximum": 10**15}
     assert fields["effort"]["anyOf"][0]["enum"] == ["normal", "high"]
     assert Ask.model_json_schema()["additionalProperties"] is False

@@ -102,8 +102,7 @@ def numerical_composition(events: Iterable[Event], delta: Number) -> Approximate
 
     Scalar noise counts by its own law, pure and approximate events as randomised response, the worst of their kind.
     """
-    from dp_accounting.pld.privacy_loss_distribution import identity  # seconds to import
-
+    identity = _accountant().privacy_loss_distribution.identity
     target = proportion(delta, "numerical_composition", "delta")
     counts = Counter(part for event in events for part in _flatten(event))
     if not counts:
@@ -196,6 +195,17 @@ def _grid_step(counts: Counter[Event]) -> float:
     return max(min(1e-4, min(sizes.values()) / 4), reach / 2e6)
 
 
+def _accountant() -> Any:  # noqa: ANN401 - dp-accounting ships no types
+    """The library behind `numerical_composition`: an extra, and seconds to import."""
+    try:
+        from dp_accounting import pld
+    except ImportError:
+        raise ImportError(
+            "numerical_composition needs dp-accounting. Fix: pip install 'adomnia[accounting]'."
+        ) from None
+    return pld
+
+
 @singledispatch
 def _loss_distribution(event: Event, interval: float) -> _Distribution:
     rule = "must have a loss distribution of their own"
@@ -210,30 +220,25 @@ def _(event: Pure | BoundedRange, interval: float) -> _Distribution:
 
 @_loss_distribution.register
 def _(event: Approximate, interval: float) -> _Distribution:
-    from dp_accounting.pld import common, privacy_loss_distribution
-
-    failure = common.DifferentialPrivacyParameters(0.0, nextafter(float(event.delta), 1.0))
-    lost = privacy_loss_distribution.from_privacy_parameters(failure, interval)
+    pld = _accountant()
+    failure = pld.common.DifferentialPrivacyParameters(0.0, nextafter(float(event.delta), 1.0))
+    lost = pld.privacy_loss_distribution.from_privacy_parameters(failure, interval)
     return _loss_distribution(Pure(event.epsilon), interval).compose(lost)
 
 
 @_loss_distribution.register
 def _(event: ScalarLaplace, interval: float) -> _Distribution:
-    from dp_accounting.pld.privacy_loss_distribution import from_discrete_laplace_mechanism
-
     rate = nextafter(float(1 / event.scale), inf)
-    return from_discrete_laplace_mechanism(
+    return _accountant().privacy_loss_distribution.from_discrete_laplace_mechanism(
         rate, event.distance, value_discretization_interval=interval, use_connect_dots=True
     )
 
 
 @_loss_distribution.register
 def _(event: ScalarGaussian, interval: float) -> _Distribution:
-    from dp_accounting.pld.privacy_loss_distribution import from_discrete_gaussian_mechanism
-
     if event.variance > _LARGEST_VARIANCE:
         raise ValueError(f"numerical_composition variance must be <= 1e10, got {event.variance}.")
     sigma = nextafter(sqrt(event.variance), 0.0)
-    return from_discrete_gaussian_mechanism(
+    return _accountant().privacy_loss_distribution.from_discrete_gaussian_mechanism(
         sigma, event.distance, value_discretization_interval=interval, use_connect_dots=True
     )

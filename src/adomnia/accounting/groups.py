@@ -23,7 +23,7 @@ from adomnia.privacy.losses import loss
 if TYPE_CHECKING:
     from fractions import Fraction
 
-__all__ = ["Guarantee", "group_privacy", "replacement_privacy"]
+__all__ = ["Guarantee", "group_privacy"]
 
 Guarantee: TypeAlias = Pure | Concentrated | Approximate
 
@@ -33,15 +33,12 @@ _LARGEST_EPSILON = 5_000  # e**5000 times the smallest delta there is, 1e-300, i
 def group_privacy(event: Event, size: int) -> Guarantee:
     """The guarantee of an event when that many people are added or removed at once.
 
+    Replacing one person by another is a group of two: one leaves and one comes.
+
     >>> group_privacy(Pure(0.5), 3)
     Pure(epsilon=Fraction(3, 2))
     """
     return _guarantee(event, whole(size, "group_privacy", "size"))
-
-
-def replacement_privacy(event: Event) -> Guarantee:
-    """The guarantee of an event when one person is replaced by another: one is removed and one added."""
-    return group_privacy(event, 2)
 
 
 @singledispatch

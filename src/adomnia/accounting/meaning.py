@@ -14,6 +14,7 @@ from adomnia.privacy.events import Approximate, Event, Pure
 from adomnia.privacy.losses import loss
 
 __all__ = [
+    "FALSE_ALARMS",
     "advantage",
     "concentrated_advantage",
     "concentrated_detection",
@@ -23,11 +24,10 @@ __all__ = [
     "gaussian_detection",
     "odds_factor",
     "posterior",
-    "probability_bounds",
 ]
 
 _LARGEST_LOGARITHM = 700.0  # exp of it is still a float, and times the smallest rate, 1e-300, it is still above 1
-_FALSE_ALARMS = 0.01
+FALSE_ALARMS = 0.01  # the rate of the test that sentences speak of
 
 
 def odds_factor(epsilon: Number) -> float:
@@ -45,12 +45,6 @@ def posterior(prior: Number, epsilon: Number) -> float:
     before = _probability(prior, "posterior", "prior")
     shrinking = exp(-float(positive(epsilon, "posterior", "epsilon")))
     return before / (before + (1 - before) * shrinking)
-
-
-def probability_bounds(probability: Number, epsilon: Number, delta: Number = 0) -> tuple[float, float]:
-    """The least and greatest probability of an outcome without a person, given its probability with them."""
-    rate = _probability(probability, "probability_bounds", "probability")
-    return 1 - detection(1 - rate, epsilon, delta), detection(rate, epsilon, delta)
 
 
 def detection(false_positive_rate: Number, epsilon: Number, delta: Number = 0) -> float:
@@ -120,9 +114,9 @@ def explain_guarantee(guarantee: Event | Number, prior: Number) -> str:
     if cost.epsilon is not None:
         return f"{opening} they can give at most {_format_probability(posterior(prior, cost.epsilon))}. {limits}"
     hits = _best_detection(event)
-    after = before * hits / (before * hits + (1 - before) * _FALSE_ALARMS)
+    after = before * hits / (before * hits + (1 - before) * FALSE_ALARMS)
     return (
-        f"{opening} any test that names {_format_probability(_FALSE_ALARMS)} of the people who are not in it names at "
+        f"{opening} any test that names {_format_probability(FALSE_ALARMS)} of the people who are not in it names at "
         f"most {_format_probability(hits)} of those who are; when it names you they can give at most "
         f"{_format_probability(after)}. {limits}"
     )
@@ -130,9 +124,9 @@ def explain_guarantee(guarantee: Event | Number, prior: Number) -> str:
 
 def _best_detection(event: Event) -> float:
     if isinstance(event, Approximate):
-        return detection(_FALSE_ALARMS, event.epsilon, event.delta)
+        return detection(FALSE_ALARMS, event.epsilon, event.delta)
     cost = loss(event)
-    return concentrated_detection(_FALSE_ALARMS, cost.rho, cost.delta)
+    return concentrated_detection(FALSE_ALARMS, cost.rho, cost.delta)
 
 
 def _gaussian_shift(rho: Number, owner: str) -> float:

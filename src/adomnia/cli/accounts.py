@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Account:
+class AccountSummary:
     """A budget and what was spent of it: an analyst's, or without a name the dataset's, which has no policy."""
 
     name: str | None
@@ -44,18 +44,23 @@ def print_promises_json(promises: Sequence[Promise]) -> None:
     pages.show_json([asdict(promise) for promise in promises])
 
 
-def print_budgets(accounts: Sequence[Account]) -> None:
+def print_budgets(accounts: Sequence[AccountSummary]) -> None:
     """One account a line, the dataset's last."""
     table = pages.table(("Who", "Budget", "Spent", "Left", "Answers"), {4})
     for account in accounts:
-        row = (budget(account.filter), spent(account.filter), left(account.filter), f"{account.answers:,}")
+        row = (
+            format_budget(account.filter),
+            format_spent(account.filter),
+            format_left(account.filter),
+            f"{account.answers:,}",
+        )
         table.add_row(account.name or Text("all together", "bold"), *row)
     pages.show(table, "", "What somebody spends counts in their own line and in the last one.")
     if any(account.policy not in {None, Policy()} for account in accounts):
         pages.show("", _next_questions(accounts))
 
 
-def _next_questions(accounts: Sequence[Account]) -> Table:
+def _next_questions(accounts: Sequence[AccountSummary]) -> Table:
     """What policies say: who sets the price, and how far that goes."""
     table = pages.table(("Who", "Policy", "The next question"))
     for account in accounts:
@@ -64,11 +69,11 @@ def _next_questions(accounts: Sequence[Account]) -> Table:
     return table
 
 
-def print_budgets_json(accounts: Sequence[Account]) -> None:
+def print_budgets_json(accounts: Sequence[AccountSummary]) -> None:
     pages.show_json([as_record(account) for account in accounts])
 
 
-def as_record(account: Account) -> dict[str, object]:
+def as_record(account: AccountSummary) -> dict[str, object]:
     """An account as plain data; amounts are exact texts. The dataset's has no name."""
     total, used = account.filter.budget, account.filter.spent
     return {
@@ -96,13 +101,13 @@ def _as_record(policy: Policy, account: Filter) -> dict[str, object]:
     }
 
 
-def budget(account: Filter) -> str:
+def format_budget(account: Filter) -> str:
     total = account.budget
     delta = f", delta {show_down(total.delta)}" if total.delta else ""
     return f"epsilon {show_down(total.epsilon)}{delta}"
 
 
-def spent(account: Filter) -> str:
+def format_spent(account: Filter) -> str:
     """In epsilon while every spend was pure, in rho afterwards."""
     used = account.spent
     if used.pure:
@@ -110,7 +115,7 @@ def spent(account: Filter) -> str:
     return f"rho {show_up(used.rho_units * EPSILON_UNIT)}"
 
 
-def left(account: Filter) -> str:
+def format_left(account: Filter) -> str:
     """What may still be paid: in pure epsilon, or in rho, not both."""
     rest = account.left()
     ways = [f"epsilon {show_down(rest.epsilon)}"] if account.spent.pure else []

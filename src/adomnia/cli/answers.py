@@ -24,7 +24,7 @@ MADE_UP = "Made-up rows: nothing was read and nothing was spent. The real answer
 
 def print_table(answer: Answer, mock: bool = False) -> None:
     """Values rounded to what their intervals deserve, then what they cost."""
-    headings, rows = display.table(answer)
+    headings, rows = display.format_table(answer)
     shown = pages.table(headings, _numeric(answer))
     for row in rows:
         shown.add_row(*row)
@@ -65,8 +65,8 @@ def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
 def notes(answer: Answer, mock: bool) -> list[str]:
     """What stands below the rows."""
     if mock and answer.cost is not None:
-        return [f"{MADE_UP} {display.cost(answer.cost)}."]
-    return display.footer(answer)
+        return [f"{MADE_UP} {display.format_cost(answer.cost)}."]
+    return display.format_footer(answer)
 
 
 def _numeric(answer: Answer) -> Iterator[int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adomnia.cli import pages
 from adomnia.explaining.explanations import error_in_words, noise_in_words, sensitivity_in_words
 from adomnia.privacy.events import to_record
-from adomnia.session.display import cost
+from adomnia.session.display import format_cost
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -31,7 +31,7 @@ def print_table(quote: Quote) -> None:
         *(f"{cap}." for cap in quote.caps),
         *(f"{finding}." for finding in quote.findings),
         *([HIGH_EFFORT] if quote.effort == "high" else ()),
-        f"In all: {cost(quote.event)}. No private data was read, and nothing was spent.",
+        f"In all: {format_cost(quote.event)}. No private data was read, and nothing was spent.",
     )
 
 
@@ -40,7 +40,9 @@ def measurements(quote: Quote) -> Table:
     table = pages.table(("Measured", "Groups", "One person moves it by", "Because", "Noise", "Price"), {1, 2})
     for line in quote.measurements:
         groups = f"at most {line.cells:,}" if quote.findings else f"{line.cells:,}"
-        table.add_row(line.what, groups, sensitivity_in_words(line), line.why, noise_in_words(line), cost(line.price))
+        table.add_row(
+            line.what, groups, sensitivity_in_words(line), line.why, noise_in_words(line), format_cost(line.price)
+        )
     return table
 
 

@@ -14,6 +14,7 @@ from adomnia.mechanisms.secret import Secret
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget, Filter
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.session.contract import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from adomnia.noise.bits import Bits
 
 BUDGET = Budget(epsilon=2)
-CONFIDENCE = 0.95
 LEAST_EPSILON = Decimal("0.02")  # a hundred questions empty the budget: enough to see it, and never a long wait
 MOST_EPSILON = Decimal(2)
 ONE_PERSON = Sensitivity(l1=1, monotone=True)  # a person is one row, and a row is counted or not
@@ -52,7 +52,7 @@ class Town:
 
 
 @dataclass(frozen=True)
-class Question:
+class AgeQuestion:
     """How many people with diabetes are at least this old."""
 
     at_least: int = 0
@@ -62,7 +62,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class NoisyCount:
     """A question that was paid for. The truth is shown only because the town is made up."""
 
     question: str
@@ -80,7 +80,7 @@ class Demonstration:
     price: Pure
     noise: DiscreteLaplace
     half_width: int
-    answers: tuple[Answer, ...]
+    answers: tuple[NoisyCount, ...]
     refused: str
     refusal: Refusal
 
@@ -101,12 +101,12 @@ def price_of(text: str) -> Pure:
     return Pure(epsilon)
 
 
-def questions() -> Iterator[Question]:
+def ask_by_age() -> Iterator[AgeQuestion]:
     """Overlapping ones, so that no partition makes them cheaper together: everyone, then 10 or more, 20 or more, ..."""
-    yield Question()
+    yield AgeQuestion()
     for years in range(10, 20):
         for age in range(years, 110, 10):
-            yield Question(age)
+            yield AgeQuestion(age)
 
 
 def demonstrate(price: Pure, bits: Bits) -> Demonstration:
@@ -115,8 +115,8 @@ def demonstrate(price: Pure, bits: Bits) -> Demonstration:
     noise = DiscreteLaplace.calibrated(ONE_PERSON, price)
     half_width = noise.interval(CONFIDENCE).half_width
     budget = Filter(BUDGET)
-    answers: list[Answer] = []
-    for question in questions():
+    answers: list[NoisyCount] = []
+    for question in ask_by_age():
         event = noise.event(ONE_PERSON)
         try:
             budget = budget.after(event)  # pay first; only then may the people be counted
@@ -126,5 +126,5 @@ def demonstrate(price: Pure, bits: Bits) -> Demonstration:
             )
         exact = town.exact_diabetics(question.at_least)
         noisy = noise.release(Secret(np.array([exact]), ONE_PERSON, event), bits)
-        answers.append(Answer(str(question), int(noisy[0]), exact, budget.left().epsilon))
+        answers.append(NoisyCount(str(question), int(noisy[0]), exact, budget.left().epsilon))
     raise AssertionError("The demonstration has more questions than its budget can pay for.")

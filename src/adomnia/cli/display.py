@@ -15,16 +15,17 @@ from rich.table import Table
 from rich.text import Text
 
 from adomnia.accounting import meaning
-from adomnia.cli.demonstration import BUDGET, CONFIDENCE
+from adomnia.cli.demonstration import BUDGET
 from adomnia.privacy.amounts import show_down, show_up
 from adomnia.privacy.events import Pure, to_record
+from adomnia.session.contract import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import RenderableType
 
-    from adomnia.cli.demonstration import Answer, Demonstration
+    from adomnia.cli.demonstration import Demonstration, NoisyCount
 
 WIDTH = 80
 PLOT_WIDTH = 61
@@ -162,7 +163,7 @@ def receipts(shown: Demonstration) -> RenderableType:
     """What was asked, answered and left, and at the end what was refused; a long middle is left out."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False)
     table.add_column("Question", style="")
-    for name in ("Answer", f"{CONFIDENCE:.0%} interval", "Truth", "Left"):
+    for name in ("NoisyCount", f"{CONFIDENCE:.0%} interval", "Truth", "Left"):
         table.add_column(name, justify="right")
     hidden = len(shown.answers) - SHOWN_ROWS
     for place, answer in enumerate(shown.answers):
@@ -181,6 +182,6 @@ def receipts(shown: Demonstration) -> RenderableType:
     return table
 
 
-def interval(answer: Answer, half_width: int) -> tuple[int, int]:
+def interval(answer: NoisyCount, half_width: int) -> tuple[int, int]:
     """Where the exact count lies at the stated confidence; a count is never negative, and saying so is free."""
     return max(0, answer.noisy - half_width), max(0, answer.noisy + half_width)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Format, Output, number, share
+from adomnia.cli.options import Format, Output, parse_number, parse_share
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ adomnia meaning 1
 adomnia meaning 0.5 --delta 1e-6 --household 3 --prior 0.2
 """
 LIMITS = "All this bounds what somebody's own rows reveal, not what can be learned about them from everybody else's."
-_FALSE_ALARMS = 0.01
 _PRIORS = ("0.01", "0.5")
 _LARGEST_HOUSEHOLD = 1_000_000
 
@@ -69,7 +68,7 @@ def meaning(
     """Say what an epsilon means: how far it can move beliefs about a person, and about a household."""
     from adomnia.cli import pages
 
-    priors = [share("prior", written) for written in prior or _PRIORS]
+    priors = [parse_share("prior", written) for written in prior or _PRIORS]
     one, people = _guarantee(epsilon, delta), _people(household)
     group = _for_group(one, people)
     alone, together = _about(one, 1, priors), None if group is None else _about(group, people, priors)
@@ -83,14 +82,14 @@ def _guarantee(epsilon: str, delta: str) -> Approximate:
     from adomnia.privacy.events import Approximate
 
     try:
-        return Approximate(number("epsilon", epsilon) or 0, number("delta", delta) or 0)
+        return Approximate(parse_number("epsilon", epsilon) or 0, parse_number("delta", delta) or 0)
     except ValueError as error:
         why = str(error).removeprefix("Approximate ").rstrip(".")
         raise Refusal("The guarantee's", why, "write for example adomnia meaning 1 --delta 1e-6") from None
 
 
 def _people(written: str) -> int:
-    size = number("household", written)
+    size = parse_number("household", written)
     # The range first: the integer of a short text such as 1e999999999 has no end.
     if size is None or not size.is_finite() or not 1 <= size <= _LARGEST_HOUSEHOLD or size != int(size):
         why = f"is not a whole number from 1 to {_LARGEST_HOUSEHOLD:,}"
@@ -112,14 +111,14 @@ def _for_group(one: Approximate, people: int) -> Approximate | None:
 
 
 def _about(guarantee: Approximate, people: int, priors: Sequence[float]) -> Meaning:
-    from adomnia.accounting.meaning import detection, odds_factor, posterior
+    from adomnia.accounting.meaning import FALSE_ALARMS, detection, odds_factor, posterior
 
     epsilon, delta = guarantee.epsilon, guarantee.delta
-    found = detection(_FALSE_ALARMS, epsilon, delta)
+    found = detection(FALSE_ALARMS, epsilon, delta)
 
     def after(before: float) -> float:
         named = before * found
-        return named / (named + (1 - before) * _FALSE_ALARMS) if delta else posterior(before, epsilon)
+        return named / (named + (1 - before) * FALSE_ALARMS) if delta else posterior(before, epsilon)
 
     beliefs = tuple((before, after(before)) for before in priors)
     return Meaning(people, epsilon, delta, odds_factor(epsilon), found, beliefs)

@@ -1,11 +1,11 @@
-"""A dataset as a command opens it: with a bar while its index is built, on made-up rows, or its ledger alone."""
+"""How commands open a dataset: with a progress bar while its index is built, on made-up rows, or its ledger alone."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from adomnia.cli.building import building
+from adomnia.cli.progress import show_progress
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
 from adomnia.session.curator import LEDGER, MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.ledger import Ledger
+    from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
-    from adomnia.session.session import Session
 
 
 @contextmanager
-def dataset(folder: Path) -> Iterator[Curator]:
+def open_dataset(folder: Path) -> Iterator[Curator]:
     """The dataset of a folder; the index is built where it is missing."""
-    with building() as tell:
+    with show_progress() as tell:
         curator = open_folder(folder, tell)
     with curator:
         yield curator
 
 
 @contextmanager
-def rehearsal(folder: Path) -> Iterator[Curator]:
+def open_rehearsal(folder: Path) -> Iterator[Curator]:
     """The same catalog over made-up rows: private files are not opened, and the ledger ends with the command."""
     with rehearse(read_catalog(folder)) as curator:
         yield curator
 
 
 @contextmanager
-def ledger(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
+def open_accounts(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
     """The catalog and the ledger of a folder; where nobody has asked yet, one in memory stands in for it."""
     catalog = read_catalog(folder)
     path = folder / STATE / LEDGER
@@ -46,17 +46,17 @@ def ledger(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
 
 
 @contextmanager
-def quoting(folder: Path, analyst: str | None) -> Iterator[Session]:
+def open_for_quotes(folder: Path, analyst: str | None) -> Iterator[Session]:
     """A session that prices and explains as the real one would: made-up rows, and the accounts as they are."""
-    with ledger(folder) as (catalog, accounts), rehearse(catalog) as curator:
+    with open_accounts(folder) as (catalog, accounts), rehearse(catalog) as curator:
         in_memory, curator.kernel.ledger = curator.ledger, accounts
         try:
-            yield session(curator, analyst)
+            yield open_session(curator, analyst)
         finally:
             curator.kernel.ledger = in_memory
 
 
-def session(curator: Curator, analyst: str | None) -> Session:
+def open_session(curator: Curator, analyst: str | None) -> Session:
     """For the analyst who was named, or else the first one of the catalog."""
     return curator.session(analyst or curator.catalog.analysts[0].name)
 
@@ -68,7 +68,7 @@ def check_headers(folder: Path, catalog: Catalog) -> None:
             load_engine().check_header(folder / table.source, table)
 
 
-def header(path: Path) -> list[tuple[str, str]]:
+def read_header(path: Path) -> list[tuple[str, str]]:
     """The names and types of a file's columns; a CSV file has no types."""
     if path.suffix.lower() not in {".csv", ".tsv", ".parquet"}:
         raise Refusal(f"File {path.name}", "is neither CSV nor Parquet", "name files that end in .csv or .parquet")

@@ -27,7 +27,6 @@ adomnia budget examples/hospital
 
 adomnia budget examples/hospital --format json
 """
-CATALOG = "catalog.toml"
 
 
 def init(
@@ -40,14 +39,16 @@ def init(
 
     No bound, unit or budget is ever guessed from the data: these lines are left for you.
     """
-    target = folder / CATALOG
+    from adomnia.catalog.read import FILE
+
+    target = folder / FILE
     if target.exists():
         raise Refusal(f"{target}", "is there already", "move it away, or name another folder")
     files = [*(csv or []), *(parquet or [])]
     if bool(files) == (from_smartnoise is not None):
         why = "needs either files to describe or SmartNoise metadata"
         raise Refusal("adomnia init", why, "give --csv FILE, --parquet FILE or --from-smartnoise FILE")
-    text = _imported(from_smartnoise) if from_smartnoise else _drafted(folder, files)
+    text = _import_smartnoise(from_smartnoise) if from_smartnoise else _draft_catalog(folder, files)
     folder.mkdir(parents=True, exist_ok=True)
     with target.open("x", encoding="utf-8") as file:
         file.write(text)
@@ -73,29 +74,29 @@ def budget(folder: Folder, form: Output = Format.TABLE) -> None:
     """Say who spent what, what is left, and what the next question costs if a policy sets its price."""
     from adomnia.cli import accounts, opening
 
-    with opening.ledger(folder) as (catalog, ledger):
+    with opening.open_accounts(folder) as (catalog, ledger):
         found = [
-            accounts.Account(one.name, ledger.account(one.name), len(ledger.answers(one.name)), one.policy)
+            accounts.AccountSummary(one.name, ledger.account(one.name), len(ledger.answers(one.name)), one.policy)
             for one in catalog.analysts
         ]
-        total = accounts.Account(None, ledger.account(), sum(account.answers for account in found))
+        total = accounts.AccountSummary(None, ledger.account(), sum(account.answers for account in found))
     if form is Format.JSON:
         accounts.print_budgets_json([*found, total])
     else:
         accounts.print_budgets([*found, total])
 
 
-def _drafted(folder: Path, files: list[Path]) -> str:
+def _draft_catalog(folder: Path, files: list[Path]) -> str:
     from adomnia.catalog.write import draft
-    from adomnia.cli.opening import header
+    from adomnia.cli.opening import read_header
 
     if len({file.stem.lower() for file in files}) < len(files):
         raise Refusal("adomnia init", "was given two files of one name", "rename one: tables are called after files")
     sources = {file.stem: Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix() for file in files}
-    return draft(folder.resolve().name, {file.stem: header(file) for file in files}, sources)
+    return draft(folder.resolve().name, {file.stem: read_header(file) for file in files}, sources)
 
 
-def _imported(metadata: Path) -> str:
+def _import_smartnoise(metadata: Path) -> str:
     from adomnia.catalog.smartnoise import from_smartnoise
 
     try:

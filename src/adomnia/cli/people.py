@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -62,11 +61,11 @@ def list_users(folder: Folder, form: Output = Format.TABLE) -> None:
     with _access(folder) as access:
         found = access.users()
     if form is Format.JSON:
-        pages.show_json([{**asdict(each), "created": _time(each.created)} for each in found])
+        pages.show_json([{**asdict(each), "created": _iso_time(each.created)} for each in found])
         return
     table = pages.table(("Name", "Role", "Password", "Since (UTC)"))
     for each in found:
-        table.add_row(each.name, each.role, "chosen" if each.has_password else "not yet", _shown(each.created))
+        table.add_row(each.name, each.role, "chosen" if each.has_password else "not yet", _format_time(each.created))
     pages.show(table)
 
 
@@ -106,7 +105,7 @@ def create_token(
     with _access(folder) as access:
         secret, made = access.create_token(name, label, days)
     typer.echo(secret)
-    until = "until it is revoked" if made.expires is None else f"until {_shown(made.expires)} UTC"
+    until = "until it is revoked" if made.expires is None else f"until {_format_time(made.expires)} UTC"
     typer.echo(f"Token {made.id} of {name}, valid {until}. Keep it like a password: it is not shown again.", err=True)
 
 
@@ -126,8 +125,8 @@ def list_tokens(
         return
     table = pages.table(("Id", "User", "Label", "Since (UTC)", "Until (UTC)", "State"))
     for each in found:
-        until = "no end" if each.expires is None else _shown(each.expires)
-        table.add_row(each.id, each.user, each.label, _shown(each.created), until, _state(each))
+        until = "no end" if each.expires is None else _format_time(each.expires)
+        table.add_row(each.id, each.user, each.label, _format_time(each.created), until, _state(each))
     pages.show(table)
 
 
@@ -165,6 +164,8 @@ def _role(written: str) -> Role:
 
 def _check_analyst(folder: Path, name: str, role: Role) -> None:
     """Refuse an analyst to whom the catalog gives no budget: they could ask nothing."""
+    import json
+
     from adomnia.server.access import Role
     from adomnia.session.curator import read_catalog
 
@@ -187,8 +188,8 @@ def _print_link(access: Access, name: str, form: Format) -> None:
 
 
 def _record(each: Token) -> dict[str, object]:
-    expires = None if each.expires is None else _time(each.expires)
-    return {**asdict(each), "created": _time(each.created), "expires": expires, "state": _state(each)}
+    expires = None if each.expires is None else _iso_time(each.expires)
+    return {**asdict(each), "created": _iso_time(each.created), "expires": expires, "state": _state(each)}
 
 
 def _state(each: Token) -> str:
@@ -198,9 +199,9 @@ def _state(each: Token) -> str:
     return "expired" if over else "valid"
 
 
-def _time(seconds: float) -> str:
+def _iso_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def _shown(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"

@@ -2,35 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from adomnia.cli.options import (
-    Analyst,
-    AnswerFormat,
-    Confidence,
-    Delta,
-    Effort,
-    Epsilon,
-    Error,
-    Folder,
-    Format,
-    Output,
-    Rho,
-    Rows,
-    Text,
-    Together,
-    Weights,
-    number,
-    rows,
-    share,
-    weights,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from adomnia.cli.options import AnswerFormat, Format, Output
+from adomnia.cli.question_options import QuestionOptions, with_question_options
 
 SQL_EXAMPLES = """Examples
 
@@ -60,18 +37,9 @@ adomnia explain examples/hospital "SELECT SUM(cost), AVG(cost) FROM visits" --ep
 """
 
 
-def sql(  # noqa: PLR0913, PLR0917 - the options of a command
-    folder: Folder,
-    text: Text,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    error: Error = None,
-    delta: Delta = None,
-    weight: Weights = None,
-    size: Rows = None,
-    effort: Effort = "normal",
-    confidence: Confidence = "0.95",
-    analyst: Analyst = None,
+@with_question_options
+def sql(
+    asked: QuestionOptions,
     form: Annotated[AnswerFormat, typer.Option("--format", help="For people, or for programs.")] = AnswerFormat.TABLE,
     mock: Annotated[bool, typer.Option("--mock", help="Ask made-up rows: nothing is read or spent.")] = False,
     request_id: Annotated[str | None, typer.Option(help="A name of your own for this request.")] = None,
@@ -85,13 +53,13 @@ def sql(  # noqa: PLR0913, PLR0917 - the options of a command
     from adomnia.cli import answers, opening
     from adomnia.explaining.explanations import is_explain
 
-    payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
-    if is_explain(text):
-        explain_to((folder, analyst), text, payment, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
+    if is_explain(asked.text):
+        print_explanation(asked, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
         return
-    with (opening.rehearsal if mock else opening.dataset)(folder) as curator:
-        session = opening.session(curator, analyst)
-        answer = session.sql(text, **payment, request_id=request_id, replay=not fresh)
+    payment = asked.payment()
+    with (opening.open_rehearsal if mock else opening.open_dataset)(asked.folder) as curator:
+        session = opening.open_session(curator, asked.analyst)
+        answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh)
     match form:
         case AnswerFormat.TABLE:
             answers.print_table(answer, mock)
@@ -101,19 +69,10 @@ def sql(  # noqa: PLR0913, PLR0917 - the options of a command
             answers.print_csv(answer, mock)
 
 
-def price(  # noqa: PLR0913, PLR0917 - the options of a command
-    folder: Folder,
-    text: Text,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    error: Error = None,
-    delta: Delta = None,
-    weight: Weights = None,
-    size: Rows = None,
-    effort: Effort = "normal",
-    confidence: Confidence = "0.95",
-    analyst: Analyst = None,
-    together: Together = False,
+@with_question_options
+def price(
+    asked: QuestionOptions,
+    together: Annotated[bool, typer.Option("--together", help="Errors that are kept in all groups at once.")] = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Show the bill of a question before paying: every measurement, its noise, the error to expect.
@@ -122,61 +81,32 @@ def price(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     from adomnia.cli import bills, opening
 
-    payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
-    with opening.quoting(folder, analyst) as session:
-        quote = session.price(text, **payment, together=together)
+    payment = asked.payment()
+    with opening.open_for_quotes(asked.folder, asked.analyst) as session:
+        quote = session.price(asked.text, **payment, together=together)
     if form is Format.JSON:
         bills.print_json(quote)
     else:
         bills.print_table(quote)
 
 
-def explain(  # noqa: PLR0913, PLR0917 - the options of a command
-    folder: Folder,
-    text: Text,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    error: Error = None,
-    delta: Delta = None,
-    weight: Weights = None,
-    size: Rows = None,
-    effort: Effort = "normal",
-    confidence: Confidence = "0.95",
-    analyst: Analyst = None,
-    form: Output = Format.TABLE,
-) -> None:
+@with_question_options
+def explain(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
     """Explain a question as a tree: whose rows, what is measured and why so much noise; with a price, what it buys.
 
     It follows from the catalog and from what was spent: no private data is read and nothing is spent.
     """
-    payment = _payment((epsilon, rho, error, delta), weight, size, (effort, confidence))
-    explain_to((folder, analyst), text, payment, form)
+    print_explanation(asked, form)
 
 
-def explain_to(asker: tuple[Path, str | None], text: str, payment: Mapping[str, Any], form: Format) -> None:
-    """Print the tree of a question, as it is to an analyst of a dataset."""
+def print_explanation(asked: QuestionOptions, form: Format) -> None:
+    """Print the explanation of a question: a tree, or JSON."""
     from adomnia.cli import opening, pages
 
-    with opening.quoting(*asker) as session:
-        tree = session.explain(text, **payment).tree
+    payment = asked.payment()
+    with opening.open_for_quotes(asked.folder, asked.analyst) as session:
+        tree = session.explain(asked.text, **payment).tree
     if form is Format.JSON:
         pages.show_json(tree.record())
     else:
         pages.show(str(tree))
-
-
-def _payment(
-    price: tuple[str | None, ...], weight: list[str] | None, size: str | None, way: tuple[str, str]
-) -> Mapping[str, Any]:
-    (epsilon, rho, error, delta), (effort, confidence) = price, way
-    bound = number("error", error)
-    return {
-        "epsilon": number("epsilon", epsilon),
-        "rho": number("rho", rho),
-        "error": None if bound is None else float(bound),
-        "weights": weights(weight) or None,
-        "rows": rows(size),
-        "delta": number("delta", delta),
-        "effort": effort,
-        "confidence": share("confidence", confidence),
-    }

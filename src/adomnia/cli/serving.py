@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Folder, number
+from adomnia.cli.options import Folder, parse_number
 
 if TYPE_CHECKING:
     from adomnia.server.serve import Started
@@ -69,11 +69,11 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
 
 
 def _run(settings: Settings) -> int:
-    from adomnia.cli.building import building
+    from adomnia.cli.progress import show_progress
     from adomnia.server.serve import serve as run
 
     with ExitStack() as shown:  # the bar goes away before anything is announced
-        tell = shown.enter_context(building())
+        tell = shown.enter_context(show_progress())
 
         def announce(started: Started) -> None:
             shown.close()
@@ -83,7 +83,7 @@ def _run(settings: Settings) -> int:
 
 
 def _seconds(option: str, written: str) -> float:
-    return float(number(option, written) or 0)
+    return float(parse_number(option, written) or 0)
 
 
 def _announce(started: Started) -> None:

@@ -1,4 +1,4 @@
-"""Where a server is: a token goes there encrypted, or does not leave this machine."""
+"""The address of a server: a token is encrypted on its way there, or does not leave this machine."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _EXAMPLE = "write it like http://127.0.0.1:8000, or with https:// to another mac
 
 @dataclass(frozen=True)
 class Address:
-    """The part of all addresses of a server that is the same, and whether it is on this machine."""
+    """The base URL of a server, and whether it is on this machine."""
 
     url: str
     loopback: bool
 
 
-def address_of(url: str, *, insecure: bool) -> Address:
+def check_address(url: str, *, insecure: bool) -> Address:
     """A checked address; what would send a token in the open is refused unless `insecure`."""
     try:
         parsed = httpx.URL(url)

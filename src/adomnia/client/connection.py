@@ -1,4 +1,4 @@
-"""Requests to a server, sent again where it helps: what is asked costs nothing, or is bound to its request id."""
+"""Requests to a server, repeated where that is safe: they cost nothing, or are paid once by their request id."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from adomnia.errors import AdomniaError, Refusal
+from adomnia.wire.models import API
 from adomnia.wire.problems import error_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from adomnia.client.addresses import Address
 
-API = "/api/v1"
 TRIES = 4
 PATIENCE = 60.0  # seconds after which nothing is tried again
 LARGEST = 2**30  # bytes of a reply: several times as many as an answer may have
@@ -31,8 +31,8 @@ _SAME_VERSION = "install the version of adomnia that the server runs"
 
 
 @dataclass(frozen=True)
-class _Told:
-    """A reply, all of it."""
+class _Response:
+    """A whole reply."""
 
     status: int
     headers: Mapping[str, str]
@@ -40,7 +40,7 @@ class _Told:
 
 
 class Connection:
-    """One server and one token, which nothing that is printed or raised ever shows."""
+    """A connection with a server under a token; nothing that is printed or raised shows the token."""
 
     def __init__(
         self, address: Address, token: str, timeout: float, transport: httpx.BaseTransport | None = None
@@ -66,55 +66,55 @@ class Connection:
         )
 
     def get(self, path: str, parameters: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
-        """What the server has there."""
-        return self._sent(self._client.build_request("GET", path, params=dict(parameters or {})), None)
+        """The JSON that a GET gives."""
+        return self._send(self._client.build_request("GET", path, params=dict(parameters or {})), None)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        """What the server answers; the body's request id makes it safe to send again."""
+        """The JSON that a POST gives; the request id in its body makes it safe to repeat."""
         content, kind = json.dumps(body, allow_nan=False), {"Content-Type": "application/json"}
         request = self._client.build_request("POST", path, content=content, headers=kind)
-        return self._sent(request, body.get("request_id"))
+        return self._send(request, body.get("request_id"))
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._client.close()
 
     def other_version(self) -> Refusal:
-        """What to say where the server's words are not understood."""
+        """The refusal of a server whose replies are of another version."""
         what, why = f"The server at {self.address.url}", f"does not speak the API of this version ({API})"
         return Refusal(what, why, _SAME_VERSION, code="other_version")
 
-    def _sent(self, request: httpx.Request, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
+    def _send(self, request: httpx.Request, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
         begin = monotonic()
         tries = 0
         while True:
             tries += 1
-            outcome, pause = self._tried(request, request_id)
-            if isinstance(outcome, _Told):
-                return _json(outcome, self)
+            outcome, pause = self._try_once(request, request_id)
+            if isinstance(outcome, _Response):
+                return _read_json(outcome, self)
             pause = _FIRST_PAUSE * 4 ** (tries - 1) if pause is None else pause
             if tries == TRIES or monotonic() - begin + pause > PATIENCE:
                 raise outcome
             sleep(pause)
 
-    def _tried(self, request: httpx.Request, request_id: str | None) -> tuple[_Told | Refusal, float | None]:
-        """The reply, or what to say without one, and after how many seconds to send again, if that is known."""
+    def _try_once(self, request: httpx.Request, request_id: str | None) -> tuple[_Response | Refusal, float | None]:
+        """The reply, or the refusal without one, and how many seconds to wait before the next try, if that is known."""
         fault = None
         try:
-            told = self._told(request)
+            response = self._receive(request)
         except httpx.TransportError as caught:
             fault = caught
         if fault is not None:  # out here: what is raised carries no cause, which would hold the token
-            return self._without_reply(fault, request_id)
-        if told is None:
-            return _stranger(self), _NEVER
-        if told.status not in _LATER:
-            return told, None
-        problem = _problem(told)
-        return problem if isinstance(problem, Refusal) else self._busy(), _retry_after(told)
+            return self._explain_fault(fault, request_id)
+        if response is None:
+            return _refuse_stranger(self), _NEVER
+        if response.status not in _LATER:
+            return response, None
+        problem = _read_problem(response)
+        return problem if isinstance(problem, Refusal) else self._refuse_busy(), _retry_after(response)
 
-    def _told(self, request: httpx.Request) -> _Told | None:
-        """The reply, if it is all there in time; None for one that is packed or too large to be ours."""
+    def _receive(self, request: httpx.Request) -> _Response | None:
+        """The reply, if all of it arrives in time; None if it is compressed or too large to be ours."""
         deadline, content = monotonic() + self._timeout, bytearray()
         response = self._client.send(request, stream=True)
         try:
@@ -128,19 +128,19 @@ class Connection:
                     raise httpx.ReadTimeout("The reply has no end.", request=request)
         finally:
             response.close()
-        return _Told(response.status_code, response.headers, bytes(content))
+        return _Response(response.status_code, response.headers, bytes(content))
 
-    def _without_reply(self, fault: Exception, request_id: str | None) -> tuple[Refusal, float | None]:
+    def _explain_fault(self, fault: Exception, request_id: str | None) -> tuple[Refusal, float | None]:
         place = f"The server at {self.address.url}"
-        encryption = _about_encryption(fault)
+        encryption = _find_ssl_error(fault)
         if encryption is not None:
-            return Refusal(place, *_untrusted(encryption), code="not_trusted"), _NEVER
+            return Refusal(place, *_explain_ssl_error(encryption), code="not_trusted"), _NEVER
         again = "" if request_id is None else f", then ask again with request_id={request_id!r}: nothing is paid twice"
         slow = isinstance(fault, httpx.TimeoutException) and not isinstance(fault, httpx.ConnectTimeout)
         why = "did not answer in time" if slow else "cannot be reached"
         return Refusal(place, why, f"check that it runs, and the address{again}", code="unreachable"), None
 
-    def _busy(self) -> Refusal:
+    def _refuse_busy(self) -> Refusal:
         return Refusal(f"The server at {self.address.url}", "is busy", "ask again later", code="busy")
 
 
@@ -148,43 +148,43 @@ def _is_token(token: object) -> bool:
     return isinstance(token, str) and token.isascii() and token.isprintable() and token != "" and " " not in token
 
 
-def _about_encryption(fault: BaseException | None) -> ssl.SSLError | None:
+def _find_ssl_error(fault: BaseException | None) -> ssl.SSLError | None:
     while fault is not None and not isinstance(fault, ssl.SSLError):
         fault = fault.__cause__ or fault.__context__
     return fault
 
 
-def _untrusted(fault: ssl.SSLError) -> tuple[str, str]:
+def _explain_ssl_error(fault: ssl.SSLError) -> tuple[str, str]:
     if isinstance(fault, ssl.SSLCertVerificationError):
         fix = "check the address; a certificate of your own goes into the file that SSL_CERT_FILE names"
         return "did not prove that it is the one of that name", fix
     return "does not speak TLS as this machine does", "check the address and its port, and whether it has TLS at all"
 
 
-def _retry_after(told: _Told) -> float | None:
-    written = told.headers.get("Retry-After", "")
+def _retry_after(response: _Response) -> float | None:
+    written = response.headers.get("Retry-After", "")
     return float(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
 
 
-def _json(told: _Told, connection: Connection) -> Any:  # noqa: ANN401 - JSON
-    if httpx.codes.is_success(told.status):
+def _read_json(response: _Response, connection: Connection) -> Any:  # noqa: ANN401 - JSON
+    if httpx.codes.is_success(response.status):
         try:
-            return json.loads(told.content)
+            return json.loads(response.content)
         except (ValueError, RecursionError):
-            raise _stranger(connection) from None
-    problem = _problem(told)
+            raise _refuse_stranger(connection) from None
+    problem = _read_problem(response)
     if getattr(problem, "code", None) == "unknown_route":
         raise connection.other_version()
-    raise problem or _stranger(connection)
+    raise problem or _refuse_stranger(connection)
 
 
-def _problem(told: _Told) -> AdomniaError | None:
+def _read_problem(response: _Response) -> AdomniaError | None:
     try:
-        return error_of(json.loads(told.content))
+        return error_of(json.loads(response.content))
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
         return None
 
 
-def _stranger(connection: Connection) -> Refusal:
+def _refuse_stranger(connection: Connection) -> Refusal:
     what, why = f"The server at {connection.address.url}", "did not answer as Ad Omnia does"
     return Refusal(what, why, "check the address, and what stands between you and the server", code="not_adomnia")

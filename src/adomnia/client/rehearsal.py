@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -14,25 +14,21 @@ from adomnia.session.curator import MEMORY, Curator, open_ledger
 from adomnia.session.public import MOST_ROWS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from adomnia.catalog.model import Catalog, Table
     from adomnia.privacy.kinds import Kind
     from adomnia.session.answer import Answer
 
 
-class Ask(Protocol):
-    """Asks for rows of public tables, which are free."""
-
-    def __call__(self, text: str, /) -> Answer: ...
-
-
-def rehearsal(catalog: Catalog, ask: Ask) -> Curator:
-    """A catalog over rows made up from it alone; public tables are public, and read as they are, a million rows."""
+def rehearse_remote(catalog: Catalog, ask: Callable[[str], Answer]) -> Curator:
+    """A catalog over made-up rows; `ask` gives the rows of public tables, at most a million of each, as they are."""
     frames = mock.frames(catalog)
-    frames |= {table.name: _rows(table, ask) for table in catalog.tables if table.public and table.columns}
+    frames |= {table.name: _read_rows(table, ask) for table in catalog.tables if table.public and table.columns}
     return Curator(catalog, load_engine().load(catalog, frames), open_ledger(catalog, MEMORY), SystemBits())
 
 
-def _rows(table: Table, ask: Ask) -> pa.Table:
+def _read_rows(table: Table, ask: Callable[[str], Answer]) -> pa.Table:
     """The rows; identifiers, which nobody can ask about, are missing in all of them."""
     asked = [column.name for column in table.columns if not isinstance(column.kind, Identity)]
     names = ", ".join(f'"{name}"' for name in asked)

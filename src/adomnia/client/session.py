@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote as percent_encoded
 
-from adomnia.client.addresses import address_of
+from adomnia.client.addresses import check_address
 from adomnia.client.connection import Connection
-from adomnia.client.rehearsal import rehearsal
+from adomnia.client.rehearsal import rehearse_remote
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.noise import SystemBits
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
-from adomnia.session.session import CONFIDENCE
-from adomnia.session.table import PrivateTable, private_table
+from adomnia.session.contract import CONFIDENCE, Session
+from adomnia.session.request_ids import choose_request_id
+from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
 from adomnia.wire.asking import payment_body, question_body
 from adomnia.wire.budgets import BudgetReply, budgets_of
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.pricing.quotes import Quote
+    from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
-    from adomnia.session.session import Budgets, Past, Session
     from adomnia.statistics.contract import Bounds
 
 TIMEOUT = 70.0  # seconds: longer than a server lets a question run
@@ -47,8 +47,8 @@ class _Datasets(Reply):
     datasets: list[_Named]
 
 
-class RemoteSession:
-    """Everything one analyst may do, as of a `Session` on this machine; the server holds data, noise and budget.
+class RemoteSession(Session):
+    """A session over HTTP: the server holds data, noise and budget.
 
     A question has its request id before it is first sent, so that it can be sent again and is paid once.
     """
@@ -65,15 +65,11 @@ class RemoteSession:
         replay: bool = True,
         **payment: Unpack[Payment],
     ) -> Answer:
-        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
-
-        `EXPLAIN SELECT ...` is answered with the explanation, and costs nothing.
-        """
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
-        body = {**_asked(Question(text, **payment), confidence), "replay": replay}
-        record = self._post("query", body | {"request_id": _named(request_id)})
-        return self._understood(AnswerReply, lambda told: self._answer(told, 0), record)
+        body = {**_ask_body(Question(text, **payment), confidence), "replay": replay}
+        record = self._post("query", body | {"request_id": choose_request_id(request_id)})
+        return self._read(AnswerReply, lambda told: self._answer(told, 0), record)
 
     def batch(
         self,
@@ -83,13 +79,9 @@ class RemoteSession:
         request_id: str | None = None,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
-        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
-
-        Each names its price, or one price is split over all that they measure. What is equal is paid once.
-        """
-        body = {**_several(questions, confidence, payment), "request_id": _named(request_id)}
+        body = {**_batch_body(questions, confidence, payment), "request_id": choose_request_id(request_id)}
         record = self._post("batch", body)
-        return self._understood(
+        return self._read(
             BatchReply,
             lambda told: [self._answer(each, place) for place, each in enumerate(told["answers"])],
             record,
@@ -103,49 +95,40 @@ class RemoteSession:
         together: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
-        """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
-
-        `together`: errors that are kept in all groups at once.
-        """
         if isinstance(text, str):
-            body = _asked(Question(text, **payment), confidence)
+            body = _ask_body(Question(text, **payment), confidence)
         else:
-            body = _several(text, confidence, payment)
-        return self._understood(QuoteReply, quote_of, self._post("price", body | {"together": together}))
+            body = _batch_body(text, confidence, payment)
+        return self._read(QuoteReply, quote_of, self._post("price", body | {"together": together}))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
-        """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
-        record = self._post("explain", _asked(Question(text, **payment), confidence))
-        return self._understood(ExplanationReply, explanation_of, record)
+        record = self._post("explain", _ask_body(Question(text, **payment), confidence))
+        return self._read(ExplanationReply, explanation_of, record)
 
     def table(self, name: str) -> PrivateTable:
-        """The rows of a table or view, to filter, join and ask about in Python."""
-        return private_table(cast("Session", self), name)  # it asks for a catalog and for answers, no more
+        return open_table(self, name)
 
     def budget(self) -> Budgets:
-        """What is left, and what the next question costs if a policy sets its price."""
-        return self._understood(BudgetReply, budgets_of, self._get("budget"))
+        return self._read(BudgetReply, budgets_of, self._get("budget"))
 
     def catalog(self) -> Catalog:
-        """What may be asked about: all of it is public."""
-        return self._understood(CatalogReply, catalog_of, self._get("catalog"))
+        return self._read(CatalogReply, catalog_of, self._get("catalog"))
 
     def answers(self) -> list[Past]:
-        """Everything this analyst has paid for and got, oldest first."""
-        return self._understood(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers"))
+        return self._read(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers"))
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
-        """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
         check_confidence(CONFIDENCE if confidence is None else confidence)
-        record = self._again(request_id, {"place": place} | ({} if confidence is None else {"confidence": confidence}))
-        return self._understood(AnswerReply, lambda told: self._answer(told, place), record)
+        wanted = {"place": place} | ({} if confidence is None else {"confidence": confidence})
+        record = self._get_answer(request_id, wanted)
+        return self._read(AnswerReply, lambda told: self._answer(told, place), record)
 
     def mock(self) -> Session:
         """The same session on made-up rows, to try questions out: they are made up here, and nothing is spent."""
-        return rehearsal(self.catalog(), self.sql).session(self.analyst)
+        return rehearse_remote(self.catalog(), self.sql).session(self.analyst)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection to the server."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -163,7 +146,7 @@ class RemoteSession:
     def _post(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
         return self._connection.post(f"/datasets/{_part(self.dataset)}/{path}", body)
 
-    def _again(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    def _get_answer(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
         return self._get(f"answers/{_part(request_id)}", parameters)
 
     def _answer(self, record: dict[str, Any], place: int) -> Answer:
@@ -174,14 +157,14 @@ class RemoteSession:
             if (confidence, together) not in known:
                 check_confidence(confidence)
                 wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
-                known[confidence, together] = self._again(record["receipt"]["request_id"], wanted)
+                known[confidence, together] = self._get_answer(record["receipt"]["request_id"], wanted)
             again = known[confidence, together]
-            return self._understood(AnswerReply, lambda told: ends_of(told, name, record["rows"]), again)
+            return self._read(AnswerReply, lambda told: ends_of(told, name, record["rows"]), again)
 
         return answer_of(record, intervals)
 
-    def _understood(self, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
-        return understood(self._connection, model, read, record)
+    def _read(self, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
+        return read_reply(self._connection, model, read, record)
 
 
 def connect(
@@ -192,17 +175,17 @@ def connect(
     `dataset` may be left out where the server has one. `timeout` is how many seconds one try may take. A server on
     another machine needs https://, unless `insecure` says that the way there is safe by other means.
     """
-    connection = Connection(address_of(url, insecure=insecure), token, timeout)
+    connection = Connection(check_address(url, insecure=insecure), token, timeout)
     try:
-        return _begun(connection, dataset)
+        return _open_session(connection, dataset)
     except BaseException:
         connection.close()
         raise
 
 
-def _begun(connection: Connection, dataset: str | None) -> RemoteSession:
-    analyst = understood(connection, _Named, _name, connection.get("/me"))
-    names = understood(
+def _open_session(connection: Connection, dataset: str | None) -> RemoteSession:
+    analyst = read_reply(connection, _Named, _name, connection.get("/me"))
+    names = read_reply(
         connection, _Datasets, lambda told: list(map(_name, told["datasets"])), connection.get("/datasets")
     )
     chosen = names[0] if dataset is None and len(names) == 1 else dataset
@@ -213,13 +196,13 @@ def _begun(connection: Connection, dataset: str | None) -> RemoteSession:
     return RemoteSession(connection, chosen, analyst)
 
 
-def understood(
+def read_reply(
     connection: Connection,
     model: type[Reply],
     read: Callable[[Any], _Read],
     record: Any,  # noqa: ANN401 - JSON
 ) -> _Read:
-    """What a reply means; a Refusal where it is not what this version reads."""
+    """Checks and reads a reply; a Refusal where it is of another version."""
     try:
         model.model_validate(record, strict=True)
         return read(record)
@@ -240,22 +223,12 @@ def _part(text: str) -> str:
     return encoded.replace(".", "%2E") if encoded in {".", ".."} else encoded
 
 
-def _named(request_id: str | None) -> str:
-    return SystemBits().words(2).tobytes().hex() if request_id is None else request_id
-
-
-def _asked(question: Question, confidence: float) -> dict[str, Any]:
+def _ask_body(question: Question, confidence: float) -> dict[str, Any]:
     check_confidence(confidence)
-    return {**question_body(_checked(question)), "confidence": confidence}
+    return {**question_body(question), "confidence": confidence}
 
 
-def _several(questions: Iterable[Question | str], confidence: float, payment: Payment) -> dict[str, Any]:
+def _batch_body(questions: Iterable[Question | str], confidence: float, payment: Payment) -> dict[str, Any]:
     check_confidence(confidence)
-    bodies = [each if isinstance(each, str) else question_body(_checked(each)) for each in questions]
+    bodies = [each if isinstance(each, str) else question_body(each) for each in questions]
     return {"questions": bodies, "confidence": confidence, **payment_body(payment)}
-
-
-def _checked(question: Question) -> Question:
-    if not isinstance(question, Question) or not isinstance(question.text, str):
-        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
-    return question

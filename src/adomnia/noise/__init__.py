@@ -3,7 +3,6 @@
 from adomnia.noise.bits import Bits, SystemBits
 from adomnia.noise.choice import weighted_choice
 from adomnia.noise.discrete import (
-    bernoulli_exp,
     discrete_gaussian,
     discrete_laplace,
     gaussian_variance,
@@ -19,7 +18,6 @@ __all__ = [
     "Integers",
     "SystemBits",
     "add",
-    "bernoulli_exp",
     "describe_array",
     "discrete_gaussian",
     "discrete_laplace",

@@ -1,22 +1,16 @@
-"""Exact integer noise: the four samplers the mechanisms draw from."""
+"""Exact integer noise: the samplers the mechanisms draw from."""
 
 from fractions import Fraction
 from math import prod
 
-import numpy as np
-from numpy.typing import NDArray
-
 from adomnia.noise.bits import Bits
 from adomnia.noise.integers import Integers
 from adomnia.noise.sampler import log_quadratic
-from adomnia.noise.uniform import Uniform, is_below_exp
 from adomnia.privacy.amounts import Number, positive
-from adomnia.privacy.enclosures import exp_bounds
 
 Shape = tuple[int, ...]
 
 _SMALLEST_SCALE, _LARGEST_SCALE = Fraction(1, 100), Fraction(10**30)
-_FIRST_BITS = 62
 
 
 def discrete_laplace(scale: Number, shape: Shape, bits: Bits) -> Integers:
@@ -35,17 +29,6 @@ def geometric(scale: Number, shape: Shape, bits: Bits) -> Integers:
     """Draw integers k >= 0 with probability proportional to exp(-k / scale)."""
     rate = 1 / laplace_scale(scale, "geometric")
     return log_quadratic(rate, Fraction(0)).magnitudes(_size(shape), bits).reshape(shape)
-
-
-def bernoulli_exp(rate: Number, shape: Shape, bits: Bits) -> NDArray[np.bool_]:
-    """Draw booleans that are true with probability exp(-rate)."""
-    exponent = positive(rate, "bernoulli_exp", "rate")
-    values = (bits.words(_size(shape)) >> np.uint64(64 - _FIRST_BITS)).view(np.int64)
-    lower, upper = exp_bounds(-exponent, _FIRST_BITS)
-    drawn = values < lower
-    for index in np.flatnonzero((values >= lower) & (values < upper)):
-        drawn[index] = is_below_exp(Uniform(int(values[index]), _FIRST_BITS), exponent, bits)
-    return drawn.reshape(shape)
 
 
 def laplace_scale(scale: Number, owner: str) -> Fraction:

@@ -19,7 +19,7 @@ from adomnia.privacy.events import Concentrated, Price, Pure
 _CURRENCIES = {"epsilon", "rho"}
 _DEAREST = Fraction(10**100)
 _ENOUGH_BITS = 440  # what the digits of any double within these bounds need
-_LARGEST_GROUP = 10**15
+LARGEST_GROUP = 10**15  # rows, and no number whose digits alone would take for ever
 
 
 def price_batch(
@@ -115,8 +115,8 @@ def check_confidence(confidence: float) -> None:
 
 
 def _check_rows(rows: int | None) -> None:
-    if rows is not None and (type(rows) is not int or not 1 <= rows <= _LARGEST_GROUP):
-        shown = f"rows={rows}" if type(rows) is not int or abs(rows) <= _LARGEST_GROUP else "rows="
+    if rows is not None and (type(rows) is not int or not 1 <= rows <= LARGEST_GROUP):
+        shown = f"rows={rows}" if type(rows) is not int or abs(rows) <= LARGEST_GROUP else "rows="
         raise Refusal(shown, "is not a whole number from 1 to 1e15", "write rows=1000", code="bad_rows")
 
 

@@ -10,8 +10,9 @@ from starlette.requests import Request
 from adomnia.errors import Refusal
 from adomnia.server.retry import RetryLater
 from adomnia.wire.amounts import read_json
+from adomnia.wire.models import LARGEST_BODY
 
-LARGEST = 2**20  # of questions
+LARGEST = LARGEST_BODY  # of questions
 SMALL = 2**14  # of everything else: names, passwords, labels
 SLOWEST_SECONDS = 20
 _MOST_PARTS = 20_000

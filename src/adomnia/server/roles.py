@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from adomnia.server.access import Role
+from adomnia.wire import models
 
-API = "/api/v1"
+API = models.API
 DATASET = f"{API}/datasets/{{dataset}}"
 
 ANYBODY = None  # signed in or not

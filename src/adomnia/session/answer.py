@@ -64,7 +64,7 @@ class Answer:
         return list(zip(lower.tolist(), upper.tolist(), strict=True))
 
     def only(self, cells: tuple[int, ...]) -> Answer:
-        """Without all other cells; they are in ascending order, and all of its rows are among them."""
+        """Only the given cells, in ascending order; every row that is shown must be among them."""
         columns = tuple(column.only(cells) for column in self.columns)
         return replace(self, columns=columns, rows=np.searchsorted(cells, self.rows))
 
@@ -92,10 +92,10 @@ class Answer:
         return pl.DataFrame(self._typed()).head(len(self))
 
     def __repr__(self) -> str:
-        return display.as_text(self)
+        return display.format_text(self)
 
     def _repr_html_(self) -> str:
-        return display.as_html(self)
+        return display.format_html(self)
 
     def _column(self, name: str) -> KeyColumn | ValueColumn:
         for column in self.columns:
@@ -109,7 +109,7 @@ class Answer:
         return lower.ravel()[self.rows], upper.ravel()[self.rows]
 
     def _typed(self) -> dict[str, list[Cell]]:
-        """The answer's columns; of one without rows, the first cell, for the types of its values."""
+        """The columns of the answer; of an answer without rows its first cell, so that types are known."""
         column = self.columns[0]
         cells = len(column.values) if isinstance(column, KeyColumn) else column.estimate.values.size
         return self._table() if len(self) else replace(self, rows=np.arange(min(1, cells), dtype=np.intp))._table()

@@ -29,7 +29,7 @@ class KeyColumn:
     values: tuple[Cell | None, ...]
 
     def only(self, cells: tuple[int, ...]) -> KeyColumn:
-        """Without all other cells."""
+        """Only the given cells."""
         return replace(self, values=tuple(self.values[cell] for cell in cells))
 
 
@@ -41,7 +41,7 @@ class ValueColumn:
     estimate: Estimate
 
     def only(self, cells: tuple[int, ...]) -> ValueColumn:
-        """Without all other cells."""
+        """Only the given cells."""
         whole = self.estimate
         places = list(cells)
 
@@ -52,7 +52,7 @@ class ValueColumn:
         return replace(self, estimate=replace(whole, values=whole.values.ravel()[places], interval=interval, parts=()))
 
 
-def answer_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:
+def build_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:
     """The columns of a plan's outputs over all of its cells, or of the table that is its result."""
     return tuple(column for output in plan.outputs for column in _columns(plan, output, results))
 

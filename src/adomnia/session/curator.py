@@ -17,7 +17,7 @@ from adomnia.noise import SystemBits
 from adomnia.privacy.filters import Budget
 from adomnia.session import mock
 from adomnia.session.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
-from adomnia.session.session import Session
+from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ class Curator:
         """Where budgets are."""
         return self.kernel.ledger
 
-    def session(self, analyst: str) -> Session:
+    def session(self, analyst: str) -> LocalSession:
         """A session for an analyst whom the catalog names."""
         if self.catalog.analyst(analyst) is None:
             known = ", ".join(each.name for each in self.catalog.analysts)
             why = f"is not in the catalog, which names {known or 'nobody'}"
             raise Refusal(f"Analyst {analyst}", why, f"ask as one of them, or have the owner add [analysts.{analyst}]")
-        return Session(self, analyst)
+        return LocalSession(self, analyst)
 
     def mock(self) -> Curator:
         """The same questions on made-up rows."""
@@ -122,7 +122,7 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     bounds: Mapping[str, tuple[Number, Number]] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     ledger: str | Path = MEMORY,
-) -> Session:
+) -> LocalSession:
     """A session over a table of your own: pandas, Polars or Arrow, asked about as `data`.
 
     `unit` is the column that says whose row it is, or "row". With `rows_per_person={"max": 200, "epsilon": 0.05}` each

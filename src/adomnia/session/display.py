@@ -1,4 +1,4 @@
-"""Answers for the eye: the same table as text and as HTML, numbers no longer than their intervals deserve."""
+"""Answers as text and as HTML: one table, whose numbers have no more digits than their intervals allow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 60
 
 
-def table(answer: Answer) -> tuple[list[str], list[list[str]]]:
+def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
     """Headings and rows as text; each measured value has its interval beside it."""
     headings: list[str] = []
     columns: list[list[str]] = []
@@ -36,7 +36,7 @@ def table(answer: Answer) -> tuple[list[str], list[list[str]]]:
     return headings, [list(row) for row in zip(*columns, strict=True)]
 
 
-def footer(answer: Answer) -> list[str]:
+def format_footer(answer: Answer) -> list[str]:
     """What it cost, what is left, and what the interval means."""
     if answer.cost is None:
         return ["Public: read exactly, at no price."]
@@ -44,7 +44,7 @@ def footer(answer: Answer) -> list[str]:
     left = answer.left
     remaining = f"epsilon {show_down(left.epsilon)}" if left.epsilon else f"rho {show_down(left.rho)}"
     return [
-        f"{paid}: {cost(answer.cost)}. Left: {remaining}.",
+        f"{paid}: {format_cost(answer.cost)}. Left: {remaining}.",
         *(f"{cap}." for cap in answer.caps),
         f"The interval holds the exact answer (of {_rows(answer)} rows) with the stated confidence.",
     ]
@@ -55,15 +55,15 @@ def _rows(answer: Answer) -> str:
     return f"capped, {'shortened, ' if shortened else ''}clamped and rounded"
 
 
-def cost(event: Event) -> str:
+def format_cost(event: Event) -> str:
     """A cost in the currency it was paid in."""
     spent = loss(event)
     delta = f" and delta {show_up(spent.delta)}" if spent.delta else ""
     return f"rho {show_up(spent.rho)}{delta}" if spent.epsilon is None else f"epsilon {show_up(spent.epsilon)}"
 
 
-def as_text(answer: Answer) -> str:
-    headings, rows = table(answer)
+def format_text(answer: Answer) -> str:
+    headings, rows = format_table(answer)
     lines = [headings, *rows[:_SHOWN_ROWS]]
     widths = [max(len(line[place]) for line in lines) for place in range(len(headings))]
     numeric = {place for place in range(len(headings)) if all(_looks_numeric(row[place]) for row in rows)}
@@ -73,19 +73,19 @@ def as_text(answer: Answer) -> str:
         text.append("No rows.")
     if len(rows) > _SHOWN_ROWS:
         text.append(f"... and {len(rows) - _SHOWN_ROWS} more rows")
-    return "\n".join([*text, "", *footer(answer)])
+    return "\n".join([*text, "", *format_footer(answer)])
 
 
-def as_html(answer: Answer) -> str:
-    headings, rows = table(answer)
+def format_html(answer: Answer) -> str:
+    headings, rows = format_table(answer)
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    notes = "".join(f"<p>{escape(line)}</p>" for line in footer(answer))
+    notes = "".join(f"<p>{escape(line)}</p>" for line in format_footer(answer))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
 def _cell(value: object) -> str:
-    """A public value as it is, for a year is no amount; nothing for NULL, and no signs that a terminal would obey."""
+    """A public value as text: no thousands separators, nothing for NULL, control characters escaped."""
     text = "" if value is None else str(value)
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 

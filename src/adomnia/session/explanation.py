@@ -31,7 +31,7 @@ class Explanation(Answer):
         return self.tree.html()
 
 
-def explanation(tree: Node, confidence: float, left: Left) -> Explanation:
+def build_explanation(tree: Node, confidence: float, left: Left) -> Explanation:
     """The explanation of a question, nothing of which was paid."""
     lines = KeyColumn("explanation", tuple(tree.lines()))
     rows = np.arange(len(lines.values), dtype=np.intp)

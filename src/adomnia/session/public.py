@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 1_000_000
 
 
-def public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> tuple[KeyColumn, ...]:
+def read_public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> tuple[KeyColumn, ...]:
     """The columns of the answer, its rows sorted and cut as asked."""
     statement = engine.render_rows(asked.rows)
     check_public(statement, catalog, engine.dialect)

@@ -1,8 +1,8 @@
-"""A session: one analyst's questions, from text to answer. What is paid and read, `paying` decides."""
+"""The session over data on this machine: from text to answer. What is debited and read, `curator/paying` decides."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -11,21 +11,23 @@ from adomnia.curator.measurements import Record, Replayer
 from adomnia.curator.paying import PaymentRequest, Reservation, evaluate, measure, pay, prove
 from adomnia.errors import Failure, Refusal
 from adomnia.explaining.explanations import explain, is_explain, without_explain
-from adomnia.noise import SystemBits
 from adomnia.plans.finish import finish
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost
 from adomnia.pricing.payment import check_confidence, plan_without_price
-from adomnia.pricing.policies import Terms, check_ceiling, check_named, next_price, sets_price, terms
+from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote, quote_questions
+from adomnia.session.accounts import Budgets, Past
 from adomnia.session.answer import Answer
-from adomnia.session.asked import MOST_QUESTIONS, Asked, plan_of_question, price_of
-from adomnia.session.columns import answer_columns
-from adomnia.session.explanation import explanation
-from adomnia.session.public import public_columns
-from adomnia.session.table import PrivateTable, private_table
+from adomnia.session.batch import MOST_QUESTIONS, Batch, plan_text, price_of
+from adomnia.session.columns import build_columns
+from adomnia.session.contract import CONFIDENCE, Session
+from adomnia.session.explanation import build_explanation
+from adomnia.session.public import read_public_columns
+from adomnia.session.request_ids import choose_request_id
+from adomnia.session.table import PrivateTable, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,35 +37,14 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Pure
-    from adomnia.privacy.filters import Filter, Left
+    from adomnia.privacy.filters import Left
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
     from adomnia.statistics.contract import Result, Statistic
 
-CONFIDENCE = 0.95
 
-
-@dataclass(frozen=True)
-class Budgets:
-    """What an analyst has left, what the dataset has left for everybody, and what the next question costs."""
-
-    personal: Filter
-    dataset: Filter
-    terms: Terms
-
-
-@dataclass(frozen=True)
-class Past:
-    """Something that was paid for and answered before: what was asked, of which version of the data."""
-
-    request_id: str
-    questions: tuple[str, ...]
-    version: int
-    receipt: Receipt
-
-
-class Session:
-    """Everything one analyst may do."""
+class LocalSession(Session):
+    """A session with a dataset on this machine."""
 
     def __init__(self, curator: Curator, analyst: str) -> None:
         self._curator, self.analyst = curator, analyst
@@ -77,17 +58,13 @@ class Session:
         replay: bool = True,
         **payment: Unpack[Payment],
     ) -> Answer:
-        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
-
-        `EXPLAIN SELECT ...` is answered with the explanation, and costs nothing.
-        """
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
         question = Question(text, **payment)
-        said = plan_of_question(question, self._curator.catalog, confidence)
-        if isinstance(said, PublicRows):
-            return self._public(said, confidence)
-        return self._answered(self._said((question,), confidence, replay=replay), [said], request_id)[0]
+        plan = plan_text(question, self._curator.catalog, confidence)
+        if isinstance(plan, PublicRows):
+            return self._read_public(plan, confidence)
+        return self._answer_batch(self._build_batch((question,), confidence, replay=replay), [plan], request_id)[0]
 
     def batch(
         self,
@@ -97,12 +74,8 @@ class Session:
         request_id: str | None = None,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
-        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
-
-        Each names its price, or one price is split over all that they measure. What is equal is paid once.
-        """
-        asked = self._said(questions, confidence, payment)
-        return self._answered(asked, asked.plans(self._curator.catalog), request_id)
+        batch = self._build_batch(questions, confidence, payment)
+        return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id)
 
     def price(
         self,
@@ -112,72 +85,62 @@ class Session:
         together: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
-        """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
-
-        `together`: errors that are kept in all groups at once.
-        """
         if isinstance(text, str):
-            asked = self._said((Question(text, **payment),), confidence)
+            batch = self._build_batch((Question(text, **payment),), confidence)
         else:
-            asked = self._said(text, confidence, payment)
-        return quote_questions(self._priced(asked), confidence, together, payment.get("rows"))
+            batch = self._build_batch(text, confidence, payment)
+        return quote_questions(self._price_now(batch), confidence, together, payment.get("rows"))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
-        """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
         question = Question(without_explain(text), **payment)
-        said = plan_of_question(question, self._curator.catalog, confidence)
-        if isinstance(said, PublicRows):
-            tree = explain(said)
+        plan = plan_text(question, self._curator.catalog, confidence)
+        if isinstance(plan, PublicRows):
+            tree = explain(plan)
         elif question.names_no_price and not sets_price(self._policy):
-            tree = explain(plan_without_price(question, said, self._curator.catalog))
+            tree = explain(plan_without_price(question, plan, self._curator.catalog))
         else:
-            (asked,) = self._priced(self._said((question,), confidence))
-            tree = explain(without_effort(asked.plan), quote_questions([asked], confidence, False, question.rows))
-        return explanation(tree, confidence, self._curator.ledger.left(self.analyst))
+            (priced,) = self._price_now(self._build_batch((question,), confidence))
+            tree = explain(without_effort(priced.plan), quote_questions([priced], confidence, False, question.rows))
+        return build_explanation(tree, confidence, self._curator.ledger.left(self.analyst))
 
     def table(self, name: str) -> PrivateTable:
-        """The rows of a table or view, to filter, join and ask about in Python."""
-        return private_table(self, name)
+        return open_table(self, name)
 
     def budget(self) -> Budgets:
-        """What is left, and what the next question costs if a policy sets its price."""
         ledger = self._curator.ledger
         personal = ledger.account(self.analyst)
         return Budgets(personal, ledger.account(), terms(self._policy, personal))
 
     def catalog(self) -> Catalog:
-        """What may be asked about: all of it is public."""
         return self._curator.catalog
 
     def answers(self) -> list[Past]:
-        """Everything this analyst has paid for and got, oldest first."""
-        return [_past(receipt) for receipt in self._curator.ledger.answers(self.analyst) if receipt.asked]
+        return [_read_past(receipt) for receipt in self._curator.ledger.answers(self.analyst) if receipt.asked]
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
-        """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
         check_confidence(CONFIDENCE if confidence is None else confidence)
         kept = self._curator.ledger.answer(self.analyst, request_id)
-        asked = None if kept is None or not kept.receipt.asked else Asked.from_text(kept.receipt.asked)
-        if kept is None or asked is None or not 0 <= place < len(asked.questions):
+        batch = None if kept is None or not kept.receipt.asked else Batch.from_text(kept.receipt.asked)
+        if kept is None or batch is None or not 0 <= place < len(batch.questions):
             fix = "take a request id and place that answers() lists"
             raise Refusal(f"Request {request_id!r}", "has no answer of yours there", fix, code="unknown_answer")
         try:
-            priced = self._measured_before(asked, kept.receipt)
+            priced = self._price_as_before(batch, kept.receipt)
         except Refusal:
             why, fix = "was answered under a catalog that meant something else by it", "ask again"
             raise Refusal(f"Request {request_id}", why, fix, code="catalog_changed") from None
-        if asked.version != self._curator.catalog.version:  # what caps leave out is known of today's rows alone
+        if batch.version != self._curator.catalog.version:  # what caps leave out is known of today's rows alone
             priced = [replace(each, caps=()) for each in priced]
         paid = (kept.receipt, True, self._curator.ledger.left(self.analyst))
-        return _answers(priced, Record.from_bytes(kept.payload), confidence or asked.confidence, paid)[place]
+        return _build_answers(priced, Record.from_bytes(kept.payload), confidence or batch.confidence, paid)[place]
 
-    def mock(self) -> Session:
+    def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
 
-    def _public(self, meaning: PublicRows, confidence: float) -> Answer:
+    def _read_public(self, plan: PublicRows, confidence: float) -> Answer:
         """Public rows: nothing is reserved, and no private table is read."""
-        columns = public_columns(meaning, self._curator.engine, self._curator.catalog)
+        columns = read_public_columns(plan, self._curator.engine, self._curator.catalog)
         rows = np.arange(len(columns[0].values), dtype=np.intp)
         return Answer(columns, rows, confidence, None, False, self._curator.ledger.left(self.analyst))
 
@@ -187,27 +150,27 @@ class Session:
         assert analyst is not None  # noqa: S101 - Curator.session gives sessions to nobody else
         return analyst.policy
 
-    def _said(
+    def _build_batch(
         self,
         questions: Iterable[Question | str],
         confidence: float,
         payment: Payment | None = None,
         *,
         replay: bool = True,
-    ) -> Asked:
-        asked = tuple(Question(each) if isinstance(each, str) else each for each in questions)
-        if not asked:
+    ) -> Batch:
+        named = tuple(Question(each) if isinstance(each, str) else each for each in questions)
+        if not named:
             raise Refusal("The batch", "is empty", "put at least one question into it", code="empty")
-        if len(asked) > MOST_QUESTIONS:
-            why = f"has {len(asked):,} questions, more than {MOST_QUESTIONS}"
+        if len(named) > MOST_QUESTIONS:
+            why = f"has {len(named):,} questions, more than {MOST_QUESTIONS}"
             raise Refusal("The batch", why, "take it apart", code="too_complex")
-        return Asked(asked, confidence, self._curator.catalog.version, payment, replay)
+        return Batch(named, confidence, self._curator.catalog.version, payment, replay)
 
-    def _priced(self, asked: Asked) -> list[Priced]:
+    def _price_now(self, batch: Batch) -> list[Priced]:
         """The questions as they would be paid for now; nothing is read or spent."""
-        plans = asked.plans(self._curator.catalog)
-        check_named(self._policy, asked.names_a_price)
-        priced = self._paid(asked, plans, self._next_price())
+        plans = batch.plans(self._curator.catalog)
+        check_named(self._policy, batch.names_a_price)
+        priced = self._price_plans(batch, plans, self._next_price())
         prove(self._curator.kernel, priced)
         return priced
 
@@ -215,85 +178,85 @@ class Session:
         """What a policy says that the next question costs."""
         return next_price(self._policy, self._curator.ledger.account(self.analyst))
 
-    def _paid(self, asked: Asked, plans: Sequence[Plan], price: Pure | None) -> list[Priced]:
-        priced = asked.paid(plans, self._curator.catalog, price)
+    def _price_plans(self, batch: Batch, plans: Sequence[Plan], price: Pure | None) -> list[Priced]:
+        priced = batch.price(plans, self._curator.catalog, price)
         check_ceiling(self._policy, cost(priced))
         return priced
 
-    def _answered(self, asked: Asked, plans: Sequence[Plan], request_id: str | None) -> list[Answer]:
-        request = SystemBits().words(2).tobytes().hex() if request_id is None else request_id
-        check_named(self._policy, asked.names_a_price)
+    def _answer_batch(self, batch: Batch, plans: Sequence[Plan], request_id: str | None) -> list[Answer]:
+        request = choose_request_id(request_id)
+        check_named(self._policy, batch.names_a_price)
         if sets_price(self._policy):
-            identity = asked.unpriced_identity(plans, self._curator.catalog, self._own(request))
+            identity = batch.unpriced_identity(plans, self._curator.catalog, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
-                wanted = PaymentRequest(self.analyst, request, identity, asked.to_text())
-                outcome = self._by_policy(asked, plans, wanted)
+                wanted = PaymentRequest(self.analyst, request, identity, batch.to_text())
+                outcome = self._pay_by_policy(batch, plans, wanted)
         else:
-            priced = self._paid(asked, plans, None)
-            identity = asked.identity(priced, self._own(request))
+            priced = self._price_plans(batch, plans, None)
+            identity = batch.identity(priced, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
-                wanted = PaymentRequest(self.analyst, request, identity, asked.to_text())
+                wanted = PaymentRequest(self.analyst, request, identity, batch.to_text())
                 paid = pay(self._curator.kernel, wanted, priced)
-                outcome = (priced, *self._outcome(paid))
+                outcome = (priced, *self._measure_or_replay(paid))
         priced, record, receipt, replayed, left = outcome
         left = left or self._curator.ledger.left(self.analyst)
-        return _answers(priced, record, asked.confidence, (receipt, replayed, left))
+        return _build_answers(priced, record, batch.confidence, (receipt, replayed, left))
 
-    def _by_policy(
-        self, asked: Asked, plans: Sequence[Plan], request: PaymentRequest
+    def _pay_by_policy(
+        self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest
     ) -> tuple[list[Priced], Record, Receipt, bool, Left | None]:
-        """At the price that the policy sets; what was answered before at whatever price it had then."""
+        """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
         paid: Reservation | StoredAnswer | None
         paid = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
         if paid is None:
             with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
-                paid = pay(self._curator.kernel, request, self._paid(asked, plans, self._next_price()))
-        record, receipt, replayed, left = self._outcome(paid)
-        return asked.paid(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed, left
+                paid = pay(self._curator.kernel, request, self._price_plans(batch, plans, self._next_price()))
+        record, receipt, replayed, left = self._measure_or_replay(paid)
+        return batch.price(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed, left
 
-    def _outcome(self, paid: Reservation | StoredAnswer) -> tuple[Record, Receipt, bool, Left | None]:
-        """What was measured, its receipt, whether that was before, and if not what is left since."""
+    def _measure_or_replay(self, paid: Reservation | StoredAnswer) -> tuple[Record, Receipt, bool, Left | None]:
+        """The measurements, their receipt, whether they are replayed, and if they are not what is left."""
         if isinstance(paid, Reservation):
             return *measure(self._curator.kernel, paid), False, paid.hold.left
         return Record.from_bytes(paid.payload), paid.receipt, True, None
 
-    def _own(self, request_id: str) -> str:
-        """A request id with whose it is: two analysts may use the same."""
+    def _with_analyst(self, request_id: str) -> str:
+        """A request id with its analyst before it: two analysts may use the same id."""
         return f"{self.analyst}\n{request_id}"
 
-    def _measured_before(self, asked: Asked, receipt: Receipt) -> list[Priced]:
+    def _price_as_before(self, batch: Batch, receipt: Receipt) -> list[Priced]:
         """The questions as they were measured, if the catalog still means the same by them."""
-        catalog = replace(self._curator.catalog, version=asked.version)
-        plans = asked.plans(catalog)
-        by_policy = not asked.names_a_price
-        priced = asked.paid(plans, catalog, price_of(receipt.event) if by_policy else None)
+        catalog = replace(self._curator.catalog, version=batch.version)
+        plans = batch.plans(catalog)
+        by_policy = not batch.names_a_price
+        priced = batch.price(plans, catalog, price_of(receipt.event) if by_policy else None)
         if by_policy:
-            same = asked.unpriced_identity(plans, catalog, self._own(receipt.request_id))
+            same = batch.unpriced_identity(plans, catalog, self._with_analyst(receipt.request_id))
         else:
-            same = asked.identity(priced, self._own(receipt.request_id))
+            same = batch.identity(priced, self._with_analyst(receipt.request_id))
         if same != receipt.plan:
             raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
         return priced
 
 
-def _past(receipt: Receipt) -> Past:
-    asked = Asked.from_text(receipt.asked)
-    return Past(receipt.request_id, tuple(each.text for each in asked.questions), asked.version, receipt)
+def _read_past(receipt: Receipt) -> Past:
+    batch = Batch.from_text(receipt.asked)
+    return Past(receipt.request_id, tuple(each.text for each in batch.questions), batch.version, receipt)
 
 
-def _answers(
+def _build_answers(
     priced: Sequence[Priced], record: Record, confidence: float, paid: tuple[Receipt, bool, Left]
 ) -> list[Answer]:
     try:
         known = evaluate(priced, Replayer(record))
     except (LookupError, ValueError):  # the record is not one of these measurements
         raise Failure(paid[0].request_id) from None
-    return [replace(_answer(each.plan, results, confidence, paid), caps=each.caps) for each, results in known]
+    return [replace(_build_answer(each.plan, results, confidence, paid), caps=each.caps) for each, results in known]
 
 
-def _answer(
+def _build_answer(
     plan: Plan, results: dict[Statistic, Result], confidence: float, paid: tuple[Receipt, bool, Left]
 ) -> Answer:
-    answer = Answer(answer_columns(plan, results), finish(plan, results), confidence, *paid)
+    answer = Answer(build_columns(plan, results), finish(plan, results), confidence, *paid)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
     return answer if plan.named is None else answer.only(plan.named or (0,))

@@ -1,4 +1,4 @@
-"""Rows of people in Python: composable, never readable. Nothing is read until something is asked, and paid."""
+"""Private tables in Python: rows to filter and join, never to see. Data is read when an aggregate is paid for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from adomnia.errors import Refusal
 from adomnia.explaining.reasons import render_reasons
-from adomnia.pricing import questions
+from adomnia.pricing.questions import Payment
 from adomnia.sql.reading.select_builder import SelectBuilder, bracket
 from adomnia.sql.rows.blocks import person_of, rows_of
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adomnia.session.answer import Answer
-    from adomnia.session.session import Session
+    from adomnia.session.contract import Session
 
 
-class Payment(questions.Payment, total=False):
+class SqlOptions(Payment, total=False):
     """What `Session.sql` takes beside the text: a price, and how to answer."""
 
     confidence: float
@@ -41,73 +41,75 @@ class PrivateTable:
 
     def where(self, condition: str) -> PrivateTable:
         """The rows for which a condition is true."""
-        return self._next(self._writing.where(condition))
+        return self._with(self._writing.where(condition))
 
     def join(self, other: PrivateTable, on: str, how: str = "inner") -> PrivateTable:
         """Pairs with rows of another table: `on` is a condition, or the name of a column that both have."""
-        return self._next(self._writing.join(other._writing, on, how))
+        return self._with(self._writing.join(other._writing, on, how))
 
     def select(self, *columns: str, **named: str) -> PrivateTable:
         """Columns by name, and expressions under new names."""
-        return self._next(self._writing.select(columns, named))
+        return self._with(self._writing.select(columns, named))
 
     def union(self, other: PrivateTable) -> PrivateTable:
         """The rows of both, one after the other."""
-        return self._next(self._writing.union(other._writing))
+        return self._with(self._writing.union(other._writing))
 
     def named(self, name: str) -> PrivateTable:
         """The same rows under another name, to join a table with itself."""
-        return self._next(self._writing.alias(name))
+        return self._with(self._writing.alias(name))
 
     def per_person(self, *keys: str, having: str | None = None, **named: str) -> PrivateTable:
         """One row for each person, and each value of further keys: aggregates of that person's own rows."""
         person = person_of(self._writing.text, self._session.catalog())
-        return self._next(self._writing.group_by((person, *keys), named, having))
+        return self._with(self._writing.group_by((person, *keys), named, having))
 
     def explain(self) -> str:
         """How many rows of one person can be here at most, step by step; nothing is read."""
         return render_reasons(rows_of(self._writing.text, self._session.catalog()).relation)
 
-    def count(self, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+    def count(self, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """How many rows, in all or for each value of the keys."""
-        return self._asked("COUNT(*) AS count", by, payment)
+        return self._ask("COUNT(*) AS count", by, options)
 
-    def sum(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+    def sum(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The sum of a number."""
-        return self._asked(f"SUM{bracket(value)} AS sum", by, payment)
+        return self._ask(f"SUM{bracket(value)} AS sum", by, options)
 
-    def mean(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+    def mean(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The mean of a number."""
-        return self._asked(f"AVG{bracket(value)} AS mean", by, payment)
+        return self._ask(f"AVG{bracket(value)} AS mean", by, options)
 
-    def median(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+    def median(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """The median of a number."""
-        return self._asked(f"MEDIAN{bracket(value)} AS median", by, payment)
+        return self._ask(f"MEDIAN{bracket(value)} AS median", by, options)
 
-    def quantile(self, value: str, share: float, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+    def quantile(
+        self, value: str, share: float, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]
+    ) -> Answer:
         """The value that a share of all values is below or at; 0.9 is the ninetieth percentile."""
-        return self._asked(f"QUANTILE({bracket(value)}, {share}) AS quantile", by, payment)
+        return self._ask(f"QUANTILE({bracket(value)}, {share}) AS quantile", by, options)
 
-    def min(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+    def min(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """A number that few rows are below."""
-        return self._asked(f"MIN{bracket(value)} AS min", by, payment)
+        return self._ask(f"MIN{bracket(value)} AS min", by, options)
 
-    def max(self, value: str, *, by: str | Iterable[str] = (), **payment: Unpack[Payment]) -> Answer:
+    def max(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
         """A number that few rows are above."""
-        return self._asked(f"MAX{bracket(value)} AS max", by, payment)
+        return self._ask(f"MAX{bracket(value)} AS max", by, options)
 
-    def _asked(self, aggregate: str, by: str | Iterable[str], payment: Payment) -> Answer:
+    def _ask(self, aggregate: str, by: str | Iterable[str], options: SqlOptions) -> Answer:
         keys = (by,) if isinstance(by, str) else tuple(by)
-        return self._session.sql(self._writing.question(aggregate, keys), **payment)
+        return self._session.sql(self._writing.question(aggregate, keys), **options)
 
-    def _next(self, writing: SelectBuilder) -> PrivateTable:
+    def _with(self, writing: SelectBuilder) -> PrivateTable:
         return PrivateTable(self._session, writing)
 
     def __repr__(self) -> str:
         return f"PrivateTable({self.sql})"
 
 
-def private_table(session: Session, name: str) -> PrivateTable:
+def open_table(session: Session, name: str) -> PrivateTable:
     """A table or view of the catalog."""
     catalog = session.catalog()
     names = [table.name for table in catalog.tables] + [view.name for view in catalog.views]

@@ -57,7 +57,7 @@ def amount_of(text: str) -> Fraction:
     return Fraction(text)
 
 
-def sent(name: str, value: Number) -> float | str:
+def write_number(name: str, value: Number) -> float | str:
     """A number of a question for JSON: a float as it stands, everything else as text; a Refusal where it is none."""
     try:
         number = exact(value, "Question", name)
@@ -103,7 +103,7 @@ def read_float(value: object) -> float:
         return inf
 
 
-def exact_float(text: str) -> float | Decimal:
+def parse_float_exactly(text: str) -> float | Decimal:
     """A number of a JSON text: as a float if that is what was written, else with all of its digits."""
     nearest = float(text)
     try:
@@ -116,7 +116,7 @@ def exact_float(text: str) -> float | Decimal:
 def read_json(body: bytes) -> Any:  # noqa: ANN401 - whatever was sent; the models check it
     """The value of a request's body with all digits of its numbers; ValueError where it is not JSON in UTF-8."""
     try:
-        return json.loads(body.decode(), parse_float=exact_float, parse_constant=_no_constant)
+        return json.loads(body.decode(), parse_float=parse_float_exactly, parse_constant=_no_constant)
     except RecursionError:
         raise ValueError("The body must not be nested that deeply.") from None
 

@@ -4,29 +4,29 @@ from typing import Annotated, Any, TypeAlias, cast
 
 from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema
 
+from adomnia.pricing.payment import LARGEST_GROUP
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote
 from adomnia.session.answer import Answer
+from adomnia.session.batch import MOST_QUESTIONS, check_text
+from adomnia.session.contract import CONFIDENCE, Session
 from adomnia.session.explanation import Explanation
-from adomnia.session.session import Session
 from adomnia.sql.reading.parse import MOST_CHARACTERS
-from adomnia.wire.amounts import Amount, read_float, read_json_number, sent
-from adomnia.wire.models import Sent
+from adomnia.wire.amounts import Amount, read_float, read_json_number, write_number
+from adomnia.wire.models import LARGEST_BODY, Sent
 
-MOST_QUESTIONS = 1000  # of a batch
-_MOST_WEIGHTS = 1000
+_MOST_LISTED = 1000  # questions or weights that are read at all; how many may be asked, the session says
 _LONGEST_NAME = 200
-_LONGEST = 2**20  # characters: what a body may hold at most; how long a question may be, the session says
 _EFFORTS = ["normal", "high"]
 _AMOUNTS = ("epsilon", "rho", "error", "delta")
 
 # The schema says what is right, and the session refuses what is not, in the same words as without a server.
 Text: TypeAlias = Annotated[
     str,
-    Field(max_length=_LONGEST, json_schema_extra={"minLength": 1, "maxLength": MOST_CHARACTERS}),
+    Field(max_length=LARGEST_BODY, json_schema_extra={"minLength": 1, "maxLength": MOST_CHARACTERS}),
 ]
 RequestId: TypeAlias = Annotated[
-    str, Field(max_length=_LONGEST, json_schema_extra={"minLength": 1, "maxLength": _LONGEST_NAME})
+    str, Field(max_length=LARGEST_BODY, json_schema_extra={"minLength": 1, "maxLength": _LONGEST_NAME})
 ]
 Confidence: TypeAlias = Annotated[
     float,
@@ -34,23 +34,25 @@ Confidence: TypeAlias = Annotated[
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
 ]
 GroupSize: TypeAlias = Annotated[
-    Any, PlainValidator(read_json_number), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 2**53 - 1})
+    Any, PlainValidator(read_json_number), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_GROUP})
 ]
 Effort: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": _EFFORTS})]
 OutputName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
 
 
-def _few(weights: object) -> object:
+def _check_weights(weights: object) -> object:
     """Before any is looked at: each that is wrong is an error, and very many would keep everybody waiting."""
-    if isinstance(weights, dict) and len(weights) > _MOST_WEIGHTS:
-        raise ValueError(f"must be at most {_MOST_WEIGHTS} weights")
+    if isinstance(weights, dict) and len(weights) > _MOST_LISTED:
+        raise ValueError(f"must be at most {_MOST_LISTED} weights")
     return weights
 
 
-Weights: TypeAlias = Annotated[dict[OutputName, Amount], Field(max_length=_MOST_WEIGHTS), BeforeValidator(_few)]
+Weights: TypeAlias = Annotated[
+    dict[OutputName, Amount], Field(max_length=_MOST_LISTED), BeforeValidator(_check_weights)
+]
 
 
-class Paid(Sent):
+class PaymentFields(Sent):
     """What is named beside the text of a question."""
 
     epsilon: Amount | None = Field(None, description="Pays for Laplace noise. Exactly one of epsilon, rho and error.")
@@ -67,7 +69,7 @@ class Paid(Sent):
         return cast("Payment", {name: value for name, value in named.items() if value is not None})
 
 
-class AskedQuestion(Paid):
+class AskedQuestion(PaymentFields):
     """One question of several."""
 
     sql: Text = Field(description="One SELECT.", examples=["SELECT COUNT(*) AS n FROM people"])
@@ -77,15 +79,20 @@ class AskedQuestion(Paid):
         return Question(self.sql, **self.payment())
 
 
-Questions: TypeAlias = Annotated[list[Text | AskedQuestion], Field(max_length=MOST_QUESTIONS), FailFast()]
+Questions: TypeAlias = Annotated[
+    list[Text | AskedQuestion],
+    Field(max_length=_MOST_LISTED, json_schema_extra={"maxItems": MOST_QUESTIONS}),
+    FailFast(),
+]
 
 
 class Ask(AskedQuestion):
     """A question to pay for and answer."""
 
-    confidence: Confidence = Field(0.95, description="How surely the intervals hold the exact answer.")
+    confidence: Confidence = Field(CONFIDENCE, description="How surely the intervals hold the exact answer.")
     request_id: RequestId | None = Field(
-        None, description="A name of your own: sent again with the same question, it is answered again and not paid."
+        None,
+        description="A name of your own: sent again with the same question, it is answered again and not paid.",
     )
     replay: bool = Field(True, description="An equal question at the same price gets the same answer, free.")
 
@@ -99,18 +106,18 @@ class Ask(AskedQuestion):
 class AskExplanation(AskedQuestion):
     """A question to explain, with a price or without."""
 
-    confidence: Confidence = Field(0.95, description="For the errors to expect.")
+    confidence: Confidence = Field(CONFIDENCE, description="For the errors to expect.")
 
     def put_to(self, session: Session) -> Explanation:
         """The explanation of a session."""
         return session.explain(self.sql, confidence=self.confidence, **self.payment())
 
 
-class AskBatch(Paid):
+class AskBatch(PaymentFields):
     """Several questions to pay for at once: each names its price, or one price is split over all."""
 
     questions: Questions = Field(description="Texts, or questions with what each of them pays.")
-    confidence: Confidence = Field(0.95, description="How surely the intervals hold the exact answers.")
+    confidence: Confidence = Field(CONFIDENCE, description="How surely the intervals hold the exact answers.")
     request_id: RequestId | None = Field(None, description="A name of your own for the batch, as of a question.")
 
     def put_to(self, session: Session) -> list[Answer]:
@@ -122,7 +129,7 @@ class AskBatch(Paid):
 class AskPrice(AskedQuestion):
     """A question whose price and error are wanted."""
 
-    confidence: Confidence = Field(0.95, description="How surely the errors are kept.")
+    confidence: Confidence = Field(CONFIDENCE, description="How surely the errors are kept.")
     together: bool = Field(False, description="Errors that are kept in all groups at once.")
 
     def put_to(self, session: Session) -> Quote:
@@ -130,11 +137,11 @@ class AskPrice(AskedQuestion):
         return session.price(self.sql, confidence=self.confidence, together=self.together, **self.payment())
 
 
-class AskBatchPrice(Paid):
+class AskBatchPrice(PaymentFields):
     """Several questions whose price is wanted as that of a batch."""
 
     questions: Questions = Field(description="Texts, or questions with what each of them pays.")
-    confidence: Confidence = Field(0.95, description="How surely the errors are kept.")
+    confidence: Confidence = Field(CONFIDENCE, description="How surely the errors are kept.")
     together: bool = Field(False, description="Errors that are kept in all groups at once.")
 
     def put_to(self, session: Session) -> Quote:
@@ -150,6 +157,7 @@ def questions_of(asked: list[str | AskedQuestion]) -> list[Question | str]:
 
 def question_body(question: Question) -> dict[str, Any]:
     """A question as `AskedQuestion` reads it."""
+    check_text(question)
     named: Any = {name: getattr(question, name) for name in Payment.__annotations__}
     return {"sql": question.text, **payment_body(named)}
 
@@ -159,7 +167,7 @@ def payment_body(payment: Payment) -> dict[str, Any]:
     body: dict[str, Any] = {name: value for name, value in payment.items() if value is not None}
     for name in _AMOUNTS:
         if name in body:
-            body[name] = sent(name, body[name])
+            body[name] = write_number(name, body[name])
     if "weights" in body:
-        body["weights"] = {name: sent("weights", weight) for name, weight in body["weights"].items()}
+        body["weights"] = {name: write_number("weights", weight) for name, weight in body["weights"].items()}
     return body

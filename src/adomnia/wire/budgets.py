@@ -10,7 +10,7 @@ from adomnia.pricing.policies import Terms
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget, Filter, Spent
-from adomnia.session.session import Budgets
+from adomnia.session.accounts import Budgets
 from adomnia.wire.amounts import ExactText, amount_of, text_of
 from adomnia.wire.answers import left_record
 from adomnia.wire.models import LeftReply, Reply

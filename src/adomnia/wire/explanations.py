@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from adomnia.explaining.tree import Node
-from adomnia.session.explanation import Explanation, explanation
+from adomnia.session.explanation import Explanation, build_explanation
 from adomnia.wire.answers import left_of, left_record
 from adomnia.wire.models import LeftReply, Reply
 
@@ -34,7 +34,7 @@ def explanation_record(told: Explanation) -> dict[str, Any]:
 
 def explanation_of(record: dict[str, Any]) -> Explanation:
     """The explanation that `explanation_record` wrote."""
-    return explanation(_node(record["tree"]), float(record["confidence"]), left_of(record["left"]))
+    return build_explanation(_node(record["tree"]), float(record["confidence"]), left_of(record["left"]))
 
 
 def _node(record: dict[str, Any]) -> Node:

@@ -1,10 +1,13 @@
-"""The ground of all models."""
+"""What all requests and replies have in common: where they go, how large they are, and their models."""
 
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from adomnia.wire.amounts import ExactText
+
+API = "/api/v1"  # what every address begins with
+LARGEST_BODY = 2**20  # bytes of a request that asks something
 
 
 class Sent(BaseModel):

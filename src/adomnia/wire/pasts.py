@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from adomnia.session.session import Past
+from adomnia.session.accounts import Past
 from adomnia.wire.amounts import event_record
 from adomnia.wire.answers import ReceiptReply, receipt_of, receipt_record
 from adomnia.wire.models import CostReply, Reply
@@ -27,17 +27,17 @@ class PastsReply(Reply):
 
 
 def past_record(past: Past) -> dict[str, Any]:
-    """It as plain data."""
+    """An earlier request as plain data."""
     told = {"request_id": past.request_id, "questions": list(past.questions), "version": past.version}
     return {**told, "cost": event_record(past.receipt.event), "receipt": receipt_record(past.receipt)}
 
 
 def pasts_record(pasts: list[Past]) -> dict[str, Any]:
-    """All of them as plain data."""
+    """All earlier requests as plain data."""
     return {"answers": [past_record(past) for past in pasts]}
 
 
 def past_of(record: dict[str, Any]) -> Past:
-    """What `past_record` wrote."""
+    """The request that `past_record` wrote."""
     receipt = receipt_of(record["receipt"], record["cost"])
     return Past(record["request_id"], tuple(record["questions"]), record["version"], receipt)

@@ -56,5 +56,5 @@ def error_of(record: Any) -> Refusal | Failure:  # noqa: ANN401 - whatever the s
 
 
 def _printable(text: str) -> str:
-    """Without what could tell a terminal to do something."""
+    """The text with control characters escaped, which a terminal could obey."""
     return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)

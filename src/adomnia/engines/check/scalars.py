@@ -30,7 +30,7 @@ _MATCH = {"text": "boolean"}
 # in IEEE doubles, where a result beyond them is an infinity or NaN.
 _RULES: dict[type[exp.Expr], dict[str, str]] = {
     **dict.fromkeys((exp.Neg, exp.Add, exp.Mul, exp.Div, exp.Mod, exp.Pow, exp.Abs, exp.Round), _DOUBLE),
-    **dict.fromkeys((exp.Floor, exp.Ceil, exp.Ln, exp.Exp, exp.Sqrt), _DOUBLE),
+    **dict.fromkeys((exp.Floor, exp.Ceil, exp.Trunc, exp.Ln, exp.Exp, exp.Sqrt), _DOUBLE),
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE), _COMPARED),
     **dict.fromkeys((exp.EQ, exp.NEQ), _EQUAL),
     **dict.fromkeys((exp.And, exp.Or, exp.Not), _TRUTH),

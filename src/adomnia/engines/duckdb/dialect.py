@@ -37,6 +37,7 @@ _ARITHMETIC: dict[str, Spelling] = {
     "round": "ROUND({0})".format,
     "floor": "FLOOR({0})".format,
     "ceil": "CEIL({0})".format,
+    "trunc": "TRUNC({0})".format,
     "ln": f"LN({_POSITIVE})".format,
     "log10": f"LOG10({_POSITIVE})".format,
     "log2": f"LOG2({_POSITIVE})".format,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, exp, floor, inf, isqrt, log, log2, log10, nextafter
+from math import ceil, exp, floor, inf, isqrt, log, log2, log10, nextafter, trunc
 
 from adomnia.privacy.functions.contract import Function, between, hull, rising
 from adomnia.privacy.kinds import Day, Kind, Quantity
@@ -210,6 +210,15 @@ ARITHMETIC = (
         _NUMBER,
         "smallest whole number that is not below",
         rising(lambda bound: Fraction(ceil(bound)), whole=True),
+        spreads=(0,),
+    ),
+    Function(
+        "trunc",
+        "TRUNC(a)",
+        1,
+        _NUMBER,
+        "the whole number that is left without the digits behind the point",
+        rising(lambda bound: Fraction(trunc(bound)), whole=True),
         spreads=(0,),
     ),
     Function(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from adomnia.server.running.served_dataset import Edition
     from adomnia.server.services import Services
     from adomnia.session.answer import Answer
-    from adomnia.session.session import Session
+    from adomnia.session.contract import Session
 
 JSON = "application/json"
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time

@@ -1,4 +1,4 @@
-"""The bar that is shown while an index is built."""
+"""The progress bar that is shown while an index is built."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def building() -> Iterator[Callable[[str, float], None]]:
+def show_progress() -> Iterator[Callable[[str, float], None]]:
     """A bar on standard error that appears with the first step and goes away with the last."""
     columns = (TextColumn("Building the index, once"), BarColumn(), TextColumn("{task.description}"))
     console = Console(stderr=True)

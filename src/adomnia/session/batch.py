@@ -1,4 +1,4 @@
-"""Everything that was said when something was asked: what a ledger keeps beside a debit, and can be asked again."""
+"""Questions that are paid for together, and all that was named beside them: the text that a ledger keeps."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _AMOUNTS = ("epsilon", "rho", "delta")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Batch:
     """One question, or several that are paid for together; `payment` is what was named for all of a batch."""
 
     questions: tuple[Question, ...]
@@ -45,37 +45,37 @@ class Asked:
         return named or not all(replace(question, delta=None).names_no_price for question in self.questions)
 
     def plans(self, catalog: Catalog) -> list[Plan]:
-        """What the questions mean; a Refusal where they are too large together."""
+        """The plans of the questions; a Refusal where they are too large together."""
         plans, numbers = [], 0
         for question in self.questions:
-            plans.append(require_plan(plan_of_question(question, catalog, self.confidence)))
+            plans.append(require_plan(plan_text(question, catalog, self.confidence)))
             numbers += count_numbers(plans[-1])
             if numbers > MOST_NUMBERS:
                 why = f"asks for more than {MOST_NUMBERS:,} numbers"
                 raise Refusal("The batch", why, "take it apart", code="too_many_cells")
         return plans
 
-    def paid(self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None) -> list[Priced]:
+    def price(self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None) -> list[Priced]:
         """The plans at the price that was named, or that a policy sets."""
         questions, payment = self.questions, self.payment
         if price is not None and payment is None:
             questions = tuple(replace(question, epsilon=price.epsilon) for question in questions)
         elif price is not None and payment is not None:
-            payment = cast("Payment", {**payment, "epsilon": price.epsilon})
+            payment = {**payment, "epsilon": price.epsilon}
         try:
             return price_batch(questions, plans, payment or Payment(), catalog, self.confidence)
         except RowsNeeded as refusal:
             raise refusal.naming(count_of_groups(refusal.text)) from None
 
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:
-        """What the answer to plans at their prices is stored under; if it must be measured afresh, by its request."""
+        """The key that the answer is stored under; with the request in it where it must be measured afresh."""
         identities = [identify(each.plan, each.price, self.version) for each in asked]
         if len(identities) == 1 and self.replay:
             return identities[0]
         return sha256(self._tag(request) + b"".join(identities)).digest()
 
     def unpriced_identity(self, plans: Sequence[Plan], catalog: Catalog, request: str) -> bytes:
-        """What the answer is stored under where a policy sets the price: all but the price, and what follows from it.
+        """The key of an answer whose price a policy sets: all but the price and what follows from it.
 
         Ways of measuring follow from the terms and their weights, caps from the profiles of tables, and from the
         minimum frequency which values of keys are found.
@@ -90,30 +90,35 @@ class Asked:
 
     def to_text(self) -> str:
         """As ASCII text."""
-        record: dict[str, Any] = {"questions": [_written(each) for each in self.questions]}
+        record: dict[str, Any] = {"questions": [_write_question(each) for each in self.questions]}
         record |= {"confidence": float(self.confidence), "version": self.version, "replay": self.replay}
         if self.payment is not None:
-            record["payment"] = _said(self.payment)
+            record["payment"] = _write_amounts(self.payment)
         return json.dumps(record, separators=(",", ":"))
 
     @classmethod
-    def from_text(cls, text: str) -> "Asked":
+    def from_text(cls, text: str) -> "Batch":
         """From what `to_text` wrote."""
         record = json.loads(text)
-        questions = tuple(Question(**_read(each)) for each in record["questions"])
-        payment = cast("Payment", _read(record["payment"])) if "payment" in record else None
+        questions = tuple(Question(**_read_amounts(each)) for each in record["questions"])
+        payment = cast("Payment", _read_amounts(record["payment"])) if "payment" in record else None
         return cls(questions, record["confidence"], record["version"], payment, record["replay"])
 
     def _tag(self, request: str) -> bytes:
         return b"batch" if self.replay else b"fresh" + sha256(request.encode(errors="replace")).digest()
 
 
-def plan_of_question(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
-    """What a question means; nothing is read."""
-    if not isinstance(question, Question) or not isinstance(question.text, str):
-        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
+def plan_text(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
+    """The plan of a question; nothing is read."""
+    check_text(question)
     check_confidence(confidence)
     return plan_question(parse(question.text), catalog, finds=question.delta is not None, confidence=confidence)
+
+
+def check_text(question: Question) -> None:
+    """Refuse what is no question in SQL: a mistake of the program that asks."""
+    if not isinstance(question, Question) or not isinstance(question.text, str):
+        raise TypeError(f"Session takes questions as text, got {type(getattr(question, 'text', question)).__name__}.")
 
 
 def price_of(event: Event) -> Pure:
@@ -131,15 +136,15 @@ def _amount(value: Any) -> str | None:  # noqa: ANN401 - any number
     return None if value is None else str(exact(value, "Question", "amount"))
 
 
-def _written(question: Question) -> dict[str, Any]:
-    return _said({field.name: getattr(question, field.name) for field in fields(question)})
+def _write_question(question: Question) -> dict[str, Any]:
+    return _write_amounts({field.name: getattr(question, field.name) for field in fields(question)})
 
 
-def _said(amounts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _plain(name, value) for name, value in amounts.items() if value is not None}
+def _write_amounts(amounts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _write_value(name, value) for name, value in amounts.items() if value is not None}
 
 
-def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
+def _write_value(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
     if name in _AMOUNTS:
         return _amount(value)
     if name == "weights":
@@ -147,7 +152,7 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever may be said
     return value if isinstance(value, str | int) else float(value)
 
 
-def _read(said: dict[str, Any]) -> dict[str, Any]:
+def _read_amounts(said: dict[str, Any]) -> dict[str, Any]:
     amounts = {name: Fraction(said[name]) for name in _AMOUNTS if said.get(name) is not None}
     weights = {output: Fraction(weight) for output, weight in (said.get("weights") or {}).items()}
     return {**said, **amounts, **({"weights": weights} if weights else {})}

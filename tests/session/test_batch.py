@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from adomnia.errors import Refusal
 from adomnia.pricing.questions import Payment, Question
 from adomnia.privacy.events import Approximate, Composed, Pure
-from adomnia.session.asked import Asked, price_of
+from adomnia.session.batch import Batch, price_of
 from sql.hospital import HOSPITAL
 
 COUNT = "SELECT COUNT(*) FROM people"
@@ -46,9 +46,9 @@ def exactly(question):
 
 @given(st.lists(QUESTIONS, min_size=1, max_size=3), PAYMENTS, st.booleans())
 def test_what_is_kept_reads_back_as_what_was_said(questions, payment, replay):
-    asked = Asked(tuple(questions), 0.95, 3, payment, replay)
+    asked = Batch(tuple(questions), 0.95, 3, payment, replay)
     text = asked.to_text()
-    again = Asked.from_text(text)
+    again = Batch.from_text(text)
     assert text.isascii()
     assert again.questions == tuple(map(exactly, questions))
     assert (again.confidence, again.version, again.replay) == (0.95, 3, replay)
@@ -59,10 +59,10 @@ def test_what_is_kept_reads_back_as_what_was_said(questions, payment, replay):
 
 @pytest.mark.parametrize("said", [{"epsilon": 1}, {"rho": Decimal("0.1")}, {"error": 3.0}])
 def test_a_price_is_named_for_a_question_or_for_all(said):
-    assert Asked((Question(COUNT, **said),), 0.95, 1).names_a_price
-    assert Asked((Question(COUNT),), 0.95, 1, Payment(**said)).names_a_price
-    assert not Asked((Question(COUNT, delta=1e-9, weights={"count": 2}),), 0.95, 1).names_a_price
-    assert not Asked((Question(COUNT),), 0.95, 1, Payment(effort="high")).names_a_price
+    assert Batch((Question(COUNT, **said),), 0.95, 1).names_a_price
+    assert Batch((Question(COUNT),), 0.95, 1, Payment(**said)).names_a_price
+    assert not Batch((Question(COUNT, delta=1e-9, weights={"count": 2}),), 0.95, 1).names_a_price
+    assert not Batch((Question(COUNT),), 0.95, 1, Payment(effort="high")).names_a_price
 
 
 def test_the_price_of_parts_is_their_sum():
@@ -74,9 +74,9 @@ def test_the_price_of_parts_is_their_sum():
 
 def test_an_error_that_needs_a_count_says_what_to_ask_first():
     text = "SELECT sex AS s, AVG(age) AS mean FROM people WHERE active GROUP BY 1 ORDER BY 2"
-    said = Asked((Question(COUNT, error=5), Question(text, error=2)), 0.95, 1)
+    said = Batch((Question(COUNT, error=5), Question(text, error=2)), 0.95, 1)
     with pytest.raises(Refusal) as refusal:
-        said.paid(said.plans(HOSPITAL), HOSPITAL)
+        said.price(said.plans(HOSPITAL), HOSPITAL)
     first = "SELECT sex AS s, COUNT(*) FROM people WHERE active GROUP BY sex"
     assert refusal.value.fix == f"ask {first} first, and give the least of its counts as rows="
     assert refusal.value.code == "error_not_known"

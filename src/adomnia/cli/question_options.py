@@ -1,0 +1,92 @@
+"""What `sql`, `price` and `explain` all take from the command line: a question, what to pay for it, and who asks."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from adomnia.cli.options import Folder, parse_number, parse_share
+from adomnia.errors import Refusal
+from adomnia.session.contract import CONFIDENCE
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """The options as they were typed."""
+
+    folder: Folder
+    text: Annotated[str, typer.Argument(metavar="SELECT", help="The question, in SQL.")]
+    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in epsilon: Laplace noise.")] = None
+    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in rho: Gaussian noise.")] = None
+    error: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay what makes every output this exact.")] = None
+    delta: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Beside a price: find the values of undeclared GROUP BY keys.")
+    ] = None
+    weight: Annotated[
+        list[str] | None,
+        typer.Option("--weight", metavar="OUTPUT=NUMBER", help="Give an output more of the price than 1; repeatable."),
+    ] = None
+    rows: Annotated[
+        str | None, typer.Option("--rows", metavar="NUMBER", help="Rows of a group, for errors that depend on them.")
+    ] = None
+    effort: Annotated[
+        str, typer.Option(metavar="NAME", help="normal, or high with --rho: less noise, for a longer look at the data.")
+    ] = "normal"
+    confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of intervals and of --error.")] = str(CONFIDENCE)
+    analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None
+
+    def payment(self) -> dict[str, Any]:
+        """What a session takes beside the text: the price and the confidence."""
+        error = parse_number("error", self.error)
+        return {
+            "epsilon": parse_number("epsilon", self.epsilon),
+            "rho": parse_number("rho", self.rho),
+            "error": None if error is None else float(error),
+            "weights": parse_weights(self.weight) or None,
+            "rows": parse_rows(self.rows),
+            "delta": parse_number("delta", self.delta),
+            "effort": self.effort,
+            "confidence": parse_share("confidence", self.confidence),
+        }
+
+
+def with_question_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with all of these options before its own; it is called with them as its first argument."""
+    shared = inspect.signature(QuestionOptions).parameters.values()
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+
+    @wraps(command)
+    def run(**given: Any) -> None:  # noqa: ANN401 - whatever Typer read
+        options = QuestionOptions(**{field.name: given.pop(field.name) for field in fields(QuestionOptions)})
+        command(options, **given)
+
+    run.__signature__ = inspect.Signature([*shared, *own])  # type: ignore[attr-defined]  # what Typer makes options of
+    return run
+
+
+def parse_weights(written: list[str] | None) -> dict[str, Decimal]:
+    """The weights a person typed: `pay=3`, by the names of outputs."""
+    weights: dict[str, Decimal] = {}
+    for each in written or []:
+        name, _, size = each.rpartition("=")
+        weight = parse_number("weight", size) if name else None
+        if weight is None:
+            raise Refusal(f"--weight {each!r}", "does not name an output and its weight", "write --weight pay=3")
+        weights[name] = weight
+    return weights
+
+
+def parse_rows(written: str | None) -> int | None:
+    """A number of rows, at least one."""
+    from adomnia.pricing.payment import LARGEST_GROUP
+
+    size = parse_number("rows", written)
+    if size is None:
+        return None
+    if not size.is_finite() or not 1 <= size <= LARGEST_GROUP or size != int(size):
+        raise Refusal(f"--rows {written!r}", "is not a whole number of at least 1", "write --rows 1000")
+    return int(size)

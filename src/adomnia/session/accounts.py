@@ -1,0 +1,30 @@
+"""What a session tells about an analyst's spending: what is left, and what was paid for before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adomnia.ledger.requests import Receipt
+    from adomnia.pricing.policies import Terms
+    from adomnia.privacy.filters import Filter
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """What an analyst has left, what the dataset has left for everybody, and what the next question costs."""
+
+    personal: Filter
+    dataset: Filter
+    terms: Terms
+
+
+@dataclass(frozen=True)
+class Past:
+    """Something that was paid for and answered before: what was asked, of which version of the data."""
+
+    request_id: str
+    questions: tuple[str, ...]
+    version: int
+    receipt: Receipt

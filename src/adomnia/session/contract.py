@@ -1,0 +1,95 @@
+"""What every session offers, over data on this machine or over HTTP: code moves between the two unchanged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, Unpack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from adomnia.catalog.model import Catalog
+    from adomnia.pricing.questions import Payment, Question
+    from adomnia.pricing.quotes import Quote
+    from adomnia.session.accounts import Budgets, Past
+    from adomnia.session.answer import Answer
+    from adomnia.session.explanation import Explanation
+    from adomnia.session.table import PrivateTable
+
+CONFIDENCE = 0.95
+
+
+class Session(Protocol):
+    """Everything one analyst may do."""
+
+    analyst: str
+
+    def sql(
+        self,
+        text: str,
+        *,
+        confidence: float = CONFIDENCE,
+        request_id: str | None = None,
+        replay: bool = True,
+        **payment: Unpack[Payment],
+    ) -> Answer:
+        """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
+
+        `EXPLAIN SELECT ...` is answered with the explanation, and costs nothing.
+        """
+        ...
+
+    def batch(
+        self,
+        questions: Iterable[Question | str],
+        *,
+        confidence: float = CONFIDENCE,
+        request_id: str | None = None,
+        **payment: Unpack[Payment],
+    ) -> list[Answer]:
+        """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.
+
+        Each names its price, or one price is split over all that they measure. What is equal is paid once.
+        """
+        ...
+
+    def price(
+        self,
+        text: str | Iterable[Question | str],
+        *,
+        confidence: float = CONFIDENCE,
+        together: bool = False,
+        **payment: Unpack[Payment],
+    ) -> Quote:
+        """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent.
+
+        `together`: errors that are kept in all groups at once.
+        """
+        ...
+
+    def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
+        """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
+        ...
+
+    def table(self, name: str) -> PrivateTable:
+        """The rows of a table or view, to filter, join and ask about in Python."""
+        ...
+
+    def budget(self) -> Budgets:
+        """What is left, and what the next question costs if a policy sets its price."""
+        ...
+
+    def catalog(self) -> Catalog:
+        """What may be asked about: all of it is public."""
+        ...
+
+    def answers(self) -> list[Past]:
+        """Everything this analyst has paid for and got, oldest first."""
+        ...
+
+    def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
+        """What was paid for under a request id, once more; of a batch, the answer in that place, from 0."""
+        ...
+
+    def mock(self) -> Session:
+        """The same session on made-up rows, to try questions out: nothing is spent."""
+        ...
