@@ -8,6 +8,8 @@ sides, as everywhere behind the guards of the language.
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -401,8 +403,13 @@ def test_an_engine_reads_headers_and_facts_of_files_and_refuses_what_was_not_dec
         made.check_header(tmp_path / "cities.parquet", table)
 
 
-def test_the_registry_names_engines_by_their_folder_and_loads_none_before_it_is_asked():
+def test_the_registry_names_engines_by_their_folder():
     assert EMBEDDED in ENGINES
     assert [load_engine(name).dialect.name for name in ENGINES] == list(ENGINES)
     with pytest.raises(KeyError):
         load_engine("oracle")
+
+
+def test_no_engine_is_loaded_before_it_is_asked_for():
+    loaded = "import adomnia.session.curator, sys; print({'duckdb', 'psycopg', 'pyspark'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "set()\n"

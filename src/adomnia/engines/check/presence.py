@@ -10,13 +10,18 @@ from adomnia.engines.check.nodes import only, require
 from adomnia.engines.check.scalars import Row
 
 
-def split_outputs(outputs: list[exp.Expr]) -> tuple[list[exp.Expr], dict[int, exp.Expr]]:
+def split_outputs(names: list[str], nodes: list[exp.Expr]) -> tuple[list[exp.Expr], dict[int, exp.Expr]]:
     """The outputs m0, m1, ... in their order, and by number those of n0, n1, ..., each right behind its other half."""
-    whole = [output for output in outputs if not output.alias.startswith("n")]
-    halves = {number: other for number, each in enumerate(whole) for other in outputs if other.alias == f"n{number}"}
-    names = [name for number in range(len(whole)) for name in _names(number, halves)]
-    require([output.alias for output in outputs] == names, "the names of outputs")
-    return [output.this for output in whole], {number: each.this for number, each in halves.items()}
+    whole: list[exp.Expr] = []
+    halves: dict[int, exp.Expr] = {}
+    for name, node in zip(names, nodes, strict=True):
+        last = len(whole) - 1
+        if name == f"n{last}" and last not in halves:
+            halves[last] = node
+        else:
+            require(name == f"m{last + 1}", "the names of outputs")
+            whole.append(node)
+    return whole, halves
 
 
 def check_halves(present: exp.Expr, absent: exp.Expr, row: Row) -> None:
@@ -27,7 +32,3 @@ def check_halves(present: exp.Expr, absent: exp.Expr, row: Row) -> None:
     only(absent, "this", "expression")
     require(type(absent.this) is exp.Count and type(absent.this.this) is exp.Star, "a count of all rows")
     require(counts(absent.this, row), "a count of all rows")
-
-
-def _names(number: int, halves: dict[int, exp.Expr]) -> list[str]:
-    return [f"m{number}", f"n{number}"] if number in halves else [f"m{number}"]

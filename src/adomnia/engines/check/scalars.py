@@ -92,14 +92,17 @@ class Row:
     def type(self, node: exp.Expr) -> str:
         """The type of an expression's value, by a closed list of nodes; parts before wholes, so that depth is free."""
         types: dict[int, str] = {}
-        for part in reversed(list(node.dfs())):
+        parts = list(node.dfs())
+        if self.dialect.raises:
+            failing = {type(part).__name__ for part in parts} & self.dialect.raises
+            require(not failing, f"no {', '.join(sorted(failing))}, which a row can make fail")
+        for part in reversed(parts):
             branch = isinstance(part, exp.If) and type(part.parent) is exp.Case
             if not branch and not isinstance(part, exp.Identifier | exp.DataType | exp.Var):
                 types[id(part)] = self._type(part, types)
         return types[id(node)]
 
     def _type(self, node: exp.Expr, types: dict[int, str]) -> str:
-        require(type(node).__name__ not in self.dialect.raises, f"no {type(node).__name__}, which a row can make fail")
         match node:
             case exp.Is(expression=exp.Null()):
                 return "boolean"

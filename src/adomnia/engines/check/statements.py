@@ -66,10 +66,10 @@ def _clipped(around: ClippedForm, reader: Reader) -> tuple[tuple[range, ...], tu
 def _plain(select: exp.Select, reader: Reader) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
     rows = reader.source(select)
     require(rows.per_person > 0, "a private table")
-    names = list(map(alias_of, select.expressions))
-    keys = [output.this for output in select.expressions if output.alias.startswith("k")]
+    names, nodes = list(map(alias_of, select.expressions)), [output.this for output in select.expressions]
+    keys = [node for name, node in zip(names, nodes, strict=True) if name.startswith("k")]
     require(names[: len(keys)] == [f"k{place}" for place in range(len(keys))], "the names of outputs")
-    aggregates, halves = split_outputs(select.expressions[len(keys) :])
+    aggregates, halves = split_outputs(names[len(keys) :], nodes[len(keys) :])
     row = reader.row(rows)
     cells = _cells(select, keys, row)
     groups = prod(map(len, cells))

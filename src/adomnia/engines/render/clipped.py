@@ -22,7 +22,7 @@ _SHRUNK = 1 - Fraction(1, 2**40)  # more than the few roundings of the factor ca
 
 
 @dataclass
-class _Vectors:
+class _ClippedEntries:
     """What is computed for each person and cell, by what it is: v0, v1, ...; and of which of them the length counts."""
 
     scalars: Scalars
@@ -52,7 +52,7 @@ class _Vectors:
 
 def render_clipped(queries: dict[Query, str], keys: list[str], scalars: Scalars) -> str:
     """The statement of queries, each with the type that holds its sums, over rows grouped by rendered keys."""
-    rows, vectors = next(iter(queries)).read, _Vectors(scalars)
+    rows, vectors = next(iter(queries)).read, _ClippedEntries(scalars)
     outputs = [f"{vectors.shorten(*each)} AS m{place}" for place, each in enumerate(queries.items())]
     names = [f"k{place}" for place in range(len(keys))]
     table, conditions = render_source(rows, scalars)
