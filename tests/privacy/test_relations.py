@@ -32,7 +32,7 @@ from adomnia.privacy.relations import (
     everything,
     is_public,
     most_rows,
-    recapped,
+    recap,
 )
 from kit.reference import Cell, place
 from kit.tables import rows as evaluated
@@ -302,12 +302,12 @@ def test_without_caps_is_without_caps_down_to_the_first_join():
 def test_other_caps_reach_every_table_of_that_name_and_nothing_that_reads_all_rows():
     caps = {VISITS.name: 2}
     two = replace(VISITS, rows_per_person=2)
-    assert recapped(Named(Where(VISITS, ACTIVE), "v"), caps) == Named(Where(two, ACTIVE), "v")
-    assert recapped(Union((part(VISITS, SIZE),) * 2), caps) == Union((part(two, SIZE),) * 2)
-    assert recapped(on(VISITS, ITEMS, LINK), caps) == on(two, ITEMS, LINK)
-    assert recapped(PerPerson(VISITS, (), ()), caps) == PerPerson(two, (), ())
+    assert recap(Named(Where(VISITS, ACTIVE), "v"), caps) == Named(Where(two, ACTIVE), "v")
+    assert recap(Union((part(VISITS, SIZE),) * 2), caps) == Union((part(two, SIZE),) * 2)
+    assert recap(on(VISITS, ITEMS, LINK), caps) == on(two, ITEMS, LINK)
+    assert recap(PerPerson(VISITS, (), ()), caps) == PerPerson(two, (), ())
     for same in (PLACES, ITEMS, everything(VISITS)):
-        assert recapped(same, caps) == same
+        assert recap(same, caps) == same
 
 
 def test_public_is_what_no_private_table_is_part_of():

@@ -333,7 +333,7 @@ def everything(relation: Relation) -> Relation:
     return relation
 
 
-def recapped(relation: Relation, caps: Mapping[str, int]) -> Relation:
+def recap(relation: Relation, caps: Mapping[str, int]) -> Relation:
     """The relation with other caps for the tables that are named; what reads all rows of a person still does."""
     match relation:
         case Private(name=name, rows_per_person=rows):
@@ -341,11 +341,11 @@ def recapped(relation: Relation, caps: Mapping[str, int]) -> Relation:
         case Public():
             return relation
         case Join():
-            left, right = recapped(relation.left, caps), recapped(relation.right, caps)
+            left, right = recap(relation.left, caps), recap(relation.right, caps)
             return replace(relation, left=left, right=right)  # type: ignore[arg-type]  # nodes stay what they are
         case Union(parts=parts):
-            return Union(tuple(recapped(part, caps) for part in parts))  # type: ignore[misc]  # as above
-    return replace(relation, source=recapped(relation.source, caps))
+            return Union(tuple(recap(part, caps) for part in parts))  # type: ignore[misc]  # as above
+    return replace(relation, source=recap(relation.source, caps))
 
 
 def is_public(relation: Relation) -> bool:
