@@ -7,9 +7,10 @@ from math import prod
 from typing import Protocol
 
 from adomnia.catalog.model import Catalog
+from adomnia.curator.combining import combine
 from adomnia.curator.discovery import discovered
 from adomnia.curator.measurements import Record
-from adomnia.engines.check import Reading, checked, checked_histogram
+from adomnia.engines.check import Reading, checked, checked_histogram, combined
 from adomnia.engines.contract import Engine, Statement
 from adomnia.mechanisms.quantiles import SecretHistogram
 from adomnia.mechanisms.secret import Secret
@@ -18,6 +19,7 @@ from adomnia.plans.undeclared import Finding, Values
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.contract import Estimate, Measure, Measured, Round, Statistic, Steps
@@ -74,16 +76,19 @@ class Statements:
     def _statement(self, batch: tuple[Query, ...]) -> Statement:
         if batch not in self._proved:
             statement = self._engine.render(batch)
-            for query, derived in zip(batch, self._derived(statement, batch[0]), strict=True):
+            for query, derived in zip(batch, self._derived(statement, batch), strict=True):
                 if not _within(derived, query.sensitivity()):
                     raise ValueError("The statement's own sensitivity is above the planned one.")
             self._proved[batch] = statement
         return self._proved[batch]
 
-    def _derived(self, statement: Statement, query: Query) -> tuple[Sensitivity, ...]:
+    def _derived(self, statement: Statement, batch: tuple[Query, ...]) -> tuple[Sensitivity, ...]:
+        query = batch[0]
         counted = query.aggregate
         if not isinstance(counted, Histogram):
-            return checked(statement, self._catalog, query.provable)
+            columns = tuple(each.columns for each in batch)
+            found = checked(statement, self._catalog, query.provable, columns)
+            return tuple(_combined(moved, each) for moved, each in zip(found, batch, strict=True))
         moved, cells, reading = checked_histogram(statement, self._catalog)
         # All that is read of one histogram must be of the same rows and values, or their ranks would be of nothing.
         whole = self._wholes.setdefault(replace(query, aggregate=replace(counted, buckets=None)), reading.whole)
@@ -106,7 +111,8 @@ class Executor:
         exact: dict[Query, Integers] = {}
         added = [measure.query for measure in measures if not isinstance(measure.query.aggregate, Histogram)]
         for batch, statement in self._statements.of(added):
-            exact.update(zip(batch, self._engine.run(statement, batch), strict=True))
+            results = zip(batch, self._engine.run(statement, batch), strict=True)
+            exact.update((query, combine(query, values)) for query, values in results)
         measured = tuple(self._released(measure, exact.get(measure.query)) for measure in measures)
         self.record.values += [each.values for each in measured]
         return measured
@@ -136,6 +142,11 @@ class Executor:
         aggregate = replace(query.aggregate, buckets=wanted)  # type: ignore[arg-type]  # of a histogram
         ((batch, statement),) = self._statements.of([replace(query, aggregate=aggregate)])
         return self._engine.run(statement, batch)[0]
+
+
+def _combined(counts: Sensitivity, query: Query) -> Sensitivity:
+    """What the text says of a query, after what is done to the counts of combinations outside of it."""
+    return combined(counts, query.aggregate) if isinstance(query.aggregate, Combination) else counts
 
 
 def _within(derived: Sensitivity, planned: Sensitivity) -> bool:

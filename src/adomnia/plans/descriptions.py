@@ -10,6 +10,7 @@ from adomnia.privacy.aggregates import Different, Extreme, Histogram, Own, Peopl
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key, Label, Names
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -23,6 +24,7 @@ from adomnia.privacy.relations import (
     Union,
     Where,
 )
+from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.covariance import Covariance
@@ -99,7 +101,7 @@ def describe_term(term: Term) -> str:
     return f"({f' {term.function} '.join(words)})"
 
 
-def describe_statistic(statistic: Statistic) -> str:
+def describe_statistic(statistic: Statistic) -> str:  # noqa: PLR0911 - one for each aggregate
     """AVG(salary in 0..500000 by 1/4)."""
     name = name_of(statistic)
     match query_of(statistic).aggregate:
@@ -117,6 +119,8 @@ def describe_statistic(statistic: Statistic) -> str:
         case Histogram() as histogram:
             share = f", {_number(statistic.share)}" if isinstance(statistic, Quantile) else ""
             return f"{name}({_total(histogram)}{share})"
+        case Vector() | Combination():
+            return f"{name}({describe_query(query_of(statistic))})"
 
 
 def _total(total: Total | Histogram) -> str:
@@ -147,6 +151,11 @@ def describe_query(query: Query) -> str:
             what = f"sum of {describe(value)} - {_number(centre * domain.step)}"
         case Histogram(value=value):
             what = f"values of {describe(value)} by rank"
+        case Vector(variables=variables, entries=entries):
+            of = ", ".join(describe(each.value) for each in variables)
+            what = f"{len(entries)} sums of {of or 'rows'}"
+        case Combination(results=results):
+            what = f"{results} combinations of rows"
     return f"{what}, with a value and without" if is_parted(query) else what
 
 

@@ -1,5 +1,6 @@
 """The statement as a whole: keys with declared cells, and aggregates that one person moves so far and no further."""
 
+from itertools import accumulate
 from math import prod
 
 from sqlglot import exp, parse
@@ -13,6 +14,7 @@ from adomnia.engines.check.histograms import Reading, taken_back
 from adomnia.engines.check.nodes import integer, only, place, require, unproved, width
 from adomnia.engines.check.relations import Reader, Rows, alias_of
 from adomnia.engines.check.scalars import Row
+from adomnia.engines.check.vectors import is_vector, joint
 from adomnia.engines.contract import Statement
 from adomnia.privacy.kinds import LONGEST_TEXT
 from adomnia.privacy.relations import MOST_ROWS
@@ -22,11 +24,19 @@ _FARTHEST = 2**61
 _SMALL = exp.DataType.build("UTINYINT", dialect="duckdb")
 
 
-def checked(statement: Statement, catalog: Catalog, wanted: tuple[range, ...] | None = None) -> tuple[Sensitivity, ...]:
-    """What one person can change of each output m0, m1, ...; a Failure where the text does not prove it."""
+def checked(
+    statement: Statement,
+    catalog: Catalog,
+    wanted: tuple[range, ...] | None = None,
+    columns: tuple[int, ...] | None = None,
+) -> tuple[Sensitivity, ...]:
+    """What one person can change of the outputs m0, m1, ...; a Failure where the text does not prove it.
+
+    Of each output, or of `columns` many at a time: those are measured together, as one vector.
+    """
     reader, select = _reader(statement, catalog), _parsed(statement.text)
     around = shell(statement.text)
-    cells, found = _plain(select, reader) if around is None else _clipped(around, reader)
+    cells, found = _plain(select, reader, columns) if around is None else _clipped(around, reader)
     require(wanted is None or cells == wanted, "the cells of the keys")
     return found
 
@@ -57,7 +67,9 @@ def _clipped(around: Shell, reader: Reader) -> tuple[tuple[range, ...], tuple[Se
     return cells, tuple(moved(output, entries, rows, prod(map(len, cells))) for output in around.outputs)
 
 
-def _plain(select: exp.Select, reader: Reader) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
+def _plain(
+    select: exp.Select, reader: Reader, columns: tuple[int, ...] | None = None
+) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
     rows = reader.source(select)
     require(rows.per_person > 0, "a private table")
     names = list(map(alias_of, select.expressions))
@@ -67,7 +79,10 @@ def _plain(select: exp.Select, reader: Reader) -> tuple[tuple[range, ...], tuple
     require(names == ours, "the names of outputs")
     row = reader.row(rows)
     cells = _cells(select, keys, row)
-    return cells, tuple(_sensitivity(node, rows, prod(map(len, cells)), row) for node in aggregates)
+    groups = columns or (1,) * len(aggregates)
+    require(sum(groups) == len(aggregates), "the outputs that are measured")
+    parts = (aggregates[stop - size : stop] for size, stop in zip(groups, accumulate(groups), strict=True))
+    return cells, tuple(_sensitivity(nodes, rows, prod(map(len, cells)), row) for nodes in parts)
 
 
 def _parsed(text: str) -> exp.Select:
@@ -116,8 +131,12 @@ def _listed(places: list[int]) -> int:
     return len(places)
 
 
-def _sensitivity(node: exp.Expr, rows: Rows, cells: int, row: Row) -> Sensitivity:
+def _sensitivity(nodes: list[exp.Expr], rows: Rows, cells: int, row: Row) -> Sensitivity:
     capped = rows.per_person < MOST_ROWS
+    if len(nodes) > 1 or is_vector(nodes[0]):
+        require(capped, "a cap on the rows of a person")
+        return joint(nodes, row, rows.most).times(rows.per_person)
+    (node,) = nodes
     if _counts_people(node, row) and (capped or cells == 1):
         # A person counts once in every cell that holds a row of theirs: where there is one cell, once in all.
         most = min(rows.per_person, cells)

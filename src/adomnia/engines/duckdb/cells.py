@@ -1,5 +1,7 @@
 """From a result in Arrow to exact integers over all cells. Nothing here passes through a float."""
 
+from itertools import count, islice
+
 import numpy as np
 import pyarrow as pa
 
@@ -7,6 +9,7 @@ from adomnia.engines.duckdb.keys import placed, with_keys
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.queries import Query
+from adomnia.privacy.vectors import Vector
 
 
 def cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
@@ -18,7 +21,8 @@ def cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
     names = [f"k{place}" for place in range(len(keys))]
     starts = [cells.start for cells in queries[0].cells]
     places = tuple(result[name].cast(pa.int64()).to_numpy() - first for name, first in zip(names, starts, strict=True))
-    return tuple(_spread(query, places, result[f"m{place}"]) for place, query in enumerate(queries))
+    columns = (result[f"m{place}"] for place in count())
+    return tuple(_laid_out(query, places, list(islice(columns, query.columns))) for query in queries)
 
 
 def _counts(result: pa.Table, query: Query) -> Integers:
@@ -28,6 +32,15 @@ def _counts(result: pa.Table, query: Query) -> Integers:
     places = [column - first for column, first in zip(columns, starts, strict=False)]
     cell = np.ravel_multi_index(places, query.shape) if places else np.zeros(len(result), dtype=np.int64)
     return np.stack([cell, *columns[-2:]])
+
+
+def _laid_out(query: Query, places: tuple[Integers, ...], columns: list[pa.ChunkedArray]) -> Integers:
+    """An array over all cells; of a vector, with its entries innermost."""
+    arrays = [_spread(query, places, column) for column in columns]
+    if not isinstance(query.aggregate, Vector):
+        return arrays[0]
+    entries: Integers = np.stack(arrays, axis=-1)  # type: ignore[assignment]  # all of one type
+    return entries
 
 
 def _spread(query: Query, places: tuple[Integers, ...], column: pa.ChunkedArray) -> Integers:

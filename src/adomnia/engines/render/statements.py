@@ -6,12 +6,15 @@ from adomnia.engines.render.clipped import clipped
 from adomnia.engines.render.histograms import histogram
 from adomnia.engines.render.relations import derived, integers, kept, person, source
 from adomnia.engines.render.scalars import Scalars, stored
-from adomnia.privacy.aggregates import Histogram, People, Total
+from adomnia.engines.render.vectors import entries
+from adomnia.privacy.aggregates import Histogram, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, Key, Names
 from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
+from adomnia.privacy.vectors import Vector
 
 
 def render(queries: tuple[Query, ...]) -> Statement:
@@ -27,7 +30,8 @@ def render(queries: tuple[Query, ...]) -> Statement:
         text = clipped({query: _sum_type(query) for query in queries}, keys, scalars)
         return Statement(text, tuple(scalars.parameters))
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
-    outputs += [f"{_aggregate(query, scalars)} AS m{place}" for place, query in enumerate(queries)]
+    columns = (column for query in queries for column in _columns(query, scalars))
+    outputs += [f"{column} AS m{place}" for place, column in enumerate(columns)]
     table, conditions = source(first.read, scalars)
     text = f"SELECT {', '.join(outputs)} FROM {table}{kept(conditions)}"
     if first.keys:
@@ -58,14 +62,23 @@ def _key(key: Key, scalars: Scalars) -> str:
     return stored(key)
 
 
+def _columns(query: Query, scalars: Scalars) -> list[str]:
+    """One for an aggregate, or one for each entry of a vector."""
+    if isinstance(query.aggregate, Vector):
+        return [f"CAST({entry} AS {_sum_type(query)})" for entry in entries(query.aggregate, scalars)]
+    return [_aggregate(query, scalars)]
+
+
 def _aggregate(query: Query, scalars: Scalars) -> str:
     match query.aggregate:
+        case Combination():  # of counts, which are combined where they are read
+            return integers(Rows(), scalars)
         case People(person=whose):
             return f"COUNT(DISTINCT {person(query.read) if whose is None else stored(whose)})"
         case Total() as total:
             return f"CAST({integers(total, scalars)} AS {_sum_type(query)})"
         case counted:
-            assert not isinstance(counted, Histogram)  # noqa: S101 - those stand alone
+            assert not isinstance(counted, Histogram | Vector)  # noqa: S101 - those have more than one column
             return integers(counted, scalars)
 
 
@@ -75,4 +88,4 @@ def _sum_type(query: Query) -> str:
         return "BIGINT"
     if query.largest < 10**38:
         return "DECIMAL(38, 0)"
-    raise ValueError(f"Total must stay below 10**38 over 2**48 rows, got {query.largest}.")
+    raise ValueError(f"{type(query.aggregate).__name__} must stay below 10**38 over 2**48 rows, got {query.largest}.")

@@ -1,0 +1,44 @@
+"""Combinations of counts: how far one person moves them, from how far the text lets one person move the counts.
+
+The matrix is public, and applied by us as it is here; what is derived again is what its columns make of the counts.
+Proof: docs/proofs/vectors.md.
+"""
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.privacy.matrices import Combination, Matrix
+from adomnia.privacy.sensitivity import Sensitivity
+
+
+def combined(counts: Sensitivity, combination: Combination) -> Sensitivity:
+    """Counts that move by so much in all move results by so many times their column, whichever that is."""
+    longest, squares = (max(_columns(combination, power)) for power in (1, 2))
+    entries = [each for block in combination.blocks for factor in block for row in factor.rows for _, each in row]
+    largest = max(_largest(block) for block in combination.blocks)
+    rises = counts.monotone and min(entries) >= 0
+    return Sensitivity(counts.l1 * longest, counts.l1**2 * squares, counts.l1 * largest, rises)
+
+
+def _columns(combination: Combination, power: int) -> list[int]:
+    """Of each cell, its coefficients of all blocks, to a power and added up."""
+    blocks = [reduce(np.kron, (_factor(factor, power) for factor in block)) for block in combination.blocks]
+    return [sum(parts) for parts in zip(*(block.tolist() for block in blocks), strict=True)]
+
+
+def _factor(factor: Matrix, power: int) -> NDArray[Any]:
+    sums = np.zeros(factor.columns, dtype=object)  # Python's own integers: no size of theirs wraps
+    for row in factor.rows:
+        for column, coefficient in row:
+            sums[column] += abs(coefficient) ** power
+    return sums
+
+
+def _largest(block: tuple[Matrix, ...]) -> int:
+    found = 1
+    for factor in block:
+        found *= max(abs(coefficient) for row in factor.rows for _, coefficient in row)
+    return found

@@ -1,0 +1,158 @@
+"""Vectors: sums of polynomials of proved grid integers, and how far one row moves all sums of a vector together.
+
+Polynomials are multiplied out from the text, and their control points over the box of the grids are computed from its
+corners (as polar forms), not by the rule that plans use. Proof: docs/proofs/vectors.md.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import factorial, prod
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from adomnia.engines.check.aggregates import grid
+from adomnia.engines.check.columns import Range
+from adomnia.engines.check.nodes import WIDTHS, integer, only, require, width
+from adomnia.engines.check.scalars import Row
+from adomnia.privacy.sensitivity import Sensitivity
+
+_MOST_POINTS = 2**20  # of all polynomials: more would take seconds to look at
+_WHOLE = {WIDTHS["BIGINT"], WIDTHS["INT128"]}
+
+_Product: TypeAlias = tuple[int, ...]  # the places of the variables that are multiplied, in their order, with repeats
+
+
+@dataclass(frozen=True)
+class _Integers:
+    """What an expression computes: a polynomial, its range, and the largest integer of its type; 0 for a constant."""
+
+    terms: dict[_Product, int]
+    within: Range
+    room: int = 0
+
+
+def is_vector(node: exp.Expr) -> bool:
+    """Whether an output adds up integers that are computed, and not just those of one grid."""
+    summed = node.this.this if type(node) is exp.Cast and type(node.this) is exp.Sum else None
+    return type(summed) in (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Literal, exp.Cast)
+
+
+def joint(nodes: list[exp.Expr], row: Row, most_rows: int) -> Sensitivity:
+    """How far one row moves CAST(SUM(polynomial) AS ...), all of them together."""
+    polynomials = _Polynomials(row)
+    return polynomials.reach([polynomials.summed(node, most_rows) for node in nodes])
+
+
+@dataclass
+class _Polynomials:
+    """Reads polynomials, and remembers the grids that they are made of: equal texts are one variable."""
+
+    row: Row
+    grids: dict[str, Range] = field(default_factory=dict)
+
+    def summed(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
+        """What one row adds to CAST(SUM(polynomial) AS ...), which so many rows cannot overflow."""
+        require(type(node) is exp.Cast and type(node.this) is exp.Sum, "an exact sum")
+        only(node.this, "this")
+        added = self._read(node.this.this)
+        largest = most_rows * added.within.magnitude
+        require(largest <= WIDTHS["INT128"], "the width of a sum")
+        require(largest <= width(node), "the width of a result")
+        return added.terms
+
+    def _read(self, node: exp.Expr) -> _Integers:
+        if type(node.unnest()) in (exp.Literal, exp.Neg):
+            constant = integer(node)
+            return _Integers({(): constant}, Range(constant, constant))
+        if type(node) is exp.Paren:
+            only(node, "this")
+            return self._read(node.this)
+        if type(node) in (exp.Add, exp.Sub, exp.Mul):
+            only(node, "this", "expression")
+            return _computed(type(node), self._read(node.this), self._read(node.expression))
+        return self._variable(node)
+
+    def _variable(self, node: exp.Expr) -> _Integers:
+        """CAST(grid AS BIGINT or HUGEINT): NULL where the grid is, and else within its range."""
+        require(type(node) is exp.Cast, "a stored grid of a known width")
+        text = node.this.sql()
+        if text not in self.grids:
+            self.grids[text] = grid(node.this, self.row)
+        within = self.grids[text]
+        require(within.magnitude <= width(node) in _WHOLE, "a stored grid within its width")
+        return _Integers({(list(self.grids).index(text),): 1}, within, width(node))
+
+    def reach(self, polynomials: list[dict[_Product, int]]) -> Sensitivity:
+        """The worst control point in every norm; at least 1, because no noise hides nothing."""
+        points = list(self._control_points(polynomials))
+        return Sensitivity(
+            max([Fraction(1), *(sum(map(abs, point), Fraction()) for point in points)]),
+            max([Fraction(1), *(sum((part**2 for part in point), Fraction()) for point in points)]),
+            max([Fraction(1), *(abs(part) for point in points for part in point)]),
+            monotone=all(part >= 0 for point in points for part in point),
+        )
+
+    def _control_points(self, polynomials: list[dict[_Product, int]]) -> Iterator[list[Fraction]]:
+        """The polar forms of all polynomials, where every argument is an end of its grid."""
+        powers = [[Counter(each) for each in polynomial] for polynomial in polynomials]
+        degrees = [max(each[place] for own in powers for each in own) for place in range(len(self.grids))]
+        points = prod(degree + 1 for degree in degrees)
+        require(points * sum(map(len, polynomials)) <= _MOST_POINTS, "a vector of few control points")
+        corners = [
+            [_polar([ends.lowest] * (degree - above) + [ends.highest] * above) for above in range(degree + 1)]
+            for ends, degree in zip(self.grids.values(), degrees, strict=True)
+        ]
+        whole = prod(map(factorial, degrees))
+        for corner in product(*corners):
+            yield [
+                Fraction(
+                    sum(
+                        coefficient * prod(own[each[place]] for place, own in enumerate(corner))
+                        for each, coefficient in zip(counted, polynomial.values(), strict=True)
+                    ),
+                    whole,
+                )
+                for counted, polynomial in zip(powers, polynomials, strict=True)
+            ]
+
+
+def _computed(kind: type[exp.Expr], left: _Integers, right: _Integers) -> _Integers:
+    """A sum, a difference or a product, of which no row can leave its type."""
+    room = max(left.room, right.room)
+    terms: Counter[_Product] = Counter()
+    if kind is exp.Mul:
+        ends = [a * b for a in _ends(left) for b in _ends(right)]
+        for (one, first), (two, second) in product(left.terms.items(), right.terms.items()):
+            terms[tuple(sorted(one + two))] += first * second
+    else:
+        sign = 1 if kind is exp.Add else -1
+        ends = [a + sign * b for a in _ends(left) for b in _ends(right)]
+        for one, first in left.terms.items():
+            terms[one] += first
+        for two, second in right.terms.items():
+            terms[two] += sign * second
+    within = Range(min(ends), max(ends))
+    # Two constants have no room at all: the engine would compute them in integers of 32 bits.
+    require(max(each.within.magnitude for each in (left, right)) <= room, "the width of a part")
+    require(within.magnitude <= room, "the width of a product or a sum")
+    return _Integers({each: terms[each] for each in terms if terms[each]}, within, room)
+
+
+def _ends(integers: _Integers) -> tuple[int, int]:
+    return integers.within.lowest, integers.within.highest
+
+
+def _polar(arguments: list[int]) -> list[int]:
+    """The polar forms of x**0, x**1, ... at these arguments, times n! for n of them.
+
+    That of x**a is the a-th elementary symmetric function, divided by how many products it adds up.
+    """
+    symmetric = [1]
+    for argument in arguments:
+        symmetric = [a + argument * b for a, b in zip([*symmetric, 0], [0, *symmetric], strict=True)]
+    count = len(arguments)
+    return [factorial(a) * factorial(count - a) * each for a, each in enumerate(symmetric)]
