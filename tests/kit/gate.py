@@ -35,7 +35,7 @@ def proved(curator: Curator, queries: tuple[Query, ...]) -> list[Proved]:
     found = []
     for together in map(tuple, groups.values()):
         statement = curator.engine.render(together)
-        derived = checked(statement, curator.catalog, together[0].cells)
+        derived = checked(statement, curator.catalog, together[0].cells, tuple(query.columns for query in together))
         assert [_norms(each) for each in derived] == [_norms(query.sensitivity()) for query in together]
         found.append((statement, together))
     return found
@@ -46,7 +46,7 @@ def aggregated(curator: Curator, statements: list[Proved]) -> dict[Query, Any]:
     found: dict[Query, Any] = {}
     for statement, together in statements:
         for query, values in zip(together, curator.engine.inner.run(statement, together), strict=True):
-            assert values.shape == query.shape
+            assert values.shape == query.result_shape
             found[query] = values.tolist()
     return found
 

@@ -99,7 +99,7 @@ class _Polynomials:
     def _control_points(self, polynomials: list[dict[_Product, int]]) -> Iterator[list[Fraction]]:
         """The polar forms of all polynomials, where every argument is an end of its grid."""
         powers = [[Counter(each) for each in polynomial] for polynomial in polynomials]
-        degrees = [max(each[place] for own in powers for each in own) for place in range(len(self.grids))]
+        degrees = [max((each[place] for own in powers for each in own), default=0) for place in range(len(self.grids))]
         points = prod(degree + 1 for degree in degrees)
         require(points * sum(map(len, polynomials)) <= _MOST_POINTS, "a vector of few control points")
         corners = [
