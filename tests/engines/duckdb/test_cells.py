@@ -15,7 +15,9 @@ from adomnia.privacy.aggregates import Histogram, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Truth
+from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
+from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import category, people, relation, whole
 
 CITY = category("city", "Oslo", "Bergen", "Voss")
@@ -62,6 +64,30 @@ def test_a_count_is_read_as_what_it_is_however_large_public_facts_allow_it_to_be
     assert many.largest >= 2**63
     (exact,) = cells(pa.table({"k0": [False, True], "m0": pa.array([20, 21], pa.int64())}), (many,))
     assert exact.tolist() == [20, 21]
+
+
+def test_the_entries_of_a_vector_are_the_last_axis_and_others_stand_beside_them():
+    vector = Vector((Variable(AGE, AGE.domain),), (variable(0, 1), constant(2, 1)))
+    entries = {"m1": pa.array([6, None, 8], pa.int64()), "m2": pa.array([9, 2, None], pa.int64())}
+    columns = {
+        "k0": pa.array([2, 0, None], pa.uint8()),
+        "m0": pa.array([1, 3, 5]),
+        **entries,
+        "m3": pa.array([4, 4, 4]),
+    }
+    asked = [Query(TABLE, (CITY,), aggregate) for aggregate in (Rows(), vector, Total(AGE, AGE.domain))]
+    before, exact, after = cells(pa.table(columns), tuple(asked))
+    assert (before.tolist(), after.tolist()) == ([3, 0, 1], [4, 0, 4])
+    assert exact.tolist() == [[0, 2], [0, 0], [6, 9]]
+    assert (exact.dtype, exact.shape) == (np.int64, asked[1].result_shape)
+
+
+def test_wide_entries_of_a_vector_arrive_as_the_same_python_integers():
+    vector = Vector((Variable(AGE, AGE.domain),), (constant(2**70, 1), constant(-(2**70), 1)))
+    sums = [pa.array([Decimal(sign * 2**70)], pa.decimal128(38, 0)) for sign in (1, -1)]
+    (exact,) = cells(pa.table({"m0": sums[0], "m1": sums[1]}), (Query(TABLE, (), vector),))
+    assert exact.tolist() == [2**70, -(2**70)]
+    assert {type(value) for value in exact} == {int}
 
 
 def test_wide_numbers_of_another_type_are_not_guessed_at():
