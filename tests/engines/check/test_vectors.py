@@ -29,7 +29,9 @@ FROM = 'FROM "visits" WHERE "rank" <= 4'
 
 
 def joint(*entries, kind="DECIMAL(38, 0)"):
-    outputs = ", ".join(f"CAST(SUM({entry}) AS {kind}) AS m{place}" for place, entry in enumerate(entries))
+    outputs = ", ".join(
+        f"CAST(CAST(1 AS HUGEINT) * SUM({entry}) AS {kind}) AS m{place}" for place, entry in enumerate(entries)
+    )
     return f"SELECT {outputs} {FROM}"
 
 
@@ -65,11 +67,11 @@ def test_norms_are_read_off_the_text(entries, sensitivity):
     assert moved(*entries) == sensitivity
 
 
-LAST = f"((-1)) * {X} + 400"
+LAST = f"CAST((-1) AS HUGEINT) * SUM({X}) + CAST(400 AS HUGEINT) * SUM(1 + 0 * {X})"
 RIGHT = (
     'SELECT "hospital" AS k0, COUNT(*) AS m0, '
-    'CAST(SUM((CAST("cost grid" AS BIGINT) - 0) * (CAST("ward" AS BIGINT) - 1)) AS DECIMAL(38, 0)) AS m1, '
-    f"CAST(SUM({LAST}) AS DECIMAL(38, 0)) AS m2 "
+    'CAST(CAST(1 AS HUGEINT) * SUM((CAST("cost grid" AS BIGINT) - 0) * (CAST("ward" AS BIGINT) - 1)) AS DECIMAL(38, 0)) AS m1, '
+    f"CAST({LAST} AS DECIMAL(38, 0)) AS m2 "
     'FROM "visits" WHERE "rank" <= 4 GROUP BY 1'
 )
 COLUMNS = (1, 2)
@@ -83,8 +85,10 @@ def test_the_statement_that_is_spoiled_below_is_right():
 
 WRONG = {
     "a factor that is missing": (' * (CAST("ward" AS BIGINT) - 1)', ' * (CAST("ward" AS BIGINT))'),
-    "a coefficient that is larger": ("+ 400", "+ 40000"),
-    "a sign that is turned": ("((-1))", "(1)"),
+    "a coefficient that is larger": ("CAST(400 AS", "CAST(40000 AS"),
+    "a sign that is turned": ("CAST((-1) AS", "CAST(1 AS"),
+    "a constant that is added": ("SUM(1 +", "SUM(100 +"),
+    "a sum that is missing": (f" + CAST(400 AS HUGEINT) * SUM(1 + 0 * {X})", ""),
     "a sum of squares": ('"cost grid" AS BIGINT) - 0)', '"cost grid" AS BIGINT) - 0) * (CAST("cost grid" AS BIGINT))'),
     "another end": ('"ward" AS BIGINT) - 1', '"ward" AS BIGINT) - 9'),
 }
@@ -107,32 +111,48 @@ PLANTED = {
     "values that may vanish": ('CAST("cost grid" AS', 'TRY_CAST("cost grid" AS', "a stored grid of a known width"),
     "NULL as a value": ('CAST("cost grid" AS BIGINT)', 'COALESCE(CAST("cost grid" AS BIGINT), 9)', "a stored grid of"),
     "a value for NULL": ('CAST("cost grid" AS BIGINT)', 'CASE WHEN "cost grid" IS NULL THEN 9 END', "a stored grid of"),
+    "a constant where there is no value": (f"SUM(1 + 0 * {X})", "SUM(1)", "sums of the same rows"),
+    "a constant where there is another value": (f"SUM(1 + 0 * {X})", f"SUM(1 + 0 * {Y})", "sums of the same rows"),
+    "a count of all rows": (f"SUM(1 + 0 * {X})", "COUNT(*)", "a sum times a wide constant"),
     "a person": ('"cost grid"', '"person"', "a stored grid"),
     "division": ('0) * (CAST("ward" AS', '0) / (CAST("ward" AS', "a stored grid of a known width"),
     "division by whole numbers": ('0) * (CAST("ward" AS', '0) // (CAST("ward" AS', "a stored grid of a known width"),
     "a remainder": ('0) * (CAST("ward" AS', '0) % (CAST("ward" AS', "a stored grid of a known width"),
     "a shift": ('0) * (CAST("ward" AS', '0) << (CAST("ward" AS', "a stored grid of a known width"),
-    "a negated polynomial": ('((-1)) * (CAST("cost', '-(CAST("cost', "a number"),
-    "a fraction": ("+ 400", "+ 400.5", "a whole number"),
-    "a double constant": ("+ 400", "+ 4e2", "a whole number"),
-    "a bound constant": ("+ 400", "+ $1", "a stored grid of a known width"),
-    "a text": ("+ 400", "+ '400'", "a number"),
-    "constants among themselves": ("+ 400", "+ 20 * 20", "the width of a part"),
-    "a constant beyond its type": ("+ 400", f"+ {2**63}", "the width of a part"),
-    "a product beyond its type": ("((-1))", f"({2**62})", "the width of a product or a sum"),
-    "a sum beyond its type": (LAST, f"{X} + {2**63 - 1}", "the width of a product or a sum"),
+    "a negated polynomial": ("SUM(1 +", f"SUM(-{X} +", "a number"),
+    "a fraction": ("SUM(1 +", "SUM(1.5 +", "a whole number"),
+    "a double constant": ("SUM(1 +", "SUM(1e0 +", "a whole number"),
+    "a fraction before a sum": ("CAST(400 AS", "CAST(400.5 AS", "a whole number"),
+    "a bound constant": ("SUM(1 +", "SUM($1 +", "a stored grid of a known width"),
+    "a bound constant before a sum": ("CAST(400 AS", "CAST($1 AS", "a number"),
+    "a text": ("SUM(1 +", "SUM('1' +", "a number"),
+    "constants among themselves": ("SUM(1 +", "SUM(20 * 20 +", "the width of a part"),
+    "a constant beyond its type": ("SUM(1 +", f"SUM({2**63} +", "the width of a part"),
+    "a product beyond its type": ("SUM(1 + 0 *", f"SUM(1 + {2**62} *", "the width of a product or a sum"),
+    "a sum beyond its type": ("SUM(1 + 0 *", f"SUM({2**63 - 1} + 1 *", "the width of a product or a sum"),
+    "a constant in 64 bits": ("CAST(400 AS HUGEINT)", "CAST(400 AS BIGINT)", "a sum times a wide constant"),
+    "a constant that is not cast": ("CAST(400 AS HUGEINT)", "400", "a sum times a wide constant"),
+    "a constant behind the sum": (
+        'CAST((-1) AS HUGEINT) * SUM((CAST("cost grid" AS BIGINT) - 0))',
+        'SUM((CAST("cost grid" AS BIGINT) - 0)) * CAST((-1) AS HUGEINT)',
+        "a sum times a wide constant",
+    ),
+    "a product of sums": (f"+ CAST(400 AS HUGEINT) * SUM(1 + 0 * {X})", f"* SUM({X})", "a sum times a wide constant"),
+    "a difference of sums": ("+ CAST(400", "- CAST(400", "sums that are combined"),
+    "a quotient of sums": ("+ CAST(400", "/ CAST(400", "a sum times a wide constant"),
     "a result beyond its type": ("- 1)) AS DECIMAL(38, 0)", "- 1) * 99) AS BIGINT", "the width of a result"),
     "a result as a double": ("AS DECIMAL(38, 0)) AS m1", "AS DOUBLE) AS m1", "the width of a result"),
     "no width": ("AS DECIMAL(38, 0)) AS m1", "AS VARCHAR) AS m1", "the width of a result"),
-    "an average": ("CAST(SUM(((-1))", "CAST(AVG(((-1))", "an exact sum"),
-    "different values": ("SUM(((-1))", "SUM(DISTINCT ((-1))", "a stored grid of a known width"),
-    "a filter": ("+ 400)", "+ 400) FILTER (WHERE TRUE)", "an exact sum"),
-    "a sum that may vanish": ("CAST(SUM(((-1))", "TRY_CAST(SUM(((-1))", "an exact sum"),
-    "a centre of the sum": ("+ 400)", "+ 400) - 5", "an exact sum"),
-    "a count in a vector": (f"CAST(SUM({LAST}) AS DECIMAL(38, 0))", "COUNT(*)", "an exact sum"),
+    "a plain sum": ("CAST(CAST(1 AS HUGEINT) * SUM(", "CAST(SUM(", "sums that are combined"),
+    "an average": ("SUM(1 + 0", "AVG(1 + 0", "a sum times a wide constant"),
+    "different values": ("SUM(1 + 0", "SUM(DISTINCT 1 + 0", "a stored grid of a known width"),
+    "a filter": (f"0 * {X})", f"0 * {X}) FILTER (WHERE TRUE)", "a sum times a wide constant"),
+    "a window": (f"0 * {X})", f"0 * {X}) OVER ()", "a sum times a wide constant"),
+    "a sum that may vanish": ("CAST(CAST((-1)", "TRY_CAST(CAST((-1)", "sums that are combined"),
+    "a count in a vector": (f"CAST({LAST} AS DECIMAL(38, 0))", "COUNT(*)", "sums that are combined"),
     "no cap": ('"rank" <= 4', "TRUE", "a cap on the rows of a person"),
     "a cap above the declared one": ('"rank" <= 4', '"rank" <= 5', "the cap"),
-    "a column less": (f", CAST(SUM({LAST}) AS DECIMAL(38, 0)) AS m2", "", "the outputs that are measured"),
+    "a column less": (f", CAST({LAST} AS DECIMAL(38, 0)) AS m2", "", "the outputs that are measured"),
 }
 
 
@@ -156,6 +176,8 @@ def test_outputs_are_measured_all_of_them_and_no_more():
 def test_sums_that_no_integer_holds_are_caught():
     wide = f'(CAST("cost grid" AS HUGEINT) + {2**79})'
     assert "the width of a sum" in refused(joint(wide), catalog=WARDS)
+    assert "the width of a sum" in refused(joint(X).replace("CAST(1 AS", f"CAST({2**71} AS"), catalog=WARDS)
+    assert "the width of a sum" in refused(joint(wide).replace("CAST(1 AS", "CAST(0 AS"), catalog=WARDS)
 
 
 def test_vectors_that_would_take_long_to_look_at_are_caught(monkeypatch):
@@ -234,6 +256,8 @@ def test_the_engine_computes_a_vector_as_the_check_supposes():
         connection.execute('CREATE TABLE t ("g" UTINYINT)')
         connection.execute("INSERT INTO t VALUES (0), (255), (NULL)")
         for kind in ("BIGINT", "HUGEINT"):
-            entry = f'((-3)) * (CAST("g" AS {kind}) - 255) + 7'
+            entry = f'((-3)) * (CAST("g" AS {kind}) - 255) + 7 + 0 * (CAST("g" AS {kind}) - 5)'
             found = connection.execute(f"SELECT typeof({entry}), {entry} FROM t").fetchall()
             assert found == [(kind, 772), (kind, 7), (kind, None)]
+            summed = connection.execute(f"SELECT typeof(SUM({entry})), SUM({entry}), SUM(1 + 0 * {entry}) FROM t")
+            assert summed.fetchall() == [("HUGEINT", 779, 16)]

@@ -1,4 +1,4 @@
-"""Vectors: sums of polynomials of proved grid integers, and how far one row moves all sums of a vector together.
+"""Vectors: combinations of sums of polynomials of grid integers, and how far one row moves all of a vector together.
 
 Polynomials are multiplied out from the text, and their control points over the box of the grids are computed from its
 corners (as polar forms), not by the rule that plans use. Proof: docs/proofs/vectors.md.
@@ -28,23 +28,26 @@ _Product: TypeAlias = tuple[int, ...]  # the places of the variables that are mu
 
 @dataclass(frozen=True)
 class _Integers:
-    """What an expression computes: a polynomial, its range, and the largest integer of its type; 0 for a constant."""
+    """What an expression computes: a polynomial, its range, and the largest integer of its type; 0 for a constant.
+
+    `named` are the variables that stand in it, also those that cancel out: where one of them is NULL, so is all of it.
+    """
 
     terms: dict[_Product, int]
     within: Range
+    named: frozenset[int] = frozenset()
     room: int = 0
 
 
 def is_vector(node: exp.Expr) -> bool:
-    """Whether an output adds up integers that are computed, and not just those of one grid."""
-    summed = node.this.this if type(node) is exp.Cast and type(node.this) is exp.Sum else None
-    return type(summed) in (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Literal, exp.Cast)
+    """Whether an output combines sums."""
+    return type(node) is exp.Cast and type(node.this) in (exp.Add, exp.Mul)
 
 
 def joint(nodes: list[exp.Expr], row: Row, most_rows: int) -> Sensitivity:
-    """How far one row moves CAST(SUM(polynomial) AS ...), all of them together."""
+    """How far one row moves CAST(constant * SUM(polynomial) + ... AS ...), all of them together."""
     polynomials = _Polynomials(row)
-    return polynomials.reach([polynomials.summed(node, most_rows) for node in nodes])
+    return polynomials.reach([polynomials.combined(node, most_rows) for node in nodes])
 
 
 @dataclass
@@ -54,15 +57,30 @@ class _Polynomials:
     row: Row
     grids: dict[str, Range] = field(default_factory=dict)
 
-    def summed(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
-        """What one row adds to CAST(SUM(polynomial) AS ...), which so many rows cannot overflow."""
-        require(type(node) is exp.Cast and type(node.this) is exp.Sum, "an exact sum")
-        only(node.this, "this")
-        added = self._read(node.this.this)
-        largest = most_rows * added.within.magnitude
+    def combined(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
+        """What one row adds to an output, which so many rows cannot overflow."""
+        require(is_vector(node), "sums that are combined")
+        parts = [self._part(part) for part in _added(node.this)]
+        # A row with a value of one part and without that of another would add what is no value of the polynomial.
+        require(len({summed.named for _, summed in parts}) == 1, "sums of the same rows")
+        largest = most_rows * sum(max(1, abs(factor)) * summed.within.magnitude for factor, summed in parts)
         require(largest <= WIDTHS["INT128"], "the width of a sum")
         require(largest <= width(node), "the width of a result")
-        return added.terms
+        terms: Counter[_Product] = Counter()
+        for factor, summed in parts:
+            for each, coefficient in summed.terms.items():
+                terms[each] += factor * coefficient
+        return {each: terms[each] for each in terms if terms[each]}
+
+    def _part(self, node: exp.Expr) -> tuple[int, _Integers]:
+        """CAST(constant AS HUGEINT) * SUM(polynomial)."""
+        require(type(node) is exp.Mul and type(node.this) is exp.Cast, "a sum times a wide constant")
+        only(node, "this", "expression")
+        require(
+            width(node.this) == WIDTHS["INT128"] and type(node.expression) is exp.Sum, "a sum times a wide constant"
+        )
+        only(node.expression, "this")
+        return integer(node.this.this), self._read(node.expression.this)
 
     def _read(self, node: exp.Expr) -> _Integers:
         if type(node.unnest()) in (exp.Literal, exp.Neg):
@@ -84,7 +102,8 @@ class _Polynomials:
             self.grids[text] = grid(node.this, self.row)
         within = self.grids[text]
         require(within.magnitude <= width(node) in _WHOLE, "a stored grid within its width")
-        return _Integers({(list(self.grids).index(text),): 1}, within, width(node))
+        place = list(self.grids).index(text)
+        return _Integers({(place,): 1}, within, frozenset({place}), width(node))
 
     def reach(self, polynomials: list[dict[_Product, int]]) -> Sensitivity:
         """The worst control point in every norm; at least 1, because no noise hides nothing."""
@@ -139,7 +158,17 @@ def _computed(kind: type[exp.Expr], left: _Integers, right: _Integers) -> _Integ
     # Two constants have no room at all: the engine would compute them in integers of 32 bits.
     require(max(each.within.magnitude for each in (left, right)) <= room, "the width of a part")
     require(within.magnitude <= room, "the width of a product or a sum")
-    return _Integers({each: terms[each] for each in terms if terms[each]}, within, room)
+    return _Integers(terms, within, left.named | right.named, room)
+
+
+def _added(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a chain of +."""
+    parts = []
+    while type(node) is exp.Add:
+        only(node, "this", "expression")
+        parts.append(node.expression)
+        node = node.this
+    return [node, *parts]
 
 
 def _ends(integers: _Integers) -> tuple[int, int]:
