@@ -29,10 +29,8 @@ FROM = 'FROM "visits" WHERE "rank" <= 4'
 
 
 def joint(*entries, kind="DECIMAL(38, 0)"):
-    outputs = ", ".join(
-        f"CAST(CAST(1 AS HUGEINT) * SUM({entry}) AS {kind}) AS m{place}" for place, entry in enumerate(entries)
-    )
-    return f"SELECT {outputs} {FROM}"
+    sums = (f"CAST(1 AS HUGEINT) * SUM({entry})" for entry in entries)
+    return f"SELECT {', '.join(f'CAST({each} AS {kind}) AS m{place}' for place, each in enumerate(sums))} {FROM}"
 
 
 def moved(*entries):
@@ -70,7 +68,7 @@ def test_norms_are_read_off_the_text(entries, sensitivity):
 LAST = f"CAST((-1) AS HUGEINT) * SUM({X}) + CAST(400 AS HUGEINT) * SUM(1 + 0 * {X})"
 RIGHT = (
     'SELECT "hospital" AS k0, COUNT(*) AS m0, '
-    'CAST(CAST(1 AS HUGEINT) * SUM((CAST("cost grid" AS BIGINT) - 0) * (CAST("ward" AS BIGINT) - 1)) AS DECIMAL(38, 0)) AS m1, '
+    f"CAST(CAST(1 AS HUGEINT) * SUM({X} * {Y}) AS DECIMAL(38, 0)) AS m1, "
     f"CAST({LAST} AS DECIMAL(38, 0)) AS m2 "
     'FROM "visits" WHERE "rank" <= 4 GROUP BY 1'
 )
