@@ -161,6 +161,12 @@ def test_a_planted_wrong_statement_is_caught(right, wrong, reason):
     assert reason in refused(spoiled, ["5"] * ("$1" in spoiled), catalog=WARDS, columns=COLUMNS)
 
 
+def test_constants_before_sums_are_read_off_the_text():
+    for factor in (1000, -1000):
+        text = joint(X).replace("CAST(1 AS", f"CAST(({factor}) AS")
+        assert check(text, catalog=WARDS) == (Sensitivity(l1=1_600_000, monotone=factor > 0),)
+
+
 def test_vectors_of_no_cap_are_caught_one_by_one_too():
     text = joint(X).replace(' WHERE "rank" <= 4', "")
     assert "a cap on the rows of a person" in refused(text, catalog=WARDS)
