@@ -5,6 +5,7 @@ Proof: docs/proofs/vectors.md.
 """
 
 from functools import reduce
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.sensitivity import Sensitivity
+
+_EXACT = 2**62
 
 
 def combined(counts: Sensitivity, combination: Combination) -> Sensitivity:
@@ -25,12 +28,18 @@ def combined(counts: Sensitivity, combination: Combination) -> Sensitivity:
 
 def _columns(combination: Combination, power: int) -> list[int]:
     """Of each cell, its coefficients of all blocks, to a power and added up."""
-    blocks = [reduce(np.kron, (_factor(factor, power) for factor in block)) for block in combination.blocks]
-    return [sum(parts) for parts in zip(*(block.tolist() for block in blocks), strict=True)]
+    blocks = [[_factor(factor, power) for factor in block] for block in combination.blocks]
+    small = sum(prod(map(max, block)) for block in blocks) < _EXACT
+    kind = np.int64 if small else object  # Python's own integers never wrap, but a million of them take a second
+    added: NDArray[Any] = np.zeros(combination.columns, dtype=kind)
+    for block in blocks:
+        added += reduce(np.kron, (np.array(sums, dtype=kind) for sums in block))
+    found: list[int] = added.tolist()
+    return found
 
 
-def _factor(factor: Matrix, power: int) -> NDArray[Any]:
-    sums = np.zeros(factor.columns, dtype=object)  # Python's own integers: no size of theirs wraps
+def _factor(factor: Matrix, power: int) -> list[int]:
+    sums = [0] * factor.columns
     for row in factor.rows:
         for column, coefficient in row:
             sums[column] += abs(coefficient) ** power

@@ -74,10 +74,11 @@ class _Polynomials:
 
     def _part(self, node: exp.Expr) -> tuple[int, _Integers]:
         """CAST(constant AS HUGEINT) * SUM(polynomial)."""
-        require(type(node) is exp.Mul and type(node.this) is exp.Cast, "a sum times a wide constant")
+        require(type(node) is exp.Mul and type(node.this) is exp.Cast, "an exact sum times a wide constant")
         only(node, "this", "expression")
         require(
-            width(node.this) == WIDTHS["INT128"] and type(node.expression) is exp.Sum, "a sum times a wide constant"
+            width(node.this) == WIDTHS["INT128"] and type(node.expression) is exp.Sum,
+            "an exact sum times a wide constant",
         )
         only(node.expression, "this")
         return integer(node.this.this), self._read(node.expression.this)
