@@ -6,10 +6,8 @@ Proof: docs/proofs/vectors.md.
 
 from functools import reduce
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.sensitivity import Sensitivity
@@ -31,7 +29,7 @@ def _columns(combination: Combination, power: int) -> list[int]:
     blocks = [[_factor(factor, power) for factor in block] for block in combination.blocks]
     small = sum(prod(map(max, block)) for block in blocks) < _EXACT
     kind = np.int64 if small else object  # Python's own integers never wrap, but a million of them take a second
-    added: NDArray[Any] = np.zeros(combination.columns, dtype=kind)
+    added = np.zeros(combination.columns, dtype=kind)
     for block in blocks:
         added += reduce(np.kron, (np.array(sums, dtype=kind) for sums in block))
     found: list[int] = added.tolist()
