@@ -35,7 +35,8 @@ def proved(curator: Curator, queries: tuple[Query, ...]) -> list[Proved]:
     found = []
     for together in map(tuple, groups.values()):
         statement = curator.engine.render(together)
-        derived = check_statement(statement, curator.catalog, curator.engine.dialect, together[0].cells)
+        columns = tuple(query.columns for query in together)
+        derived = check_statement(statement, curator.catalog, curator.engine.dialect, together[0].cells, columns)
         assert [_norms(each) for each in derived] == [_norms(query.sensitivity()) for query in together]
         found.append((statement, together))
     return found
@@ -46,7 +47,7 @@ def aggregated(curator: Curator, statements: list[Proved]) -> dict[Query, Any]:
     found: dict[Query, Any] = {}
     for statement, together in statements:
         for query, values in zip(together, curator.engine.inner.run(statement, together), strict=True):
-            assert values.shape == query.shape
+            assert values.shape == query.result_shape
             found[query] = values.tolist()
     return found
 

@@ -19,6 +19,7 @@ from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key, key_values
 from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.vectors import Vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -108,8 +109,26 @@ def place(column: Column) -> tuple[str, str]:
     return column.source, PERSON if whose else column.name
 
 
-def _aggregate(query: Query, rows: list[tuple[Hashable, Row]]) -> int:
+def _vector(vector: Vector, rows: list[tuple[Hashable, Row]]) -> list[int]:
+    """The sum of each entry over the rows where all variables that it names have a value."""
+    sums = [0] * len(vector.entries)
+    for _, row in rows:
+        grids = [grid(each.value, each.domain, row) for each in vector.variables]
+        for place, entry in enumerate(vector.entries):
+            named = {each for _, exponents in entry.terms for each, exponent in enumerate(exponents) if exponent}
+            if all(grids[each] is not None for each in named):
+                steps = [
+                    0 if own is None else own - each.domain.grid_lower
+                    for own, each in zip(grids, vector.variables, strict=True)
+                ]
+                sums[place] += sum(c * math.prod(map(pow, steps, exponents)) for c, exponents in entry.terms)
+    return sums
+
+
+def _aggregate(query: Query, rows: list[tuple[Hashable, Row]]) -> Any:  # noqa: PLR0911 - one for each aggregate
     match query.aggregate:
+        case Vector() as vector:
+            return _vector(vector, rows)
         case Rows():
             return len(rows)
         case People(person=None):

@@ -7,11 +7,18 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.plans.descriptions import describe, describe_plan, describe_query
+from adomnia.plans.descriptions import describe, describe_plan, describe_query, describe_statistic
+from adomnia.plans.words import in_words
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Literal, call, number, text
 from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.matrices import Combination, Matrix
+from adomnia.privacy.polynomials import constant, variable
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Private
+from adomnia.privacy.vectors import Variable, Vector
 from adomnia.sql.lower import lower
+from adomnia.statistics.count import Count
 from sql.hospital import HOSPITAL, PEOPLE
 
 AGE, WEIGHT, ACTIVE = (PEOPLE.column(name) for name in ("age", "weight", "active"))
@@ -71,6 +78,23 @@ def test_only_expressions_are_described():
 def test_measurements_are_described_by_what_they_count(aggregate, words):
     (statistic,) = lower(f"SELECT {aggregate} FROM people", HOSPITAL).statistics
     assert [describe_query(measure.query) for measure in next(statistic.steps(Pure(1)))] == words
+
+
+def test_vectors_and_combinations_are_described_by_what_they_add_up():
+    people = Private("people", 1, PEOPLE.columns)
+    none, both = Vector((), (constant(1, 0),)), (AGE, PEOPLE.column("salary"))
+    pair = Vector(tuple(Variable(each, each.domain) for each in both), (variable(0, 2), variable(1, 2)))
+    table = Combination(((Matrix.identity(3),),))
+    asked = [Query(people, keys, each) for keys, each in (((), none), ((), pair), ((PEOPLE.column("sex"),), table))]
+    assert [describe_query(in_words(query)) for query in asked] == [
+        "1 sums of rows",
+        "2 sums of age, salary",
+        "3 combinations of rows",
+    ]
+    assert [describe_statistic(Count(query)) for query in asked[1:]] == [
+        "COUNT(2 sums of age, salary)",
+        "COUNT(3 combinations of rows)",
+    ]
 
 
 def test_a_plan_is_one_line():

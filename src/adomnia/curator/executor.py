@@ -9,9 +9,10 @@ from typing import Protocol
 import numpy as np
 
 from adomnia.catalog.model import Catalog
+from adomnia.curator.combining import combine
 from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
-from adomnia.engines.check import Reading, check_histogram, check_statement
+from adomnia.engines.check import Reading, check_histogram, check_statement, combine_sensitivity
 from adomnia.engines.contract import Engine, Statement
 from adomnia.mechanisms.quantiles import SecretHistogram
 from adomnia.mechanisms.secret import Secret
@@ -20,6 +21,7 @@ from adomnia.plans.undeclared import Finding, Values
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
@@ -75,16 +77,19 @@ class Statements:
     def _statement(self, batch: tuple[Query, ...]) -> Statement:
         if batch not in self._proved:
             statement = self._engine.render(batch)
-            for query, derived in zip(batch, self._derived(statement, batch[0]), strict=True):
+            for query, derived in zip(batch, self._derived(statement, batch), strict=True):
                 if not _within(derived, query.sensitivity()):
                     raise ValueError("The statement's own sensitivity is above the planned one.")
             self._proved[batch] = statement
         return self._proved[batch]
 
-    def _derived(self, statement: Statement, query: Query) -> tuple[Sensitivity, ...]:
+    def _derived(self, statement: Statement, batch: tuple[Query, ...]) -> tuple[Sensitivity, ...]:
+        query = batch[0]
         counted = query.aggregate
         if not isinstance(counted, Histogram):
-            return check_statement(statement, self._catalog, self._engine.dialect, query.provable)
+            columns = tuple(each.columns for each in batch)
+            found = check_statement(statement, self._catalog, self._engine.dialect, query.provable, columns)
+            return tuple(_combine_derived(moved, each) for moved, each in zip(found, batch, strict=True))
         moved, cells, reading = check_histogram(statement, self._catalog, self._engine.dialect)
         # All that is read of one histogram must be of the same rows and values, or their ranks would be of nothing.
         whole = self._wholes.setdefault(replace(query, aggregate=replace(counted, buckets=None)), reading.whole)
@@ -107,7 +112,8 @@ class Executor:
         _check_forms(measures)
         exact: dict[Query, Integers] = {}
         for batch, statement in self._statements.of(each.query for each in measures if each.mechanism.reads == "cells"):
-            exact.update(zip(batch, self._engine.run(statement, batch), strict=True))
+            results = zip(batch, self._engine.run(statement, batch), strict=True)
+            exact.update((query, combine(query, values)) for query, values in results)
         measured = tuple(self._release(measure, exact) for measure in measures)
         self.record.values += [each.values for each in measured]
         return measured
@@ -147,6 +153,11 @@ def _check_forms(measures: Round) -> None:
         if measure.mechanism.reads != measure.query.form:
             kind, form = type(measure.mechanism).__name__, measure.query.form
             raise ValueError(f"{kind} opens answers that are {measure.mechanism.reads}, got {form}.")
+
+
+def _combine_derived(counts: Sensitivity, query: Query) -> Sensitivity:
+    """What the text says of a query, after what is done to the counts of combinations outside of it."""
+    return combine_sensitivity(counts, query.aggregate) if isinstance(query.aggregate, Combination) else counts
 
 
 def _within(derived: Sensitivity, planned: Sensitivity) -> bool:

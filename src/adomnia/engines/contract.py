@@ -65,7 +65,10 @@ class Engine(Protocol):
         ...
 
     def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
-        """The exact aggregates, one array over all cells for each query; cells without rows are 0."""
+        """The exact aggregates, one array over all cells for each query; cells without rows are 0.
+
+        A vector's entries are the last axis. Of combinations, these are the counts that are to be combined.
+        """
         ...
 
     def keys(self, statement: Statement, query: Query) -> tuple[Integers, Callable[[Places], list[tuple[Label, ...]]]]:

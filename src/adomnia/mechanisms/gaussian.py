@@ -75,7 +75,7 @@ class DiscreteGaussian:
         return add(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
 
     def shape(self, query: Query) -> tuple[int, ...]:
-        return query.shape
+        return query.result_shape
 
     def probability(self, k: int) -> float:
         return exp(-float(Fraction(k * k) / (2 * self.variance))) / self._total

@@ -54,7 +54,7 @@ class DiscreteLaplace:
         return add(secret.opened_by(self), noise)  # drawn before: nothing can fail once the secret is open
 
     def shape(self, query: Query) -> tuple[int, ...]:
-        return query.shape
+        return query.result_shape
 
     def probability(self, k: int) -> float:
         rate = float(1 / self.scale)

@@ -10,6 +10,7 @@ from adomnia.privacy.aggregates import Aggregate, Different, Extreme, Histogram,
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key, Label, Names
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -23,6 +24,7 @@ from adomnia.privacy.relations import (
     Union,
     Where,
 )
+from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.presence import is_parted
 
@@ -100,7 +102,7 @@ def describe_statistic(statistic: Statistic) -> str:
     return f"{statistic.name}({', '.join(map(_operand, statistic.operands))})"
 
 
-def _operand(operand: Aggregate | Fraction) -> str:
+def _operand(operand: Aggregate | Fraction) -> str:  # noqa: PLR0911 - one for each aggregate
     match operand:
         case Fraction():
             return _number(operand)
@@ -114,6 +116,16 @@ def _operand(operand: Aggregate | Fraction) -> str:
             return describe(value)
         case Total(value=value, domain=domain) | Histogram(value=value, domain=domain):
             return f"{describe(value)} in {domain.lower}..{domain.upper} by {domain.step}"
+        case Vector() | Combination():
+            return _several(operand)
+
+
+def _several(aggregate: Vector | Combination) -> str:
+    """How many numbers of what an aggregate gives."""
+    if isinstance(aggregate, Combination):
+        return f"{aggregate.results} combinations of rows"
+    of = ", ".join(describe(each.value) for each in aggregate.variables)
+    return f"{len(aggregate.entries)} sums of {of or 'rows'}"
 
 
 def describe_query(query: Query) -> str:
@@ -133,6 +145,8 @@ def describe_query(query: Query) -> str:
             what = f"sum of {describe(value)} - {_number(centre * domain.step)}"
         case Histogram(value=value):
             what = f"values of {describe(value)} by rank"
+        case Vector() | Combination() as several:
+            what = _several(several)
     return f"{what}, with a value and without" if is_parted(query) else what
 
 

@@ -8,16 +8,21 @@ from adomnia.plans.descriptions import describe, describe_own
 from adomnia.plans.formulas import Formula, Term
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.expressions import Call, Column, Expression
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Join, Named, PerPerson, Private, Public, Relation, Select, Union
+from adomnia.privacy.vectors import Vector
 
 
 def in_words(query: Query) -> Query:
     """The same query, to be described: its columns are called what they are."""
-    if isinstance(query.aggregate, Rows | People):
+    if isinstance(query.aggregate, Rows | People | Combination):
         return query
-    value = _worded(query.aggregate.value, _names(query.relation))
-    return replace(query, aggregate=replace(query.aggregate, value=value))
+    names = _names(query.relation)
+    if isinstance(query.aggregate, Vector):
+        variables = tuple(replace(each, value=_worded(each.value, names)) for each in query.aggregate.variables)
+        return replace(query, aggregate=replace(query.aggregate, variables=variables))
+    return replace(query, aggregate=replace(query.aggregate, value=_worded(query.aggregate.value, names)))
 
 
 def term_in_words(term: Term) -> Term:

@@ -166,7 +166,7 @@ def _measurement(measure: Measure) -> Measurement:
     query = measure.query
     return Measurement(
         describe_query(in_words(query)),
-        prod(query.shape),
+        prod(query.result_shape),
         query.sensitivity(),
         _why(query),
         measure.mechanism,

@@ -10,6 +10,8 @@ from adomnia.plans.plan import Plan
 from adomnia.pricing.parts import split_price
 from adomnia.privacy.aggregates import Total
 from adomnia.privacy.events import Price
+from adomnia.privacy.matrices import Combination
+from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Statistic
 from adomnia.statistics.presence import is_parted
 
@@ -69,6 +71,16 @@ def _suppose(measure: Measure, rows: int) -> Integers:
     query, mechanism = measure.query, measure.mechanism
     if isinstance(mechanism, Quantiles):  # of values that all lie in the middle, no rank would be off
         return mechanism.spread_evenly(rows)
-    inside = query.aggregate.suppose(rows) if isinstance(query.aggregate, Total) else rows
+    aggregate = query.aggregate
+    inside = _integers(aggregate.suppose(rows) if isinstance(aggregate, Total | Vector | Combination) else rows)
+    if not is_parted(query):
+        return inside
     # All rows lie in one cell, but for the keys that a statistic has added itself: those stay, the first of them full.
-    return np.array([inside, 0] if is_parted(query) else inside)
+    parted: Integers = np.stack([inside, np.zeros_like(inside)])  # type: ignore[assignment]  # both of one type
+    return parted
+
+
+def _integers(values: int | list[int]) -> Integers:
+    """An array of just these integers: left to itself, NumPy makes doubles of those that 64 bits do not hold."""
+    exact = np.array(values, dtype=object)
+    return exact.astype(np.int64) if all(abs(value) < 2**63 for value in exact.flat) else exact

@@ -8,6 +8,8 @@ from typing import ClassVar, TypeAlias
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Text, Truth
+from adomnia.privacy.matrices import Combination
+from adomnia.privacy.vectors import Vector
 
 _BUCKET_BITS = 10
 
@@ -124,5 +126,15 @@ class Different:
         return inf
 
 
-Aggregate: TypeAlias = Rows | Present | Total | People | Different | Histogram
+Aggregate: TypeAlias = Rows | Present | Total | People | Different | Histogram | Vector | Combination
 Own: TypeAlias = Rows | Present | Total | Average | Extreme | Different
+
+
+def values_of(aggregate: Aggregate) -> tuple[Expression, ...]:
+    """The expressions of a row that an aggregate looks at."""
+    match aggregate:
+        case Rows() | People() | Combination():
+            return ()
+        case Vector(variables=variables):
+            return tuple(variable.value for variable in variables)
+    return (aggregate.value,)

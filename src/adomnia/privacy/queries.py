@@ -7,8 +7,10 @@ from typing import ClassVar, Literal, TypeAlias
 
 from adomnia.privacy.aggregates import Aggregate, Different, Histogram, People, Present, Rows, Total
 from adomnia.privacy.keys import Key, is_unknown, key_cells, provable_cells
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.relations import Relation, everything, hashed_once, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.vectors import Vector
 
 CLIPPED_PARTS = 2**10  # of a unit: so finely are shortened entries rounded
 MOST_CLIPPED = 2**52  # of what a person can move in all: as a double exact, in parts of 64 bits, its square of 128
@@ -45,6 +47,8 @@ class Query:
     def __post_init__(self) -> None:
         if self.clip is not None and (self.reach is None or not 1 <= self.clip.bound <= self.reach <= MOST_CLIPPED):
             raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
+        if isinstance(self.aggregate, Combination) and self.aggregate.columns != prod(self.shape):
+            raise ValueError(f"Query cells must number {self.aggregate.columns}, as combined, got {prod(self.shape)}.")
 
     @property
     def reach(self) -> int | None:
@@ -57,6 +61,21 @@ class Query:
     def shape(self) -> tuple[int, ...]:
         """The number of declared values of each key."""
         return tuple(map(len, self.cells))
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        """The shape of what is measured: of a vector all entries of each cell, of combinations their number."""
+        match self.aggregate:
+            case Vector(entries=entries):
+                return *self.shape, len(entries)
+            case Combination(results=results):
+                return (results,)
+        return self.shape
+
+    @property
+    def columns(self) -> int:
+        """How many columns of a statement it takes: one for each entry of a vector."""
+        return len(self.aggregate.entries) if isinstance(self.aggregate, Vector) else 1
 
     @property
     def form(self) -> Form:
@@ -122,9 +141,11 @@ class Query:
             case Total() as total:
                 one_row = Sensitivity(l1=total.magnitude, monotone=total.rises)
                 return one_row.times(rows)
+            case Vector(row=one_row) | Combination(row=one_row):
+                return one_row.times(rows)
         return Sensitivity(l1=1, monotone=True).times(rows)
 
 
 def _of_one_row(aggregate: Aggregate) -> int:
     """How far one row moves it at most."""
-    return aggregate.magnitude if isinstance(aggregate, Total) else 1
+    return aggregate.magnitude if isinstance(aggregate, Total | Vector | Combination) else 1

@@ -15,7 +15,7 @@ from adomnia.plans.formulas import Formula, count_nodes
 from adomnia.plans.plan import Order, Output, Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.findings import explain_need
-from adomnia.privacy.aggregates import People, Rows
+from adomnia.privacy.aggregates import People, values_of
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.relations import is_public
@@ -88,7 +88,7 @@ def plan_question(
     # What several measurements look at is computed once.
     measured = [measure.query for statistic in plan.statistics for measure in next(statistic.steps(Pure(1)))]
     looked_at = (query.aggregate for query in measured)
-    values = dict.fromkeys(each.value for each in looked_at if not isinstance(each, Rows | People))
+    values = dict.fromkeys(value for each in looked_at for value in values_of(each))
     refuse_slow(select, block.weight, values)
     for key in buckets:  # a text is compared with each of a list
         refuse_slow(select, block.weight * (len(key.cells) if isinstance(key.among, tuple) else 1), [key.value])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate, product
 
 import duckdb
 import pytest
@@ -14,14 +15,14 @@ from adomnia.errors import Failure
 from sql.hospital import HOSPITAL
 
 
-def check(text, parameters=(), shape=None, catalog=HOSPITAL):
-    return check_statement(Statement(text, tuple(parameters)), catalog, DUCKDB, shape)
+def check(text, parameters=(), shape=None, catalog=HOSPITAL, columns=None):
+    return check_statement(Statement(text, tuple(parameters)), catalog, DUCKDB, shape, columns)
 
 
-def refused(text, parameters=(), shape=None, catalog=HOSPITAL):
+def refused(text, parameters=(), shape=None, catalog=HOSPITAL, columns=None):
     """The reason for which a text is not run; a Failure tells nobody else."""
     with pytest.raises(Failure) as failure:
-        check(text, parameters, shape, catalog)
+        check(text, parameters, shape, catalog, columns)
     assert str(failure.value) == "The request failed."
     return str(failure.value.__cause__)
 
@@ -38,16 +39,21 @@ def mutants_of(text, traps):
     return list(dict.fromkeys(spoiled))
 
 
-def is_measured(text, parameters, databases, catalog=HOSPITAL):
-    """Whether a text is run at all, on pairs of neighbours; then no output moves by more than the second look says."""
+def is_measured(text, parameters, databases, catalog=HOSPITAL, columns=None):
+    """Whether a text is run at all, on pairs of neighbours; then no output moves by more than the second look says.
+
+    Outputs move one by one, or so many together as `columns` says.
+    """
     try:
-        allowed = check(text, parameters, catalog=catalog)
+        allowed = check(text, parameters, catalog=catalog, columns=columns)
         pairs = [[outputs(text, parameters, connection) for connection in pair] for pair in databases]
     except (Failure, duckdb.ParserException, duckdb.BinderException):
         return False  # not by us, or not by any database: nothing of the data is seen
     for before, after in pairs:
-        for place, sensitivity in enumerate(allowed):
-            moves = [abs(value_of(before, key, place) - value_of(after, key, place)) for key in before | after]
+        sizes = columns or (1,) * len(allowed)
+        for sensitivity, size, stop in zip(allowed, sizes, accumulate(sizes), strict=True):
+            cells = product(before | after, range(stop - size, stop))
+            moves = [abs(value_of(before, *cell) - value_of(after, *cell)) for cell in cells]
             assert sum(moves) <= sensitivity.l1, text
             assert sum(move**2 for move in moves) <= sensitivity.l2_squared, text
             assert max(moves, default=0) <= sensitivity.linf, text

@@ -33,6 +33,28 @@ def test_what_has_no_other_half_moves_as_it_does_alone():
     assert check(RIGHT, catalog=WARDS)[1] == plain
 
 
+ENTRIES = ", ".join(
+    f'CAST(CAST({factor} AS HUGEINT) * SUM(1 + 0 * CAST("cost grid" AS BIGINT)) AS BIGINT) AS m{place}'
+    for place, factor in ((1, 2), (2, 5))
+)
+
+
+def test_a_vector_beside_two_halves_moves_as_it_does_alone():
+    text = f"SELECT {HALVES}, {ENTRIES} {ROWS}"
+    once, both = Sensitivity(l1=1, monotone=True), Sensitivity(7, 4 + 25, 5, monotone=True)
+    found = check(text, catalog=WARDS, shape=(range(2),), columns=(1, 2))
+    assert found == (once.times(3), both.times(3))
+
+
+def test_no_entry_of_a_vector_has_another_half():
+    text = f"SELECT {HALVES}, {ENTRIES} {ROWS}"
+    assert "one count with its other half" in refused(text, catalog=WARDS, columns=(2, 1))
+    second = text.replace(" AS m1,", ' AS m1, COUNT(*) - COUNT("cost grid") AS n1,')
+    assert second != text
+    assert "a count of a value" in refused(second, catalog=WARDS)
+    assert "one count with its other half" in refused(second, catalog=WARDS, columns=(1, 2))
+
+
 PRESENT, ABSENT = HALVES.split(", ")
 PLANTED = {
     "another value is left": ('- COUNT("cost grid")', '- COUNT("day")', "without the value"),

@@ -235,6 +235,7 @@ def test_check_is_a_derivation_of_its_own():
         "adomnia.privacy.expressions import Column",
         "adomnia.privacy.kinds import LONGEST_TEXT",
         "adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth",
+        "adomnia.privacy.matrices import Combination, Matrix",
         "adomnia.privacy.relations import MOST_PEOPLE, MOST_ROWS",
         "adomnia.privacy.relations import MOST_ROWS",
         "adomnia.privacy.sensitivity import Sensitivity",

@@ -16,7 +16,9 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.keys import Bucket, Names
 from adomnia.privacy.kinds import Text, Truth
+from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
+from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import category, people, relation, whole
 
 CITY = category("city", "Oslo", "Bergen", "Voss")
@@ -63,6 +65,30 @@ def test_a_count_is_read_as_what_it_is_however_large_public_facts_allow_it_to_be
     assert many.largest >= 2**63
     (exact,) = read_cells(pa.table({"k0": [False, True], "m0": pa.array([20, 21], pa.int64())}), (many,))
     assert exact.tolist() == [20, 21]
+
+
+def test_the_entries_of_a_vector_are_the_last_axis_and_others_stand_beside_them():
+    vector = Vector((Variable(AGE, AGE.domain),), (variable(0, 1), constant(2, 1)))
+    entries = {"m1": pa.array([6, None, 8], pa.int64()), "m2": pa.array([9, 2, None], pa.int64())}
+    columns = {
+        "k0": pa.array([2, 0, None], pa.uint8()),
+        "m0": pa.array([1, 3, 5]),
+        **entries,
+        "m3": pa.array([4, 4, 4]),
+    }
+    asked = [Query(TABLE, (CITY,), aggregate) for aggregate in (Rows(), vector, Total(AGE, AGE.domain))]
+    before, exact, after = read_cells(pa.table(columns), tuple(asked))
+    assert (before.tolist(), after.tolist()) == ([3, 0, 1], [4, 0, 4])
+    assert exact.tolist() == [[0, 2], [0, 0], [6, 9]]
+    assert (exact.dtype, exact.shape) == (np.int64, asked[1].result_shape)
+
+
+def test_wide_entries_of_a_vector_arrive_as_the_same_python_integers():
+    vector = Vector((Variable(AGE, AGE.domain),), (constant(2**70, 1), constant(-(2**70), 1)))
+    sums = [pa.array([Decimal(sign * 2**70)], pa.decimal128(38, 0)) for sign in (1, -1)]
+    (exact,) = read_cells(pa.table({"m0": sums[0], "m1": sums[1]}), (Query(TABLE, (), vector),))
+    assert exact.tolist() == [2**70, -(2**70)]
+    assert {type(value) for value in exact} == {int}
 
 
 def test_wide_numbers_of_another_type_are_not_guessed_at():
@@ -117,6 +143,15 @@ def test_halves_that_stand_side_by_side_are_cells_of_the_last_key():
     for counts, sums in (read_rows(names, rows, queries), read_cells(result, queries)):
         assert counts.tolist() == [[0, 0], [0, 0], [5, 1]]
         assert sums.tolist() == [[0, 0], [0, 0], [70, 0]]
+    vector = Query(TABLE, (CITY, missing), Vector((Variable(AGE, AGE.domain),), (variable(0, 1), constant(2**70, 1))))
+    wide = [(2, 5, 1, Decimal(10), Decimal(-(2**70)), 70), (None, 8, 8, Decimal(8), None, 8)]
+    names, queries = ["k0", "m0", "n0", "m1", "m2", "m3"], (queries[0], vector, queries[1])
+    columns = dict(zip(names, zip(*wide, strict=True), strict=True))
+    columns |= {name: pa.array(columns[name], pa.decimal128(38, 0)) for name in ("m1", "m2")}
+    for counts, entries, sums in (read_rows(names, wide, queries), read_cells(pa.table(columns), queries)):
+        assert (counts.tolist(), sums.tolist()) == ([[0, 0], [0, 0], [5, 1]], [[0, 0], [0, 0], [70, 0]])
+        assert entries.tolist() == [[[0, 0]] * 2] * 2 + [[[10, -(2**70)], [0, 0]]]
+        assert (counts.dtype, entries.dtype, sums.dtype) == (np.int64, object, np.int64)
     alone = (Query(TABLE, (missing,), Rows()),)
     assert read_rows(["m0", "n0"], [(3, 4)], alone)[0].tolist() == [3, 4]
     assert read_cells(pa.table({"m0": [3], "n0": [4]}), alone)[0].tolist() == [3, 4]

@@ -15,8 +15,11 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Clip, Query
+from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import answer, applied, catalog, category, constant, evaluate, loaded, number, people, relation
+from kit.polynomials import bernstein
 
 CITY = category("city", "Oslo", "Bergen")
 X = number("x", -10, 10)
@@ -24,6 +27,8 @@ FREE = Column("free", Quantity())
 TABLE = people(CITY, X, FREE, rows_per_person=3)
 UNGUARDED = applied("-", applied("*", FREE, constant(10**308)), applied("*", FREE, constant(10**308)))
 TOTAL = Total(X, X.domain, centre=3)
+SMALL = Numbers.integers(-5, 5)
+ENDS = Vector((Variable(X, SMALL),), tuple(bernstein(1, SMALL.width, 0, 1)))
 VALUES = [None, nan, inf, -inf, 0.0, -10.0, 2.5, 1e300]
 ROWS = [
     {"person_id": at // 2, "city": (None, "Oslo", "Bergen", "Voss")[at % 4], "x": x, "free": free}
@@ -64,6 +69,8 @@ def test_both_halves_of_a_count_stand_beside_the_sum_in_one_statement():
         (by(missing(X)), by(missing(X), aggregate=Present(X))),
         (by(missing(X)), by(missing(X), aggregate=People())),
         (by(missing(X)), by(missing(X), aggregate=Different(X))),
+        (by(missing(X)), by(missing(X), aggregate=ENDS)),
+        (by(missing(X)), by(missing(X), aggregate=Combination(((Matrix.identity(2),),)))),
         (by(missing(X), clip=Clip(2)),),
         (by(Bucket(call(">", X, constant(0)), None, X)),),
     ],
@@ -76,6 +83,8 @@ def test_both_halves_of_a_count_stand_beside_the_sum_in_one_statement():
         "a count of values",
         "people",
         "different values",
+        "a vector",
+        "combinations",
         "shortened",
         "another condition",
     ],
@@ -83,9 +92,6 @@ def test_both_halves_of_a_count_stand_beside_the_sum_in_one_statement():
 def test_what_cannot_be_told_side_by_side_is_told_as_groups(queries):
     assert presence_key(queries) is None
     assert "COUNT(*) - " not in render(queries, DUCKDB).text
-
-
-SMALL = Numbers.integers(-5, 5)
 
 
 def expected(value, rows):
@@ -107,6 +113,20 @@ def test_the_halves_are_the_groups_that_they_stand_for(value):
         assert answer(engine, *alone) == [*expected(value, ROWS)]
         cities = [expected(value, [row for row in ROWS if row["city"] == city]) for city in CITY.kind.values]
         assert answer(engine, *grouped) == [list(each) for each in zip(*cities, strict=True)]
+
+
+@pytest.mark.parametrize("keys", [(), (CITY,)], ids=["alone", "by city"])
+def test_a_vector_of_the_same_groups_shares_a_statement_with_counts_that_are_told_as_groups(keys):
+    asked = by(*keys, missing(X)), by(*keys, missing(X), aggregate=ENDS), by(*keys, missing(X), aggregate=TOTAL)
+    statement, columns = render(asked, DUCKDB), tuple(query.columns for query in asked)
+    found = check_statement(statement, catalog(TABLE), DUCKDB, asked[0].provable, columns)
+    assert found == tuple(query.sensitivity() for query in asked)
+    with loaded(catalog(TABLE), people=ROWS) as engine:
+        counts, ends, sums = answer(engine, *asked)
+        assert [counts, sums] == answer(engine, asked[0], asked[2])  # the same two, told side by side
+    for cell, both in zip(*([counts, ends] if keys else [[counts], [ends]]), strict=True):
+        # A value adds the width to both ends together, and a row without one adds nothing to either.
+        assert [sum(each) for each in both] == [cell[0] * SMALL.width, 0]
 
 
 @pytest.mark.parametrize("keys", [(), (CITY,)], ids=["alone", "by city"])

@@ -3,11 +3,12 @@
 Nothing of the plan is used here, only the text and the catalog. Whatever cannot be proved by the few rules below is not
 run. They say how many rows of one person reach every SELECT, that no row can make the statement fail (doubles,
 comparisons and guarded casts only), and how far one person's rows can move each output.
-Proofs: docs/proofs/check.md, docs/proofs/relations.md.
+Proofs: docs/proofs/check.md, docs/proofs/relations.md, docs/proofs/vectors.md.
 """
 
 from adomnia.engines.check.histograms import Reading
+from adomnia.engines.check.matrices import combine_sensitivity
 from adomnia.engines.check.public import check_public
 from adomnia.engines.check.statements import check_histogram, check_statement
 
-__all__ = ["Reading", "check_histogram", "check_public", "check_statement"]
+__all__ = ["Reading", "check_histogram", "check_public", "check_statement", "combine_sensitivity"]

@@ -1,5 +1,6 @@
 """The statement as a whole: keys with declared cells, and aggregates that one person moves so far and no further."""
 
+from itertools import accumulate
 from math import prod
 
 from sqlglot import exp, parse
@@ -14,6 +15,7 @@ from adomnia.engines.check.nodes import integer, integer_type, not_proved, only,
 from adomnia.engines.check.presence import check_halves, split_outputs
 from adomnia.engines.check.relations import ProvedRows, Reader, alias_of
 from adomnia.engines.check.scalars import Row
+from adomnia.engines.check.vectors import derive_joint_sensitivity, is_vector
 from adomnia.engines.contract import Statement
 from adomnia.engines.dialect import Dialect
 from adomnia.privacy.kinds import LONGEST_TEXT
@@ -24,12 +26,19 @@ _FARTHEST = 2**61
 
 
 def check_statement(
-    statement: Statement, catalog: Catalog, dialect: Dialect, wanted: tuple[range, ...] | None = None
+    statement: Statement,
+    catalog: Catalog,
+    dialect: Dialect,
+    wanted: tuple[range, ...] | None = None,
+    columns: tuple[int, ...] | None = None,
 ) -> tuple[Sensitivity, ...]:
-    """What one person can change of each output m0, m1, ...; a Failure where the text does not prove it."""
+    """What one person can change of the outputs m0, m1, ...; a Failure where the text does not prove it.
+
+    Of each output, or of `columns` many at a time: those are measured together, as one vector.
+    """
     reader, select = _reader(statement, catalog, dialect), _parse(statement.text, dialect)
     around = match_clipped_form(statement.text, dialect)
-    cells, found = _plain(select, reader) if around is None else _clipped(around, reader)
+    cells, found = _plain(select, reader, columns) if around is None else _clipped(around, reader)
     require(wanted is None or cells == wanted, "the cells of the keys")
     return found
 
@@ -63,7 +72,9 @@ def _clipped(around: ClippedForm, reader: Reader) -> tuple[tuple[range, ...], tu
     return cells, tuple(derive_move(output, entries, rows, groups, reader.dialect.types) for output in around.outputs)
 
 
-def _plain(select: exp.Select, reader: Reader) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
+def _plain(
+    select: exp.Select, reader: Reader, columns: tuple[int, ...] | None = None
+) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
     rows = reader.source(select)
     require(rows.per_person > 0, "a private table")
     names, nodes = list(map(alias_of, select.expressions)), [output.this for output in select.expressions]
@@ -72,13 +83,14 @@ def _plain(select: exp.Select, reader: Reader) -> tuple[tuple[range, ...], tuple
     aggregates, halves = split_outputs(names[len(keys) :], nodes[len(keys) :])
     row = reader.row(rows)
     cells = _cells(select, keys, row)
-    groups = prod(map(len, cells))
-    found = tuple(
-        _split(node, halves[place], rows, row) if place in halves else _sensitivity(node, rows, groups, row)
-        for place, node in enumerate(aggregates)
-    )
+    groups, sizes = prod(map(len, cells)), columns or (1,) * len(aggregates)
+    require(sum(sizes) == len(aggregates), "the outputs that are measured")
+    found = []
+    for size, stop in zip(sizes, accumulate(sizes), strict=True):
+        absent = [halves[place] for place in range(stop - size, stop) if place in halves]
+        found.append(_sensitivity(aggregates[stop - size : stop], absent, rows, groups, row))
     # Outputs without another half have nothing in it: they move as they would alone.
-    return (*cells, range(2)) if halves else cells, found
+    return (*cells, range(2)) if halves else cells, tuple(found)
 
 
 def _split(present: exp.Expr, absent: exp.Expr, rows: ProvedRows, row: Row) -> Sensitivity:
@@ -135,8 +147,15 @@ def _listed(places: list[int]) -> int:
     return len(places)
 
 
-def _sensitivity(node: exp.Expr, rows: ProvedRows, cells: int, row: Row) -> Sensitivity:
+def _sensitivity(nodes: list[exp.Expr], absent: list[exp.Expr], rows: ProvedRows, cells: int, row: Row) -> Sensitivity:
     capped = rows.per_person < MOST_ROWS
+    if absent:
+        require(len(nodes) == 1, "one count with its other half")
+        return _split(nodes[0], absent[0], rows, row)
+    if len(nodes) > 1 or is_vector(nodes[0]):
+        require(capped, "a cap on the rows of a person")
+        return derive_joint_sensitivity(nodes, row, rows.most).times(rows.per_person)
+    (node,) = nodes
     if _counts_people(node, row) and (capped or cells == 1):
         # A person counts once in every cell that holds a row of theirs: where there is one cell, once in all.
         most = min(rows.per_person, cells)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import accumulate
 from math import prod
 from operator import index
 from typing import Any
@@ -15,6 +16,7 @@ from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.queries import Query
+from adomnia.privacy.vectors import Vector
 
 MOST_ROWS = 256  # that are quicker as Python objects than as an Arrow table
 
@@ -30,7 +32,8 @@ def read_rows(names: Sequence[str], rows: list[tuple[Any, ...]], queries: tuple[
     """One array for each query, in the shape of its keys. Rows whose key is NULL belong to no cell."""
     keys = sum(name.startswith("k") for name in names)
     known = [row for row in rows if None not in row[:keys]]
-    wide = {f"m{place}" for place, query in enumerate(queries) if _is_wide(query)}
+    numbered = zip(queries, _number_columns(queries), strict=True)
+    wide = {f"m{number}" for query, numbers in numbered if _is_wide(query) for number in numbers}
     columns = {
         # A value that does not fit is an error: the type is that of the query, whatever the rows hold.
         name: np.array([_integer(row[place]) for row in known], dtype=object if name in wide else np.int64)
@@ -58,23 +61,37 @@ def _counts(result: pa.Table, query: Query) -> Integers:
 
 
 def _lay_out(columns: Mapping[str, Integers], queries: tuple[Query, ...]) -> tuple[Integers, ...]:
-    """The cells of each query. Where the last key is told side by side, m are the cells before n."""
+    """The cells of each query; of a vector, with its entries innermost."""
     told = [name for name in columns if name.startswith("k")]
     places = tuple(columns[name] - cells.start for name, cells in zip(told, queries[0].cells, strict=False))
     found: list[Integers] = []
-    for number, query in enumerate(queries):
-        halves = [name for name in (f"m{number}", f"n{number}") if name in columns]
-        exact = np.zeros(query.shape, dtype=object if columns[halves[0]].dtype == object else np.int64)
-        for half, name in enumerate(halves):
-            at = places if len(told) == len(query.keys) else (*places, half)
-            exact[at] = columns[name] if places else columns[name][0]
-        found.append(exact)
+    for query, numbers in zip(queries, _number_columns(queries), strict=True):
+        entries = [_spread(columns, number, query, places) for number in numbers]
+        if isinstance(query.aggregate, Vector):
+            entries = [np.stack(entries, axis=-1)]  # type: ignore[list-item]  # all of one type
+        found.append(entries[0])
     return tuple(found)
+
+
+def _number_columns(queries: tuple[Query, ...]) -> list[range]:
+    """The numbers of each query's columns: m0, m1, ... are in the order of queries, and one for each entry."""
+    stops = accumulate(query.columns for query in queries)
+    return [range(stop - query.columns, stop) for query, stop in zip(queries, stops, strict=True)]
+
+
+def _spread(columns: Mapping[str, Integers], number: int, query: Query, places: tuple[Integers, ...]) -> Integers:
+    """One column over all cells. Where the last key is told side by side, m are the cells before n."""
+    halves = [name for name in (f"m{number}", f"n{number}") if name in columns]
+    exact = np.zeros(query.shape, dtype=object if columns[halves[0]].dtype == object else np.int64)
+    for half, name in enumerate(halves):
+        at = places if len(places) == len(query.keys) else (*places, half)
+        exact[at] = columns[name] if places else columns[name][0]
+    return exact
 
 
 def _is_wide(query: Query) -> bool:
     """Whether a sum leaves the engine as DECIMAL(38, 0)."""
-    summed = isinstance(query.aggregate, Total) or query.clip is not None
+    summed = isinstance(query.aggregate, Total | Vector) or query.clip is not None
     return summed and query.largest > DUCKDB.types.long.largest
 
 

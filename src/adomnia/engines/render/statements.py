@@ -14,12 +14,15 @@ from adomnia.engines.render.relations import (
     render_where,
 )
 from adomnia.engines.render.scalars import Scalars
+from adomnia.engines.render.vectors import render_entries
 from adomnia.privacy.aggregates import Histogram, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, Key, Names
 from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
+from adomnia.privacy.vectors import Vector
 
 
 def render(queries: tuple[Query, ...], dialect: Dialect) -> Statement:
@@ -38,12 +41,14 @@ def render(queries: tuple[Query, ...], dialect: Dialect) -> Statement:
         text = render_clipped({query: _sum_type(query, dialect.types) for query in queries}, keys, scalars)
         return Statement(text, tuple(scalars.parameters))
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
-    for place, query in enumerate(queries):
+    place = 0
+    for query in queries:
         if missing is not None and isinstance(query.aggregate, Rows):
             present, absent = render_presence(missing, scalars)
             outputs += [f"{present} AS m{place}", f"{absent} AS n{place}"]
         else:
-            outputs.append(f"{_aggregate(query, scalars)} AS m{place}")
+            outputs += [f"{column} AS m{place + entry}" for entry, column in enumerate(_columns(query, scalars))]
+        place += query.columns
     table, conditions = render_source(first.read, scalars)
     text = f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}"
     if keys:
@@ -74,15 +79,25 @@ def _key(key: Key, scalars: Scalars) -> str:
     return scalars.column(key)
 
 
+def _columns(query: Query, scalars: Scalars) -> list[str]:
+    """One for an aggregate, or one for each entry of a vector."""
+    if isinstance(query.aggregate, Vector):
+        kind = _sum_type(query, scalars.dialect.types)
+        return [f"CAST({entry} AS {kind})" for entry in render_entries(query.aggregate, scalars)]
+    return [_aggregate(query, scalars)]
+
+
 def _aggregate(query: Query, scalars: Scalars) -> str:
     match query.aggregate:
+        case Combination():  # of counts, which are combined where they are read
+            return render_integers(Rows(), scalars)
         case People(person=whose):
             counted = render_person(query.read, scalars) if whose is None else scalars.column(whose)
             return f"COUNT(DISTINCT {counted})"
         case Total() as total:
             return f"CAST({render_integers(total, scalars)} AS {_sum_type(query, scalars.dialect.types)})"
         case counted:
-            assert not isinstance(counted, Histogram)  # noqa: S101 - those stand alone
+            assert not isinstance(counted, Histogram | Vector)  # noqa: S101 - those have more than one column
             return render_integers(counted, scalars)
 
 
@@ -91,4 +106,4 @@ def _sum_type(query: Query, types: Types) -> str:
     for kind in (types.long, types.decimal):
         if query.largest <= kind.largest:
             return kind.name
-    raise ValueError(f"Total must stay below 10**38 over 2**48 rows, got {query.largest}.")
+    raise ValueError(f"{type(query.aggregate).__name__} must stay below 10**38 over 2**48 rows, got {query.largest}.")

@@ -1,0 +1,187 @@
+"""Vectors: combinations of sums of polynomials of grid integers, and how far one row moves all of a vector together.
+
+Polynomials are multiplied out from the text, and their control points over the box of the grids are computed from its
+corners (as polar forms), not by the rule that plans use. Proof: docs/proofs/vectors.md.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import factorial, prod
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from adomnia.engines.check.aggregates import grid
+from adomnia.engines.check.columns import Range
+from adomnia.engines.check.nodes import integer, integer_type, not_proved, only, require
+from adomnia.engines.check.scalars import Row
+from adomnia.privacy.sensitivity import Sensitivity
+
+_MOST_POINTS = 2**20  # of all polynomials: more would take seconds to look at
+
+_Product: TypeAlias = tuple[int, ...]  # the places of the variables that are multiplied, in their order, with repeats
+
+
+@dataclass(frozen=True)
+class _Integers:
+    """What an expression computes: a polynomial, its range, and the largest integer of its type; 0 for a constant.
+
+    `named` are the variables that stand in it, also those that cancel out: where one of them is NULL, so is all of it.
+    """
+
+    terms: dict[_Product, int]
+    within: Range
+    named: frozenset[int] = frozenset()
+    room: int = 0
+
+
+def is_vector(node: exp.Expr) -> bool:
+    """Whether an output combines sums."""
+    return type(node) is exp.Cast and type(node.this) in (exp.Add, exp.Mul)
+
+
+def derive_joint_sensitivity(nodes: list[exp.Expr], row: Row, most_rows: int) -> Sensitivity:
+    """How far one row moves CAST(constant * SUM(polynomial) + ... AS ...), all of them together."""
+    polynomials = _Polynomials(row)
+    return polynomials.reach([polynomials.read_output(node, most_rows) for node in nodes])
+
+
+@dataclass
+class _Polynomials:
+    """Reads polynomials, and remembers the grids that they are made of: equal texts are one variable."""
+
+    row: Row
+    grids: dict[str, Range] = field(default_factory=dict)
+
+    def read_output(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
+        """What one row adds to an output, which so many rows cannot overflow."""
+        require(is_vector(node), "sums that are combined")
+        parts = [self._part(part) for part in _split_sum(node.this)]
+        # A row with a value of one part and without that of another would add what is no value of the polynomial.
+        require(len({summed.named for _, summed in parts}) == 1, "sums of the same rows")
+        largest = most_rows * sum(max(1, abs(factor)) * summed.within.magnitude for factor, summed in parts)
+        kind = integer_type(node, self.row.dialect)
+        require(largest <= self.row.dialect.types.wide.largest, "the width of a sum")
+        require(kind is not None and largest <= kind.largest, "the width of a result")
+        terms: Counter[_Product] = Counter()
+        for factor, summed in parts:
+            for each, coefficient in summed.terms.items():
+                terms[each] += factor * coefficient
+        return {each: terms[each] for each in terms if terms[each]}
+
+    def _part(self, node: exp.Expr) -> tuple[int, _Integers]:
+        """CAST(constant AS a wide integer) * SUM(polynomial)."""
+        what, dialect = "an exact sum times a wide constant", self.row.dialect
+        require(type(node) is exp.Mul and type(node.this) is exp.Cast and type(node.expression) is exp.Sum, what)
+        only(node, "this", "expression")
+        require(integer_type(node.this, dialect) == dialect.types.wide, what)
+        only(node.expression, "this")
+        return integer(node.this.this), self._read(node.expression.this)
+
+    def _read(self, node: exp.Expr) -> _Integers:
+        if type(node.unnest()) in (exp.Literal, exp.Neg):
+            constant = integer(node)
+            return _Integers({(): constant}, Range(constant, constant))
+        if type(node) is exp.Paren:
+            only(node, "this")
+            return self._read(node.this)
+        if type(node) in (exp.Add, exp.Sub, exp.Mul):
+            only(node, "this", "expression")
+            return _compute(type(node), self._read(node.this), self._read(node.expression))
+        return self._variable(node)
+
+    def _variable(self, node: exp.Expr) -> _Integers:
+        """CAST(grid AS a long or wide integer): NULL where the grid is, and else within its range."""
+        require(type(node) is exp.Cast, "a stored grid of a known width")
+        text = node.this.sql()
+        if text not in self.grids:
+            self.grids[text] = grid(node.this, self.row)
+        within, types, kind = self.grids[text], self.row.dialect.types, integer_type(node, self.row.dialect)
+        if kind not in (types.long, types.wide) or within.magnitude > kind.largest:
+            raise not_proved("a stored grid within its width")
+        place = list(self.grids).index(text)
+        return _Integers({(place,): 1}, within, frozenset({place}), kind.largest)
+
+    def reach(self, polynomials: list[dict[_Product, int]]) -> Sensitivity:
+        """The worst control point in every norm; at least 1, because no noise hides nothing."""
+        points = list(self._control_points(polynomials))
+        return Sensitivity(
+            max([Fraction(1), *(sum(map(abs, point), Fraction()) for point in points)]),
+            max([Fraction(1), *(sum((part**2 for part in point), Fraction()) for point in points)]),
+            max([Fraction(1), *(abs(part) for point in points for part in point)]),
+            monotone=all(part >= 0 for point in points for part in point),
+        )
+
+    def _control_points(self, polynomials: list[dict[_Product, int]]) -> Iterator[list[Fraction]]:
+        """The polar forms of all polynomials, where every argument is an end of its grid."""
+        powers = [[Counter(each) for each in polynomial] for polynomial in polynomials]
+        degrees = [max((each[place] for own in powers for each in own), default=0) for place in range(len(self.grids))]
+        points = prod(degree + 1 for degree in degrees)
+        require(points * sum(map(len, polynomials)) <= _MOST_POINTS, "a vector of few control points")
+        corners = [
+            [_polar([ends.lowest] * (degree - above) + [ends.highest] * above) for above in range(degree + 1)]
+            for ends, degree in zip(self.grids.values(), degrees, strict=True)
+        ]
+        whole = prod(map(factorial, degrees))
+        for corner in product(*corners):
+            yield [
+                Fraction(
+                    sum(
+                        coefficient * prod(own[each[place]] for place, own in enumerate(corner))
+                        for each, coefficient in zip(counted, polynomial.values(), strict=True)
+                    ),
+                    whole,
+                )
+                for counted, polynomial in zip(powers, polynomials, strict=True)
+            ]
+
+
+def _compute(kind: type[exp.Expr], left: _Integers, right: _Integers) -> _Integers:
+    """A sum, a difference or a product, of which no row can leave its type."""
+    room = max(left.room, right.room)
+    terms: Counter[_Product] = Counter()
+    if kind is exp.Mul:
+        ends = [a * b for a in _ends(left) for b in _ends(right)]
+        for (one, first), (two, second) in product(left.terms.items(), right.terms.items()):
+            terms[tuple(sorted(one + two))] += first * second
+    else:
+        sign = 1 if kind is exp.Add else -1
+        ends = [a + sign * b for a in _ends(left) for b in _ends(right)]
+        for one, first in left.terms.items():
+            terms[one] += first
+        for two, second in right.terms.items():
+            terms[two] += sign * second
+    within = Range(min(ends), max(ends))
+    # Two constants have no room at all: the engine would compute them in integers of 32 bits.
+    require(max(each.within.magnitude for each in (left, right)) <= room, "the width of a part")
+    require(within.magnitude <= room, "the width of a product or a sum")
+    return _Integers(terms, within, left.named | right.named, room)
+
+
+def _split_sum(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a chain of +."""
+    parts = []
+    while type(node) is exp.Add:
+        only(node, "this", "expression")
+        parts.append(node.expression)
+        node = node.this
+    return [node, *parts]
+
+
+def _ends(integers: _Integers) -> tuple[int, int]:
+    return integers.within.lowest, integers.within.highest
+
+
+def _polar(arguments: list[int]) -> list[int]:
+    """The polar forms of x**0, x**1, ... at these arguments, times n! for n of them.
+
+    That of x**a is the a-th elementary symmetric function, divided by how many products it adds up.
+    """
+    symmetric = [1]
+    for argument in arguments:
+        symmetric = [a + argument * b for a, b in zip([*symmetric, 0], [0, *symmetric], strict=True)]
+    count = len(arguments)
+    return [factorial(a) * factorial(count - a) * each for a, each in enumerate(symmetric)]

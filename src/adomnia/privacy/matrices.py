@@ -1,0 +1,136 @@
+"""Public matrices of integers that are applied to exact counts: marginals, ranges, differences.
+
+One row of data moves one count by one, so it moves the result by one column. Proof: docs/proofs/vectors.md.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, product
+from math import prod
+from typing import ClassVar, TypeAlias
+
+from adomnia.privacy.sensitivity import Sensitivity
+
+MOST_CELLS_COMBINED = 2**20
+MOST_COMBINATIONS = 2**20
+LARGEST_PRODUCT = 2**78  # as of any number that is added up over rows
+
+_Norms: TypeAlias = tuple[int, int]  # L1 and squared L2
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Rows of (column, coefficient), in the order of columns, without zeros; no row is empty.
+
+    >>> Matrix.dense([[0, 2], [1, 1]])
+    Matrix(columns=2, rows=(((1, 2),), ((0, 1), (1, 1))))
+    """
+
+    tag: ClassVar[str] = "Matrix"
+    columns: int
+    rows: tuple[tuple[tuple[int, int], ...], ...]
+
+    def __post_init__(self) -> None:
+        if any(type(number) is not int for row in self.rows for pair in row for number in pair):
+            raise TypeError("Matrix rows must be of integers, got others.")
+        if not self.rows or not all(self.rows):
+            raise ValueError("Matrix rows must have an entry each, got one without.")
+        if any(coefficient == 0 for row in self.rows for _, coefficient in row):
+            raise ValueError("Matrix coefficients must not be 0, got one that is.")
+        if any(first >= second for row in self.rows for (first, _), (second, _) in pairwise(row)):
+            raise ValueError("Matrix rows must be in the order of their columns, got one that is not.")
+        if any(not 0 <= row[0][0] <= row[-1][0] < self.columns for row in self.rows):
+            raise ValueError(f"Matrix columns must number {self.columns}, got an entry beyond.")
+
+    @classmethod
+    def dense(cls, rows: Sequence[Sequence[int]]) -> "Matrix":
+        """The matrix of all its numbers, zeros included."""
+        kept = (tuple((column, each) for column, each in enumerate(row) if each) for row in rows)
+        return cls(max(map(len, rows)), tuple(kept))
+
+    @classmethod
+    def identity(cls, size: int) -> "Matrix":
+        """Every count by itself."""
+        return cls(size, tuple(((place, 1),) for place in range(size)))
+
+    @classmethod
+    def total(cls, size: int) -> "Matrix":
+        """All counts together."""
+        return cls(size, (tuple((place, 1) for place in range(size)),))
+
+    @cached_property
+    def largest(self) -> int:
+        """The size of the largest entry."""
+        return max(abs(coefficient) for row in self.rows for _, coefficient in row)
+
+    @cached_property
+    def norms(self) -> tuple[_Norms, ...]:
+        """The L1 and the squared L2 norm of every column."""
+        sums: defaultdict[int, int] = defaultdict(int)
+        squares: defaultdict[int, int] = defaultdict(int)
+        for row in self.rows:
+            for column, coefficient in row:
+                sums[column] += abs(coefficient)
+                squares[column] += coefficient**2
+        return tuple((sums[column], squares[column]) for column in range(self.columns))
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Integer combinations of how many rows there are in each cell: blocks of them, one below the other.
+
+    A block is the Kronecker product of its factors, whose columns together are all cells in their order: one factor for
+    each key makes a marginal of small matrices, one for all cells is any matrix. All blocks divide the cells alike.
+    """
+
+    tag: ClassVar[str] = "Combination"
+    blocks: tuple[tuple[Matrix, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len({tuple(factor.columns for factor in block) for block in self.blocks}) != 1:
+            raise ValueError("Combination blocks must have factors of the same numbers of columns, got others.")
+        if self.columns > MOST_CELLS_COMBINED or self.results > MOST_COMBINATIONS:
+            raise ValueError(f"Combination must be of at most 2**20 cells and results, got {self.columns}.")
+        if self.magnitude > LARGEST_PRODUCT:
+            raise ValueError(f"Combination coefficients must stay within 2**78, got {self.magnitude}.")
+
+    @property
+    def columns(self) -> int:
+        """The number of cells that are combined."""
+        return prod(factor.columns for factor in self.blocks[0])
+
+    @property
+    def results(self) -> int:
+        """The number of combinations."""
+        return sum(prod(len(factor.rows) for factor in block) for block in self.blocks)
+
+    @cached_property
+    def magnitude(self) -> int:
+        """The size of the largest coefficient of all."""
+        return max(prod(factor.largest for factor in block) for block in self.blocks)
+
+    @cached_property
+    def row(self) -> Sensitivity:
+        """How far one row of data moves all results: by the column of its cell, in any norm the worst of them."""
+        l1, squares = (max(self._columns(norm)) for norm in (0, 1))
+        rises = all(each > 0 for block in self.blocks for factor in block for row in factor.rows for _, each in row)
+        return Sensitivity(l1, squares, self.magnitude, rises)
+
+    def suppose(self, rows: int) -> list[int]:
+        """The results where every cell has so many rows."""
+        sums = ([[sum(each for _, each in row) for row in factor.rows] for factor in block] for block in self.blocks)
+        return [rows * prod(chosen) for block in sums for chosen in product(*block)]
+
+    def _columns(self, norm: int) -> Iterator[int]:
+        """That norm of every column, each different one at least once.
+
+        The norm of a column of a Kronecker product is the product of the factors' own; blocks add up.
+        """
+        different = [
+            {tuple(own[norm] for own in columns) for columns in zip(*(factor.norms for factor in factors), strict=True)}
+            for factors in zip(*self.blocks, strict=True)
+        ]
+        for parts in product(*different):
+            yield sum(map(prod, zip(*parts, strict=True)))

@@ -1,0 +1,251 @@
+"""Vectors as SQL: the same integers as plain Python on every row, and no step that leaves its type."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, nan
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adomnia.engines.check import check_statement
+from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.render import render
+from adomnia.engines.render.vectors import render_product
+from adomnia.privacy.aggregates import Rows, Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.matrices import Combination, Matrix
+from adomnia.privacy.polynomials import Polynomial, constant, variable
+from adomnia.privacy.queries import Query
+from adomnia.privacy.vectors import Variable, Vector
+from engines.databases import answer, applied, catalog, category, loaded, number, people, relation, whole
+from engines.databases import constant as written
+from kit.polynomials import bernstein, polynomials
+
+FARE = number("fare", -10, 90, Fraction(1, 64))
+AGE = whole("age", 18, 120)
+CITY = category("city", "Oslo", "Bergen")
+TRIPS = people(FARE, AGE, CITY, rows_per_person=3)
+BOTH = (Variable(FARE, FARE.domain), Variable(AGE, AGE.domain))
+NINE = Vector(BOTH, tuple(one * two for one in bernstein(2, 6400, 0, 2) for two in bernstein(2, 102, 1, 2)))
+ENDS = Vector(BOTH[1:], tuple(bernstein(1, 102, 0, 1)))
+
+
+def query(aggregate, *keys, cap=3):
+    return Query(relation(TRIPS, cap=cap), keys, aggregate)
+
+
+def expected(vector, rows):
+    """The sums by definition, of rows that hold a value or None for each variable."""
+    sums = [0] * len(vector.entries)
+    for row in rows:
+        for place, entry in enumerate(vector.entries):
+            added = 0
+            for coefficient, exponents in entry.terms:
+                named = [(value, e) for value, e in zip(row, exponents, strict=True) if e]
+                added = (
+                    None
+                    if added is None or any(value is None for value, _ in named)
+                    else added + coefficient * (_product(named))
+                )
+            sums[place] += added or 0
+    return sums
+
+
+def _product(powers):
+    found = 1
+    for value, exponent in powers:
+        found *= value**exponent
+    return found
+
+
+def test_an_entry_is_put_together_from_sums_of_products():
+    assert render((query(ENDS, CITY),), DUCKDB).text == (
+        'SELECT "city" AS k0, CAST(CAST(102 AS HUGEINT) * SUM(1 + 0 * (CAST("age" AS BIGINT) - 18)) + '
+        'CAST((-1) AS HUGEINT) * SUM((CAST("age" AS BIGINT) - 18)) AS BIGINT) AS m0, '
+        'CAST(CAST(1 AS HUGEINT) * SUM((CAST("age" AS BIGINT) - 18)) AS BIGINT) AS m1 '
+        'FROM "people" WHERE "rank" <= 3 GROUP BY 1'
+    )
+
+
+@pytest.mark.parametrize(
+    ("exponents", "text"),
+    [((2, 1), "x * x * y"), ((0, 1), "y + 0 * x"), ((0, 0), "1 + 0 * x + 0 * y"), ((3, 0), "x * x * x + 0 * y")],
+)
+def test_a_product_is_missing_where_a_variable_of_its_entry_is(exponents, text):
+    assert render_product(exponents, {0: "x", 1: "y"}) == text
+
+
+def test_variables_that_an_entry_does_not_name_are_not_looked_at():
+    text = render((query(Vector(BOTH, (variable(1, 2), constant(5, 2), constant(0, 2)))),), DUCKDB).text
+    assert '"fare grid"' not in text
+    assert "CAST(CAST(5 AS HUGEINT) * SUM(1) AS BIGINT) AS m1" in text
+    assert "CAST(CAST(0 AS HUGEINT) * SUM(1) AS BIGINT) AS m2" in text
+
+
+def test_vectors_share_a_statement_with_other_aggregates():
+    asked = query(Rows(), CITY), query(ENDS, CITY), query(Total(AGE, AGE.domain), CITY)
+    assert [place for place in range(9) if f" AS m{place}" in render(asked, DUCKDB).text] == [0, 1, 2, 3]
+    rows = [{"person_id": who, "fare": 1.0, "age": 20.0 + who, "city": "Oslo"} for who in range(5)]
+    with loaded(catalog(TRIPS), people=rows) as engine:
+        assert answer(engine, *asked) == [[5, 0], [[490, 20], [0, 0]], [110, 0]]
+
+
+def test_combinations_are_read_as_counts():
+    counted = query(Combination(((Matrix.total(2),),)), CITY)
+    assert render((counted,), DUCKDB).text == render((query(Rows(), CITY),), DUCKDB).text
+
+
+VALUES = [None, nan, inf, -inf, -10.0, 90.0, 0.0, 0.0078125, 0.0078124, 33.3, 500.0]
+
+
+def test_sums_are_those_of_plain_python_with_whatever_values():
+    rows = [
+        {"person_id": who, "fare": fare, "age": age, "city": ("Oslo", "Bergen", None)[(who + place) % 3]}
+        for who, fare in enumerate(VALUES)
+        for place, age in enumerate([None, 18.0, 120.0])
+    ]
+    doubled = Variable(applied("*", FARE, written(2)), Numbers(-20, 180, Fraction(1, 8)))
+    wide = Variable(applied("+", FARE, written(2**50)), Numbers(2**50 - 10, 2**50 + 90, Fraction(1, 2**20)))
+    with loaded(catalog(TRIPS), people=rows) as engine:
+        for vector in (
+            NINE,
+            ENDS,
+            Vector(
+                BOTH, (variable(1, 2) - variable(1, 2), constant(5, 2), variable(0, 2), variable(0, 2) * variable(1, 2))
+            ),
+            Vector((doubled, BOTH[1]), (variable(0, 2) * variable(1, 2), variable(0, 2))),
+            Vector((wide,), (variable(0, 1), constant(3, 1) - variable(0, 1))),
+        ):
+            (found,) = answer(engine, query(vector, CITY))
+            for city, sums in zip(("Oslo", "Bergen"), found, strict=True):
+                own = [row for row in rows if row["city"] == city]
+                assert sums == expected(vector, [_stepped(row, vector) for row in own])
+
+
+def _stepped(row, vector):
+    """Grid integers of a row from the lower end: a column is clamped before anything is computed from it."""
+    fare = row["fare"] if row["fare"] is None or row["fare"] != row["fare"] else min(max(row["fare"], -10.0), 90.0)
+    found = []
+    for each in vector.variables:
+        value = row["age"] if each.value == AGE else fare
+        if value is not None and each.value not in (FARE, AGE):
+            value = value * 2 if each.value.function == "*" else value + 2**50
+        g = each.domain.grid(value)
+        found.append(None if g is None else g - each.domain.grid_lower)
+    return found
+
+
+def test_over_no_rows_every_entry_is_zero():
+    with loaded(catalog(TRIPS), people=[]) as engine:
+        assert answer(engine, query(NINE), query(ENDS, cap=3)) == [[0] * 9, [0, 0]]
+
+
+class Watched(int):
+    """An integer that remembers the largest of all that were computed."""
+
+    largest = 0
+
+    def _made(self, value):
+        Watched.largest = max(Watched.largest, abs(value))
+        return Watched(value)
+
+    def __add__(self, other):
+        return self._made(int(self) + int(other))
+
+    def __sub__(self, other):
+        return self._made(int(self) - int(other))
+
+    def __mul__(self, other):
+        return self._made(int(self) * int(other))
+
+    def __radd__(self, other):
+        return self + other
+
+    def __rmul__(self, other):
+        return self * other
+
+
+def test_no_step_of_an_entry_leaves_its_bound_in_ten_thousand_cases():
+    chance = Random(12)
+    for _ in range(10_000):
+        variables = chance.randint(0, 3)
+        names = [f"x{place}" for place in range(variables)]
+        widths = [chance.choice([0, 1, 2, 7, 10**3, 2**20]) for _ in names]
+        terms = {}
+        for _ in range(chance.randint(0, 5)):
+            size = chance.randint(1, 10 ** chance.randint(0, 9))
+            terms[tuple(chance.randint(0, 3) for _ in names)] = chance.choice([-1, 1]) * size
+        entry = Polynomial(tuple((terms[each], each) for each in sorted(terms)))
+        point = [chance.choice([0, width, chance.randint(0, width)]) for width in widths]
+        Watched.largest, value = 0, 0
+        values = dict(zip(names, map(Watched, point), strict=True))
+        for coefficient, exponents in entry.terms:
+            value = value + eval(render_product(exponents, dict(enumerate(names))), {}, values) * Watched(coefficient)
+        assert value == entry.at(point)
+        assert Watched.largest <= max(1, entry.size(widths))
+
+
+def edges(width):
+    """The widest box whose nine sums fit, and entries at the edge of a type."""
+    return Vector(
+        tuple(Variable(each, each.domain) for each in (whole("a", -5, width - 5), whole("b", 1, 1 + width))),
+        tuple(one * two for one in bernstein(2, width, 0, 2) for two in bernstein(2, width, 1, 2)),
+    )
+
+
+@pytest.mark.parametrize(("width", "wide"), [(2**14, False), (2**16, True), (2**18, True)])
+def test_the_extremes_of_a_box_are_added_up_exactly(width, wide):
+    vector = edges(width)
+    columns = [each.value for each in vector.variables]
+    table = people(*columns, rows_per_person=1)
+    corners = [(a, b) for a in (-5, width // 2, width - 5) for b in (1, 1 + width // 3, 1 + width)]
+    rows = [{"person_id": who, "a": float(a), "b": float(b)} for who, (a, b) in enumerate(corners * 3)]
+    asked = Query(relation(table, cap=1), (), vector)
+    statement = render((asked,), DUCKDB)
+    assert ('CAST("a" AS HUGEINT)' in statement.text) == wide
+    assert 'CAST("a" AS BIGINT)' in statement.text  # where that is enough
+    assert check_statement(statement, catalog(table), DUCKDB, (), (9,)) == (asked.sensitivity(),)
+    with loaded(catalog(table), people=rows) as engine:
+        (found,) = answer(engine, asked)
+    assert found == expected(vector, [(a + 5, b - 1) for a, b in corners * 3])
+    assert sum(found) == len(rows) * width**4
+
+
+@pytest.mark.parametrize("far", [2**61, -(2**61), 2**77, -(2**77)])
+def test_constants_at_the_edge_of_a_type_are_added_up_exactly(far):
+    """DuckDB adds up SUM(x + constant) as SUM(x) + constant * COUNT(x): that must not leave 64 bits either."""
+    entry = variable(0, 1) * constant(3, 1) + constant(far, 1)
+    vector = Vector((Variable(AGE, AGE.domain),), (entry, constant(far, 1) - variable(0, 1)))
+    rows = [{"person_id": who, "fare": None, "age": 18.0 + who, "city": "Oslo"} for who in range(30)]
+    asked = query(vector, cap=1)
+    assert check_statement(render((asked,), DUCKDB), catalog(TRIPS), DUCKDB, (), (2,)) == (asked.sensitivity(),)
+    with loaded(catalog(TRIPS), people=rows) as engine:
+        assert answer(engine, asked) == [expected(vector, [(who,) for who in range(30)])]
+
+
+def test_a_grid_far_from_zero_is_computed_in_integers_that_hold_it():
+    code = whole("code", 2**70, 2**70 + 2**20)
+    vector = Vector((Variable(code, code.domain),), tuple(bernstein(1, 2**20, 0, 1)))
+    table = people(code, rows_per_person=1)
+    asked = Query(relation(table), (), vector)
+    assert f'CAST("code" AS HUGEINT) - {2**70}' in render((asked,), DUCKDB).text
+    assert check_statement(render((asked,), DUCKDB), catalog(table), DUCKDB, (), (2,)) == (asked.sensitivity(),)
+    with loaded(catalog(table), people=[{"person_id": 1, "code": float(2**70 + 2**19)}]) as engine:
+        assert answer(engine, asked) == [[2**19, 2**19]]
+
+
+def test_sums_of_more_than_there_is_room_for_are_not_rendered():
+    vector = Vector((Variable(AGE, AGE.domain),), (constant(2**78, 1),))
+    with pytest.raises(ValueError, match=r"Vector must stay below 10\*\*38"):
+        render((Query(relation(TRIPS, cap=2**20), (), vector),), DUCKDB)
+
+
+@given(st.lists(polynomials(2), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_any_polynomials_are_found_again_from_their_text(entries):
+    asked = query(Vector(BOTH, tuple(entries)), CITY)
+    derived = check_statement(render((asked,), DUCKDB), catalog(TRIPS), DUCKDB, asked.cells, (asked.columns,))
+    assert derived == (asked.sensitivity(),)

@@ -1,0 +1,56 @@
+"""What a measurement would be of rows that are only supposed: the shape and the integers that its statistic expects."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from adomnia.pricing.supposed import _suppose
+from adomnia.privacy.aggregates import Rows, Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Pure
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Quantity, Truth
+from adomnia.privacy.matrices import Combination, Matrix
+from adomnia.privacy.polynomials import constant, variable
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Private
+from adomnia.privacy.vectors import Variable, Vector
+from adomnia.statistics.contract import Measure
+from adomnia.statistics.presence import part_query
+
+AGE = Column("age", Quantity(Fraction(18), Fraction(118), whole=True), Numbers.integers(18, 118))
+URGENT = Column("urgent", Truth())
+X = variable(0, 1)
+ENDS = Vector((Variable(AGE, AGE.domain),), (X, constant(100, 1) - X, X * X))
+FAR = Vector((Variable(AGE, AGE.domain),), (constant(2**60, 1), constant(1, 1)))
+DIFFERENCES = Combination(((Matrix.identity(2),), (Matrix.dense([[3, -1], [1, -1]]),)))
+
+
+@pytest.mark.parametrize(
+    ("keys", "aggregate", "values"),
+    [
+        ((), Rows(), 10),
+        ((), Total(AGE, AGE.domain), 680),
+        ((), ENDS, [500, 500, 25_000]),
+        ((URGENT,), ENDS, [500, 500, 25_000]),
+        ((URGENT,), DIFFERENCES, [10, 10, 20, 0]),
+        ((), FAR, [10 * 2**60, 10]),
+    ],
+    ids=["rows", "sum", "vector", "vector by groups", "combinations", "beyond 64 bits"],
+)
+def test_all_values_lie_in_the_middle_and_every_cell_has_the_supposed_rows(keys, aggregate, values):
+    query = Query(Private("visits", 3, (AGE, URGENT)), keys, aggregate)
+    found = _suppose(Measure(query, Pure(1)), 10)
+    assert found.tolist() == values
+    assert found.dtype == (object if aggregate is FAR else np.int64)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "values"), [(Rows(), [10, 0]), (ENDS, [[500, 500, 25_000], [0, 0, 0]])], ids=["rows", "vector"]
+)
+def test_all_rows_have_the_value_whose_presence_is_asked_for(aggregate, values):
+    query = part_query(Query(Private("visits", 3, (AGE,)), (), aggregate), AGE)
+    assert _suppose(Measure(query, Pure(1)), 10).tolist() == values
