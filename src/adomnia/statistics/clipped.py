@@ -53,8 +53,9 @@ class _Way:
 
     @property
     def shortens(self) -> bool:
-        """Whether there is anything to gain, and the integers are small enough."""
-        return self.reach > 1 and (self.measure.query.reach or 0) in range(1, MOST_CLIPPED + 1)
+        """Whether there is anything to gain, the integers are small enough, and noise is what is asked for."""
+        small = (self.measure.query.reach or 0) in range(1, MOST_CLIPPED + 1)
+        return self.reach > 1 and small and not self.measure.by
 
     @property
     def price(self) -> Concentrated:
@@ -124,8 +125,8 @@ class Clipped:
         return self.inner.queries
 
     @property
-    def continuation(self) -> Hashable:
-        return "clipped", self.inner.continuation
+    def continuations(self) -> tuple[Hashable, ...]:
+        return tuple(("clipped", each) for each in self.inner.continuations)
 
     def event(self, price: Price) -> Composed:
         return self.inner.event(price)
