@@ -19,7 +19,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.plans.plan import Output, Plan
 from adomnia.pricing.parts import amount, bill, identify, split_price, split_together
 from adomnia.pricing.quotes import list_measures, quote_plan
-from adomnia.privacy.aggregates import Present, Rows
+from adomnia.privacy.aggregates import NonNull, Rows
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
 from adomnia.session.columns import build_columns
@@ -46,7 +46,7 @@ class RowsThenValues:
 
     tag: ClassVar[str] = "RowsThenValues"
     query: Query
-    values: Present
+    values: NonNull
     greedy: bool = False  # asks for twice what it may
     name: ClassVar[str] = "ROWS_THEN_VALUES"
 
@@ -173,7 +173,7 @@ def test_beside_a_count_of_the_same_rows_both_are_paid(curator, plan):
 def test_it_has_an_identity(plan):
     (planted,) = plan.statistics
     other = replace(
-        plan, outputs=(Output("planted", replace(planted, values=Present(planted.values.value), greedy=True)),)
+        plan, outputs=(Output("planted", replace(planted, values=NonNull(planted.values.value), greedy=True)),)
     )
     assert identify(plan, PRICE, 1) != identify(other, PRICE, 1)
     assert isinstance(planted.query.aggregate, Rows)

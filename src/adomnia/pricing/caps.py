@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.pricing.parts import split_price, split_together
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Private, Public, Union, recap
@@ -169,7 +169,7 @@ def _noise_of(measure: Measure, caps: Mapping[str, int]) -> float:
     match query.aggregate:
         case Total(magnitude=magnitude):  # a row is taken to move a sum by half of what it can
             return _size(measure) * relation.rows_per_person / query.relation.rows_per_person / (magnitude / 2)
-        case Rows() | Present():
+        case Rows() | NonNull():
             return _size(measure) * relation.rows_per_person / query.relation.rows_per_person
     return _size(replace(measure, query=replace(query, relation=relation)))
 

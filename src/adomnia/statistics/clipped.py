@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.privacy.aggregates import Aggregate, Present, Rows, Total
+from adomnia.privacy.aggregates import Aggregate, NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Price
 from adomnia.privacy.expressions import Expression, call, number
@@ -182,7 +182,7 @@ def _by_rows(aggregate: Aggregate) -> bool:
     match aggregate:
         case Total(centre=centre):
             return centre != 0
-        case Present(value=value):
+        case NonNull(value=value):
             return isinstance(value.kind, Identity)
     return False
 
@@ -264,12 +264,12 @@ def _entries(query: Query, domain: Numbers) -> PerPerson:
     keyed = enumerate(query.keys)
     selected = [Selected(f"k{place}", value_of(key), not isinstance(key, Bucket)) for place, key in keyed]
     keys, aggregate = len(selected), query.aggregate
-    if isinstance(aggregate, Present | Total):
+    if isinstance(aggregate, NonNull | Total):
         selected.append(Selected("x", aggregate.value))
     select = Select(with_cells(query), tuple(selected))
-    if isinstance(aggregate, Present | Total):
+    if isinstance(aggregate, NonNull | Total):
         aggregate = replace(aggregate, value=select.columns[-1])
-    assert isinstance(aggregate, Rows | Present | Total)  # noqa: S101 - nothing else is shortened
+    assert isinstance(aggregate, Rows | NonNull | Total)  # noqa: S101 - nothing else is shortened
     outputs = tuple(Selected(column.name, column) for column in select.columns[:keys])
     return PerPerson(select, outputs, (OwnValue("v", aggregate, domain),))
 
