@@ -25,6 +25,7 @@ from adomnia.sql.reading.parse import parse
 from adomnia.sql.values.functions import NAMES
 from adomnia.statistics.registry import STATISTICS
 from kit.example import write_example
+from test_architecture import LAYERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,13 +207,27 @@ def test_every_proof_that_the_code_names_exists():
 
 def test_every_proof_is_named_by_the_code_it_is_about():
     named = {proof for path in SOURCES for proof in PROOF.findall(path.read_text())}
-    assert [page.name for page in PROOFS.glob("*.md") if f"docs/proofs/{page.name}" not in named] == []
+    assert [page.name for page in PROOFS.glob("[a-z]*.md") if f"docs/proofs/{page.name}" not in named] == []
 
 
 def test_every_decision_has_a_number_of_its_own():
     numbers = [page.name[:4] for page in (ROOT / "docs" / "decisions").glob("*.md")]
     assert all(number.isdigit() for number in numbers)
     assert len(numbers) == len(set(numbers))
+
+
+def test_every_file_that_the_architecture_names_exists():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)+\.py)`", page))
+    assert len(named) > 30
+    assert [name for name in sorted(named) if not (ROOT / "src" / "adomnia" / name).is_file()] == []
+
+
+def test_the_architecture_shows_the_layers_in_their_order():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    shown = re.findall(r"[a-z]+", page.split("```text\n")[1].split("```")[0])
+    known = [layer for layer in LAYERS if layer != {"adomnia"}]
+    assert shown == [part for layer in known for part in sorted(layer, key=shown.index)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -11,7 +11,7 @@ from adomnia.catalog.facts import Facts, apply_facts, sort_values
 from adomnia.catalog.model import Table
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 WHOLE, NUMBER = Column("c", Quantity(whole=True)), Column("c", Quantity())
 
@@ -55,7 +55,7 @@ def test_what_the_catalog_leaves_open_is_taken_from_the_file(column, facts, expe
         (Column("c", Day(date(2020, 1, 1), date(2021, 1, 1))), Facts(1, date(1999, 1, 1), date(2020, 1, 5))),
         (Column("c", Text(("z", "a"))), Facts(1, values=("a", "b"))),
         (Column("c", Text()), Facts(0)),
-        (Column("c", Truth()), Facts(1)),
+        (Column("c", Boolean()), Facts(1)),
         (Column("c", Identity()), Facts(1)),
     ],
 )

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from pyarrow import csv, parquet
 
-from adomnia.catalog.checks import promises
 from adomnia.catalog.model import View
 from adomnia.catalog.read import read
 from adomnia.engines.duckdb.facts import find_facts
+from adomnia.explaining.promises import promises
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hospital"
 ARROW_TYPES = {

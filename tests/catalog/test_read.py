@@ -17,7 +17,7 @@ from adomnia.errors import Refusal
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.units import ROW, Unit
 from catalog.catalogs import CLINIC, changed, reading
 from conftest import FIXTURES
@@ -52,7 +52,7 @@ def test_a_right_catalog_is_read_exactly(tmp_path):
         Column("age", Quantity(Fraction(0), Fraction(120), whole=True), Numbers.integers(0, 120)),
         Column("salary", Quantity(Fraction(0), Fraction(500_000)), Numbers.bounded(0, 500_000)),
         Column("city", Text(("Bergen", "Oslo"))),
-        Column("smoker", Truth()),
+        Column("smoker", Boolean()),
         Column("born", Day(date(1900, 1, 1), date(2030, 12, 31))),
         Column("name", Text()),
     )

@@ -9,7 +9,7 @@ import pytest
 
 from adomnia.catalog.smartnoise import from_smartnoise
 from adomnia.errors import Refusal
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.units import ROW
 from catalog.catalogs import reading
 
@@ -52,7 +52,7 @@ def test_people_bounds_and_caps_are_carried_over(tmp_path):
         "age": Quantity(Fraction(0), Fraction(100), whole=True),
         "income": Quantity(Fraction(1, 2), Fraction(500_000)),
         "region": Text(),
-        "married": Truth(),
+        "married": Boolean(),
         "since": catalog.table("households").column("since").kind,
         "seen": Day(),
     }

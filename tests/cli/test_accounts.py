@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.catalog.checks import Promise
 from adomnia.catalog.model import Policy
 from adomnia.cli import accounts
 from adomnia.cli.accounts import AccountSummary
+from adomnia.explaining.promises import Promise
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Filter

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from adomnia.accounting.meaning import odds_factor, posterior
-from adomnia.catalog.checks import format_factor, format_probability
 from adomnia.cli.meaning import LIMITS
+from adomnia.explaining.promises import format_factor, format_probability
 
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
 

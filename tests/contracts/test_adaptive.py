@@ -15,16 +15,19 @@ import pytest
 from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.curator.measurements import Record, Replayer
 from adomnia.explaining.explanations import explain
+from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.plans.plan import Output, Plan
 from adomnia.pricing.parts import amount, bill, identify, split_price, split_together
 from adomnia.pricing.quotes import list_measures, quote_plan
-from adomnia.privacy.aggregates import Present, Rows
-from adomnia.privacy.events import Composed, Pure
+from adomnia.privacy.aggregates import NonNull, Rows
+from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
 from adomnia.session.columns import build_columns
 from adomnia.sql.lower import lower
-from adomnia.statistics.contract import Measure, ResultTable
+from adomnia.statistics.clipped import Clipped
+from adomnia.statistics.contract import Measure, Measured, ResultTable
 from adomnia.statistics.count import Count
+from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.scaled import in_steps
 from kit.curated import alice, bob, carol, catalog, curator
 from kit.hospital import CountedBits
@@ -43,7 +46,7 @@ class RowsThenValues:
 
     tag: ClassVar[str] = "RowsThenValues"
     query: Query
-    values: Present
+    values: NonNull
     greedy: bool = False  # asks for twice what it may
     name: ClassVar[str] = "ROWS_THEN_VALUES"
 
@@ -56,8 +59,8 @@ class RowsThenValues:
         return (self.query,)
 
     @property
-    def continuation(self):
-        return self
+    def continuations(self):
+        return (self,)
 
     def event(self, price):
         return Composed((price,))
@@ -170,8 +173,41 @@ def test_beside_a_count_of_the_same_rows_both_are_paid(curator, plan):
 def test_it_has_an_identity(plan):
     (planted,) = plan.statistics
     other = replace(
-        plan, outputs=(Output("planted", replace(planted, values=Present(planted.values.value), greedy=True)),)
+        plan, outputs=(Output("planted", replace(planted, values=NonNull(planted.values.value), greedy=True)),)
     )
     assert identify(plan, PRICE, 1) != identify(other, PRICE, 1)
     assert isinstance(planted.query.aggregate, Rows)
     assert isinstance(plan, Plan)
+
+
+@dataclass(frozen=True)
+class Fullest(OneRound):
+    """Which cell has the most rows: chosen and not noisy."""
+
+    tag: ClassVar[str] = "Fullest"
+    name: ClassVar[str] = "FULLEST"
+    by: ClassVar[str] = "exponential"
+    query: Query
+
+    def estimate(self, *measured):
+        return in_steps(Measured(measured[0].values, DiscreteLaplace(Fraction(1))), Fraction(1), "chosen")
+
+
+@pytest.fixture
+def chosen(catalog):
+    counts = lower("SELECT hospital, COUNT(*) FROM visits GROUP BY hospital", catalog)
+    (count,) = counts.statistics
+    return replace(counts, outputs=(Output("fullest", Fullest(count.query)), Output("n", count)))
+
+
+def test_what_is_chosen_beside_noise_on_the_same_counts_is_paid_beside_it(curator, chosen):
+    """They start from one query by two mechanisms: each is a measurement of its own."""
+    assert [amount(event) for event in bill((chosen, PRICE)).events] == [Fraction(1, 2), Fraction(1, 2)]
+    results = drive(split_price(chosen, PRICE), executor(curator, chosen))
+    assert {each.values.shape for each in results} == {(), (5,)}
+
+
+def test_what_is_chosen_is_not_shortened(chosen):
+    price = Concentrated(1)
+    (way,) = Clipped(Fullest(chosen.statistics[0].query)).rehearse(price)
+    assert way == Measure(chosen.statistics[0].query, price, "exponential")

@@ -29,13 +29,13 @@ from adomnia.engines.dialect import Dialect
 from adomnia.engines.registry import EMBEDDED, ENGINES, load_engine
 from adomnia.errors import Failure, Refusal
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy.aggregates import Histogram, People, Present, Rows, Total
+from adomnia.privacy.aggregates import Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.functions.registry import FUNCTIONS
 from adomnia.privacy.keys import Bucket, Names
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import Where
 from adomnia.sql.lower import lower
@@ -54,7 +54,7 @@ MORE = {
     Quantity: [math.nan, math.inf, -math.inf, -0.0, 2.0**53 - 1, 2.0**53, 2.0**63 - 1024, 2.2250738585072014e-308],
     Text: ['"', "o'clock; --", "$1", "\\", "ß", "ǅ", "İ", "日本", "x" * 1024, "\u00a0", "tab\t"],
     Day: [date(1, 1, 2), date(9999, 12, 30), date(2000, 2, 29), date(1582, 10, 15)],
-    Truth: [],
+    Boolean: [],
 }
 EDGES = {kind: [*SAMPLES[kind], *MORE[kind]] for kind in SAMPLES}
 # Beyond ASCII, engines differ in what they know of letters: these are the ones on which all agree.
@@ -311,7 +311,7 @@ def table_of(house, name, cap):
 def test_a_cap_keeps_the_rows_that_the_order_puts_first(engine, house, database, cap):
     visits = table_of(house, "visits", cap)
     cost, hospital = (next(each for each in visits.columns if each.name == name) for name in ("cost", "hospital"))
-    queries = tuple(Query(visits, (hospital,), each) for each in (Rows(), Total(cost, cost.domain), Present(cost)))
+    queries = tuple(Query(visits, (hospital,), each) for each in (Rows(), Total(cost, cost.domain), NonNull(cost)))
     found = [exact.tolist() for exact in engine.run(engine.render(queries), queries)]
     assert found == [meaning(query, database) for query in queries]
 

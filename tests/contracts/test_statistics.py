@@ -21,7 +21,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.noise import discrete_gaussian, discrete_laplace
-from adomnia.privacy.aggregates import Different, Histogram, People, Present, Rows, Total
+from adomnia.privacy.aggregates import DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column
@@ -49,7 +49,7 @@ FEE = Column("fee", Quantity(Fraction(-50), Fraction(50)), Numbers(-50, 50, Frac
 TABLE = Private("people", 2, (PAY, FEE))
 PAID = Query(TABLE, (), Total(PAY, PAY.domain))
 OTHER = Total(FEE, FEE.domain)
-COUNTED = [Rows(), Present(PAY), People(), Different(PAY)]
+COUNTED = [Rows(), NonNull(PAY), People(), DistinctValues(PAY)]
 DECILES = (Fraction(1, 10), Fraction(9, 10))
 
 

@@ -220,7 +220,7 @@ def test_a_failure_while_finding_keeps_the_debit_and_says_nothing(alice, monkeyp
     def broken(*_):
         raise ValueError("rare 117")
 
-    monkeypatch.setattr("adomnia.curator.executor.discovered", broken)
+    monkeypatch.setattr("adomnia.curator.executor.discover_keys", broken)
     with pytest.raises(Failure) as caught:
         alice.sql(EYES, epsilon=1, delta=1e-7)
     assert "rare" not in str(caught.value)

@@ -25,7 +25,7 @@ from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Expression, Literal
 from adomnia.privacy.filters import Budget
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.units import Unit
 
@@ -75,7 +75,7 @@ def applied(function: str, *arguments: Expression) -> Call:
 def constant(value: Any) -> Literal:
     match value:
         case bool():
-            return Literal(value, Truth())
+            return Literal(value, Boolean())
         case str():
             return Literal(value, Text())
         case date():
@@ -86,7 +86,7 @@ def constant(value: Any) -> Literal:
 
 def frame(rows: list[Row], columns: tuple[Column, ...]) -> pa.Table:
     """Rows as an Arrow table of the types that the columns are declared with; ids are whole numbers."""
-    types = {Quantity: pa.float64(), Truth: pa.bool_(), Text: pa.string(), Day: pa.date32(), Identity: pa.int64()}
+    types = {Quantity: pa.float64(), Boolean: pa.bool_(), Text: pa.string(), Day: pa.date32(), Identity: pa.int64()}
     return pa.table(
         {column.name: pa.array([row[column.name] for row in rows], types[type(column.kind)]) for column in columns}
     )
@@ -215,7 +215,7 @@ def hashed(column: Column, value: Any) -> tuple[int, int] | str:
             value = column.domain.grid(value)
         case Text(values=tuple() as values):
             return (0 if value is None else values.index(value) + 1, len(values) + 1)
-        case Truth():
+        case Boolean():
             return (0 if value is None else int(value) + 1, 3)
         case Day(lower=date() as lower, upper=date() as upper):
             return (0 if value is None else (value - lower).days + 1, (upper - lower).days + 2)

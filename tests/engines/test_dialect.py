@@ -17,18 +17,18 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.index import IndexWriter, Links, TableSource, build_public, build_rows, build_table
 from adomnia.engines.render import render, render_rows
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import Average, Different, Extreme, Histogram, People, Present, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, Histogram, NonNull, OwnExtreme, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Literal, call, text
 from adomnia.privacy.keys import Bucket, Names
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import OwnValue, PerPerson, Public, Select, Selected, Where
 from adomnia.privacy.units import ROW
 from engines.databases import applied, catalog, category, constant, number, people, relation, whole
 
 CITY, NAME, X, AGE = category("city", "a", "b"), Column("name", Text()), number("x", -1, 1), whole("age", 0, 120)
-FREE, DAY, MEMBER = Column("free", Quantity()), Column("day", Day()), Column("member", Truth())
+FREE, DAY, MEMBER = Column("free", Quantity()), Column("day", Day()), Column("member", Boolean())
 BOUNDED = Column("since", Day(date(2020, 1, 1), date(2020, 12, 31)))
 COUNTED = Column("counted", Quantity(whole=True))
 TABLE = people(CITY, NAME, X, AGE, FREE, DAY, MEMBER, BOUNDED, COUNTED, rows_per_person=3)
@@ -39,8 +39,8 @@ QUERIES = [
     (Query(WHOLE, (CITY,), Rows()), Query(WHOLE, (CITY,), Total(X, X.domain, 3)), Query(WHOLE, (CITY,), People())),
     (Query(WHOLE, (Bucket(MISSING, None, MISSING),), Rows()),),
     (Query(WHOLE, (Bucket(call(">", X, constant(0)), None, X), CITY), Rows()),),
-    (Query(WHOLE, (Bucket(NAME, ("a", "b"), NAME),), Different(NAME)),),
-    (Query(WHOLE, (Bucket(AGE, AGE.domain, AGE),), Present(call("/", X, FREE))),),
+    (Query(WHOLE, (Bucket(NAME, ("a", "b"), NAME),), DistinctValues(NAME)),),
+    (Query(WHOLE, (Bucket(AGE, AGE.domain, AGE),), NonNull(call("/", X, FREE))),),
     (Query(WHOLE, (Bucket(FREE, Names((0,)), FREE),), Rows()),),
     (Query(WHOLE, (CITY,), Rows(), Clip(2)), Query(WHOLE, (CITY,), Total(AGE, AGE.domain), Clip(50))),
     (Query(WHOLE, (), Histogram(X, X.domain, (Fraction(1, 2),), Fraction(19, 20), (1, 2))),),
@@ -54,7 +54,7 @@ QUERIES = [
                     OwnValue("n", Rows(), Numbers.integers(0, 3)),
                     OwnValue("m", Average(X, X.domain), None),
                     OwnValue("t", Total(X, X.domain), None),
-                    OwnValue("e", Extreme(X, greatest=True), None),
+                    OwnValue("e", OwnExtreme(X, greatest=True), None),
                 ),
             ),
             (),
@@ -179,7 +179,7 @@ def test_histograms_and_public_rows_are_read_in_their_own_dialect_too():
 
 
 def test_what_a_row_can_make_fail_in_an_engine_is_not_believed_there():
-    queries = (Query(WHOLE, (), Present(call("exp", FREE))),)
+    queries = (Query(WHOLE, (), NonNull(call("exp", FREE))),)
     world = catalog(TABLE)
     assert check_statement(render(queries, DUCKDB), world, DUCKDB)
     with pytest.raises(Failure) as failure:

@@ -15,10 +15,10 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
+from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key, key_values
-from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.vectors import Vector
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def declared(key: Key) -> tuple[Any, ...]:
     """The values of a key, in their order."""
     if isinstance(key, Bucket):
         return key_values(key)
-    if isinstance(key.kind, Truth):
+    if isinstance(key.kind, Boolean):
         return (False, True)
     assert isinstance(key.kind, Text)
     assert key.kind.values is not None
@@ -135,9 +135,9 @@ def _aggregate(query: Query, rows: list[tuple[Hashable, Row]]) -> Any:  # noqa: 
             return len({who for who, _ in rows})
         case People(person=Column() as person):
             return len({value(person, row) for _, row in rows} - {None})
-        case Present(value=counted):
+        case NonNull(value=counted):
             return sum(value(counted, row) is not None for _, row in rows)
-        case Different(value=counted):
+        case DistinctValues(value=counted):
             return len({value(counted, row) for _, row in rows} - {None})
         case Total(value=summed, domain=domain, centre=centre):
             grids = (grid(summed, domain, row) for _, row in rows)

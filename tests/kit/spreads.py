@@ -12,7 +12,7 @@ from scipy.stats import beta
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_gaussian, discrete_laplace
-from adomnia.privacy.aggregates import Present, Total
+from adomnia.privacy.aggregates import NonNull, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.kinds import Quantity
@@ -89,10 +89,10 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 def exact(query: Query, rows: Columns) -> int:
     """What the query gives for those rows."""
     aggregate = query.aggregate
-    assert isinstance(aggregate, Present | Total)
+    assert isinstance(aggregate, NonNull | Total)
     values = evaluated(aggregate.value, rows)
     there = values[~np.isnan(values)]
-    if isinstance(aggregate, Present):
+    if isinstance(aggregate, NonNull):
         return len(there)
     domain = aggregate.domain
     grid = np.clip(np.floor(there / float(domain.step) + 0.5), domain.grid_lower, domain.grid_upper)

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import Average, Different, Extreme, Own, Present, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, OwnExtreme, Rows, Total
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import Join, Named, OwnValue, PerPerson, Private, Public, Relation, Select, Union, Where
 from engines.databases import ranked
@@ -163,7 +163,7 @@ def _per_person(relation: PerPerson, database: Database) -> Iterator[tuple[Hasha
 
 def _own(output: OwnValue, inside: list[Row]) -> Cell:
     match output.aggregate:
-        case Extreme(value=each, greatest=greatest):
+        case OwnExtreme(value=each, greatest=greatest):
             choose = max if greatest else min
             domain = output.column.domain
             known = [found for found in (value(each, row) for row in inside) if found is not None]
@@ -185,9 +185,9 @@ def _integer(aggregate: Own, inside: list[Row]) -> int | None:
     match aggregate:
         case Rows():
             return len(inside)
-        case Present(value=each):
+        case NonNull(value=each):
             return sum(value(each, row) is not None for row in inside)
-        case Different(value=each):
+        case DistinctValues(value=each):
             return len({value(each, row) for row in inside} - {None})
     assert isinstance(aggregate, Total)
     grids = [grid(aggregate.value, aggregate.domain, row) for row in inside]

@@ -13,9 +13,9 @@ import pytest
 
 import adomnia
 from adomnia.plans.canonical import canonical
-from adomnia.privacy.aggregates import Present
+from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Truth
+from adomnia.privacy.kinds import Boolean
 
 PACKAGES = ("privacy", "catalog", "statistics", "plans")
 
@@ -34,8 +34,8 @@ def test_a_class_that_is_renamed_is_encoded_as_before():
         tag: ClassVar[str] = "Present"
         value: Column
 
-    column = Column("member", Truth())
-    assert canonical(Renamed(column)) == canonical(Present(column))
+    column = Column("member", Boolean())
+    assert canonical(Renamed(column)) == canonical(NonNull(column))
 
 
 def test_a_class_without_a_tag_of_its_own_has_no_encoding():
@@ -43,10 +43,10 @@ def test_a_class_without_a_tag_of_its_own_has_no_encoding():
     class Untagged:
         value: int
 
-    class Inherited(Present):
+    class Inherited(NonNull):
         pass
 
-    for value in (Untagged(1), Inherited(Column("member", Truth()))):
+    for value in (Untagged(1), Inherited(Column("member", Boolean()))):
         with pytest.raises(TypeError, match="must have a tag of its own"):
             canonical(value)
 

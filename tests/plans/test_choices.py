@@ -10,12 +10,12 @@ import pytest
 from adomnia.plans.choices import Chain, Compared, Contrary, Keyed, count_operations, evaluate_condition, list_terms
 from adomnia.plans.formulas import Formula
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Text, Truth
+from adomnia.privacy.kinds import Boolean, Text
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate
 from sql.hospital import HOSPITAL
 
-SEX, ACTIVE = Column("sex", Text(("F", "M", "X"))), Column("active", Truth())
+SEX, ACTIVE = Column("sex", Text(("F", "M", "X"))), Column("active", Boolean())
 (COUNT,) = lower("SELECT COUNT(*) FROM people", HOSPITAL).statistics
 VALUES = {COUNT: Estimate(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), None, "")}
 ABOVE_TWO = Compared(">", COUNT, Fraction(2))

@@ -11,7 +11,7 @@ from adomnia.plans.descriptions import describe, describe_plan, describe_query, 
 from adomnia.plans.words import in_words
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Literal, call, number, text
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
@@ -32,8 +32,8 @@ AGE, WEIGHT, ACTIVE = (PEOPLE.column(name) for name in ("age", "weight", "active
         (number(Fraction(-1, 2)), "-0.5"),
         (number(Fraction("1e300")), str(10**300)),
         (text("it's"), "'it''s'"),
-        (Literal(True, Truth()), "TRUE"),
-        (Column("true", Truth()), '"true"'),
+        (Literal(True, Boolean()), "TRUE"),
+        (Column("true", Boolean()), '"true"'),
         (Literal(None, Text()), "NULL"),
         (Literal(date(2024, 1, 31), Day()), "DATE '2024-01-31'"),
         (call("+", AGE, number(1)), "(age + 1)"),

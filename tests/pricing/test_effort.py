@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from itertools import product
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from adomnia import Question
 from adomnia.errors import Refusal
 from adomnia.pricing.effort import with_effort, without_effort
-from adomnia.pricing.parts import bill, identify, split_price
+from adomnia.pricing.parts import bill, identify, split_price, split_together
 from adomnia.pricing.quotes import list_measures
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.events import Concentrated, Pure
@@ -24,7 +25,7 @@ from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.located import Located
 from adomnia.statistics.mean import Mean
 from kit.gate import aggregated, meaning, moved_within, proved
-from kit.hospital import curated, declare, visit
+from kit.hospital import LINKED, curated, declare, item, visit
 from kit.rows import ORPHAN, PEOPLE, databases
 from kit.tables import Database
 from sql.hospital import HOSPITAL, VISITS, whole
@@ -42,6 +43,8 @@ TEXTS = [
         "GROUP BY p.sex"
     ),
 ]
+
+YEARS = ("YEAR(born)", "DATE_TRUNC('year', born)")  # one value, whose cells are shown as numbers or as days
 
 
 def high(text, catalog=HOSPITAL, price=PRICE):
@@ -92,6 +95,34 @@ def test_what_both_efforts_measure_is_paid_for_each():
     both = bill((lower(text, HOSPITAL), PRICE), (high(text), PRICE))
     assert loss(both).rho == 2 * PRICE.rho
     assert loss(bill((high(text), PRICE), (high(text), PRICE))).rho == PRICE.rho
+
+
+def test_means_of_other_cells_are_paid_for_each():
+    """The mean of all cells is the same measurement for both; the distances that follow from it are not."""
+    texts = [f"SELECT {key} AS y, AVG(salary) FROM people GROUP BY 1" for key in YEARS]
+    assert loss(bill(*((high(text), PRICE) for text in texts))).rho == 2 * PRICE.rho
+    assert loss(bill((high(texts[0]), PRICE), (high(texts[0]), PRICE))).rho == PRICE.rho
+
+
+def test_means_around_centres_of_other_counts_are_paid_for_each():
+    """Where the mean of all lies follows from the count too, which is measured at another price here."""
+    alone = high("SELECT AVG(cost) FROM visits")
+    weighed = weigh_outputs(lower("SELECT COUNT(cost) AS n, AVG(cost) AS a FROM visits", HOSPITAL), {"n": 3, "a": 1})
+    weighed = with_effort(weighed, "high", PRICE)
+    price, more = Concentrated(Fraction(2, 100)), Concentrated(Fraction(7, 100))  # a hundredth for both distances
+    assert loss(bill((alone, price), (weighed, more))).rho == price.rho + more.rho
+
+
+def test_one_price_for_means_around_other_centres_is_kept():
+    weights = {"a": 1, "n": Fraction(3, 4), "r": Fraction(1, 4)}
+    text = "SELECT AVG(cost) AS a, COUNT(cost) AS n, COUNT(*) AS r FROM visits"
+    plans = [
+        high("SELECT AVG(cost) FROM visits"),
+        with_effort(weigh_outputs(lower(text, HOSPITAL), weights), "high", PRICE),
+    ]
+    paid = bill(*zip(plans, split_together(plans, PRICE), strict=True))
+    assert len(paid.events) == 5
+    assert loss(paid).rho == PRICE.rho
 
 
 def test_weights_reach_the_distances_and_the_count():
@@ -204,6 +235,27 @@ def test_a_batch_has_one_effort_or_one_each(curator):
         True,
         False,
     ]
+
+
+def test_a_batch_of_means_of_other_cells_is_answered(tmp_path):
+    bought = [item(k, price=float(k % 90), bought=date(2020, 1 + k % 12, 1)) for k in range(60)]
+    texts = [
+        f"SELECT {key} AS y, AVG(price) FROM items GROUP BY 1" for key in ("YEAR(bought)", "DATE_TRUNC('year', bought)")
+    ]
+    with curated(
+        declare(tmp_path / "linked", LINKED), [], [visit(k, visit_id=k) for k in range(60)], bought
+    ) as curator:
+        answers = curator.session("bob").batch(texts, rho=1, effort="high")
+    assert [answer.columns[0].values for answer in answers] == [(2020,), (date(2020, 1, 1),)]
+
+
+def test_a_batch_of_means_around_other_centres_is_answered(curator):
+    weighed = "SELECT AVG(cost) AS a, COUNT(cost) AS n FROM visits"
+    session = curator.session("bob")
+    for place in range(1, 5):  # where both centres happen to be the same, less is measured
+        rho = Fraction(place, 50)
+        asked = Question(weighed, rho=rho * Fraction(7, 2), weights={"a": 1, "n": 3}, effort="high")
+        assert session.batch([Question("SELECT AVG(cost) FROM visits", rho=rho, effort="high"), asked])
 
 
 # ------------------------------------------------------------------------------------------------ the gate

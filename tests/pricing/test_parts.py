@@ -82,20 +82,20 @@ def test_a_measurement_that_two_statistics_need_is_paid_once():
 
 def test_an_output_gets_its_proportion_and_its_measurements_the_same_part_of_it():
     asked = plan("SELECT COUNT(*) AS n, AVG(age) AS mean FROM people", {"mean": 3})
-    assert prices(asked, Pure(8)) == {"Rows": 2, "Total": 3, "Present": 3}
+    assert prices(asked, Pure(8)) == {"Rows": 2, "Total": 3, "NonNull": 3}
 
 
 def test_without_weights_every_measurement_gets_the_same():
     assert prices(plan("SELECT COUNT(*) AS n, AVG(age) AS mean FROM people"), Pure(3)) == {
         "Rows": 1,
         "Total": 1,
-        "Present": 1,
+        "NonNull": 1,
     }
 
 
 def test_what_several_outputs_need_gets_the_largest_of_its_parts():
     asked = plan("SELECT COUNT(age) AS n, AVG(age) AS mean FROM people", {"n": 3})
-    assert prices(asked, Pure(7)) == {"Present": 6, "Total": 1}
+    assert prices(asked, Pure(7)) == {"NonNull": 6, "Total": 1}
     (uneven,) = (statistic for statistic, _ in split_price(asked, Pure(7)) if isinstance(statistic, Uneven))
     assert isinstance(uneven.inner, Mean)
     assert uneven.portions == (Fraction(1, 7), Fraction(6, 7))

@@ -48,6 +48,7 @@ def test_rows_and_values_are_one_measurement_in_one_scan(text, number, payment):
         "SELECT COUNT(*), AVG(cost), COUNT(DISTINCT person_id) FROM visits",
         "SELECT COUNT(*), AVG(cost), STDDEV(cost) FROM visits",
         "SELECT COUNT(*), AVG(cost) / 2 FROM visits",
+        "SELECT COUNT(*), COUNT(v.person_id) FROM people p LEFT JOIN visits v ON p.person_id = v.person_id",
         "SELECT COUNT(*), AVG(cost) FROM visits HAVING SUM(cost) / COUNT(cost) > 3",
     ],
 )

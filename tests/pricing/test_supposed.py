@@ -12,7 +12,7 @@ from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Quantity, Truth
+from adomnia.privacy.kinds import Boolean, Quantity
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
@@ -22,7 +22,7 @@ from adomnia.statistics.contract import Measure
 from adomnia.statistics.presence import part_query
 
 AGE = Column("age", Quantity(Fraction(18), Fraction(118), whole=True), Numbers.integers(18, 118))
-URGENT = Column("urgent", Truth())
+URGENT = Column("urgent", Boolean())
 X = variable(0, 1)
 ENDS = Vector((Variable(AGE, AGE.domain),), (X, constant(100, 1) - X, X * X))
 FAR = Vector((Variable(AGE, AGE.domain),), (constant(2**60, 1), constant(1, 1)))

@@ -6,10 +6,10 @@ from math import inf
 
 import pytest
 
-from adomnia.privacy.aggregates import Average, Different, Extreme, People, Present, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, number
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 AGE = Column("age", Quantity())
 
@@ -28,10 +28,10 @@ def test_a_sum_that_no_row_can_move_still_gets_noise():
 
 
 @pytest.mark.parametrize(
-    ("kind", "most"), [(Text(("a", "b", "c")), 3), (Truth(), 2), (Text(), inf), (Quantity(), inf), (Day(), inf)]
+    ("kind", "most"), [(Text(("a", "b", "c")), 3), (Boolean(), 2), (Text(), inf), (Quantity(), inf), (Day(), inf)]
 )
 def test_there_are_as_many_different_values_as_are_declared(kind, most):
-    assert Different(Column("x", kind)).most == most
+    assert DistinctValues(Column("x", kind)).most == most
 
 
 def test_aggregates_are_values():
@@ -39,15 +39,15 @@ def test_aggregates_are_values():
     person = Column("person_id", Identity(person=True), source="v", optional=True)
     aggregates = [
         Rows(),
-        Present(AGE),
+        NonNull(AGE),
         Total(AGE, domain),
         Total(AGE, domain, 1),
         People(),
         People(person),
         Average(AGE, domain),
-        Extreme(AGE, greatest=True),
-        Extreme(AGE, greatest=False),
-        Different(AGE),
+        OwnExtreme(AGE, greatest=True),
+        OwnExtreme(AGE, greatest=False),
+        DistinctValues(AGE),
     ]
     assert len(set(aggregates)) == len(aggregates)
     assert Total(AGE, domain) == Total(AGE, Numbers.integers(0, 9), 0)

@@ -24,7 +24,7 @@ from adomnia.privacy.expressions import (
     text,
     truth_as_number,
 )
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 AGE = Column("age", Quantity(Fraction(0), Fraction(120), whole=True), Numbers.integers(0, 120))
 PAY = Column("pay", Quantity(Fraction(-10), Fraction(500)))
@@ -32,9 +32,9 @@ FREE = Column("free", Quantity())
 NAME = Column("name", Text())
 SEX = Column("sex", Text(("F", "M")))
 BORN = Column("born", Day())
-ACTIVE = Column("active", Truth())
+ACTIVE = Column("active", Boolean())
 ID = Column("id", Identity(person=True))
-TRUE = Literal(True, Truth())
+TRUE = Literal(True, Boolean())
 
 
 def bounds(expression):
@@ -120,7 +120,7 @@ def test_bounds_of_long_products_are_rounded_outward():
     ],
 )
 def test_conditions_are_true_or_false(function, arguments):
-    assert call(function, *arguments).kind == Truth()
+    assert call(function, *arguments).kind == Boolean()
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call, number, text
 from adomnia.privacy.keys import Bucket, key_cells, key_values
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 AGE = Column("age", Quantity(0, 120, whole=True), Numbers.integers(0, 120))
 NAME = Column("name", Text())
 SEX = Column("sex", Text(("F", "M", "X")))
-ACTIVE = Column("active", Truth())
+ACTIVE = Column("active", Boolean())
 BORN = Column("born", Day(date(1900, 1, 1), date(2030, 12, 31)))
 
 

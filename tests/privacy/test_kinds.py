@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
     [
         (Quantity(), "number"),
         (Quantity(whole=True), "integer"),
-        (Truth(), "boolean"),
+        (Boolean(), "boolean"),
         (Text(), "text"),
         (Text(("F", "M")), "category"),
         (Day(), "date"),

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from adomnia.plans.canonical import canonical
 from adomnia.privacy.aggregates import values_of
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Text, Truth
+from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import MOST_ROWS, Private
 from adomnia.privacy.sensitivity import Sensitivity
 
-SEX, MEMBER = Column("sex", Text(("F", "M", "X"))), Column("member", Truth())
+SEX, MEMBER = Column("sex", Text(("F", "M", "X"))), Column("member", Boolean())
 VISITS = Private("visits", 10, (SEX, MEMBER))
 
 

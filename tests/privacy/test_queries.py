@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
+from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import key_values
-from adomnia.privacy.kinds import Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import (
     MOST_PEOPLE,
@@ -30,7 +30,7 @@ from adomnia.privacy.relations import (
 from adomnia.privacy.sensitivity import Sensitivity
 
 SEX = Column("sex", Text(("F", "M", "X")))
-ACTIVE = Column("active", Truth())
+ACTIVE = Column("active", Boolean())
 AGE = Column("age", Quantity(Fraction(0), Fraction(120), whole=True), Numbers.integers(0, 120))
 VISITS = Private("visits", 10, (SEX, ACTIVE, AGE))
 ALL = Total(AGE, Numbers.integers(0, 120))
@@ -54,18 +54,18 @@ def test_a_key_without_declared_values_is_no_key(key):
     [
         ((), Rows(), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
         ((SEX,), Rows(), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
-        ((SEX,), Present(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
+        ((SEX,), NonNull(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
         ((), ALL, Sensitivity(l1=1200, monotone=True)),
         ((), Total(AGE, Numbers.integers(0, 120), centre=60), Sensitivity(l1=600)),
         ((SEX,), Total(AGE, Numbers.integers(-5, 3)), Sensitivity(l1=50)),
         ((), People(), Sensitivity(l1=1, monotone=True)),
         ((SEX,), People(), Sensitivity(l1=3, l2_squared=3, linf=1, monotone=True)),
         ((SEX, ACTIVE), People(), Sensitivity(l1=6, l2_squared=6, linf=1, monotone=True)),
-        ((), Different(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
-        ((SEX, ACTIVE), Different(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
-        ((), Different(SEX), Sensitivity(l1=3, l2_squared=9, linf=3, monotone=True)),
-        ((ACTIVE,), Different(SEX), Sensitivity(l1=6, l2_squared=18, linf=3, monotone=True)),
-        ((SEX, ACTIVE), Different(ACTIVE), Sensitivity(l1=10, l2_squared=20, linf=2, monotone=True)),
+        ((), DistinctValues(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
+        ((SEX, ACTIVE), DistinctValues(AGE), Sensitivity(l1=10, l2_squared=100, linf=10, monotone=True)),
+        ((), DistinctValues(SEX), Sensitivity(l1=3, l2_squared=9, linf=3, monotone=True)),
+        ((ACTIVE,), DistinctValues(SEX), Sensitivity(l1=6, l2_squared=18, linf=3, monotone=True)),
+        ((SEX, ACTIVE), DistinctValues(ACTIVE), Sensitivity(l1=10, l2_squared=20, linf=2, monotone=True)),
     ],
 )
 def test_sensitivities_are_known_by_hand(keys, aggregate, sensitivity):
@@ -77,7 +77,7 @@ def test_sensitivities_are_known_by_hand(keys, aggregate, sensitivity):
     [
         ((), Rows(), Clip(3), Sensitivity(l1=3072, monotone=True)),
         ((SEX,), Rows(), Clip(3), Sensitivity(5321, 3072**2, 3072, monotone=True)),
-        ((SEX, ACTIVE), Present(AGE), Clip(3), Sensitivity(7525, 3072**2, 3072, monotone=True)),
+        ((SEX, ACTIVE), NonNull(AGE), Clip(3), Sensitivity(7525, 3072**2, 3072, monotone=True)),
         ((SEX,), ALL, Clip(500), Sensitivity(886811, 512_000**2, 512_000, monotone=True)),
         ((SEX,), Total(AGE, Numbers.integers(0, 120), centre=40), Clip(2), Sensitivity(3548, 2048**2, 2048)),
         ((), Total(AGE, Numbers.integers(0, 120), centre=40), Clip(2, counted=True), Sensitivity(2 * 1024 * 80)),
@@ -148,8 +148,8 @@ rows_of_a_person = st.lists(
 aggregates = st.one_of(
     st.just(Rows()),
     st.just(People()),
-    st.just(Present(AGE)),
-    st.sampled_from([Different(AGE), Different(SEX), Different(ACTIVE)]),
+    st.just(NonNull(AGE)),
+    st.sampled_from([DistinctValues(AGE), DistinctValues(SEX), DistinctValues(ACTIVE)]),
     st.integers(-200, 200).map(lambda centre: Total(AGE, Numbers.integers(0, 120), centre)),
 )
 some_keys = st.sampled_from([(), (SEX,), (ACTIVE,), (SEX, ACTIVE)])
@@ -179,9 +179,9 @@ def amount(aggregate, place, value, seen):
             return 1
         case People():
             return int(place not in seen)
-        case Different():
+        case DistinctValues():
             return int(value is not None and (place, value) not in seen)
-        case Present():
+        case NonNull():
             return int(value is not None)
         case Total(centre=centre):
             return 0 if value is None else value - centre

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import Average, Different, Extreme, Present, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call, number
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.relations import (
     MOST_PEOPLE,
     MOST_ROWS,
@@ -32,7 +32,7 @@ from adomnia.privacy.relations import (
     everything,
     is_public,
     most_rows,
-    recapped,
+    recap,
 )
 from kit.reference import Cell, place
 from kit.tables import rows as evaluated
@@ -42,7 +42,7 @@ WHO = Column("person_id", Identity(person=True))
 LINK = Column("visit_id", Identity(linked=True))
 SIZE = Column("size", Quantity(Fraction(0), Fraction(3), whole=True), SMALL)
 WARD = Column("ward", Text(("x", "y")))
-ACTIVE = Column("active", Truth())
+ACTIVE = Column("active", Boolean())
 COLUMNS = (WHO, LINK, SIZE, WARD, ACTIVE)
 
 VISITS = Private("visits", 10, COLUMNS, ("visit_id",))
@@ -55,7 +55,7 @@ def of(side, column):
 
 
 def equal(one, other):
-    return Call("=", (one, other), Truth())
+    return Call("=", (one, other), Boolean())
 
 
 def on(left, right, column, outer=False):
@@ -68,7 +68,7 @@ def on(left, right, column, outer=False):
 
 
 def test_a_filter_changes_neither_the_rows_per_person_nor_the_columns():
-    filtered = Where(Where(VISITS, ACTIVE), Literal(False, Truth()))
+    filtered = Where(Where(VISITS, ACTIVE), Literal(False, Boolean()))
     assert filtered.rows_per_person == 10
     assert filtered.columns == COLUMNS
     assert (filtered.repeats(LINK), filtered.repeats(SIZE)) == (1, 10)
@@ -223,7 +223,7 @@ def test_a_union_of_public_rows_repeats_as_often_as_its_parts_together_if_that_i
         ((Quantity(Fraction(0), None, whole=True), Quantity(whole=True)), Quantity(whole=True)),
         ((Day(date(2020, 1, 1), date(2020, 2, 1)), Day(date(2019, 1, 1), date(2020, 1, 2))), Day()),
         ((Text(("a",)), Text(("b",))), Text()),
-        ((Truth(), Truth()), Truth()),
+        ((Boolean(), Boolean()), Boolean()),
     ],
 )
 def test_values_of_different_bounds_are_united_within_all_of_them(kinds, merged):
@@ -260,7 +260,7 @@ def test_all_rows_are_read_where_they_become_one():
     assert PerPerson(VISITS, (), ()).read == replace(VISITS, rows_per_person=MOST_ROWS)
     assert PerPerson(VISITS, (), (OwnValue("v", Rows()),)).read == replace(VISITS, rows_per_person=MOST_ROWS)
     assert PerPerson(VISITS, (Selected("g0", WARD),), ()).read == VISITS
-    assert PerPerson(VISITS, (), (OwnValue("v", Rows()), OwnValue("w", Different(WARD)))).read == VISITS
+    assert PerPerson(VISITS, (), (OwnValue("v", Rows()), OwnValue("w", DistinctValues(WARD)))).read == VISITS
 
 
 TENTHS = Numbers(Fraction(-1), Fraction(2), Fraction(1, 10))
@@ -270,17 +270,17 @@ TENTHS = Numbers(Fraction(-1), Fraction(2), Fraction(1, 10))
     ("value", "kind", "domain"),
     [
         (OwnValue("v", Rows(), SMALL), Quantity(Fraction(0), Fraction(3), True), SMALL),
-        (OwnValue("v", Present(SIZE), SMALL), Quantity(Fraction(0), Fraction(3), True), SMALL),
-        (OwnValue("v", Different(SIZE), SMALL), Quantity(Fraction(0), Fraction(3), True), SMALL),
+        (OwnValue("v", NonNull(SIZE), SMALL), Quantity(Fraction(0), Fraction(3), True), SMALL),
+        (OwnValue("v", DistinctValues(SIZE), SMALL), Quantity(Fraction(0), Fraction(3), True), SMALL),
         (OwnValue("v", Total(SIZE, TENTHS), TENTHS), Quantity(Fraction(-1), Fraction(2)), TENTHS),
         (OwnValue("v", Rows()), Quantity(Fraction(0), Fraction(MOST_ROWS), True), None),
-        (OwnValue("v", Different(WARD)), Quantity(Fraction(0), Fraction(MOST_ROWS), True), None),
+        (OwnValue("v", DistinctValues(WARD)), Quantity(Fraction(0), Fraction(MOST_ROWS), True), None),
         (OwnValue("v", Total(SIZE, SMALL)), Quantity(Fraction(0), Fraction(3 * MOST_ROWS), True), None),
         (OwnValue("v", Total(SIZE, TENTHS)), Quantity(Fraction(-MOST_ROWS), Fraction(2 * MOST_ROWS)), None),
         (OwnValue("v", Average(SIZE, TENTHS)), Quantity(Fraction(-1), Fraction(2)), None),
-        (OwnValue("v", Extreme(SIZE, greatest=True)), SIZE.kind, SMALL),
+        (OwnValue("v", OwnExtreme(SIZE, greatest=True)), SIZE.kind, SMALL),
         (
-            OwnValue("v", Extreme(call("+", SIZE, number(1)), greatest=False)),
+            OwnValue("v", OwnExtreme(call("+", SIZE, number(1)), greatest=False)),
             Quantity(Fraction(1), Fraction(4), True),
             None,
         ),
@@ -302,12 +302,12 @@ def test_without_caps_is_without_caps_down_to_the_first_join():
 def test_other_caps_reach_every_table_of_that_name_and_nothing_that_reads_all_rows():
     caps = {VISITS.name: 2}
     two = replace(VISITS, rows_per_person=2)
-    assert recapped(Named(Where(VISITS, ACTIVE), "v"), caps) == Named(Where(two, ACTIVE), "v")
-    assert recapped(Union((part(VISITS, SIZE),) * 2), caps) == Union((part(two, SIZE),) * 2)
-    assert recapped(on(VISITS, ITEMS, LINK), caps) == on(two, ITEMS, LINK)
-    assert recapped(PerPerson(VISITS, (), ()), caps) == PerPerson(two, (), ())
+    assert recap(Named(Where(VISITS, ACTIVE), "v"), caps) == Named(Where(two, ACTIVE), "v")
+    assert recap(Union((part(VISITS, SIZE),) * 2), caps) == Union((part(two, SIZE),) * 2)
+    assert recap(on(VISITS, ITEMS, LINK), caps) == on(two, ITEMS, LINK)
+    assert recap(PerPerson(VISITS, (), ()), caps) == PerPerson(two, (), ())
     for same in (PLACES, ITEMS, everything(VISITS)):
-        assert recapped(same, caps) == same
+        assert recap(same, caps) == same
 
 
 def test_public_is_what_no_private_table_is_part_of():
@@ -391,7 +391,7 @@ class Maker:
     def where(self, depth):
         source = self.relation(depth)
         column = self.pick([column for column in source.columns if not isinstance(column.kind, Identity)] or [None])
-        return source if column is None else Where(source, Call("is null", (column,), Truth()))
+        return source if column is None else Where(source, Call("is null", (column,), Boolean()))
 
     def select(self, depth):
         return self.outputs(self.relation(depth))
@@ -428,7 +428,7 @@ class Maker:
 
     def union(self, depth):
         one = self.select(depth)
-        filtered = Select(Where(one.source, Literal(True, Truth())), one.outputs)
+        filtered = Select(Where(one.source, Literal(True, Boolean())), one.outputs)
         return Union(tuple(self.pick([one, filtered]) for _ in range(self.pick([1, 2, 3])))) if one.outputs else one
 
     def own(self, depth):

@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.session import mock
 from adomnia.session.curator import rehearse
 from engines.databases import contents
@@ -81,7 +81,7 @@ def test_public_tables_are_the_real_ones(catalog):
     ("kind", "first", "last"),
     [
         (Identity(), 0, 999),
-        (Truth(), False, True),
+        (Boolean(), False, True),
         (Text(), "c 0", "c 9"),
         (Text(("x", "y")), "x", "y"),
         (Day(), date(2020, 1, 1), date(2022, 9, 26)),

@@ -11,7 +11,7 @@ import pytest
 
 import adomnia
 from adomnia.errors import Refusal
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 DATA = {
     "who": [1, 1, 2, None, 3],
@@ -58,7 +58,7 @@ def test_every_row_can_be_a_person_of_its_own():
 def test_types_come_from_the_schema_and_bounds_from_the_caller():
     session = protected(bounds={"pay": (0, 10), "age": (0, 9)}, categories={"sort": ["a"]})
     kinds = {column.name: type(column.kind) for column in session.catalog().tables[0].columns}
-    assert kinds == {"who": Identity, "pay": Quantity, "sort": Text, "yes": Truth, "age": Quantity, "day": Day}
+    assert kinds == {"who": Identity, "pay": Quantity, "sort": Text, "yes": Boolean, "age": Quantity, "day": Day}
     assert 7 <= value(session, "SUM(age)") <= 12
 
 

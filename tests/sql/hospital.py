@@ -10,7 +10,7 @@ from adomnia.catalog.model import Catalog, Link, Table, View
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.units import Unit
 
 
@@ -37,7 +37,7 @@ PEOPLE = Table(
         Column("city", Text(CITIES)),
         number("salary", 0, 500_000),
         Column("eye_color", Text()),
-        Column("active", Truth()),
+        Column("active", Boolean()),
         number("score", -1, 1, Fraction(1, 10)),
         Column("weight", Quantity()),
         Column("children", Quantity(whole=True)),

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
@@ -22,7 +22,7 @@ SUMMED = Query(Private("people", 1, (AGE,)), (), Total(AGE, DOMAIN))
 def test_a_row_moves_the_sum_of_distances_by_half_the_width():
     distances, values = distances_and_values(SUMMED, "Mean")
     assert distances.aggregate == Total(AGE, DOMAIN, centre=60)
-    assert values.aggregate == Present(AGE)
+    assert values.aggregate == NonNull(AGE)
     assert (SUMMED.sensitivity().l1, distances.sensitivity().l1, values.sensitivity().l1) == (100, 40, 1)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.noise import discrete_gaussian
-from adomnia.privacy.aggregates import People, Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column
@@ -131,8 +131,8 @@ def test_a_tenth_buys_the_lengths_and_the_rest_the_shortened_counts():
 
 STATISTICS = {
     "count": COUNT,
-    "values": Count(Query(TRIPS, (CITY,), Present(FARE))),
-    "ids": Count(Query(TRIPS, (CITY,), Present(NAME))),
+    "values": Count(Query(TRIPS, (CITY,), NonNull(FARE))),
+    "ids": Count(Query(TRIPS, (CITY,), NonNull(NAME))),
     "sum": Sum(PAID),
     "centred sum": Located(PAID, mean=False),
     "mean": Located(PAID),

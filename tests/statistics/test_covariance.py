@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Literal, call, number
@@ -34,7 +34,7 @@ def test_it_asks_for_sums_over_the_rows_that_have_both_at_a_quarter_of_the_price
     w = call("case", call("is null", Y), Literal(None, W.kind), W)
     y = call("case", call("is null", W), Literal(None, Y.kind), Y)
     aggregates = (
-        Present(products),
+        NonNull(products),
         Total(w, W.domain, centre=30),
         Total(y, Y.domain, centre=Y.domain.middle),
         Total(products, Numbers.bounded(-30 * 250, 30 * 250)),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.privacy.aggregates import Present, Total
+from adomnia.privacy.aggregates import NonNull, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated
 from adomnia.privacy.expressions import Column, call
@@ -26,7 +26,7 @@ FARE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Frac
 TRIPS = Private("trips", 10, (CITY, FARE))
 PAID = Query(TRIPS, (CITY,), Total(FARE, FARE.domain))
 DISTANCES = replace(PAID, aggregate=Total(FARE, FARE.domain, centre=100))
-VALUES = replace(PAID, aggregate=Present(FARE))
+VALUES = replace(PAID, aggregate=NonNull(FARE))
 
 
 def driven(statistic, rough, count, sums, variances=(100, 4)):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import Column, number
@@ -37,7 +37,7 @@ def test_a_mean_asks_for_a_centred_sum_and_a_count_at_half_the_price_each():
     measures = next(MEAN.steps(Pure(1)))
     assert measures == (
         Measure(Query(PEOPLE, (), Total(AGE, DOMAIN, centre=100)), Pure(Fraction(1, 2))),
-        Measure(Query(PEOPLE, (), Present(AGE)), Pure(Fraction(1, 2))),
+        Measure(Query(PEOPLE, (), NonNull(AGE)), Pure(Fraction(1, 2))),
     )
     assert MEAN.event(Pure(1)) == Composed((Pure(Fraction(1, 2)), Pure(Fraction(1, 2))))
     assert MEAN.event(Concentrated(1)) == Composed((Concentrated(Fraction(1, 2)), Concentrated(Fraction(1, 2))))

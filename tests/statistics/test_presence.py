@@ -11,7 +11,7 @@ from scipy.stats import beta
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_gaussian, discrete_laplace
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column, call
@@ -54,12 +54,12 @@ def test_both_parts_together_move_no_further_than_one_query(aggregate):
 
 
 def test_how_many_have_a_value_becomes_how_many_rows():
-    assert part_query(query(Present(FARE)), FARE) == part_query(query(Rows()), FARE)
+    assert part_query(query(NonNull(FARE)), FARE) == part_query(query(Rows()), FARE)
 
 
 def test_without_a_value_everything_stays():
     measured = Measured(np.array([1, 2]), LAPLACE)
-    assert part_query(query(Present(FARE)), None) == query(Present(FARE))
+    assert part_query(query(NonNull(FARE)), None) == query(NonNull(FARE))
     assert with_value(measured, None) is measured
 
 
@@ -80,7 +80,7 @@ def test_the_first_part_has_the_value():
 
 def test_rows_are_those_with_and_those_without():
     assert answer(Count(query(Rows()), FARE), [[100, 7], [50, -3], [0, 0]]).values.tolist() == [107, 47, 0]
-    assert answer(Count(query(Present(FARE)), FARE), [[100, 7], [50, -3], [0, 0]]).values.tolist() == [100, 50, 0]
+    assert answer(Count(query(NonNull(FARE)), FARE), [[100, 7], [50, -3], [0, 0]]).values.tolist() == [100, 50, 0]
 
 
 def test_means_and_sums_are_of_the_rows_that_have_the_value():

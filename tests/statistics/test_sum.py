@@ -8,7 +8,7 @@ from scipy.stats import beta
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.expressions import Column
@@ -82,7 +82,7 @@ def test_a_sum_may_be_put_together_from_distances_and_their_number():
     asked, estimate = put_together([-20, 7], [3, 0])
     assert [(measure.price, measure.query.aggregate) for measure in asked] == [
         (Pure(Fraction(1, 2)), Total(asked[0].query.aggregate.value, TENTHS, centre=50)),
-        (Pure(Fraction(1, 2)), Present(asked[0].query.aggregate.value)),
+        (Pure(Fraction(1, 2)), NonNull(asked[0].query.aggregate.value)),
     ]
     assert estimate.values.tolist() == [13.0, 0.7]  # 3 times the middle, less two
     assert Sum(total(1), centred=True).event(Pure(1)) == Composed((Pure(Fraction(1, 2)), Pure(Fraction(1, 2))))

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.expressions import call, number
@@ -48,7 +48,7 @@ def test_it_asks_for_what_a_mean_asks_for_and_for_squares_at_a_third_of_the_pric
     asked = next(statistic.steps(Pure(1)))
     assert asked == tuple(
         Measure(Query(ROWS, (), aggregate), Pure(Fraction(1, 3)))
-        for aggregate in (Total(W, W.domain, centre=30), Present(W), squares)
+        for aggregate in (Total(W, W.domain, centre=30), NonNull(W), squares)
     )
     assert asked[:2] == next(Mean(OF_W).steps(Pure(Fraction(2, 3))))
     assert statistic.event(Pure(1)) == Composed([Pure(Fraction(1, 3))] * 3)

@@ -10,7 +10,7 @@ from adomnia.catalog.model import RESERVED
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.domains import Categories, Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -90,7 +90,7 @@ _BUILDERS: dict[str, Callable[[Declared], tuple[Any, ...]]] = {
     "id": lambda _: (Identity(),),
     "integer": _integer,
     "number": _number,
-    "boolean": lambda _: (Truth(),),
+    "boolean": lambda _: (Boolean(),),
     "category": _category,
     "date": lambda declared: (Day(declared.get("lower"), declared.get("upper")),),
     "text": lambda _: (Text(),),

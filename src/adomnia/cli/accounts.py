@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from adomnia.catalog.checks import Promise
+    from adomnia.explaining.promises import Promise
     from adomnia.privacy.filters import Filter
 
 

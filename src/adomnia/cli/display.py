@@ -163,7 +163,7 @@ def receipts(shown: Demonstration) -> RenderableType:
     """What was asked, answered and left, and at the end what was refused; a long middle is left out."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False)
     table.add_column("Question", style="")
-    for name in ("NoisyCount", f"{CONFIDENCE:.0%} interval", "Truth", "Left"):
+    for name in ("Answer", f"{CONFIDENCE:.0%} interval", "Truth", "Left"):
         table.add_column(name, justify="right")
     hidden = len(shown.answers) - SHOWN_ROWS
     for place, answer in enumerate(shown.answers):

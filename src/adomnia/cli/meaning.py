@@ -125,8 +125,8 @@ def _about(guarantee: Approximate, people: int, priors: Sequence[float]) -> Mean
 
 
 def _show(alone: Meaning, together: Meaning | None, people: int) -> None:
-    from adomnia.catalog.checks import format_probability
     from adomnia.cli import pages
+    from adomnia.explaining.promises import format_probability
 
     household = f"a household of {people:,}"
     table = pages.table(("Who gives before", "can give at most", f"about {household}"), {0, 1, 2})
@@ -157,7 +157,7 @@ def _amounts(found: Meaning | None) -> str:
 
 
 def _odds(alone: Meaning, together: Meaning | None, household: str) -> str:
-    from adomnia.catalog.checks import format_factor
+    from adomnia.explaining.promises import format_factor
 
     whole = "" if together is None else f", about {household} at most {format_factor(together.odds)}"
     return f"The odds of anything about one person grow at most {format_factor(alone.odds)}{whole}."

@@ -57,8 +57,8 @@ def init(
 
 def check(folder: Folder, form: Output = Format.TABLE) -> None:
     """Say what the catalog promises, or what is wrong with it; of private files only headers are read."""
-    from adomnia.catalog.checks import promises
     from adomnia.cli import accounts, opening
+    from adomnia.explaining.promises import promises
     from adomnia.session.curator import read_catalog
 
     catalog = read_catalog(folder)

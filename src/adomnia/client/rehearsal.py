@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from adomnia.engines.registry import load_engine
 from adomnia.noise import SystemBits
-from adomnia.privacy.kinds import Day, Identity, Quantity, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity
 from adomnia.session import mock
 from adomnia.session.curator import MEMORY, Curator, open_ledger
 from adomnia.session.public import MOST_ROWS
@@ -43,7 +43,7 @@ def _type(kind: Kind) -> pa.DataType:
     match kind:
         case Quantity(whole=whole):
             return pa.int64() if whole else pa.float64()
-        case Truth():
+        case Boolean():
             return pa.bool_()
         case Day():
             return pa.date32()

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from adomnia.curator.executor import Executor, Statements, drive
+from adomnia.curator.measurements import Record, Replayer
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold
 from adomnia.plans.undeclared import resolve_open_keys
@@ -16,11 +17,10 @@ from adomnia.pricing.parts import split_price
 from adomnia.pricing.quotes import list_measures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from adomnia.curator.executor import Measurer
     from adomnia.curator.kernel import Kernel
-    from adomnia.curator.measurements import Record
     from adomnia.ledger import StoredAnswer
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.questions import Priced
@@ -48,6 +48,14 @@ class Reservation:
     statements: Statements
 
 
+@dataclass(frozen=True)
+class Evaluated:
+    """A question whose keys are known, and the results of its statistics."""
+
+    priced: Priced
+    results: Mapping[Statistic, Result]
+
+
 def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
     """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
     statements = prove(kernel, priced)
@@ -57,19 +65,27 @@ def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Re
     return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
 
 
-def measure(kernel: Kernel, paid: Reservation) -> tuple[Record, Receipt]:
-    """The noisy measurements, once they are kept; a Failure where anything went wrong: what did may depend on data."""
+def measure(kernel: Kernel, paid: Reservation) -> tuple[list[Evaluated], Receipt]:
+    """What was measured, once it is kept; a Failure where anything went wrong: what did may depend on data."""
     request, started = paid.hold.receipt.request_id, monotonic()
-    record, receipt = _released(kernel, paid), None
+    released, receipt = _release(kernel, paid), None
     kernel.wait(started)  # before the answer is kept: once it is, anybody who asks again sees that it ended
     try:
-        receipt = None if record is None else paid.hold.commit(record.to_bytes())
-    except Exception as fault:  # noqa: BLE001 - see _released
+        receipt = None if released is None else paid.hold.commit(released[1].to_bytes())
+    except Exception as fault:  # noqa: BLE001 - see _release
         _log.error("Request %s was not committed: %s", request, type(fault).__name__)
-    if record is None or receipt is None:
+    if released is None or receipt is None:
         # Outside of every except block: a cause would travel with it, and causes may quote data.
         raise Failure(request)
-    return record, receipt
+    return released[0], receipt
+
+
+def replay(priced: Sequence[Priced], stored: StoredAnswer) -> list[Evaluated]:
+    """What was measured before, from its record; a Failure where that is not one of these measurements."""
+    try:
+        return evaluate(priced, Replayer(Record.from_bytes(stored.payload)))
+    except (LookupError, ValueError):
+        raise Failure(stored.receipt.request_id) from None
 
 
 def prove(kernel: Kernel, priced: Sequence[Priced]) -> Statements:
@@ -86,7 +102,7 @@ def prove(kernel: Kernel, priced: Sequence[Priced]) -> Statements:
     return statements
 
 
-def evaluate(priced: Sequence[Priced], measurer: Measurer) -> list[tuple[Priced, dict[Statistic, Result]]]:
+def evaluate(priced: Sequence[Priced], measurer: Measurer) -> list[Evaluated]:
     """The questions, once the values of their open keys are found, and their results, measured in lock-step."""
     named = {finding: measurer.find(finding) for finding in list_findings(priced)}
     known = [
@@ -94,14 +110,13 @@ def evaluate(priced: Sequence[Priced], measurer: Measurer) -> list[tuple[Priced,
         for each in priced
     ]
     values = iter(drive([pair for each in known for pair in split_price(each.plan, each.price)], measurer))
-    return [(each, {statistic: next(values) for statistic in each.plan.statistics}) for each in known]
+    return [Evaluated(each, {statistic: next(values) for statistic in each.plan.statistics}) for each in known]
 
 
-def _released(kernel: Kernel, paid: Reservation) -> Record | None:
+def _release(kernel: Kernel, paid: Reservation) -> tuple[list[Evaluated], Record] | None:
     executor = Executor(kernel.engine, paid.statements, paid.hold.event, kernel.bits)
     try:
-        evaluate(paid.priced, executor)
+        return evaluate(paid.priced, executor), executor.record
     except Exception as fault:  # noqa: BLE001 - whatever it is, only the operator's log hears its name
         _log.error("Request %s failed: %s", paid.hold.receipt.request_id, type(fault).__name__)
         return None
-    return executor.record

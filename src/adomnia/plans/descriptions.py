@@ -6,7 +6,17 @@ from fractions import Fraction
 from adomnia.plans.choices import Chain, Compared, Condition, Keyed
 from adomnia.plans.formulas import Formula, Term
 from adomnia.plans.plan import Order, Output, Plan
-from adomnia.privacy.aggregates import Aggregate, Different, Extreme, Histogram, Own, People, Present, Rows, Total
+from adomnia.privacy.aggregates import (
+    Aggregate,
+    DistinctValues,
+    Histogram,
+    NonNull,
+    Own,
+    OwnExtreme,
+    People,
+    Rows,
+    Total,
+)
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key, Label, Names
@@ -110,9 +120,9 @@ def _operand(operand: Aggregate | Fraction) -> str:  # noqa: PLR0911 - one for e
             return "*"
         case People(person=person):
             return f"DISTINCT {'person' if person is None else describe(person)}"
-        case Different(value=value):
+        case DistinctValues(value=value):
             return f"DISTINCT {describe(value)}"
-        case Present(value=value):
+        case NonNull(value=value):
             return describe(value)
         case Total(value=value, domain=domain) | Histogram(value=value, domain=domain):
             return f"{describe(value)} in {domain.lower}..{domain.upper} by {domain.step}"
@@ -135,9 +145,9 @@ def describe_query(query: Query) -> str:
             what = "rows"
         case People():
             what = "people"
-        case Different(value=value):
+        case DistinctValues(value=value):
             what = f"different values of {describe(value)}"
-        case Present(value=value):
+        case NonNull(value=value):
             what = f"values of {describe(value)}"
         case Total(value=value, centre=0):
             what = f"sum of {describe(value)}"
@@ -193,11 +203,11 @@ def describe_own(aggregate: Own, bounds: bool = True) -> str:
     match aggregate:
         case Rows():
             return "COUNT(*)"
-        case Present(value=value):
+        case NonNull(value=value):
             return f"COUNT({describe(value)})"
-        case Different(value=value):
+        case DistinctValues(value=value):
             return f"COUNT(DISTINCT {describe(value)})"
-        case Extreme(value=value, greatest=greatest):
+        case OwnExtreme(value=value, greatest=greatest):
             return f"{'MAX' if greatest else 'MIN'}({describe(value)})"
     name = "SUM" if isinstance(aggregate, Total) else "AVG"
     domain = aggregate.domain

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.pricing.parts import split_price, split_together
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import is_open
-from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Private, Public, Union, recapped
+from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Private, Public, Union, recap
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog import model
     from adomnia.plans.plan import Plan
-    from adomnia.pricing.questions import Draft
+    from adomnia.pricing.questions import PlannedQuestion
     from adomnia.privacy.events import Price
     from adomnia.privacy.queries import Query
     from adomnia.privacy.relations import Relation
@@ -74,13 +74,13 @@ class LeftOut:
         return f"{share} rows are seen to be left out{hidden * (self.hidden_people > 0)}"
 
 
-def apply_caps(drafts: Sequence[Draft], price: Price, catalog: model.Catalog) -> list[Draft]:
+def apply_caps(drafts: Sequence[PlannedQuestion], price: Price, catalog: model.Catalog) -> list[PlannedQuestion]:
     """Rule: as many rows of a person count as suit what is paid; with high effort, as many as may."""
     parts = split_together([each.plan for each in drafts], price)
     return [_capped_draft(each, part, catalog) for each, part in zip(drafts, parts, strict=True)]
 
 
-def _capped_draft(draft: Draft, part: Price, catalog: model.Catalog) -> Draft:
+def _capped_draft(draft: PlannedQuestion, part: Price, catalog: model.Catalog) -> PlannedQuestion:
     if draft.question.effort == "high":
         return replace(draft, caps=largest_caps(draft.plan, catalog))
     plan, caps = choose_caps(draft.plan, part, catalog)
@@ -93,7 +93,7 @@ def choose_caps(plan: Plan, price: Price, catalog: model.Catalog) -> tuple[Plan,
     seen, caps = _seen(tables), {table.name: table.rows_per_person for table in tables}
     if seen:
         caps |= _best(_measures(plan, price), caps, seen)
-        plan = replace(plan, relation=recapped(plan.relation, caps)).with_statistics(lambda one: _with_caps(one, caps))
+        plan = replace(plan, relation=recap(plan.relation, caps)).with_statistics(lambda one: _with_caps(one, caps))
     return plan, tuple(_told(table, caps[table.name], seen.get(table.name)) for table in tables if _is_worth(table))
 
 
@@ -165,11 +165,11 @@ def _groups(query: Query) -> int:
 
 
 def _noise_of(measure: Measure, caps: Mapping[str, int]) -> float:
-    query, relation = measure.query, recapped(measure.query.relation, caps)
+    query, relation = measure.query, recap(measure.query.relation, caps)
     match query.aggregate:
         case Total(magnitude=magnitude):  # a row is taken to move a sum by half of what it can
             return _size(measure) * relation.rows_per_person / query.relation.rows_per_person / (magnitude / 2)
-        case Rows() | Present():
+        case Rows() | NonNull():
             return _size(measure) * relation.rows_per_person / query.relation.rows_per_person
     return _size(replace(measure, query=replace(query, relation=relation)))
 
@@ -181,7 +181,7 @@ def _size(measure: Measure) -> float:
 
 
 def _with_caps(statistic: Statistic, caps: Mapping[str, int]) -> Statistic:
-    return statistic.map_queries(lambda query: replace(query, relation=recapped(query.relation, caps)))
+    return statistic.map_queries(lambda query: replace(query, relation=recap(query.relation, caps)))
 
 
 def _is_worth(table: model.Table) -> bool:

@@ -10,12 +10,12 @@ from dataclasses import replace
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.plans.plan import Plan
-from adomnia.pricing.questions import Draft
+from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.events import Concentrated, Price
 from adomnia.statistics.located import locate, unlocate
 
 
-def apply_effort(drafts: Sequence[Draft], price: Price, _catalog: Catalog) -> list[Draft]:
+def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: a question is measured with the effort that it names."""
     return [replace(each, plan=with_effort(each.plan, each.question.effort, price)) for each in drafts]
 

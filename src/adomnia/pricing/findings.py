@@ -16,7 +16,7 @@ from adomnia.privacy.amounts import DELTA_UNIT, Number
 from adomnia.privacy.events import Approximate, Composed, Concentrated, Event, Price, Pure
 from adomnia.privacy.keys import Names, is_open
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import recapped
+from adomnia.privacy.relations import recap
 
 
 def explain_need(catalog: Catalog) -> str:
@@ -39,7 +39,7 @@ def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalo
             raise Refusal("delta=", why, "leave it out", code="bad_price")
         return None
     pure = isinstance(part, Pure)
-    relation = recapped(plan.relation, {table.name: 1 for table in catalog.tables}) if pure else plan.relation
+    relation = recap(plan.relation, {table.name: 1 for table in catalog.tables}) if pure else plan.relation
     price = _price(part, delta)
     keys = (
         replace(key, among=Names(key.labels, len(key.cells), price, catalog.minimum_frequency)) for key in open_keys

@@ -44,14 +44,9 @@ def bill(*priced: tuple[Plan, Price]) -> Event:
 
 def split_together(plans: Sequence[Plan], price: Price) -> list[Price]:
     """The parts of one price for several plans: every distinct query of all of them costs the same."""
-    portions = [portion(plan) for plan in plans]
-    spent = dict.fromkeys(
-        (start, plan.effort, part * len(parts))
-        for plan, parts in zip(plans, portions, strict=True)
-        for start, part in parts.items()
-    )
-    times_too_much = sum(part for _, _, part in spent)
-    return [price * (len(parts) / times_too_much) for parts in portions]
+    spent = dict.fromkeys(each for plan in plans for each in _parts_as_charged(plan, price))
+    times_too_much = sum(part for _, part in spent)
+    return [price * (len(portion(plan)) / times_too_much) for plan in plans]
 
 
 def identify(plan: Plan, price: Price, version: int) -> bytes:
@@ -91,12 +86,20 @@ def amount(price: Price) -> Fraction:
 
 
 def _starts(statistic: Statistic) -> tuple[Start, ...]:
-    return tuple((query, statistic.continuation) for query in statistic.queries)
+    return tuple(zip(statistic.queries, statistic.continuations, strict=True))
 
 
 def _charges(plan: Plan, price: Price) -> Iterator[tuple[Start, Event]]:
     for statistic, part in split_price(plan, price):
         yield from zip(_starts(statistic), statistic.event(part).events, strict=True)
+
+
+def _parts_as_charged(plan: Plan, price: Price) -> Iterator[tuple[Start, Fraction]]:
+    """What statistics start from once the price is split, as in `bill`, with its part of as much for every query."""
+    parts = portion(plan)
+    for statistic, (split, _) in zip(plan.statistics, split_price(plan, price), strict=True):
+        for start, charged in zip(_starts(statistic), _starts(split), strict=True):
+            yield charged, parts[start] * len(parts)
 
 
 def _share(statistic: Statistic, parts: list[Fraction], price: Price) -> tuple[Statistic, Price]:

@@ -11,7 +11,7 @@ from adomnia.plans.undeclared import tag_open_keys
 from adomnia.pricing.findings import price_finding
 from adomnia.pricing.parts import amount, portion, split_together
 from adomnia.pricing.precision import RowsNeeded, price_for_error
-from adomnia.pricing.questions import Draft, Payment, Priced, Question
+from adomnia.pricing.questions import Payment, PlannedQuestion, Priced, Question
 from adomnia.pricing.rules import RULES_AFTER_ERROR, RULES_BEFORE_ERROR, RULES_WITHOUT_PRICE, rewrite
 from adomnia.privacy.amounts import Number
 from adomnia.privacy.events import Concentrated, Price, Pure
@@ -59,14 +59,14 @@ def price_together(
     questions: Sequence[Question], plans: Sequence[Plan], price: Price, catalog: Catalog
 ) -> list[Priced]:
     """The plans as they are measured at one price for all; what is equal in two of them is measured once."""
-    drafts = rewrite([Draft(*each) for each in zip(questions, plans, strict=True)], price, catalog)
+    drafts = rewrite([PlannedQuestion(*each) for each in zip(questions, plans, strict=True)], price, catalog)
     parts = split_together([each.plan for each in drafts], price)
     return [Priced(each.plan, part, each.caps) for each, part in zip(drafts, parts, strict=True)]
 
 
 def plan_without_price(question: Question, plan: Plan, catalog: Catalog) -> Plan:
     """The plan of a question that names no price, measured the way that it would be; a price may choose lower caps."""
-    return rewrite([Draft(question, plan)], Pure(1), catalog, RULES_WITHOUT_PRICE)[0].plan
+    return rewrite([PlannedQuestion(question, plan)], Pure(1), catalog, RULES_WITHOUT_PRICE)[0].plan
 
 
 def read_price(epsilon: Number | None, rho: Number | None) -> Price:
@@ -102,7 +102,7 @@ def _price_within(question: Question, plan: Plan, catalog: Catalog, confidence: 
         _, price = price_for_error(plan, question.error, confidence, question.rows)
     except RowsNeeded as refusal:
         raise refusal.for_question(question.text) from None
-    (draft,) = rewrite([Draft(question, plan)], price, catalog, RULES_BEFORE_ERROR)
+    (draft,) = rewrite([PlannedQuestion(question, plan)], price, catalog, RULES_BEFORE_ERROR)
     plan, price = price_for_error(draft.plan, question.error, confidence, question.rows)
     (draft,) = rewrite([replace(draft, plan=plan)], price, catalog, RULES_AFTER_ERROR)
     return Priced(draft.plan, price, draft.caps)

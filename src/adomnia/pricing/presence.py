@@ -12,13 +12,13 @@ from math import prod
 from adomnia.catalog.model import Catalog
 from adomnia.plans.formulas import Formula
 from adomnia.plans.plan import Plan
-from adomnia.pricing.questions import Draft
+from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import MOST_CELLS, is_open
 from adomnia.statistics.rewrites import find_counted, part_by
 
 
-def join_counts(drafts: Sequence[Draft], _price: Price, _catalog: Catalog) -> list[Draft]:
+def join_counts(drafts: Sequence[PlannedQuestion], _price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: a question that is asked alone, with normal effort, measures both counts as one."""
     if [each.question.effort for each in drafts] != ["normal"]:
         return list(drafts)

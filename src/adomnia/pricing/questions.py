@@ -47,7 +47,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Draft:
+class PlannedQuestion:
     """A question on its way to its price: its plan so far, and how many rows of a person count in each table."""
 
     question: Question

@@ -11,12 +11,12 @@ from adomnia.catalog.model import Catalog
 from adomnia.pricing.caps import apply_caps
 from adomnia.pricing.effort import apply_effort
 from adomnia.pricing.presence import join_counts
-from adomnia.pricing.questions import Draft
+from adomnia.pricing.questions import PlannedQuestion
 from adomnia.pricing.ways import choose_ways
 from adomnia.pricing.weights import apply_weights
 from adomnia.privacy.events import Price
 
-Rule: TypeAlias = Callable[[Sequence[Draft], Price, Catalog], list[Draft]]
+Rule: TypeAlias = Callable[[Sequence[PlannedQuestion], Price, Catalog], list[PlannedQuestion]]
 
 RULES: tuple[Rule, ...] = (apply_weights, apply_caps, choose_ways, join_counts, apply_effort)
 
@@ -28,7 +28,9 @@ RULES_AFTER_ERROR: tuple[Rule, ...] = (apply_effort,)
 RULES_WITHOUT_PRICE: tuple[Rule, ...] = (apply_weights, choose_ways, join_counts)
 
 
-def rewrite(drafts: Sequence[Draft], price: Price, catalog: Catalog, rules: tuple[Rule, ...] = RULES) -> list[Draft]:
+def rewrite(
+    drafts: Sequence[PlannedQuestion], price: Price, catalog: Catalog, rules: tuple[Rule, ...] = RULES
+) -> list[PlannedQuestion]:
     """The drafts after all rules."""
     rewritten = list(drafts)
     for rule in rules:

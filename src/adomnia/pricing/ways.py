@@ -12,7 +12,7 @@ from adomnia.catalog.model import Catalog
 from adomnia.plans.formulas import Formula, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.parts import split_together, weigh_starts
-from adomnia.pricing.questions import Draft
+from adomnia.pricing.questions import PlannedQuestion
 from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.events import Price
 from adomnia.statistics.contract import Statistic
@@ -23,7 +23,7 @@ _CONFIDENCE = 0.95
 _SMALLEST = 1e-300  # an error of none, or without bound, is one of this or of its reciprocal
 
 
-def choose_ways(drafts: Sequence[Draft], price: Price, _catalog: Catalog) -> list[Draft]:
+def choose_ways(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: each sum is measured the way that has the smallest error."""
     plans = with_ways([each.plan for each in drafts], price)
     return [replace(each, plan=plan) for each, plan in zip(drafts, plans, strict=True)]

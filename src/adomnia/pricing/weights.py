@@ -7,7 +7,7 @@ from fractions import Fraction
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.plans.plan import Plan
-from adomnia.pricing.questions import Draft
+from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.amounts import Number, positive
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import Key
@@ -16,7 +16,7 @@ _HEAVIEST = Fraction(10**9)
 _FINEST = 10**6
 
 
-def apply_weights(drafts: Sequence[Draft], _price: Price, _catalog: Catalog) -> list[Draft]:
+def apply_weights(drafts: Sequence[PlannedQuestion], _price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: a price is split as its question says."""
     return [replace(each, plan=weigh_outputs(each.plan, each.question.weights or {})) for each in drafts]
 

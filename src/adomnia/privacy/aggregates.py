@@ -7,7 +7,7 @@ from typing import ClassVar, TypeAlias
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression
-from adomnia.privacy.kinds import Text, Truth
+from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.vectors import Vector
 
@@ -22,7 +22,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Present:
+class NonNull:
     """How many rows where an expression is not NULL: COUNT(expression)."""
 
     tag: ClassVar[str] = "Present"
@@ -100,7 +100,7 @@ class Average:
 
 
 @dataclass(frozen=True)
-class Extreme:
+class OwnExtreme:
     """The least or the greatest of one person's own values."""
 
     tag: ClassVar[str] = "Extreme"
@@ -109,7 +109,7 @@ class Extreme:
 
 
 @dataclass(frozen=True)
-class Different:
+class DistinctValues:
     """How many different values there are, or one person has: COUNT(DISTINCT expression)."""
 
     tag: ClassVar[str] = "Different"
@@ -121,13 +121,13 @@ class Different:
         match self.value.kind:
             case Text(values=tuple() as values):
                 return len(values)
-            case Truth():
+            case Boolean():
                 return 2
         return inf
 
 
-Aggregate: TypeAlias = Rows | Present | Total | People | Different | Histogram | Vector | Combination
-Own: TypeAlias = Rows | Present | Total | Average | Extreme | Different
+Aggregate: TypeAlias = Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination
+Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | DistinctValues
 
 
 def values_of(aggregate: Aggregate) -> tuple[Expression, ...]:

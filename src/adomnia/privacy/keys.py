@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias, TypeGuard
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.expressions import Column, Expression
-from adomnia.privacy.kinds import Text, Truth
+from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.relations import MOST_ROWS
 
 Label: TypeAlias = str | bool | int | float | date
@@ -114,6 +114,6 @@ def key_values(key: Key) -> tuple[Label, ...]:
             return key.labels
         case Column(kind=Text(values=tuple() as values)):
             return values
-        case Column(kind=Truth()):
+        case Column(kind=Boolean()):
             return (False, True)
     raise ValueError(f"Query key must have declared values, got {key.name}.")

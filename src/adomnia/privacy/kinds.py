@@ -27,7 +27,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Truth:
+class Boolean:
     """True or false."""
 
     tag: ClassVar[str] = "Truth"
@@ -82,4 +82,4 @@ class Identity:
         return "id"
 
 
-Kind: TypeAlias = Quantity | Truth | Text | Day | Identity
+Kind: TypeAlias = Quantity | Boolean | Text | Day | Identity

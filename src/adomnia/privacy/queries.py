@@ -5,7 +5,7 @@ from functools import cached_property
 from math import isqrt, prod
 from typing import ClassVar, Literal, TypeAlias
 
-from adomnia.privacy.aggregates import Aggregate, Different, Histogram, People, Present, Rows, Total
+from adomnia.privacy.aggregates import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.keys import Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.relations import Relation, everything, hashed_once, most_rows
@@ -53,7 +53,7 @@ class Query:
     @property
     def reach(self) -> int | None:
         """How far one person moves all cells together in a count or a sum: each row by so much, in one cell."""
-        if not isinstance(self.aggregate, Rows | Present | Total):
+        if not isinstance(self.aggregate, Rows | NonNull | Total):
             return None
         return self.relation.rows_per_person * _of_one_row(self.aggregate)
 
@@ -133,7 +133,7 @@ class Query:
             case People():
                 cells = min(rows, self._groups)
                 return Sensitivity(l1=cells, l2_squared=cells, linf=1, monotone=True)
-            case Different() as different:
+            case DistinctValues() as different:
                 # Each row adds one value to one cell at most, and a cell holds no more of them than there can be.
                 cell = int(min(rows, different.most))
                 l1 = min(rows, cell * self._groups)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
-from adomnia.privacy.aggregates import Different, Extreme, Own, Present, Rows, Total
+from adomnia.privacy.aggregates import DistinctValues, NonNull, Own, OwnExtreme, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text
 
@@ -267,17 +267,17 @@ class OwnValue:
     @cached_property
     def column(self) -> Column:
         match self.aggregate:
-            case Extreme(value=Column() as column):
+            case OwnExtreme(value=Column() as column):
                 return Column(self.name, column.kind, column.domain)
-            case Extreme(value=value):
+            case OwnExtreme(value=value):
                 return Column(self.name, value.kind)
-            case Rows() | Present() | Different() | Total() if self.domain is not None:
+            case Rows() | NonNull() | DistinctValues() | Total() if self.domain is not None:
                 whole = self.domain.step == 1
                 return Column(self.name, Quantity(self.domain.lower, self.domain.upper, whole), self.domain)
             case Total(domain=domain):
                 low, high = min(domain.lower, Fraction(0)), max(domain.upper, Fraction(0))
                 return Column(self.name, Quantity(MOST_ROWS * low, MOST_ROWS * high, domain.step == 1))
-            case Rows() | Present() | Different():
+            case Rows() | NonNull() | DistinctValues():
                 return Column(self.name, Quantity(Fraction(0), Fraction(MOST_ROWS), whole=True))
         return Column(self.name, Quantity(self.aggregate.domain.lower, self.aggregate.domain.upper))
 
@@ -304,7 +304,7 @@ class PerPerson:
     @cached_property
     def read(self) -> Relation:
         """The rows that are aggregated."""
-        remembers = any(isinstance(output.aggregate, Different) for output in self.outputs)
+        remembers = any(isinstance(output.aggregate, DistinctValues) for output in self.outputs)
         return self.source if self.keys or remembers else everything(self.source)
 
     @cached_property
@@ -333,7 +333,7 @@ def everything(relation: Relation) -> Relation:
     return relation
 
 
-def recapped(relation: Relation, caps: Mapping[str, int]) -> Relation:
+def recap(relation: Relation, caps: Mapping[str, int]) -> Relation:
     """The relation with other caps for the tables that are named; what reads all rows of a person still does."""
     match relation:
         case Private(name=name, rows_per_person=rows):
@@ -341,11 +341,11 @@ def recapped(relation: Relation, caps: Mapping[str, int]) -> Relation:
         case Public():
             return relation
         case Join():
-            left, right = recapped(relation.left, caps), recapped(relation.right, caps)
+            left, right = recap(relation.left, caps), recap(relation.right, caps)
             return replace(relation, left=left, right=right)  # type: ignore[arg-type]  # nodes stay what they are
         case Union(parts=parts):
-            return Union(tuple(recapped(part, caps) for part in parts))  # type: ignore[misc]  # as above
-    return replace(relation, source=recapped(relation.source, caps))
+            return Union(tuple(recap(part, caps) for part in parts))  # type: ignore[misc]  # as above
+    return replace(relation, source=recap(relation.source, caps))
 
 
 def is_public(relation: Relation) -> bool:

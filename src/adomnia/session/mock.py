@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
@@ -45,7 +45,7 @@ def _value(column: Column, row: int, part: float) -> object:
     match column.kind:
         case Identity(person=person):
             return row % PEOPLE if person else row
-        case Truth():
+        case Boolean():
             return part < 0.5
         case Text(values=values):
             return values[int(part * len(values))] if values else f"{column.name} {row % 10}"

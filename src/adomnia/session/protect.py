@@ -14,7 +14,7 @@ from adomnia.privacy.amounts import whole
 from adomnia.privacy.domains import Categories, Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
 from adomnia.privacy.units import ROW, Unit
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _kind(kind: pa.DataType) -> Kind:
     from pyarrow import types
 
     if types.is_boolean(kind):
-        return Truth()
+        return Boolean()
     if types.is_date(kind) or types.is_timestamp(kind):
         return Day()
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from adomnia.curator.measurements import Record, Replayer
-from adomnia.curator.paying import PaymentRequest, Reservation, evaluate, measure, pay, prove
-from adomnia.errors import Failure, Refusal
+from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove, replay
+from adomnia.errors import Refusal
 from adomnia.explaining.explanations import explain, is_explain, without_explain
-from adomnia.plans.finish import finish
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost
@@ -21,8 +19,8 @@ from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote, quote_questions
 from adomnia.session.accounts import Budgets, Past
 from adomnia.session.answer import Answer
+from adomnia.session.answering import Outcome, build_answers
 from adomnia.session.batch import MOST_QUESTIONS, Batch, plan_text, price_of
-from adomnia.session.columns import build_columns
 from adomnia.session.contract import CONFIDENCE, Session
 from adomnia.session.explanation import build_explanation
 from adomnia.session.public import read_public_columns
@@ -37,10 +35,8 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Pure
-    from adomnia.privacy.filters import Left
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
-    from adomnia.statistics.contract import Result, Statistic
 
 
 class LocalSession(Session):
@@ -131,8 +127,8 @@ class LocalSession(Session):
             raise Refusal(f"Request {request_id}", why, fix, code="catalog_changed") from None
         if batch.version != self._curator.catalog.version:  # what caps leave out is known of today's rows alone
             priced = [replace(each, caps=()) for each in priced]
-        paid = (kept.receipt, True, self._curator.ledger.left(self.analyst))
-        return _build_answers(priced, Record.from_bytes(kept.payload), confidence or batch.confidence, paid)[place]
+        outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
+        return build_answers(outcome, confidence or batch.confidence)[place]
 
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
@@ -197,28 +193,25 @@ class LocalSession(Session):
             with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text())
                 paid = pay(self._curator.kernel, wanted, priced)
-                outcome = (priced, *self._measure_or_replay(paid))
-        priced, record, receipt, replayed, left = outcome
-        left = left or self._curator.ledger.left(self.analyst)
-        return _build_answers(priced, record, batch.confidence, (receipt, replayed, left))
+                outcome = self._measure(paid) if isinstance(paid, Reservation) else _replay(priced, paid)
+        left = outcome.left or self._curator.ledger.left(self.analyst)
+        return build_answers(replace(outcome, left=left), batch.confidence)
 
-    def _pay_by_policy(
-        self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest
-    ) -> tuple[list[Priced], Record, Receipt, bool, Left | None]:
+    def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
-        paid: Reservation | StoredAnswer | None
-        paid = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
-        if paid is None:
+        stored = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
+        if stored is None:
             with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
-                paid = pay(self._curator.kernel, request, self._price_plans(batch, plans, self._next_price()))
-        record, receipt, replayed, left = self._measure_or_replay(paid)
-        return batch.price(plans, self._curator.catalog, price_of(receipt.event)), record, receipt, replayed, left
+                priced = self._price_plans(batch, plans, self._next_price())
+                paid = pay(self._curator.kernel, request, priced)
+            if isinstance(paid, Reservation):
+                return self._measure(paid)
+            stored = paid
+        return _replay(batch.price(plans, self._curator.catalog, price_of(stored.receipt.event)), stored)
 
-    def _measure_or_replay(self, paid: Reservation | StoredAnswer) -> tuple[Record, Receipt, bool, Left | None]:
-        """The measurements, their receipt, whether they are replayed, and if they are not what is left."""
-        if isinstance(paid, Reservation):
-            return *measure(self._curator.kernel, paid), False, paid.hold.left
-        return Record.from_bytes(paid.payload), paid.receipt, True, None
+    def _measure(self, paid: Reservation) -> Outcome:
+        evaluated, receipt = measure(self._curator.kernel, paid)
+        return Outcome(evaluated, receipt, replayed=False, left=paid.hold.left)
 
     def _with_analyst(self, request_id: str) -> str:
         """A request id with its analyst before it: two analysts may use the same id."""
@@ -244,19 +237,5 @@ def _read_past(receipt: Receipt) -> Past:
     return Past(receipt.request_id, tuple(each.text for each in batch.questions), batch.version, receipt)
 
 
-def _build_answers(
-    priced: Sequence[Priced], record: Record, confidence: float, paid: tuple[Receipt, bool, Left]
-) -> list[Answer]:
-    try:
-        known = evaluate(priced, Replayer(record))
-    except (LookupError, ValueError):  # the record is not one of these measurements
-        raise Failure(paid[0].request_id) from None
-    return [replace(_build_answer(each.plan, results, confidence, paid), caps=each.caps) for each, results in known]
-
-
-def _build_answer(
-    plan: Plan, results: dict[Statistic, Result], confidence: float, paid: tuple[Receipt, bool, Left]
-) -> Answer:
-    answer = Answer(build_columns(plan, results), finish(plan, results), confidence, *paid)
-    # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
-    return answer if plan.named is None else answer.only(plan.named or (0,))
+def _replay(priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:
+    return Outcome(replay(priced, stored), stored.receipt, replayed=True)

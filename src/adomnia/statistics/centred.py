@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from adomnia.privacy.aggregates import Present, Total
+from adomnia.privacy.aggregates import NonNull, Total
 from adomnia.privacy.queries import Query
 
 
@@ -20,4 +20,4 @@ def distances_and_values(query: Query, owner: str) -> tuple[Query, Query]:
     """
     total = plain_total(query, owner)
     distances = replace(total, centre=total.domain.middle)
-    return replace(query, aggregate=distances), replace(query, aggregate=Present(total.value))
+    return replace(query, aggregate=distances), replace(query, aggregate=NonNull(total.value))

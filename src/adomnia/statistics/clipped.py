@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.privacy.aggregates import Aggregate, Present, Rows, Total
+from adomnia.privacy.aggregates import Aggregate, NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Composed, Concentrated, Price
 from adomnia.privacy.expressions import Expression, call, number
@@ -53,8 +53,9 @@ class _Way:
 
     @property
     def shortens(self) -> bool:
-        """Whether there is anything to gain, and the integers are small enough."""
-        return self.reach > 1 and (self.measure.query.reach or 0) in range(1, MOST_CLIPPED + 1)
+        """Whether there is anything to gain, the integers are small enough, and noise is what is asked for."""
+        small = (self.measure.query.reach or 0) in range(1, MOST_CLIPPED + 1)
+        return self.reach > 1 and small and not self.measure.by
 
     @property
     def price(self) -> Concentrated:
@@ -124,8 +125,8 @@ class Clipped:
         return self.inner.queries
 
     @property
-    def continuation(self) -> Hashable:
-        return "clipped", self.inner.continuation
+    def continuations(self) -> tuple[Hashable, ...]:
+        return tuple(("clipped", each) for each in self.inner.continuations)
 
     def event(self, price: Price) -> Composed:
         return self.inner.event(price)
@@ -181,7 +182,7 @@ def _by_rows(aggregate: Aggregate) -> bool:
     match aggregate:
         case Total(centre=centre):
             return centre != 0
-        case Present(value=value):
+        case NonNull(value=value):
             return isinstance(value.kind, Identity)
     return False
 
@@ -263,12 +264,12 @@ def _entries(query: Query, domain: Numbers) -> PerPerson:
     keyed = enumerate(query.keys)
     selected = [Selected(f"k{place}", value_of(key), not isinstance(key, Bucket)) for place, key in keyed]
     keys, aggregate = len(selected), query.aggregate
-    if isinstance(aggregate, Present | Total):
+    if isinstance(aggregate, NonNull | Total):
         selected.append(Selected("x", aggregate.value))
     select = Select(with_cells(query), tuple(selected))
-    if isinstance(aggregate, Present | Total):
+    if isinstance(aggregate, NonNull | Total):
         aggregate = replace(aggregate, value=select.columns[-1])
-    assert isinstance(aggregate, Rows | Present | Total)  # noqa: S101 - nothing else is shortened
+    assert isinstance(aggregate, Rows | NonNull | Total)  # noqa: S101 - nothing else is shortened
     outputs = tuple(Selected(column.name, column) for column in select.columns[:keys])
     return PerPerson(select, outputs, (OwnValue("v", aggregate, domain),))
 

@@ -100,8 +100,8 @@ class Statistic(Protocol):
     """A generator of rounds over one relation. Its cost is known before the first of them.
 
     The first round measures `queries`, in their order, and a price is split over these: the part of each pays for all
-    that follows from it in later rounds. Statistics that share a query and have one `continuation` go on alike from
-    it, so that together they pay for it once; None: nothing follows.
+    that follows from it in later rounds. Statistics that share a query, its price and its continuation measure the
+    same from there on, so that together they pay for it once.
     """
 
     @property
@@ -125,8 +125,8 @@ class Statistic(Protocol):
         ...
 
     @property
-    def continuation(self) -> Hashable:
-        """How later rounds follow from the first."""
+    def continuations(self) -> tuple[Hashable, ...]:
+        """Of each query, in their order, all that decides how it is measured and what follows; None: just noise."""
         ...
 
     def event(self, price: Price) -> Composed:

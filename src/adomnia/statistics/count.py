@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from adomnia.privacy.aggregates import Present
+from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
@@ -38,7 +38,7 @@ class Count(OneRound):
     def estimate(self, *measured: Measured) -> Estimate:
         (counted,) = measured
         present = with_value(counted, self.parted)
-        if self.parted is None or isinstance(self.query.aggregate, Present):
+        if self.parted is None or isinstance(self.query.aggregate, NonNull):
             return in_steps(present, Fraction(1), "noisy count")
         both = ((present, Fraction(1)), (without_value(counted), Fraction(1)))
         return linear(both, "noisy count of rows with a value + of rows without")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
-from adomnia.privacy.aggregates import Aggregate, Present, Total
+from adomnia.privacy.aggregates import Aggregate, NonNull, Total
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Estimate, Measured
@@ -78,4 +78,4 @@ def products_of(first: Total, second: Total) -> dict[str, Aggregate]:
     """What a covariance is made of: x and y of the rows that have both, their number and their products."""
     both = multiply_totals(first, second)
     x, y = centre_total(where_both(first, second)), centre_total(where_both(second, first))
-    return {ROWS: Present(both.value), "x": x, "y": y, "xy": both}
+    return {ROWS: NonNull(both.value), "x": x, "y": y, "xy": both}

@@ -1,6 +1,6 @@
 """Means and sums counted from near the mean itself: there, what a person adds is short, and so is the noise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -41,7 +41,6 @@ class Located:
     query: Query
     mean: bool = True  # else the sum
     share: Fraction = Fraction(1, 2)  # of the price, for the distances; the count's is the rest
-    continuation: ClassVar[None] = None  # what follows from the first query follows from it in every such statistic
 
     @property
     def inner(self) -> Mean | Sum:
@@ -63,6 +62,11 @@ class Located:
         # and no other over these, so that what follows from it is paid by it.
         rough = replace(distances, relation=with_cells(distances), keys=(), clip=Clip(distances.reach or 0))
         return rough, values
+
+    @property
+    def continuations(self) -> tuple[Hashable, ...]:
+        # Distances follow for these cells, from a centre that the count decides too, at the price that is left for it.
+        return (self.query.keys, self.share), None
 
     def event(self, price: Price) -> Composed:
         return Composed((price * self.share, price * (1 - self.share)))

@@ -1,7 +1,7 @@
 """Statistics of a single round: most of what SQL asks for."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Protocol, Self
@@ -19,7 +19,6 @@ class OneRound(ABC):
     """
 
     by: ClassVar[str] = ""  # the mechanism of its measurements
-    continuation: ClassVar[None] = None
     query: Query
 
     @abstractmethod
@@ -33,6 +32,10 @@ class OneRound(ABC):
     @property
     def queries(self) -> tuple[Query, ...]:
         return (self.query,)
+
+    @property
+    def continuations(self) -> tuple[Hashable, ...]:
+        return (self.by or None,) * len(self.queries)
 
     def event(self, price: Price) -> Composed:
         return Composed(each.price for each in self.rehearse(price))
@@ -67,7 +70,6 @@ class Uneven:
 
     inner: Estimating
     portions: tuple[Fraction, ...]
-    continuation: ClassVar[None] = None
 
     @property
     def name(self) -> str:
@@ -84,6 +86,10 @@ class Uneven:
     @property
     def queries(self) -> tuple[Query, ...]:
         return self.inner.queries
+
+    @property
+    def continuations(self) -> tuple[Hashable, ...]:
+        return self.inner.continuations
 
     def event(self, price: Price) -> Composed:
         return Composed(price * part for part in self.portions)

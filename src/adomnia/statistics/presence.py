@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from adomnia.privacy.aggregates import Present, Rows
+from adomnia.privacy.aggregates import NonNull, Rows
 from adomnia.privacy.expressions import Expression, call
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import Query
@@ -19,7 +19,7 @@ def part_query(query: Query, value: Expression | None) -> Query:
     if value is None:
         return query
     missing = call("is null", value)
-    aggregate = Rows() if isinstance(query.aggregate, Present) else query.aggregate
+    aggregate = Rows() if isinstance(query.aggregate, NonNull) else query.aggregate
     return replace(query, keys=(*query.keys, Bucket(missing, None, missing, _SHOWN)), aggregate=aggregate)
 
 

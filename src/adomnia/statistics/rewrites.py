@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.expressions import Expression
+from adomnia.privacy.kinds import Identity
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
@@ -38,7 +39,7 @@ def find_counted(statistic: Statistic) -> Counted | None:
     match statistic.query.aggregate:
         case Rows():
             return Counted(None, rows=True)
-        case Present(value=value):
+        case NonNull(value=value) if not isinstance(value.kind, Identity):  # whether an id is NULL is not a key
             return Counted(value, values=True)
         case Total(value=value):
             # A sum counts its values only if it is put together from them.

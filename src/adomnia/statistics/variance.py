@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.privacy.aggregates import Aggregate, Present
+from adomnia.privacy.aggregates import Aggregate, NonNull
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Bounds, Estimate, Measured
@@ -44,7 +44,7 @@ class Variance(OneRound):
     def _moments(self) -> dict[str, Aggregate]:
         total = plain_total(self.query, "Variance")
         # The first two are what a mean measures of the same values.
-        return {"x": centre_total(total), ROWS: Present(total.value), "xx": multiply_totals(total, total)}
+        return {"x": centre_total(total), ROWS: NonNull(total.value), "xx": multiply_totals(total, total)}
 
     def estimate(self, *measured: Measured) -> Estimate:
         moments, total = Moments.of(self._moments, measured), plain_total(self.query, "Variance")

@@ -11,7 +11,7 @@ from adomnia.catalog.model import Analyst, Catalog, Link, Policy, Profile, Table
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
-from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
 from adomnia.privacy.units import Unit
 from adomnia.wire.amounts import ExactText, amount_of, text_of
 from adomnia.wire.models import Reply
@@ -225,7 +225,7 @@ def _kind(record: dict[str, Any]) -> Kind:
         case "integer" | "number":
             return Quantity(_amount(record["lower"]), _amount(record["upper"]), record["type"] == "integer")
         case "boolean":
-            return Truth()
+            return Boolean()
         case "text":
             return Text()
         case "category":

@@ -12,10 +12,10 @@ import pytest
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.privacy.aggregates import Average, Different, Extreme, People, Present, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Literal
-from adomnia.privacy.kinds import Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -43,7 +43,7 @@ def named(relation, name=None):
 
 
 def equal(left, right):
-    return Call("=", (left, right), Truth())
+    return Call("=", (left, right), Boolean())
 
 
 def on(left, right, *names, **options):
@@ -56,7 +56,7 @@ def total(value):
     return Total(value, value.domain)
 
 
-ADULT = Call(">", (column(people, "age"), Literal(Fraction(18), Quantity(Fraction(18), Fraction(18)))), Truth())
+ADULT = Call(">", (column(people, "age"), Literal(Fraction(18), Quantity(Fraction(18), Fraction(18)))), Boolean())
 COST = column(visits, "cost")
 DOUBLED = Call(
     "*", (COST, Literal(Fraction(2), Quantity(Fraction(2), Fraction(2)))), Quantity(Fraction(0), Fraction(200))
@@ -70,12 +70,12 @@ def part(relation, *pairs):
 
 SPENT = part(visits, ("place", column(visits, "ward")), ("cost", COST), ("urgent", column(visits, "urgent")))
 PAID = part(visits, ("place", column(visits, "ward")), ("cost", COST), ("urgent", column(visits, "urgent")))
-NOTHING = Literal(True, Truth())
+NOTHING = Literal(True, Boolean())
 LINKED = (("visit_id", column(visits, "visit_id")), ("ward", column(visits, "ward")))
 PAIRS = on(named(places, "p"), named(places, "q"), "region")
 TWO_PLACES = part(PAIRS, ("city", column(PAIRS, "city", "p")), ("ward", column(PAIRS, "ward", "p")))
 OWN = PerPerson(
-    Where(visits, equal(column(visits, "urgent"), Literal(True, Truth()))),
+    Where(visits, equal(column(visits, "urgent"), Literal(True, Boolean()))),
     (),
     (
         OwnValue("visits", Rows(), STAY),
@@ -83,10 +83,10 @@ OWN = PerPerson(
         OwnValue("raw", Total(COST, COST.domain)),
         OwnValue("centred", Total(COST, COST.domain, 200), Numbers.integers(-7, 9)),
         OwnValue("mean", Average(COST, COST.domain)),
-        OwnValue("last", Extreme(COST, greatest=True)),
-        OwnValue("first", Extreme(DOUBLED, greatest=False)),
-        OwnValue("wards", Different(column(visits, "ward")), STAY),
-        OwnValue("days", Present(column(visits, "day"))),
+        OwnValue("last", OwnExtreme(COST, greatest=True)),
+        OwnValue("first", OwnExtreme(DOUBLED, greatest=False)),
+        OwnValue("wards", DistinctValues(column(visits, "ward")), STAY),
+        OwnValue("days", NonNull(column(visits, "day"))),
         OwnValue("computed", Total(DOUBLED, Numbers.bounded(0, 50, 1)), Numbers.integers(0, 10)),
     ),
 )
@@ -105,8 +105,8 @@ RELATIONS = {
     "by what is no key": (on(named(visits), named(items), "day"), 24),
     "with a filter on either side": (
         on(
-            named(Where(visits, Call("is null", (COST,), Truth())), "visits"),
-            named(Where(items, Call("is null", (PRICE,), Truth())), "items"),
+            named(Where(visits, Call("is null", (COST,), Boolean())), "visits"),
+            named(Where(items, Call("is null", (PRICE,), Boolean())), "items"),
             "visit_id",
         ),
         6,
@@ -141,7 +141,9 @@ RELATIONS = {
         1,
     ),
     "public, filtered": (
-        on(named(people), named(Where(places, Call("is null", (column(places, "area"),), Truth())), "places"), "city"),
+        on(
+            named(people), named(Where(places, Call("is null", (column(places, "area"),), Boolean())), "places"), "city"
+        ),
         1,
     ),
     "public, selected": (
@@ -193,7 +195,7 @@ RELATIONS = {
         Where(Join(named(people), named(visits), ()), equal(column(named(people), "town"), Literal("Oslo", Text()))),
         4,
     ),
-    "filtered after a selection": (Where(SPENT, Call("is null", (column(SPENT, "cost"),), Truth())), 4),
+    "filtered after a selection": (Where(SPENT, Call("is null", (column(SPENT, "cost"),), Boolean())), 4),
 }
 
 
@@ -205,7 +207,7 @@ def aggregates_of(relation):
         if each.domain is not None:
             yield Total(each, each.domain)
             yield Total(each, each.domain, each.domain.middle)
-            yield Present(each)
+            yield NonNull(each)
         elif isinstance(each.kind, Quantity):
             yield Total(each, Numbers.bounded(-2, 3, Fraction(1, 2)))
 
@@ -214,7 +216,7 @@ def keys_of(relation):
     """No key, and every key with declared values."""
     yield ()
     for each in relation.columns:
-        if isinstance(each.kind, Truth) or (isinstance(each.kind, Text) and each.kind.values is not None):
+        if isinstance(each.kind, Boolean) or (isinstance(each.kind, Text) and each.kind.values is not None):
             yield (each,)
 
 

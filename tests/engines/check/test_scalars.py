@@ -10,13 +10,13 @@ from adomnia.engines.check.scalars import Row
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render.constants import double
 from adomnia.errors import Failure
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from privacy.functions.samples import applications, constant
 
 COLUMNS = {"c": "code", "n": "number", "t": "text", "d": "day", "b": "boolean"}
 ROW = Row({("", name): ProvedColumn(type_) for name, type_ in COLUMNS.items()}, 1, DUCKDB)
-WRITTEN = {Quantity: 'CAST("n" AS DOUBLE)', Text: '"t"', Day: '"d"', Truth: '"b"'}
-TYPES = {Quantity: "double", Text: "text", Day: "day", Truth: "boolean"}
+WRITTEN = {Quantity: 'CAST("n" AS DOUBLE)', Text: '"t"', Day: '"d"', Boolean: '"b"'}
+TYPES = {Quantity: "double", Text: "text", Day: "day", Boolean: "boolean"}
 CASES = [
     pytest.param(*case, id=f"{case[0].name} {' '.join(map(str, case[1]))} {' '.join(map(str, case[2]))}".strip())
     for case in applications()

@@ -13,7 +13,7 @@ from adomnia.engines.check import check_statement
 from adomnia.engines.check import vectors as vectors_module
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.privacy.aggregates import Present, Rows
+from adomnia.privacy.aggregates import NonNull, Rows
 from adomnia.privacy.expressions import call
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
@@ -228,7 +228,7 @@ VECTORS = {
 @pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
 @pytest.mark.parametrize("keys", [(), (VISITS.column("hospital"),)])
 def test_neighbours_are_as_near_as_both_derivations_say(databases, vector, keys):
-    asked = Query(visits, keys, vector), Query(visits, keys, Rows()), Query(visits, keys, Present(COST))
+    asked = Query(visits, keys, vector), Query(visits, keys, Rows()), Query(visits, keys, NonNull(COST))
     statement, columns = render(asked, DUCKDB), tuple(query.columns for query in asked)
     derived = check_statement(statement, WARDS, DUCKDB, asked[0].cells, columns)
     planned = tuple(query.sensitivity() for query in asked)

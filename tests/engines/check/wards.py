@@ -10,7 +10,7 @@ from adomnia.catalog import model
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.relations import Private, Public
 from adomnia.privacy.units import Unit
 from sql.hospital import number, whole
@@ -35,7 +35,7 @@ VISITS = model.Table(
         PERSON,
         Column("hospital", Text(("H1", "H2"))),
         Column("day", Day()),
-        Column("urgent", Truth()),
+        Column("urgent", Boolean()),
         number("cost", 0, 100, 0.25),
         whole("ward", 1, 9),
     ),

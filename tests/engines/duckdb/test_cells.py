@@ -15,14 +15,14 @@ from adomnia.privacy.aggregates import Histogram, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.keys import Bucket, Names
-from adomnia.privacy.kinds import Text, Truth
+from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import category, people, relation, whole
 
 CITY = category("city", "Oslo", "Bergen", "Voss")
-MEMBER = Column("member", Truth())
+MEMBER = Column("member", Boolean())
 AGE = whole("age", 0, 120)
 TABLE = relation(people(CITY, MEMBER, AGE))
 WIDE = Total(AGE, Numbers.integers(0, 2**70))

@@ -10,7 +10,7 @@ from adomnia.engines.contract import Engine, Statement
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.limits import Limits
 from adomnia.errors import Failure
-from adomnia.privacy.aggregates import People, Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.queries import Query
@@ -149,7 +149,7 @@ def test_neither_the_order_of_rows_nor_threads_change_an_exact_aggregate(cut):
     expression = applied("/", applied("*", FARE, constant(3)), applied("+", AGE, constant(1)))
     aggregates = [
         Rows(),
-        Present(FARE),
+        NonNull(FARE),
         Total(FARE, FARE.domain, FARE.domain.middle),
         Total(expression, FARE.domain),
         People(),

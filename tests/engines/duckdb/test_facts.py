@@ -16,7 +16,7 @@ from adomnia.engines.duckdb import facts
 from adomnia.engines.duckdb.facts import find_facts
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from engines.databases import category, whole
 
 FREE, WHOLE, NOTE, DAY = (Column("c", kind) for kind in (Quantity(), Quantity(whole=True), Text(), Day()))
@@ -48,7 +48,7 @@ def found(folder, column, values):
         (NOTE, ["a", "b", "a", "a", None], Facts(3, values=("a", "b"))),
         (NOTE, pa.array([], pa.string()), Facts(0)),
         (category("c", "a"), ["a", "b", "b", "b"], Facts(1)),
-        (Column("c", Truth()), [True, True, False], Facts(2)),
+        (Column("c", Boolean()), [True, True, False], Facts(2)),
         (DAY, [LAST, FIRST, FIRST, None], Facts(2, FIRST, LAST)),
         (DAY, [datetime(2020, 1, 1, 5), datetime(2020, 1, 1, 9)], Facts(2, FIRST, FIRST)),  # noqa: DTZ001
         (DAY, pa.array([None], pa.date32()), Facts(0)),

@@ -11,12 +11,12 @@ from adomnia.engines.duckdb.found_keys import count_people, drop_missing_keys, n
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Bucket, Names
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.queries import Query
 from engines.databases import people, relation
 
 NAME, DAY = Column("name", Text()), Column("day", Day())
-MEMBER = Column("member", Truth())
+MEMBER = Column("member", Boolean())
 WHOLE = Column("size", Quantity(whole=True))
 TABLE = relation(people(NAME, DAY, MEMBER, WHOLE))
 

@@ -10,7 +10,7 @@ import pytest
 
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
@@ -22,7 +22,7 @@ TABLE = people(FARE, CITY)
 DATA = {"person_id": [1, 2, 3, None], "fare": [1.5, None, 1000.0, 4.0], "city": ["Oslo", "Bergen", None, "Oslo"]}
 QUERIES = [
     Query(relation(TABLE), (CITY,), Rows()),
-    Query(relation(TABLE), (CITY,), Present(FARE)),
+    Query(relation(TABLE), (CITY,), NonNull(FARE)),
     Query(relation(TABLE), (CITY,), Total(FARE, FARE.domain)),
 ]
 EXPECTED = [[1, 1], [1, 0], [6, 0]]

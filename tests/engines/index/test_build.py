@@ -22,7 +22,7 @@ from adomnia.errors import Failure
 from adomnia.privacy.aggregates import People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.units import ROW
 from engines.databases import (
@@ -54,7 +54,7 @@ COLUMNS = (
     ),
     Column("free", Quantity()),
     category("city", "Oslo", "Bergen"),
-    Column("member", Truth()),
+    Column("member", Boolean()),
     Column("day", Day(date(2020, 1, 1), date(2020, 12, 31))),
     Column("note", Text()),
 )

@@ -9,7 +9,7 @@ from adomnia.catalog.model import Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.units import ROW
 from engines.databases import catalog, category, contents, number, people, whole
 
@@ -47,7 +47,7 @@ def spelled(folder, column, *cells):
             {"-12.5": -12.5, "inf": None, "-inf": None, "1e308": 1e308, "-0": 0.0, "nan": None, "x": None},
         ),
         (Column("c", Quantity(whole=True)), {"-12.5": -12.0, "3": 3.0, "nan": None, "x": None}),
-        (Column("c", Truth()), {"true": True, "F": False, "1": True, "maybe": None, None: None}),
+        (Column("c", Boolean()), {"true": True, "F": False, "1": True, "maybe": None, None: None}),
         (category("c", "Oslo", "Bergen"), {"Oslo": 0, "Bergen": 1, "oslo": None, "Nowhere": None, None: None}),
         (Column("c", Text()), {"Oslo": "Oslo", " ": " ", "o'clock": "o'clock", None: None}),
         (Column("c", Day()), {"2020-02-29": date(2020, 2, 29), "2021-02-29": None, "soon": None, None: None}),

@@ -14,7 +14,7 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.index import order
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from engines.databases import KEY, category, number, whole
 
 WIDE = Numbers.integers(0, 2**62)
@@ -24,7 +24,7 @@ COLUMNS = (
     whole("age", -2, 3),
     number("fare", 0, 1, Fraction(1, 2)),
     Column("wide", Quantity(WIDE.lower, WIDE.upper, whole=True), WIDE),
-    Column("member", Truth()),
+    Column("member", Boolean()),
     Column("day", Day(date(2020, 1, 1), date(2020, 1, 3))),
     Column("memo", Text()),
     Column("open", Day()),

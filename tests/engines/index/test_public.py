@@ -13,7 +13,7 @@ from adomnia.catalog.model import Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Failure, Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.units import ROW
 from engines.databases import catalog, category, contents, number, people, whole
 
@@ -28,7 +28,7 @@ CITIES = Table(
         number("height", 0, 100, 0.5),
         whole("wards", 1, 9),
         Column("founded", Day(date(1000, 1, 1), date(2000, 1, 1))),
-        Column("coast", Truth()),
+        Column("coast", Boolean()),
         Column("area", Quantity()),
         Column("note", Text()),
     ),

@@ -11,12 +11,12 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.index.source import TableSource
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from engines.databases import catalog, category, contents, people, whole
 
 KINDS = {
     "number": Column("c", Quantity()),
-    "boolean": Column("c", Truth()),
+    "boolean": Column("c", Boolean()),
     "text": Column("c", Text()),
     "category": category("c", "1", "a"),
     "date": Column("c", Day()),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import CLIPPED_PARTS, Clip, Query
@@ -43,7 +43,7 @@ def asked(declared, column, bound):
     return [
         Query(source, keys, aggregate, Clip(bound, counted))
         for keys in ((), (CITY,))
-        for aggregate in (Rows(), Present(column), *totals)
+        for aggregate in (Rows(), NonNull(column), *totals)
         for counted in (False, True)
     ]
 

@@ -10,7 +10,7 @@ from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.engines.render.presence import presence_key
-from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
+from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.keys import Bucket
@@ -66,9 +66,9 @@ def test_both_halves_of_a_count_stand_beside_the_sum_in_one_statement():
         (by(missing(X), CITY),),
         (by(CITY, missing(X), aggregate=TOTAL),),
         (by(missing(X)), by(missing(X), aggregate=Total(call("+", X, X), X.domain))),
-        (by(missing(X)), by(missing(X), aggregate=Present(X))),
+        (by(missing(X)), by(missing(X), aggregate=NonNull(X))),
         (by(missing(X)), by(missing(X), aggregate=People())),
-        (by(missing(X)), by(missing(X), aggregate=Different(X))),
+        (by(missing(X)), by(missing(X), aggregate=DistinctValues(X))),
         (by(missing(X)), by(missing(X), aggregate=ENDS)),
         (by(missing(X)), by(missing(X), aggregate=Combination(((Matrix.identity(2),),)))),
         (by(missing(X), clip=Clip(2)),),

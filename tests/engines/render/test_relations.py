@@ -11,10 +11,10 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render, render_rows
 from adomnia.engines.render.relations import render_person, render_source, render_total
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import Average, Different, Extreme, People, Present, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call, number, text
-from adomnia.privacy.kinds import Identity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Identity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
@@ -37,7 +37,7 @@ COST = bounded("cost", 0, 100, Fraction(1, 4))
 AGE = whole("age", 0, 120)
 WARD = category("ward", "x", "y")
 NAME = Column("name", Text())
-URGENT = Column("urgent", Truth())
+URGENT = Column("urgent", Boolean())
 
 PEOPLE = Private("people", 1, (WHO, AGE, NAME))
 VISITS = Private("visits", 10, (WHO, LINK, COST, WARD, URGENT), ("visit_id",))
@@ -52,7 +52,7 @@ def of(side, column, optional=False):
 
 
 def equal(one, other):
-    return Call("=", (one, other), Truth())
+    return Call("=", (one, other), Boolean())
 
 
 def behind_from(relation):
@@ -78,7 +78,7 @@ PAIRS = Join(Named(PEOPLE, "p"), Named(VISITS, "v"), ())
         (Named(VISITS, "v"), TEN),
         (Named(replace(VISITS, rows_per_person=2**48), "v"), '"visits" AS "v"'),
         (Named(PLACES, 'a"b'), '"places" AS "a""b"'),
-        (Named(Where(PLACES, Literal(True, Truth())), "x"), '(SELECT * FROM "places" WHERE (TRUE)) AS "x"'),
+        (Named(Where(PLACES, Literal(True, Boolean())), "x"), '(SELECT * FROM "places" WHERE (TRUE)) AS "x"'),
         (PAIRS, f'{ONE} JOIN {TEN} ON "p"."person" = "v"."person"'),
         (replace(PAIRS, outer=True), f'{ONE} LEFT JOIN {TEN} ON "p"."person" = "v"."person"'),
         (
@@ -157,7 +157,7 @@ PAIRS = Join(Named(PEOPLE, "p"), Named(VISITS, "v"), ())
             ),
         ),
         (
-            PerPerson(PAIRS, (), (OwnValue("v0", Extreme(of("v", COST), greatest=True)),)),
+            PerPerson(PAIRS, (), (OwnValue("v0", OwnExtreme(of("v", COST), greatest=True)),)),
             (
                 '(SELECT "p"."person" AS "person", MAX("v"."cost") AS "v0", MAX("v"."cost grid") AS "v0 grid" '
                 f'FROM {ONE} JOIN {TEN} ON "p"."person" = "v"."person" GROUP BY "p"."person") AS "rows"'
@@ -185,9 +185,9 @@ def clamped(integers, low, high, width="BIGINT"):
     [
         (OwnValue("v", Rows(), SMALL), f'{clamped("COUNT(*)", 1, 10)} AS "v"'),
         (OwnValue("v", Rows()), 'CAST(COUNT(*) AS DOUBLE) * 1.0e0 AS "v"'),
-        (OwnValue("v", Present(COST)), 'CAST(COUNT("cost grid") AS DOUBLE) * 1.0e0 AS "v"'),
-        (OwnValue("v", Different(WARD)), 'CAST(COUNT(DISTINCT "ward") AS DOUBLE) * 1.0e0 AS "v"'),
-        (OwnValue("v", Different(LINK), SMALL), f'{clamped(COUNTED, 1, 10)} AS "v"'),
+        (OwnValue("v", NonNull(COST)), 'CAST(COUNT("cost grid") AS DOUBLE) * 1.0e0 AS "v"'),
+        (OwnValue("v", DistinctValues(WARD)), 'CAST(COUNT(DISTINCT "ward") AS DOUBLE) * 1.0e0 AS "v"'),
+        (OwnValue("v", DistinctValues(LINK), SMALL), f'{clamped(COUNTED, 1, 10)} AS "v"'),
         (OwnValue("v", Total(COST, COST.domain)), 'CAST(SUM("cost grid") AS DOUBLE) * 0.25e0 AS "v"'),
         (
             OwnValue("v", Total(COST, COST.domain), Numbers(Fraction(0), Fraction(1000), Fraction(1, 4))),
@@ -204,17 +204,17 @@ def clamped(integers, low, high, width="BIGINT"):
             OwnValue("v", Average(COST, COST.domain)),
             'CAST(SUM("cost grid") AS DOUBLE) / NULLIF(CAST(COUNT("cost grid") AS DOUBLE), 0e0) * 0.25e0 AS "v"',
         ),
-        (OwnValue("v", Extreme(AGE, greatest=False)), 'MIN("age") AS "v"'),
-        (OwnValue("v", Extreme(COST, greatest=False)), 'MIN("cost") AS "v", MIN("cost grid") AS "v grid"'),
+        (OwnValue("v", OwnExtreme(AGE, greatest=False)), 'MIN("age") AS "v"'),
+        (OwnValue("v", OwnExtreme(COST, greatest=False)), 'MIN("cost") AS "v", MIN("cost grid") AS "v grid"'),
         (
-            OwnValue("v", Extreme(call("+", AGE, number(1)), greatest=True)),
+            OwnValue("v", OwnExtreme(call("+", AGE, number(1)), greatest=True)),
             'MAX((CAST("age" AS DOUBLE) + 1.0e0)) AS "v"',
         ),
     ],
 )
 def test_aggregates_of_a_persons_rows_are_integers_until_they_are_clamped(value, sql):
     relation = PerPerson(Private("t", 10, ()), (), (value,))
-    kept = ' WHERE "rank" <= 10' if isinstance(value.aggregate, Different) else ""
+    kept = ' WHERE "rank" <= 10' if isinstance(value.aggregate, DistinctValues) else ""
     assert behind_from(relation) == f'(SELECT "person" AS "person", {sql} FROM "t"{kept} GROUP BY "person") AS "rows"'
 
 
@@ -246,7 +246,7 @@ def test_people_whom_a_left_join_leaves_out_are_not_counted():
         render((Query(pairs, (), People(missing)),), DUCKDB).text == f'SELECT COUNT(DISTINCT "v"."person") AS m0 {rows}'
     )
     assert render((Query(pairs, (), People()),), DUCKDB).text == f'SELECT COUNT(DISTINCT "p"."person") AS m0 {rows}'
-    assert render((Query(pairs, (), Present(missing)),), DUCKDB).text == f'SELECT COUNT("v"."person") AS m0 {rows}'
+    assert render((Query(pairs, (), NonNull(missing)),), DUCKDB).text == f'SELECT COUNT("v"."person") AS m0 {rows}'
 
 
 def test_keys_of_a_join_are_named_with_their_side():

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render.scalars import Scalars, may_be_nan
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
 from engines.databases import (
@@ -41,7 +41,7 @@ X = number("x", -10, 10)
 Y = Column("y", Quantity())
 N = whole("n", 0, 120)
 FREE = Column("free", Quantity(whole=True))
-B = Column("b", Truth())
+B = Column("b", Boolean())
 CITY = category("city", "Oslo", "Bergen", "50%")
 TOWN = category("town", "Bergen", "Oslo", "Voss")
 HOME = category("home", "Oslo", "Bergen", "50%")
@@ -68,7 +68,7 @@ ROWS = [
     {"person_id": place, "row": f"r{place}", **dict(zip((column.name for column in VALUES), values, strict=True))}
     for place, values in enumerate(islice(zip(*(cycle(values) for values in VALUES.values()), strict=False), SIZE))
 ]
-NULLS = {kind: Literal(None, kind) for kind in (Quantity(), Truth(), Text(), Day())}
+NULLS = {kind: Literal(None, kind) for kind in (Quantity(), Boolean(), Text(), Day())}
 NUMBERS = st.sampled_from([X, Y, N, FREE, NULLS[Quantity()]]) | st.sampled_from(
     [constant(value) for value in (0, 1, -3, Fraction(1, 10), Fraction(5, 2), 30, 10**200, 10**400)]
 )
@@ -97,7 +97,7 @@ COMPARISONS = (
     | st.builds(applied, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), DAYS, DAYS)
     | st.builds(applied, st.just("like"), TEXTS, PATTERNS)
     | st.builds(applied, st.just("is null"), ARITHMETIC | TEXTS | DAYS)
-    | st.sampled_from([B, constant(True), constant(False), NULLS[Truth()]])
+    | st.sampled_from([B, constant(True), constant(False), NULLS[Boolean()]])
 )
 CONDITIONS = st.recursive(
     COMPARISONS,
@@ -132,7 +132,7 @@ def test_a_condition_is_true_false_or_null_in_the_rows_where_it_should_be(engine
 
 LEAVES = {
     Quantity: st.sampled_from([X, Y, N, FREE, *map(constant, (0, 3, Fraction(-5, 2)))]),
-    Truth: st.sampled_from([B, constant(True)]),
+    Boolean: st.sampled_from([B, constant(True)]),
     Text: st.sampled_from([CITY, TOWN, T, *map(constant, ("Oslo", "%e%", "12", "2020-06-15"))]),
     Day: st.sampled_from([D, U, constant(date(2020, 6, 15))]),
 }
@@ -169,7 +169,7 @@ def meaning(expression, row):
 
 
 @settings(max_examples=100, deadline=None)
-@given(condition=grown(Truth, 3))
+@given(condition=grown(Boolean, 3))
 def test_every_function_means_in_the_index_what_it_means_in_python_however_they_are_nested(engine, condition):
     expected = [meaning(condition, row) for row in ROWS]
     query = Query(Where(relation(TABLE), condition), (ROW,), Rows())
@@ -186,7 +186,7 @@ def test_every_function_means_in_the_index_what_it_means_in_python_however_they_
 def test_an_aggregated_expression_is_on_the_grid_and_counts_where_it_has_a_value(engine, expression, domain):
     whole_table = relation(TABLE)
     totals, present = answer(
-        engine, Query(whole_table, (ROW,), Total(expression, domain)), Query(whole_table, (ROW,), Present(expression))
+        engine, Query(whole_table, (ROW,), Total(expression, domain)), Query(whole_table, (ROW,), NonNull(expression))
     )
     values = [evaluate(expression, row) for row in ROWS]
     assert totals == [domain.grid(value) or 0 for value in values]
@@ -195,13 +195,13 @@ def test_an_aggregated_expression_is_on_the_grid_and_counts_where_it_has_a_value
 
 @pytest.mark.parametrize("column", [*COLUMNS, PERSON], ids=lambda column: column.name)
 def test_counting_a_column_counts_the_rows_where_it_can_be_read(engine, column):
-    ((present),) = answer(engine, Query(relation(TABLE), (ROW,), Present(column)))
+    ((present),) = answer(engine, Query(relation(TABLE), (ROW,), NonNull(column)))
     assert present == [int(column is PERSON or evaluate(column, row) is not None) for row in ROWS]
 
 
 def test_counting_a_condition_counts_the_rows_where_it_is_true_or_false(engine):
     condition = call(">", X, Y)
-    ((present),) = answer(engine, Query(relation(TABLE), (ROW,), Present(condition)))
+    ((present),) = answer(engine, Query(relation(TABLE), (ROW,), NonNull(condition)))
     assert present == [int(evaluate(condition, row) is not None) for row in ROWS]
 
 

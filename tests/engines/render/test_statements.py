@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.privacy.aggregates import Different, People, Present, Rows, Total
+from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Quantity, Truth
+from adomnia.privacy.kinds import Boolean, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
 from engines.databases import answer, applied, catalog, category, constant, loaded, number, people, relation, whole
@@ -20,7 +20,7 @@ from engines.databases import answer, applied, catalog, category, constant, load
 FARE = number("fare", 0, 100)
 AGE = whole("age", 0, 120)
 CITY = category("city", "Oslo", "Bergen")
-MEMBER = Column("member", Truth())
+MEMBER = Column("member", Boolean())
 TRIPS = people(FARE, AGE, CITY, MEMBER)
 CAPPED = relation(TRIPS, cap=10)
 
@@ -31,7 +31,10 @@ CAPPED = relation(TRIPS, cap=10)
         ([Query(CAPPED, (), Rows())], 'SELECT COUNT(*) AS m0 FROM "people" WHERE "rank" <= 10'),
         ([Query(CAPPED, (), People())], 'SELECT COUNT(DISTINCT "person") AS m0 FROM "people"'),
         (
-            [Query(CAPPED, (), Different(CITY)), Query(CAPPED, (), Different(applied("+", AGE, constant(1))))],
+            [
+                Query(CAPPED, (), DistinctValues(CITY)),
+                Query(CAPPED, (), DistinctValues(applied("+", AGE, constant(1)))),
+            ],
             (
                 'SELECT COUNT(DISTINCT "city") AS m0, COUNT(DISTINCT (CAST("age" AS DOUBLE) + 1.0e0)) AS m1 '
                 'FROM "people" WHERE "rank" <= 10'
@@ -42,7 +45,7 @@ CAPPED = relation(TRIPS, cap=10)
             'SELECT "city" AS k0, COUNT(DISTINCT "person") AS m0 FROM "people" WHERE "rank" <= 10 GROUP BY 1',
         ),
         (
-            [Query(CAPPED, (CITY, MEMBER), Rows()), Query(CAPPED, (CITY, MEMBER), Present(AGE))],
+            [Query(CAPPED, (CITY, MEMBER), Rows()), Query(CAPPED, (CITY, MEMBER), NonNull(AGE))],
             (
                 'SELECT "city" AS k0, "member" AS k1, COUNT(*) AS m0, COUNT("age") AS m1 FROM "people" '
                 'WHERE "rank" <= 10 GROUP BY 1, 2'
@@ -130,7 +133,7 @@ def test_sums_are_the_sums_of_python_integers(domain, values, data):
     rows = [{"person_id": person, "x": value} for person, value in enumerate(values)]
     total, count = (
         Query(relation(table), (), Total(column, domain, centre)),
-        Query(relation(table), (), Present(column)),
+        Query(relation(table), (), NonNull(column)),
     )
     with loaded(catalog(table), people=rows) as engine:
         found = answer(engine, total, count)

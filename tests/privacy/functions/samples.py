@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 from adomnia.privacy.functions.registry import FUNCTIONS
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 
 TINY, HUGE = 5e-324, 1.7976931348623157e308
 NUMBERS = [None, 0.0, 0.5, -0.5, 1.0, -1.0, 2.5, -2.5, 7.0, -3.0, 0.1, 1e-300, TINY, -TINY, 709.0, -745.0, 2.0**31]
@@ -36,8 +36,8 @@ DAYS = [None, date(1, 1, 1), date(9999, 12, 31), date(2024, 2, 29), date(2023, 1
 DAYS += [date(2020, 12, 28), date(2021, 1, 3), date(1969, 12, 31), date(4, 5, 6)]
 TRUTHS = [None, True, False]
 
-SAMPLES = {Quantity: NUMBERS, Text: TEXTS, Day: DAYS, Truth: TRUTHS}
-KINDS = (Quantity(whole=True), Text(), Day(), Truth())
+SAMPLES = {Quantity: NUMBERS, Text: TEXTS, Day: DAYS, Boolean: TRUTHS}
+KINDS = (Quantity(whole=True), Text(), Day(), Boolean())
 CONSTANTS = {
     "clamp": [(-1, 1), (0, 0), (Fraction(-5, 2), 10**300)],
     "inside": [(-1, 1), (-(2**31) - 1, 2**31), (0, Fraction(1, 10))],

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column, Literal, call, number
-from adomnia.privacy.kinds import Identity, Quantity, Truth
+from adomnia.privacy.kinds import Boolean, Identity, Quantity
 from adomnia.privacy.relations import Join, Named, PerPerson, Private, Public, Select, Selected, Union, Where
 from adomnia.sql.rows.derived import (
     Derived,
@@ -139,4 +139,4 @@ def test_a_filter_takes_conditions_only_and_not_too_many():
 
 
 def test_a_constant_is_the_same_under_every_label():
-    assert qualify(Literal(True, Truth()), "x") == Literal(True, Truth())
+    assert qualify(Literal(True, Boolean()), "x") == Literal(True, Boolean())

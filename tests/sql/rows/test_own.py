@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Average, Different, Extreme, Present, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, Rows, Total
 from adomnia.privacy.relations import PerPerson
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.parse import parse
@@ -32,13 +32,13 @@ def own(aggregate, table="visits"):
         ("COUNT(*)", Rows(), (1, 10)),
         ("COUNT(1)", Rows(), (1, 10)),
         ("COUNT(person_id)", Rows(), (1, 10)),
-        ("COUNT(cost)", Present(COST), (0, 10)),
-        ("COUNT(visit_id)", Present(VISITS.column("visit_id")), (0, 10)),
-        ("COUNT(DISTINCT hospital)", Different(VISITS.column("hospital")), (0, 10)),
+        ("COUNT(cost)", NonNull(COST), (0, 10)),
+        ("COUNT(visit_id)", NonNull(VISITS.column("visit_id")), (0, 10)),
+        ("COUNT(DISTINCT hospital)", DistinctValues(VISITS.column("hospital")), (0, 10)),
         ("SUM(cost)", Total(COST, COST.domain), (0, 1_000_000)),
         ("AVG(cost)", Average(COST, COST.domain), None),
-        ("MAX(cost)", Extreme(COST, greatest=True), None),
-        ("MIN(day)", Extreme(VISITS.column("day"), greatest=False), None),
+        ("MAX(cost)", OwnExtreme(COST, greatest=True), None),
+        ("MIN(day)", OwnExtreme(VISITS.column("day"), greatest=False), None),
         ("CLAMP(COUNT(*), 0, 3)", Rows(), (0, 3)),
         ("CLAMP(COUNT(*), 0, 300)", Rows(), (0, 300)),
         ("CLAMP(SUM(cost), 10, 20.5)", Total(COST, COST.domain), (10, Fraction(41, 2))),

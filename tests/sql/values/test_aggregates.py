@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Different, People, Present, Rows
+from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows
 from adomnia.privacy.expressions import call, number
 from adomnia.privacy.relations import MOST_ROWS
 from adomnia.sql.lower import lower
@@ -31,9 +31,9 @@ def statistic(aggregate, table="people"):
         ("COUNT(3)", Count, Rows()),
         ("COUNT(person_id)", Count, Rows()),
         ("COUNT(DISTINCT person_id)", Count, People()),
-        ("COUNT(age)", Count, Present(PEOPLE.column("age"))),
-        ("COUNT(DISTINCT city)", Count, Different(PEOPLE.column("city"))),
-        ("COUNT(DISTINCT age + 1)", Count, Different(call("+", PEOPLE.column("age"), number(1)))),
+        ("COUNT(age)", Count, NonNull(PEOPLE.column("age"))),
+        ("COUNT(DISTINCT city)", Count, DistinctValues(PEOPLE.column("city"))),
+        ("COUNT(DISTINCT age + 1)", Count, DistinctValues(call("+", PEOPLE.column("age"), number(1)))),
     ],
 )
 def test_what_is_counted(aggregate, kind, counted):

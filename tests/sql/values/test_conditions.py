@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Call, Column, Literal, call, number
-from adomnia.privacy.kinds import Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.sql.values.conditions import apply, chain, size
 
 X, Y = (Column(name, Quantity(Fraction(-9), Fraction(9), whole=True)) for name in "xy")
-A, B, C = (Column(name, Truth()) for name in "abc")
+A, B, C = (Column(name, Boolean()) for name in "abc")
 
 
 def value(expression, row):
@@ -56,7 +56,7 @@ numbers = st.recursive(
     max_leaves=4,
 )
 leaves = st.one_of(
-    st.sampled_from([A, B, C, Literal(True, Truth())]),
+    st.sampled_from([A, B, C, Literal(True, Boolean())]),
     st.tuples(st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), numbers, numbers),
 )
 conditions = st.recursive(
@@ -144,8 +144,8 @@ def test_the_size_of_an_expression_is_that_of_what_is_written():
 
 
 def test_a_column_called_like_a_constant_is_not_the_constant():
-    true = Column("TRUE", Truth())
-    assert chain("and", (true, Literal(True, Truth()))) != chain("and", (true, true))
+    true = Column("TRUE", Boolean())
+    assert chain("and", (true, Literal(True, Boolean()))) != chain("and", (true, true))
 
 
 @pytest.mark.parametrize("parts", [(A, X), (X, X), (number(1), number(1))])

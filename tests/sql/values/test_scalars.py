@@ -11,7 +11,7 @@ from sqlglot import ErrorLevel, exp, parse_one
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Literal, number
-from adomnia.privacy.kinds import Day, Truth
+from adomnia.privacy.kinds import Boolean, Day
 from adomnia.sql.values.scalars import MOST_NODES, check_parts, read_expression, read_number
 from sql.scopes import SCOPE, code_of, read
 
@@ -58,7 +58,7 @@ def test_zero_is_a_number_in_every_spelling():
 
 def test_dates_and_truths_are_constants():
     assert read("DATE '2024-02-29'") == Literal(date(2024, 2, 29), Day(date(2024, 2, 29), date(2024, 2, 29)))
-    assert read("TRUE") == Literal(True, Truth())
+    assert read("TRUE") == Literal(True, Boolean())
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def can_be_written(node):
 
 @pytest.mark.parametrize("text", ["age > 3 AND TRUE", "NOT (active OR sex = 'F')", "age BETWEEN 1 AND 2"])
 def test_conditions_have_the_kind_of_conditions(text):
-    assert read(text).kind == Truth()
+    assert read(text).kind == Boolean()
 
 
 @pytest.mark.parametrize(

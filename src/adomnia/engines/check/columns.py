@@ -7,7 +7,7 @@ from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.contract import PERSON
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.units import ROW
 
 _EXACT = 2**53  # integers up to here are doubles
@@ -61,7 +61,7 @@ def _forms(column: Column, repeats: int | None, key: str) -> Iterator[tuple[str,
             yield column.name, _number(column, repeats)
             if column.domain is not None and not whole:
                 yield f"{column.name} grid", ProvedColumn("number", _grid(column.domain))
-        case Truth():
+        case Boolean():
             yield column.name, ProvedColumn("boolean", repeats=repeats)
         case Day():
             yield column.name, ProvedColumn("day", repeats=repeats)

@@ -11,7 +11,7 @@ from adomnia.engines.render.constants import double, nearest_double
 from adomnia.engines.render.grids import render_grid
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Quantity, Text
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def render_reading(column: Column, dialect: Dialect) -> str:
     match column.kind:
         case Quantity():
             return dialect.try_cast.format(name, types.double)
-        case Truth():
+        case Boolean():
             return dialect.try_cast.format(name, types.boolean)
         case Day():
             return dialect.try_cast.format(name, types.date)

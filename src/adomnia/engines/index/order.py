@@ -12,7 +12,7 @@ from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import integer
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 
 _LARGEST_WORD = 2**63 - 1
 
@@ -69,7 +69,7 @@ def _digit(column: Column, dialect: Dialect) -> _Digit | None:
             return _counted(f"CAST({name} AS {long})", domain.grid_lower, domain.width + 1)
         case Text(values=tuple() as values), _:
             return _counted(f"CAST({name} AS {long})", 0, len(values))
-        case Truth(), _:
+        case Boolean(), _:
             return _counted(f"CAST({name} AS {long})", 0, 2)
         case Day(lower=lower, upper=upper), _ if lower is not None and upper is not None:
             return _counted(f"CAST({name} - DATE '{lower}' AS {long})", 0, (upper - lower).days + 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from adomnia.catalog.model import Table
 from adomnia.engines.dialect import Dialect, SourceTypes
 from adomnia.errors import Refusal
-from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def _accepted(kind: Kind, known: SourceTypes) -> frozenset[str]:
     keys = known.texts | known.other_keys | known.whole | known.wide
     accepted: dict[type[Kind], frozenset[str]] = {
         Quantity: known.numbers,
-        Truth: known.booleans,
+        Boolean: known.booleans,
         Text: keys,
         Day: known.moments,
         Identity: keys | known.numbers | known.moments | known.booleans,

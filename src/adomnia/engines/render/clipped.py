@@ -15,7 +15,7 @@ from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double
 from adomnia.engines.render.relations import DERIVED, render_integers, render_person, render_source, render_where
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import Present, Rows, Total
+from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.queries import CLIPPED_PARTS, Query
 
 _SHRUNK = 1 - Fraction(1, 2**40)  # more than the few roundings of the factor can add
@@ -29,7 +29,7 @@ class _ClippedEntries:
     entries: dict[str, int] = field(default_factory=dict)
     measured: set[int] = field(default_factory=set)
 
-    def entry(self, aggregate: Rows | Present | Total) -> int:
+    def entry(self, aggregate: Rows | NonNull | Total) -> int:
         exact = f"CAST({render_integers(aggregate, self.scalars)} AS {self.scalars.dialect.types.long.name})"
         return self.entries.setdefault(exact, len(self.entries))
 
@@ -37,7 +37,7 @@ class _ClippedEntries:
         """The sum over all people, as a type that holds it."""
         clip, aggregate, dialect = query.clip, query.aggregate, self.scalars.dialect
         assert clip is not None  # noqa: S101 - nothing else comes here
-        assert isinstance(aggregate, Rows | Present | Total)  # noqa: S101 - as constructed
+        assert isinstance(aggregate, Rows | NonNull | Total)  # noqa: S101 - as constructed
         entry = self.entry(aggregate)
         length = self.entry(Rows()) if clip.counted else entry
         self.measured.add(length)

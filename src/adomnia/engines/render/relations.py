@@ -13,7 +13,7 @@ from adomnia.engines.contract import PERSON, RANK, grid_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double, integer
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import Average, Different, Extreme, Own, Present, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, OwnExtreme, Total
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import (
@@ -142,7 +142,7 @@ def _bare(key: Selected) -> Column:
 def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
     """An aggregate of one person's rows: a number, and beside it the grid integers that outer sums add up."""
     match output.aggregate:
-        case Extreme(value=value, greatest=greatest):
+        case OwnExtreme(value=value, greatest=greatest):
             function = "MAX" if greatest else "MIN"
             yield f"{function}({_plain(value, scalars)}) AS {scalars.quote(output.name)}"
             if isinstance(value, Column) and _has_grid(output.column):
@@ -162,9 +162,9 @@ def render_integers(aggregate: Own, scalars: Scalars) -> str:
     match aggregate:
         case Total(value=value, domain=domain, centre=centre):
             return render_total(scalars.grid(value, domain), centre, scalars.dialect)
-        case Present(value=value):
+        case NonNull(value=value):
             return f"COUNT({scalars.present(value)})"
-        case Different(value=value):
+        case DistinctValues(value=value):
             return f"COUNT(DISTINCT {_plain(value, scalars)})"
     return "COUNT(*)"
 

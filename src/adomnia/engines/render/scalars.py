@@ -11,7 +11,7 @@ from adomnia.engines.render.grids import render_grid
 from adomnia.engines.render.patterns import matches
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
-from adomnia.privacy.kinds import Day, Kind, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Kind, Quantity, Text
 
 _FAR_FROM_OVERFLOW = 2**1000
 
@@ -127,7 +127,7 @@ def _type_of(kind: Kind, types: Types) -> str:
     match kind:
         case Quantity():
             return types.double
-        case Truth():
+        case Boolean():
             return types.boolean
         case Day():
             return types.date

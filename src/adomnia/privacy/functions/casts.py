@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from adomnia.privacy.functions.contract import Function
-from adomnia.privacy.kinds import Day, Kind, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Kind, Quantity, Text
 
 
 def _from(source: type[Kind], target: Kind) -> Callable[[Kind], Kind | None]:
@@ -24,7 +24,7 @@ CASTS = (
         1,
         "boolean -> number",
         "1 for true, 0 for false",
-        _from(Truth, _BIT),
+        _from(Boolean, _BIT),
     ),
     Function(
         "text as number",
@@ -48,7 +48,7 @@ CASTS = (
         1,
         "text -> boolean",
         "true or false as written there; NULL where neither is",
-        _from(Text, Truth()),
+        _from(Text, Boolean()),
     ),
     Function(
         "number as text",
@@ -64,7 +64,7 @@ CASTS = (
         1,
         "boolean -> text",
         "true or false",
-        _from(Truth, Text()),
+        _from(Boolean, Text()),
     ),
     Function(
         "date as text",

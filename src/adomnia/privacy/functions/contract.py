@@ -9,7 +9,7 @@ from functools import cached_property
 from math import inf, nextafter
 from typing import TypeAlias, TypeVar
 
-from adomnia.privacy.kinds import Day, Kind, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Kind, Quantity, Text
 
 Result: TypeAlias = Callable[..., Kind | None]
 Bound = TypeVar("Bound", Fraction, date)
@@ -76,7 +76,7 @@ def _joined(left: Kind, right: Kind) -> Kind | None:
             return Day(_outer(min, left.lower, right.lower), _outer(max, left.upper, right.upper))
         case Text(), Text():
             return Text()
-    return Truth() if isinstance(left, Truth) and isinstance(right, Truth) else None
+    return Boolean() if isinstance(left, Boolean) and isinstance(right, Boolean) else None
 
 
 def _outer(choose: Callable[[Bound, Bound], Bound], one: Bound | None, other: Bound | None) -> Bound | None:

@@ -1,11 +1,11 @@
 """Comparisons, three-valued logic, and choices between values."""
 
 from adomnia.privacy.functions.contract import Function, hull
-from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Truth
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity
 
 
 def _equal(left: Kind, right: Kind) -> Kind | None:
-    return None if hull(left, right) is None else Truth()
+    return None if hull(left, right) is None else Boolean()
 
 
 def _ordered(left: Kind, right: Kind) -> Kind | None:
@@ -14,11 +14,11 @@ def _ordered(left: Kind, right: Kind) -> Kind | None:
 
 
 def _logical(*kinds: Kind) -> Kind | None:
-    return Truth() if all(isinstance(kind, Truth) for kind in kinds) else None
+    return Boolean() if all(isinstance(kind, Boolean) for kind in kinds) else None
 
 
 def _is_null(kind: Kind) -> Kind | None:
-    return None if isinstance(kind, Identity) else Truth()
+    return None if isinstance(kind, Identity) else Boolean()
 
 
 def _unless(left: Kind, right: Kind) -> Kind | None:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from adomnia.privacy.functions.contract import Function
-from adomnia.privacy.kinds import LONGEST_TEXT, Kind, Quantity, Text, Truth
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Kind, Quantity, Text
 
 _LONGEST = 2**31 - 1
 
@@ -17,7 +17,7 @@ def _texts(left: Kind, right: Kind) -> Kind | None:
 
 
 def _matches(left: Kind, right: Kind) -> Kind | None:
-    return Truth() if _texts(left, right) else None
+    return Boolean() if _texts(left, right) else None
 
 
 def _length(kind: Kind) -> Kind | None:

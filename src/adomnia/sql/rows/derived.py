@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from adomnia.privacy.expressions import Call, Column, Expression
-from adomnia.privacy.kinds import Identity, Truth
+from adomnia.privacy.kinds import Boolean, Identity
 from adomnia.privacy.relations import (
     Join,
     Named,
@@ -218,7 +218,7 @@ def filter_rows(relation: Relation, meanings: list[Expression], nodes: Sequence[
         return relation
     refuse_slow(nodes[0] if nodes else exp.Null(), weight, meanings)
     for meaning, node in zip(meanings, nodes, strict=False):
-        if not isinstance(meaning.kind, Truth):
+        if not isinstance(meaning.kind, Boolean):
             why = f"is of type {meaning.kind} and WHERE takes a condition"
             raise refusal("type_error", node, why, "compare it with something")
     if sum(map(size, meanings)) > MOST_NODES:

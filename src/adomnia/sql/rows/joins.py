@@ -12,7 +12,7 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of
-from adomnia.privacy.kinds import Identity, Truth
+from adomnia.privacy.kinds import Boolean, Identity
 from adomnia.privacy.relations import Join, Named
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.derived import Side, refuse_slow
@@ -58,9 +58,9 @@ def read_join_condition(node: exp.Expr, scope: Scope) -> Expression:
             if columns[0].kind != columns[1].kind:
                 fix = "equate the ids of the person, or the two ends of one declared link"
                 raise refusal("private_join", node, "equates ids of different things", fix)
-            return Call("=", tuple(sorted(columns, key=describe)), Truth())
+            return Call("=", tuple(sorted(columns, key=describe)), Boolean())
     meaning = read_expression(node, scope)
-    if not isinstance(meaning.kind, Truth):
+    if not isinstance(meaning.kind, Boolean):
         why = f"is of type {meaning.kind} where a condition must stand"
         raise refusal("type_error", node, why, "compare it with something")
     return meaning

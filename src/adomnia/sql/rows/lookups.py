@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from adomnia.privacy.expressions import Call, Column, Expression
-from adomnia.privacy.kinds import Identity, Truth
+from adomnia.privacy.kinds import Boolean, Identity
 from adomnia.privacy.relations import PerPerson
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
@@ -97,7 +97,7 @@ class Lookups:
     def _presence(self, per_person: PerPerson, tables: int) -> Expression:
         """The condition that the person of a row is in this relation."""
         person = Column("person", Identity(person=True), source=self._label(per_person, tables), optional=True)
-        return apply("not", Call("is null", (person,), Truth()))
+        return apply("not", Call("is null", (person,), Boolean()))
 
     def _label(self, per_person: PerPerson, tables: int) -> str:
         if per_person not in self.found:

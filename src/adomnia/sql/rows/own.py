@@ -12,7 +12,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.plans.descriptions import describe_value
-from adomnia.privacy.aggregates import Average, Different, Extreme, Own, Present, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, OwnExtreme, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, Literal, call, number
 from adomnia.privacy.kinds import Day, Identity, Quantity
@@ -69,12 +69,12 @@ class OwnValues:
             case exp.Count(this=exp.Star()):
                 return Rows()
             case exp.Count(this=exp.Distinct(expressions=[value])):
-                return Different(self._value(value))
+                return DistinctValues(self._value(value))
             case exp.Count():
                 value = self._value(node.this)
-                return Rows() if _is_never_null(value) else Present(value)
+                return Rows() if _is_never_null(value) else NonNull(value)
             case exp.Min() | exp.Max():
-                return Extreme(self._ordered_value(node), isinstance(node, exp.Max))
+                return OwnExtreme(self._ordered_value(node), isinstance(node, exp.Max))
         value = require_number(node, self._value(node.this))
         domain = domain_of(node.this, value)
         return Total(value, domain) if isinstance(node, exp.Sum) else Average(value, domain)
@@ -96,14 +96,14 @@ class OwnValues:
 
     def _bounds(self, node: exp.Expr, aggregate: Own) -> Numbers | None:
         """The analyst's own bounds, else those that follow from the declared cap and the bounds of the value."""
-        if not isinstance(aggregate, Average | Extreme) and (wanted := _clamp_bounds(node)) is not None:
+        if not isinstance(aggregate, Average | OwnExtreme) and (wanted := _clamp_bounds(node)) is not None:
             with suppress(ValueError):  # bounds that leave nothing between them are refused by CLAMP itself
                 return Numbers(*wanted, aggregate.domain.step if isinstance(aggregate, Total) else 1)
         rows = self.relation.rows_per_person
         match aggregate:
             case Rows():
                 return Numbers.integers(1, rows)
-            case Present() | Different():
+            case NonNull() | DistinctValues():
                 return Numbers.integers(0, rows)
             case Total(domain=domain):
                 low, high = domain.grid_lower, domain.grid_upper

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from adomnia.privacy.aggregates import Aggregate, Different, People, Present, Rows
+from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Rows
 from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity
 from adomnia.sql.reading.refusals import refusal
@@ -68,7 +68,7 @@ def _counted_aggregate(groups: Groups, node: exp.Expr) -> Aggregate:
     always = (isinstance(value, Literal) and value.value is not None) or (
         isinstance(value.kind, Identity) and not _is_optional(value)
     )
-    return Rows() if always else Present(value)
+    return Rows() if always else NonNull(value)
 
 
 def _distinct_aggregate(groups: Groups, node: exp.Distinct) -> Aggregate:
@@ -83,7 +83,7 @@ def _distinct_aggregate(groups: Groups, node: exp.Distinct) -> Aggregate:
         raise refusal("aggregate_not_allowed", node, "takes one expression", fix, "COUNT(DISTINCT ...)")
     if isinstance(values[0].kind, Identity):
         raise refusal("aggregate_not_allowed", node, "counts ids of no people", PEOPLE, "COUNT(DISTINCT ...)")
-    return Different(values[0])
+    return DistinctValues(values[0])
 
 
 def _is_optional(value: Expression) -> bool:

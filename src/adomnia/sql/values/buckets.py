@@ -8,7 +8,7 @@ from math import gcd
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Expression, Literal, call, number
 from adomnia.privacy.keys import MOST_CELLS, Bucket
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.relations import Relation, Where
 
 MOST_LISTED = 1_000
@@ -21,7 +21,7 @@ _EXACT = 2**53  # up to here every integer is a double, hence a value of its own
 def find_bucket(written: Expression, relation: Relation) -> Bucket | None:
     """The groups that an expression makes; None where its values are not known before data is read."""
     match written.kind:
-        case Truth():
+        case Boolean():
             return Bucket(written, None, written)
         case Text():
             texts = _texts_of_case(written) or _texts_of_where(written, relation)

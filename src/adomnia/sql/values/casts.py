@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Expression, number
-from adomnia.privacy.kinds import Day, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.functions import build, round_digits
 
@@ -50,7 +50,7 @@ def _to_number(node: exp.Expr, value: Expression) -> Expression:
     match value.kind:
         case Quantity():
             return value
-        case Truth():
+        case Boolean():
             return build(node, "boolean as number", value)
         case Text():
             return build(node, "text as number", value)
@@ -88,7 +88,7 @@ def _to_text(node: exp.Expr, value: Expression) -> Expression:
     match value.kind:
         case Text():
             return value
-        case Truth():
+        case Boolean():
             return build(node, "boolean as text", value)
         case Day():
             return build(node, "date as text", value)
@@ -111,7 +111,7 @@ def _to_day(node: exp.Expr, value: Expression) -> Expression:
 
 def _to_boolean(node: exp.Expr, value: Expression) -> Expression:
     match value.kind:
-        case Truth():
+        case Boolean():
             return value
         case Text():
             return build(node, "text as boolean", value)

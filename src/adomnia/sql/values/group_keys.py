@@ -10,7 +10,7 @@ from adomnia.errors import Refusal
 from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, open_key
 from adomnia.privacy.expressions import Column, Expression, columns_of
 from adomnia.privacy.keys import MOST_CELLS, Key, key_cells
-from adomnia.privacy.kinds import Identity, Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
 from adomnia.privacy.relations import Relation
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.buckets import find_bucket
@@ -73,7 +73,7 @@ def _read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | N
         raise refusal("group_by_privacy_unit", node, "makes a group of every person", "group by a declared category")
     written = read_expression(node, scope)
     match written:
-        case Column(kind=Truth() | Text(values=tuple())):
+        case Column(kind=Boolean() | Text(values=tuple())):
             return written
     any_values = open_key(written) if columns else None  # of no id
     found = find_bucket(written, relation) if columns and not isinstance(written.kind, Identity) else None

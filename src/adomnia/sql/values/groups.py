@@ -9,7 +9,7 @@ from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, call, columns_of
 from adomnia.privacy.keys import Key
-from adomnia.privacy.kinds import Identity, Quantity, Truth
+from adomnia.privacy.kinds import Boolean, Identity, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.sql.reading.refusals import refusal, render_node
@@ -48,7 +48,7 @@ def require_number(node: exp.Expr, value: Expression, name: str = "This aggregat
     """Return a value that can be summed, a condition as 0 and 1; refuse any other."""
     if isinstance(value.kind, Identity):
         raise refusal_of_id(node)
-    if isinstance(value.kind, Truth):
+    if isinstance(value.kind, Boolean):
         return call("boolean as number", value)
     if not isinstance(value.kind, Quantity):
         why = f"takes a number and {render_node(node)} is of type {value.kind}"

@@ -12,7 +12,7 @@ from adomnia.plans.choices import Chain, Compared, Condition, Contrary, Keyed
 from adomnia.plans.formulas import Term
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.keys import Bucket, Key, Label, key_values
-from adomnia.privacy.kinds import Truth
+from adomnia.privacy.kinds import Boolean
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
 from adomnia.sql.values.terms import Values
@@ -76,7 +76,7 @@ class _Reader:
         if isinstance(node, exp.Predicate):
             raise refusal_of_node(node.args.get("query") or node)
         found = self.values.source(node)
-        if isinstance(found, Key) and isinstance(_expression_of(found).kind, Truth):
+        if isinstance(found, Key) and isinstance(_expression_of(found).kind, Boolean):
             return Keyed(found, True)
         raise refusal("type_error", node, "is not a condition", _COMPARE)
 

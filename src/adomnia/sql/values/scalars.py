@@ -8,7 +8,7 @@ from math import isfinite
 from sqlglot import exp
 
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, number, text, truth_as_number
-from adomnia.privacy.kinds import LONGEST_TEXT, Day, Identity, Quantity, Truth
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Quantity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.casts import NUMBER_TYPES, cast
 from adomnia.sql.values.conditions import chain, size
@@ -101,7 +101,7 @@ def read_number(node: exp.Expr, digits: str) -> Literal:
 
 
 def _boolean(node: exp.Expr, _: Scope) -> Literal:
-    return Literal(bool(node.this), Truth())
+    return Literal(bool(node.this), Boolean())
 
 
 def _null(node: exp.Expr, _: Scope) -> Expression:
@@ -158,11 +158,11 @@ def _is(node: exp.Expr, scope: Scope) -> Expression:
         case exp.Null():
             value = read_expression(node.this, scope)
             if isinstance(value, Column) and isinstance(value.kind, Identity) and value.optional:
-                return Call("is null", (value,), Truth())  # whether LEFT JOIN found somebody says nothing of the id
+                return Call("is null", (value,), Boolean())  # whether LEFT JOIN found somebody says nothing of the id
             return build(node, "is null", value)
         case exp.Boolean(this=true):
             value = read_expression(node.this, scope)
-            return build(node, "coalesce", value if true else build(node, "not", value), Literal(False, Truth()))
+            return build(node, "coalesce", value if true else build(node, "not", value), Literal(False, Boolean()))
     raise refusal("syntax_not_allowed", node, "is asked with IS", "use IS NULL, IS TRUE or IS FALSE, or compare with =")
 
 

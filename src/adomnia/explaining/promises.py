@@ -17,7 +17,7 @@ from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.keys import key_values
-from adomnia.privacy.kinds import Quantity, Text, Truth
+from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.privacy.losses import loss
 from adomnia.privacy.queries import Query
 
@@ -117,7 +117,7 @@ def _table(table: Table) -> Iterator[Promise]:
 
 
 def _column(relation: relations.Private, column: Column) -> str:
-    if isinstance(column.kind, Truth) or (isinstance(column.kind, Text) and column.kind.values is not None):
+    if isinstance(column.kind, Boolean) or (isinstance(column.kind, Text) and column.kind.values is not None):
         return f"May group: all {len(key_values(column)):,} declared values come back."
     domain = column.domain
     if domain is None:

@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 
-from adomnia.catalog.checks import Coalition, coalitions, format_factor, format_probability, promises
+from adomnia.explaining.promises import Coalition, coalitions, format_factor, format_probability, promises
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Filter
 from catalog.catalogs import CLINIC, changed, reading
