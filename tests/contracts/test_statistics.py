@@ -189,6 +189,17 @@ def test_its_events_sum_to_exactly_the_price(name, price):
 
 @every_statistic
 @every_price
+def test_its_event_has_equal_parts_for_its_queries_until_it_is_split(name, price):
+    for statistic in made(name):
+        queries = statistic.queries
+        assert statistic.event(price).events == (price / len(queries),) * len(queries)
+        assert len(statistic.continuations) == len(queries)
+        portions = tuple(Fraction(k, sum(range(1, len(queries) + 1))) for k in range(1, len(queries) + 1))
+        assert statistic.split(portions).event(price).events == tuple(price * part for part in portions)
+
+
+@every_statistic
+@every_price
 def test_it_asks_for_no_more_than_its_event(name, price):
     for statistic in made(name):
         measures = next(statistic.steps(price))

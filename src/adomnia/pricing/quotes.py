@@ -195,7 +195,7 @@ def check_drawable(measure: Measure, price: Price) -> None:
     """Refuse a price at which no noise can be drawn, before it is paid."""
     try:
         _ = measure.mechanism
-    except ValueError:
+    except (ValueError, TypeError):
         why = f"makes noise for the {describe_query(in_words(measure.query))} that is too small or too large to draw"
         raise Refusal(_amount(price), why, "name a price between 0.001 and 10", code="bad_price") from None
 
