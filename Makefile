@@ -7,9 +7,10 @@ PYTEST := $(BIN)/python -m pytest
 CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/catalog/*,*/adomnia/mechanisms/*
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 # Tests of everything else, and long searches: with coverage they would take half as long again.
-BEYOND := tests/cli tests/client tests/engines/duckdb tests/kit tests/server tests/statistics $(wildcard tests/sql/test_*.py)
-BEYOND := $(BEYOND) $(wildcard tests/test_*.py) tests/contracts/test_sessions.py tests/curator/test_grammar.py
-BEYOND := $(BEYOND) tests/curator/test_neighbours.py tests/curator/test_plain_questions.py
+BEYOND := tests/accounting tests/cli tests/client tests/explaining tests/kit tests/plans tests/pricing tests/server tests/sql
+BEYOND := $(BEYOND) tests/statistics tests/wire $(wildcard tests/test_*.py) tests/contracts/test_sessions.py
+BEYOND := $(BEYOND) tests/contracts/test_statistics.py tests/curator/test_grammar.py tests/curator/test_neighbours.py
+BEYOND := $(BEYOND) tests/curator/test_plain_questions.py tests/engines/duckdb/test_optimizers.py
 EXAMPLE  := examples/hospital
 QUESTION := SELECT city, COUNT(*), AVG(salary) FROM people GROUP BY city
 PINS   := pyproject.toml constraints.txt
@@ -29,22 +30,22 @@ test: $(VENV)/installed-dev  ## lint, types, all tests, full coverage of the tru
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -n 2 --dist worksteal --cov --cov-report= $(addprefix --ignore=,$(BEYOND) tests/mutants)
+	$(PYTEST) -n auto --dist worksteal --cov --cov-report= $(addprefix --ignore=,$(BEYOND) tests/mutants)
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
-	$(PYTEST) -n 2 --dist worksteal $(BEYOND)
-	$(PYTEST) -n 2 tests/mutants
+	$(PYTEST) -n auto --dist worksteal $(BEYOND)
+	$(PYTEST) -n auto tests/mutants
 
 check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quick tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -q -x -n 2 --ignore=tests/mutants --ignore=tests/noise --ignore=tests/contracts --ignore=tests/kit
+	$(PYTEST) -q -x -n auto --ignore=tests/mutants --ignore=tests/noise --ignore=tests/contracts --ignore=tests/kit
 
 bench: $(VENV)/installed-bench  ## the benchmarks: each prints its ratio against a peer
 	@for workload in benchmarks/*.py; do echo "== $$workload"; $(BIN)/python $$workload || exit 1; done
 
 soak: $(VENV)/installed-dev  ## the long forms of the tests: more draws, fresh seeds
-	HYPOTHESIS_PROFILE=fresh $(PYTEST) -n 2 -m soak
+	HYPOTHESIS_PROFILE=fresh $(PYTEST) -n auto -m soak
 
 clean:  ## remove the virtual environment and everything that was generated
 	rm -rf $(VENV) $(EXAMPLE)/.adomnia $(EXAMPLE)/*.parquet $(EXAMPLE)/*.csv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

@@ -130,7 +130,7 @@ class Statistic(Protocol):
         ...
 
     def event(self, price: Price) -> Composed:
-        """What all rounds together cost: one part for each query, composed in their order; equal ones unless `split`."""
+        """What all rounds together cost: one part for each query, in their order; equal ones until it is `split`."""
         ...
 
     def rehearse(self, price: Price) -> Round:
