@@ -7,7 +7,6 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.threshold import Threshold
 from adomnia.privacy.events import Price
-from adomnia.privacy.sensitivity import Sensitivity
 
 NOISES: dict[str, type[Noise]] = {
     "laplace": DiscreteLaplace,
@@ -26,7 +25,7 @@ MECHANISMS: dict[str, type[Mechanism]] = {
 }
 
 
-def calibrate_noise(sensitivity: Sensitivity, price: Price) -> Noise:
-    """The least noise that a price buys: epsilon buys Laplace noise, rho buys Gaussian."""
+def find_noise(price: Price) -> type[Noise]:
+    """The noise that a price buys: epsilon buys Laplace noise, rho buys Gaussian."""
     (kind,) = (noise for noise in NOISES.values() if type(price) in noise.prices)
-    return kind.calibrated(sensitivity, price)
+    return kind

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.contract import Noise, Numeric
-from adomnia.mechanisms.registry import NUMERIC, calibrate_noise
+from adomnia.mechanisms.registry import NUMERIC, find_noise
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.events import Composed, Price
@@ -34,9 +34,8 @@ class Measure:
     @cached_property
     def mechanism(self) -> Numeric:
         """The most exact one that the price buys."""
-        if self.by:
-            return NUMERIC[self.by].for_query(self.query, self.price)
-        return calibrate_noise(self.query.sensitivity(), self.price)
+        kind = NUMERIC[self.by] if self.by else find_noise(self.price)
+        return kind.for_query(self.query, self.price)
 
 
 @dataclass(frozen=True)

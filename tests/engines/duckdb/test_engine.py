@@ -125,9 +125,11 @@ def test_the_canary_can_be_read_without_the_locks(tmp_path):
     ["SELECT error('CANARY')", "SELECT CAST(name AS INTEGER) AS m0 FROM people", "SELECT nothing FROM people", "what"],
 )
 def test_whatever_goes_wrong_says_nothing(engine, text):
-    with pytest.raises(Failure, match=r"^The request failed\.$") as failed:
-        engine.run(Statement(text, ()), (SAME,))
-    assert failed.value.__context__ is None
+    """Few cells are read as rows, others and keys as columns."""
+    for read in (lambda asked: engine.run(asked, (SAME,)), lambda asked: engine.keys(asked, SAME)):
+        with pytest.raises(Failure, match=r"^The request failed\.$") as failed:
+            read(Statement(text, ()))
+        assert failed.value.__context__ is None
 
 
 def test_a_constant_is_a_constant_whatever_it_says(engine):

@@ -13,7 +13,7 @@ from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count
 from adomnia.statistics.covariance import Covariance
 from adomnia.statistics.quantile import Quantile
-from adomnia.statistics.registry import STATISTICS, name_of
+from adomnia.statistics.registry import STATISTICS
 from sql.hospital import HOSPITAL, PEOPLE
 
 ARGUMENTS = dict.fromkeys((Covariance, Correlation), "age, salary") | {Count: "*", Quantile: "age, 0.5"}
@@ -46,7 +46,7 @@ def test_what_is_counted(aggregate, kind, counted):
 def test_every_statistic_is_asked_for_by_its_name(name, kind):
     found = statistic(f"{name}({ARGUMENTS.get(kind, 'age')})")
     assert isinstance(found, kind)
-    assert name_of(found) == name
+    assert found.name == name
 
 
 @pytest.mark.parametrize(
