@@ -9,7 +9,9 @@ from datetime import date
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
+from typing import Any
 
+from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 
 
@@ -30,22 +32,26 @@ def encode(value: object, known: dict[int, bytes]) -> bytes:
             return b"<%d:%b>" % (len(text), text)
         case tuple():
             return b"(%d %b)" % (len(value), b"".join(encode(item, known) for item in value))
-        case Text():
-            return _of_text(value)
+        case Text() | Column():
+            return _encode_declared(value)
     if not is_dataclass(value) or isinstance(value, type):
         raise TypeError(f"canonical value must be plain data, got {type(value).__name__}.")
     # By its hash, and once: a relation and its columns stand in every statistic, with all their categories.
     if id(value) not in known:
-        tag, names = _shape(type(value))
-        parts = b"".join(encode(getattr(value, name), known) for name in names)
-        known[id(value)] = b"#" + sha256(tag + parts).digest()
+        known[id(value)] = _hash_fields(value, known)
     return known[id(value)]
 
 
-@lru_cache(maxsize=256)
-def _of_text(kind: Text) -> bytes:
-    """A category with all its values, once for all questions."""
-    return b"#" + sha256(_shape(Text)[0] + encode(kind.values, {})).digest()
+@lru_cache(maxsize=1024)
+def _encode_declared(value: Text | Column) -> bytes:
+    """A category with all its values, or a column, once for all questions."""
+    return _hash_fields(value, {})
+
+
+def _hash_fields(value: Any, known: dict[int, bytes]) -> bytes:  # noqa: ANN401 - a dataclass
+    kind: type = type(value)
+    tag, names = _shape(kind)
+    return b"#" + sha256(tag + b"".join(encode(getattr(value, name), known) for name in names)).digest()
 
 
 @lru_cache(maxsize=256)

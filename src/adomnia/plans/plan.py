@@ -10,8 +10,9 @@ from adomnia.plans.canonical import canonical, encode
 from adomnia.plans.choices import Condition, list_terms, rewrite_condition
 from adomnia.plans.formulas import Formula, map_statistics, statistics_of
 from adomnia.privacy.events import Price
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Key
-from adomnia.privacy.relations import Relation, hashed_once
+from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Statistic
 
 

@@ -12,6 +12,7 @@ from typing import ClassVar, TypeAlias
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.functions.registry import FUNCTIONS
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Kind, Quantity, Text
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Column:
     """A column of a relation; `domain` is the grid that a bounded number is stored on.

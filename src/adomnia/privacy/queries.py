@@ -6,9 +6,10 @@ from math import isqrt, prod
 from typing import ClassVar, Literal, TypeAlias
 
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.matrices import Combination
-from adomnia.privacy.relations import Relation, everything, hashed_once, most_rows
+from adomnia.privacy.relations import Relation, everything, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
 

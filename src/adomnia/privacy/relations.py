@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from adomnia.privacy.aggregates import DistinctValues, NonNull, Own, OwnExtreme, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Day, Identity, Kind, Quantity, Text
 
 if TYPE_CHECKING:
@@ -21,22 +22,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 2**48  # of one table, hence of one person: what the static bounds on sums are computed from
 MOST_PEOPLE = 2**32
-
-_Kind = TypeVar("_Kind")
-
-
-def hashed_once(kind: type[_Kind]) -> type[_Kind]:
-    """A frozen dataclass that keeps its hash: relations hold all their columns, and are looked up all the time."""
-    slow = kind.__hash__
-
-    def quick(self: _Kind) -> int:
-        if "_hash" not in self.__dict__:
-            self.__dict__["_hash"] = slow(self)
-        found: int = self.__dict__["_hash"]
-        return found
-
-    kind.__hash__ = quick  # type: ignore[assignment, method-assign]
-    return kind
 
 
 @hashed_once
