@@ -69,6 +69,7 @@ PLANTED = {
     "no cap": (' WHERE "rank" <= 3', "", "a cap"),
     "a half of nothing": (" AS n0", " AS n1", "the names of outputs"),
     "a half too many": (" AS n0", " AS n0, COUNT(*) AS n0", "the names of outputs"),
+    "a half of no output": ("SELECT", 'SELECT (SELECT MAX("cost") FROM "visits") AS "n-1",', "the names of outputs"),
     "a half before its other": (HALVES, f"{ABSENT}, {PRESENT}", "the names of outputs"),
     "an unknown value": ('"cost grid"', '"salary"', "a stored column"),
 }
@@ -92,6 +93,15 @@ def test_a_histogram_has_no_halves():
     text = f"SELECT ({grid}) >> 3 AS k0, {HALVES} {ROWS} GROUP BY 1"
     with pytest.raises(Failure):
         check_histogram(Statement(text, ()), HOSPITAL, DUCKDB)
+
+
+def test_a_count_that_has_another_half_is_no_value_of_a_histogram():
+    """Read as one, a single row moves all rows of the other half from one value to the next."""
+    counted = PRESENT.replace('COUNT("cost grid")', '(CAST(COUNT("cost grid") AS BIGINT) - 0) >> 0')
+    for keys, grouped in (("", ""), ('"hospital" AS k0, ', " GROUP BY 1")):
+        with pytest.raises(Failure) as failure:
+            check_histogram(Statement(f"SELECT {keys}{counted}, {ABSENT} {ROWS}{grouped}", ()), WARDS, DUCKDB)
+        assert "without another half" in str(failure.value.__cause__)
 
 
 def moved(text, before, after):

@@ -237,6 +237,19 @@ def test_a_grid_far_from_zero_is_computed_in_integers_that_hold_it():
         assert answer(engine, asked) == [[2**19, 2**19]]
 
 
+def test_a_grid_wider_than_its_ends_are_far_is_counted_in_integers_that_hold_its_width():
+    """Both ends fit 64 bits, their distance does not: also where the variable is only multiplied by 0."""
+    end = 2**62 + 2**20
+    code = whole("code", -end, end)
+    vector = Vector((Variable(code, code.domain), BOTH[1]), (variable(0, 2) + variable(1, 2),))
+    table = people(code, AGE, rows_per_person=1)
+    asked = Query(relation(table), (), vector)
+    assert check_statement(render((asked,), DUCKDB), catalog(table), DUCKDB, (), (1,)) == (asked.sensitivity(),)
+    rows = [{"person_id": who, "code": float(far), "age": 20.0} for who, far in enumerate((-end, end, end))]
+    with loaded(catalog(table), people=rows) as engine:
+        assert answer(engine, asked) == [[4 * end + 6]]
+
+
 def test_sums_of_more_than_there_is_room_for_are_not_rendered():
     vector = Vector((Variable(AGE, AGE.domain),), (constant(2**78, 1),))
     with pytest.raises(ValueError, match=r"Vector must stay below 10\*\*38"):

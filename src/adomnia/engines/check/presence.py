@@ -16,7 +16,7 @@ def split_outputs(names: list[str], nodes: list[exp.Expr]) -> tuple[list[exp.Exp
     halves: dict[int, exp.Expr] = {}
     for name, node in zip(names, nodes, strict=True):
         last = len(whole) - 1
-        if name == f"n{last}" and last not in halves:
+        if whole and name == f"n{last}" and last not in halves:
             halves[last] = node
         else:
             require(name == f"m{last + 1}", "the names of outputs")

@@ -42,7 +42,8 @@ def _render_steps(
     """The variables that an entry names, in integers that hold the product of one of its terms."""
     domains = [variable.domain for _, variable in variables]
     size = prod(max(1, domain.width) ** exponent for domain, exponent in zip(domains, exponents, strict=True))
-    largest = max([size, *(domain.magnitude for domain in domains)])
+    # A variable that is not in the product is still counted from its lower end, to be multiplied by 0.
+    largest = max([size, *(max(domain.magnitude, domain.width) for domain in domains)])
     kind = types.long if largest <= types.long.largest else types.wide
     return {
         place: f"(CAST({grid} AS {kind.name}) - {integer(variable.domain.grid_lower)})"
