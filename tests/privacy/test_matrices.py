@@ -148,3 +148,9 @@ def test_equal_combinations_have_one_identity():
 def test_combinations_beyond_the_limits_are_refused(blocks, reason):
     with pytest.raises(ValueError, match=reason):
         Combination(blocks)
+
+
+def test_a_combination_that_takes_too_many_products_on_the_way_is_refused():
+    tall = Matrix(1, tuple(((0, 1),) for _ in range(2**13)))
+    with pytest.raises(ValueError, match="products a factor"):
+        Combination(((tall, Matrix.total(2**13)),))

@@ -15,6 +15,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 
 MOST_CELLS_COMBINED = 2**20
 MOST_COMBINATIONS = 2**20
+MOST_PRODUCTS = 2**24  # that applying one factor takes: 128 MiB of integers
 LARGEST_PRODUCT = 2**78  # as of any number that is added up over rows
 
 _Norms: TypeAlias = tuple[int, int]  # L1 and squared L2
@@ -93,6 +94,8 @@ class Combination:
             raise ValueError("Combination blocks must have factors of the same numbers of columns, got others.")
         if self.columns > MOST_CELLS_COMBINED or self.results > MOST_COMBINATIONS:
             raise ValueError(f"Combination must be of at most 2**20 cells and results, got {self.columns}.")
+        if max(map(_largest_step, self.blocks)) > MOST_PRODUCTS:
+            raise ValueError(f"Combination blocks must take at most {MOST_PRODUCTS:,} products a factor, got more.")
         if self.magnitude > LARGEST_PRODUCT:
             raise ValueError(f"Combination coefficients must stay within 2**78, got {self.magnitude}.")
 
@@ -134,3 +137,14 @@ class Combination:
         ]
         for parts in product(*different):
             yield sum(map(prod, zip(*parts, strict=True)))
+
+
+def _largest_step(block: tuple[Matrix, ...]) -> int:
+    """How many products the largest factor takes, which are applied one after the other to what those before left."""
+    sizes = [factor.columns for factor in block]
+    steps = []
+    for place, factor in enumerate(block):
+        entries = sum(map(len, factor.rows))
+        steps.append(entries * prod(sizes[:place]) * prod(sizes[place + 1 :]))
+        sizes[place] = len(factor.rows)
+    return max(steps)

@@ -20,7 +20,7 @@ from adomnia.engines.check.nodes import integer, integer_type, not_proved, only,
 from adomnia.engines.check.scalars import Row
 from adomnia.privacy.sensitivity import Sensitivity
 
-_MOST_POINTS = 2**20  # of all polynomials: more would take seconds to look at
+_MOST_POINTS = 2**22  # of all polynomials, multiplied out: more would take seconds to look at
 
 _Product: TypeAlias = tuple[int, ...]  # the places of the variables that are multiplied, in their order, with repeats
 
