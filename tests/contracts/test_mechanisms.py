@@ -19,8 +19,8 @@ from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import BrokenBits, SeededBits
-from kit.laws import exponential_law, fits_the_law, p_value_of_counts, tabulated_probability
-from kit.mechanisms import EXACT_LAWS, MOVES, PRICES, calibrate, reach_of, seal, suits
+from kit.laws import fits_the_law, p_value_of_counts, tabulated_probability
+from kit.mechanisms import EXACT_CHOICES, EXACT_LAWS, MOVES, PRICES, calibrate, reach_of, seal, suits
 
 PROJECT = Path(__file__).parents[2]
 SELECTIONS = {name: kind for name, kind in MECHANISMS.items() if hasattr(kind, "probabilities")}
@@ -369,21 +369,23 @@ def test_no_choice_is_more_than_exp_epsilon_times_likelier_after_a_move(name, mo
     choice = bought(name, sensitivity, Pure(Fraction(3, 2)))
     worst = 0.0
     for scores in SCORES:
-        before = exact_logs(choice, scores)
+        before = exact_logs(name, choice, scores)
         for move in product(DIRECTIONS[monotone], repeat=3):
-            after = exact_logs(choice, [score + step for score, step in zip(scores, move, strict=True)])
+            after = exact_logs(name, choice, [score + step for score, step in zip(scores, move, strict=True)])
             changes = [new - old for new, old in zip(after, before, strict=True)]
             worst = max(worst, *map(abs, changes))
             assert max(changes) - min(changes) <= choice.event(sensitivity).epsilon + mpmath.mpf(10) ** -40
     assert 1.5 * (1 - 1e-9) <= worst <= 1.5 + 1e-12  # a candidate with next to no weight reaches epsilon itself
 
 
-def exact_logs(choice, scores):
+def exact_logs(name, choice, scores):
     """ln P[candidate], in 60 digits."""
     with mpmath.workdps(60):
-        rate = mpmath.mpf(choice.rate.numerator) / choice.rate.denominator
-        total = mpmath.log(mpmath.fsum(mpmath.exp(rate * score) for score in scores))
-        return [rate * score - total for score in scores]
+        return EXACT_CHOICES[name](choice, list(scores))
+
+
+def test_every_selection_has_an_exact_law_to_be_held_to():
+    assert set(EXACT_CHOICES) == set(SELECTIONS)
 
 
 @every_selection
@@ -391,7 +393,8 @@ def test_stated_probabilities_are_the_exact_law(name):
     choice = bought(name)
     for scores in ([0], [1, 2, 3], [-5, 5, 0], [10**6, 0], [7] * 20):
         stated = choice.probabilities(np.array(scores))
-        assert stated == pytest.approx(exponential_law(scores, choice.rate), rel=1e-9, abs=1e-300)
+        exact = [float(mpmath.exp(log)) for log in exact_logs(name, choice, scores)]
+        assert stated == pytest.approx(exact, rel=1e-9, abs=1e-300)
 
 
 @every_selection

@@ -125,6 +125,8 @@ def spread(name, x, y):
             return ((x * x).sum() / rest) ** 0.5
         case "COVAR":
             return (x * y).sum() / rest
+    if name != "CORR":
+        raise NotImplementedError(f"What {name} should be is not said here.")
     both = ((x * x).sum() * (y * y).sum()) ** 0.5
     return (x * y).sum() / both if both else 0.0
 

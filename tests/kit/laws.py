@@ -195,3 +195,10 @@ def exp_between(x: Fraction, bits: int = 400) -> tuple[Fraction, Fraction]:
         if digit == "1":
             lower, upper = lower * below >> bits, -(-upper * above >> bits)
     return Fraction(lower, 2**bits), Fraction(upper, 2**bits)
+
+
+def exact_exponential(scores: list[int], rate: Fraction) -> list[mpmath.mpf]:
+    """ln P[candidate] of the exponential mechanism, at mpmath's working precision."""
+    exact = mpmath.mpf(rate.numerator) / rate.denominator
+    total = mpmath.log(mpmath.fsum(mpmath.exp(exact * score) for score in scores))
+    return [exact * score - total for score in scores]

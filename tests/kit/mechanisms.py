@@ -13,7 +13,7 @@ from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.mechanisms.secret import Secret
 from adomnia.privacy.events import Approximate, Concentrated, Event, Pure
 from adomnia.privacy.sensitivity import Sensitivity
-from kit.laws import exact_gaussian, exact_laplace
+from kit.laws import exact_exponential, exact_gaussian, exact_laplace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 EXACT_LAWS: dict[str, Callable[[Any, int], mpmath.mpf]] = {
     "laplace": lambda noise, k: exact_laplace(k, noise.scale),
     "gaussian": lambda noise, k: exact_gaussian(k, noise.variance),
+}
+
+# ln P[candidate] by the scores, from the definition, at mpmath's working precision. A new selection adds its line here.
+EXACT_CHOICES: dict[str, Callable[[Any, list[int]], list[mpmath.mpf]]] = {
+    "exponential": lambda choice, scores: exact_exponential(scores, choice.rate),
 }
 
 PRICES: dict[type, list[Any]] = {
