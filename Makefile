@@ -10,7 +10,11 @@ CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 BEYOND := tests/accounting tests/cli tests/client tests/explaining tests/kit tests/plans tests/pricing tests/server tests/sql
 BEYOND := $(BEYOND) tests/statistics tests/wire $(wildcard tests/test_*.py) tests/contracts/test_sessions.py
 BEYOND := $(BEYOND) tests/contracts/test_statistics.py tests/curator/test_grammar.py tests/curator/test_neighbours.py
-BEYOND := $(BEYOND) tests/curator/test_plain_questions.py tests/engines/duckdb/test_optimizers.py
+BEYOND := $(BEYOND) tests/curator/test_plain_questions.py tests/engines/duckdb/test_optimizers.py tests/mutants
+BEYOND := $(BEYOND) $(addprefix tests/session/test_,answer.py display.py identities.py table.py)
+# What takes long, or is about chance and processes: left to `make test` by the quick loop.
+SLOW   := $(addprefix tests/,contracts curator engines/index engines/duckdb/test_optimizers.py kit ledger mechanisms mutants)
+SLOW   := $(SLOW) $(addprefix tests/,noise pricing/test_effort.py server session/test_curator.py statistics)
 EXAMPLE  := examples/hospital
 QUESTION := SELECT city, COUNT(*), AVG(salary) FROM people GROUP BY city
 PINS   := pyproject.toml constraints.txt
@@ -30,16 +34,15 @@ test: $(VENV)/installed-dev  ## lint, types, all tests, full coverage of the tru
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -n auto --dist worksteal --cov --cov-report= $(addprefix --ignore=,$(BEYOND) tests/mutants)
+	$(PYTEST) -n auto --dist worksteal --cov --cov-report= $(addprefix --ignore=,$(BEYOND))
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 	$(PYTEST) -n auto --dist worksteal $(BEYOND)
-	$(PYTEST) -n auto tests/mutants
 
 check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quick tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -q -x -n auto --ignore=tests/mutants --ignore=tests/noise --ignore=tests/contracts --ignore=tests/kit
+	$(PYTEST) -q -x -n auto --dist worksteal $(addprefix --ignore=,$(SLOW))
 
 bench: $(VENV)/installed-bench  ## the benchmarks: each prints its ratio against a peer
 	@for workload in benchmarks/*.py; do echo "== $$workload"; $(BIN)/python $$workload || exit 1; done

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.privacy import polynomials
-from adomnia.privacy.polynomials import MOST_DEGREE, Polynomial, constant, reach, variable
+from adomnia.privacy.polynomials import MOST_DEGREE, MOST_POINTS, Polynomial, constant, reach, variable
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.polynomials import bernstein
 from kit.polynomials import polynomials as any_polynomials
@@ -122,10 +122,11 @@ def test_control_points_are_those_of_the_joint_degree():
 
 
 def test_too_many_control_points_are_refused():
-    many = [reduce(mul, [variable(place, 6)] * 8) for place in range(6)]
+    """3**8 points: for 79 terms they are within the limit, for 80 beyond it."""
+    many = [reduce(mul, [variable(place, 8)] * 2) for place in range(8)] * 10
     with pytest.raises(ValueError, match="terms times control points"):
-        reach(many, [1] * 6)
-    assert reach(many[:5], [1] * 6).l1 == 5
+        reach(many, [1] * 8)
+    assert MOST_POINTS // 3**8 == 79
 
 
 @given(st.lists(found, min_size=1, max_size=3), boxes, st.data())
