@@ -126,7 +126,7 @@ def spread(name, x, y):
         case "COVAR":
             return (x * y).sum() / rest
     if name != "CORR":
-        raise NotImplementedError(f"What {name} should be is not said here.")
+        raise ValueError(f"truth must be said of every statistic, and is not of {name}.")
     both = ((x * x).sum() * (y * y).sum()) ** 0.5
     return (x * y).sum() / both if both else 0.0
 

@@ -23,6 +23,7 @@ from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.located import Located, value_of, with_cells
 from adomnia.statistics.profile import Contributions
+from adomnia.statistics.wrapper import Wrapper
 
 _PROFILE, _REST = Fraction(1, 10), Fraction(9, 10)  # of the price: for the lengths of vectors, and for themselves
 _UNSEEN = 0.05  # how often noise alone may make a level of the profile look inhabited
@@ -92,7 +93,7 @@ class _Length:
 
 
 @dataclass(frozen=True)
-class Clipped:
+class Clipped(Wrapper):
     """Another statistic over measurements in which the vector of each person's cells is shortened to a chosen length.
 
     Method      a tenth of each price buys a noisy histogram of the lengths, by factors of the square root of two; the
@@ -107,22 +108,6 @@ class Clipped:
     """
 
     inner: Statistic
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def query(self) -> Query:
-        return self.inner.query
-
-    @property
-    def operands(self) -> tuple[Aggregate | Fraction, ...]:
-        return self.inner.operands
-
-    @property
-    def queries(self) -> tuple[Query, ...]:
-        return self.inner.queries
 
     @property
     def continuations(self) -> tuple[Hashable, ...]:

@@ -10,6 +10,7 @@ from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
+from adomnia.statistics.wrapper import Wrapper
 
 
 class OneRound(ABC):
@@ -65,27 +66,11 @@ class Estimating(Statistic, Protocol):
 
 
 @dataclass(frozen=True)
-class Uneven:
+class Uneven(Wrapper):
     """A statistic of one round whose queries get different portions of its price; they add up to 1."""
 
     inner: Estimating
     portions: tuple[Fraction, ...]
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def query(self) -> Query:
-        return self.inner.query
-
-    @property
-    def operands(self) -> tuple[Aggregate | Fraction, ...]:
-        return self.inner.operands
-
-    @property
-    def queries(self) -> tuple[Query, ...]:
-        return self.inner.queries
 
     @property
     def continuations(self) -> tuple[Hashable, ...]:
