@@ -83,7 +83,9 @@ def noise_in_words(line: Measurement) -> str:
 
 def error_in_words(output: Expected) -> str:
     """The expected error of an output, to three significant digits."""
-    return "unbounded" if output.error is None else f"at most {float(f'{output.error:.3g}'):,.12g}"
+    if output.error is None:
+        return "unbounded"
+    return f"at most {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
 
 
 def _measurement_node(place: int, line: Measurement, quoted: Quote | None) -> Node:

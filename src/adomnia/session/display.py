@@ -28,10 +28,13 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
             columns.append([_cell(value) for value in values])
             continue
         bounds = answer.interval(column.name)
+        headings.append(f"{100 * answer.confidence:g}% interval")
+        if column.estimate.dates:
+            columns.extend((list(map(_cell, values)), [f"{lower} to {upper}" for lower, upper in bounds]))
+            continue
         places = [0 if column.estimate.whole else _places(*ends) for ends in bounds]
         found = column.estimate.values.ravel()[answer.rows].tolist()
         columns.append([_number(value, after) for value, after in zip(found, places, strict=True)])
-        headings.append(f"{100 * answer.confidence:g}% interval")
         columns.append([_between(ends, after) for ends, after in zip(bounds, places, strict=True)])
     return headings, [list(row) for row in zip(*columns, strict=True)]
 

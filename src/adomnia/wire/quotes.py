@@ -27,6 +27,7 @@ class ExpectedReply(Reply):
     rows: int | None = Field(description="Where the error depends on it: in a group of so many rows.")
     relative: float | None = Field(description="The error as a part of the output's own value.")
     method: str
+    days: bool = Field(False, description="Whether the error is a number of days, because the output is a date.")
 
 
 class SensitivityReply(Reply):
