@@ -29,6 +29,7 @@ class Groups:
     keys: tuple[Key, ...]
     scope: Scope
     confidence: float = 0.95  # of the intervals that are bought together with the values
+    interval: bool = True  # whether those of quantiles are bought
 
     def query(self, aggregate: Aggregate) -> Query:
         """The query for an aggregate in every cell."""

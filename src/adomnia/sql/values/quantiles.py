@@ -70,7 +70,7 @@ def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
         if not isinstance(query.aggregate, Histogram):
             return statistic
         alone = _without_shares(query)
-        sure = 1 - (1 - query.aggregate.confidence) / crowd[alone]
+        sure = query.aggregate.confidence and 1 - (1 - query.aggregate.confidence) / crowd[alone]
         aggregate = replace(query.aggregate, shares=tuple(sorted(shares[alone])), confidence=sure)
         return replace(statistic, query=replace(query, aggregate=aggregate))  # type: ignore[type-var]  # a dataclass
 
@@ -113,7 +113,10 @@ def _count_days(node: exp.Expr, value: Expression) -> Expression:
 
 
 def _query(groups: Groups, node: exp.Expr, name: str, share: Fraction, value: Expression) -> Query:
-    aggregate = Histogram(value, domain_of(node.this, value), (share,), Fraction(str(groups.confidence)))
+    # An extreme has its interval from the rank that it is chosen at, and pays nothing for it.
+    bought = groups.interval or not 0 < share < 1
+    confidence = Fraction(str(groups.confidence)) if bought else Fraction(0)
+    aggregate = Histogram(value, domain_of(node.this, value), (share,), confidence)
     if aggregate.values > MOST_VALUES:
         why = f"can take over {MOST_VALUES:,} values, too many to choose from"
         raise refusal("scale_out_of_range", node.this, why, "divide by a constant, or bound it with CLAMP", name)
