@@ -11,7 +11,8 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.ledger import StoredAnswer
-from adomnia.ledger.chain import GENESIS, Anchor, digest
+from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import GENESIS, digest
 from adomnia.privacy.events import Pure
 from ledger.references import COST, PLENTY, answered, entries, opened, plan, tamper, units_of
 

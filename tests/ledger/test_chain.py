@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.errors import Refusal
-from adomnia.ledger.chain import GENESIS, Anchor, Head, decode_entry, digest, encode_entry
+from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import GENESIS, Head, decode_entry, digest, encode_entry
 from ledger.references import answered, entries, opened, tamper, units_of
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

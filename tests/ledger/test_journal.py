@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.ledger.chain import Anchor
+from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import declare
 from adomnia.ledger.requests import Receipt, SpendRequest, find_filter, reserve

@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import StoredAnswer, sqlite
-from adomnia.ledger.chain import Anchor
+from adomnia.ledger.anchor import Anchor
 from ledger.references import COST, answered, child, entries, opened, plan, tamper, units_of
 
 
