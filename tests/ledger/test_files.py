@@ -113,6 +113,7 @@ def test_closing_leaves_a_log_alone_that_others_wrote(path):
     racer = child("persist", path, "new")
     assert len(racer.communicate(timeout=120)[0].splitlines()) == 99
     old.close()
+    assert len(entries(path)) == 201
     with opened(path) as again:
         assert again.spent().epsilon_units == units_of(100)
         again.verify()
