@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 
 from adomnia.errors import Failure, Refusal
+from adomnia.ledger import journal
 from adomnia.ledger.failpoints import VARIABLE
 from adomnia.ledger.restore import Restoration, restore
 from adomnia.server.access import ACCESS, Access
@@ -72,7 +73,8 @@ def share(path: str, failpoint: str) -> None:
 
 
 def endless(path: str) -> None:
-    """Questions from several threads until somebody kills the process."""
+    """Questions from several threads, with a checkpoint every few entries, until somebody kills the process."""
+    journal._CHECKPOINT_EVERY = 8
     ledger = opened(path, *PLENTY)
     say("opened")
     numbers = count()

@@ -127,6 +127,22 @@ def test_an_anchor_that_was_replaced_while_somebody_waited_is_refused(made, monk
         pass
 
 
+def test_nobody_is_told_of_a_grant_whose_anchor_was_replaced_meanwhile(used, monkeypatch):
+    """Somebody else may hold the other one, and not know of it."""
+    real = os.pwrite
+
+    def write(*arguments):
+        Anchor(used).create(before)
+        real(*arguments)
+
+    with opened(used) as ledger:
+        before = Anchor(used).read()
+        monkeypatch.setattr("adomnia.ledger.anchor.os.pwrite", write)
+        with pytest.raises(Refusal, match="had its anchor replaced while it was open"):
+            ledger.reserve("alice", "1", plan(1), COST)
+    assert Anchor(used).read() == before
+
+
 def test_an_anchor_from_another_branch_ends_the_ledger_and_is_left_alone(used):
     """Same number, another hash: by number alone it would be overwritten, and the branches would be one."""
     with opened(used) as ledger:

@@ -178,6 +178,16 @@ def test_a_database_is_in_use_while_somebody_has_it_open(path):
     assert not is_in_use(path)
 
 
+def test_a_file_that_may_not_be_opened_is_nobodys(path, monkeypatch):
+    opened(path).close()
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("adomnia.ledger.files.os.open", refuse)
+    assert not is_in_use(path)
+
+
 def test_a_copy_of_the_folder_is_another_ledger_that_a_witness_tells_apart(path, tmp_path):
     with opened(path) as ledger:
         answered(ledger)

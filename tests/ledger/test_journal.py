@@ -13,7 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger import journal as journals
 from adomnia.ledger.accounts import decode_accounts, encode_accounts
 from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.chain import Head, digest, encode_entry
+from adomnia.ledger.chain import GENESIS, Head, digest, encode_entry
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import declare
 from adomnia.ledger.requests import Receipt, SpendRequest, find_filter, reserve
@@ -189,6 +189,21 @@ def test_a_checkpoint_is_not_believed_without_its_hash(long, anchored):
     tamper(long, f"UPDATE entries SET body = replace(body, '{units_of(6)}', '{units_of(1)}') WHERE sequence = 14")
     with pytest.raises(Refusal, match=r"The ledger was changed: (its entry 14 is not|entry 15 does not follow)"):
         opened(long)
+
+
+@pytest.mark.parametrize("body", ['{"kind":"checkpoint"}', '{"kind":"checkpoint","previous":3,"sequence":"x"}'])
+def test_a_checkpoint_that_cannot_be_read_is_refused(long, body):
+    tamper(long, ("UPDATE entries SET body = ? WHERE sequence = 14", (body,)))
+    with pytest.raises(Refusal, match=r"The ledger (lost or changed entry 13|has an entry 14 that cannot be read)"):
+        opened(long)
+
+
+def test_the_newest_entry_is_the_end_of_the_chain(long):
+    with closing(sqlite3.connect(long)) as connection:
+        assert journals.find_newest(connection) == Anchor(long).read()
+        connection.execute("DROP TRIGGER entries_stay")
+        connection.execute("DELETE FROM entries")
+        assert journals.find_newest(connection) == GENESIS
 
 
 def test_a_checkpoint_after_the_anchor_must_agree_with_the_entries(path, often):

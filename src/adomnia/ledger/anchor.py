@@ -26,9 +26,20 @@ _PATIENCE_SECONDS = 30.0
 class LockedAnchor:
     """The anchor while nobody else may move it: the head that it remembers."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor = descriptor
+        self._path = path
+        self.check()
         self.head = _decode(os.pread(descriptor, 1000, 0))
+
+    def check(self) -> None:
+        """Refuse if somebody put another file in its place: others would lock that one."""
+        try:
+            same = os.path.samestat(os.fstat(self._descriptor), self._path.stat())
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise damage_refusal("had its anchor replaced while it was open")
 
     def advance(self, head: Head) -> None:
         """Remember a later head, which is durable and whose chain goes through the present one.
@@ -37,6 +48,7 @@ class LockedAnchor:
         a power cut it may be behind.
         """
         os.pwrite(self._descriptor, _encode(head), 0)
+        self.check()
         self.head = head
 
 
@@ -86,9 +98,7 @@ class Anchor:
         try:
             _lock_patiently(descriptor)
             try:
-                if not _is_at(descriptor, self.path):
-                    raise damage_refusal("had its anchor replaced while it was open")
-                yield LockedAnchor(descriptor)
+                yield LockedAnchor(descriptor, self.path)
             finally:
                 # Not left to closing: a child that was forked meanwhile has the descriptor too, and with it the lock.
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
@@ -129,13 +139,6 @@ def _busy_error() -> sqlite3.OperationalError:
     error = sqlite3.OperationalError("the anchor is locked")
     error.sqlite_errorcode = sqlite3.SQLITE_BUSY
     return error
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _encode(head: Head) -> bytes:

@@ -8,7 +8,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from struct import pack
 from threading import Lock
@@ -44,7 +44,7 @@ def is_in_use(path: Path) -> bool:
 
 @contextmanager
 def _lock_shared_bytes(path: Path, kind: int) -> Iterator[bool]:
-    """Try to lock what connections lock; gives whether a connection was in the way. Nobody locks a missing file."""
+    """Try to lock what connections lock; gives whether one was in the way. Nobody uses what cannot be opened."""
     with _guard:
         descriptor = _open_for_good(path)
         refused = descriptor is not None and not _set_lock(descriptor, kind)
@@ -65,11 +65,12 @@ def _set_lock(descriptor: int, kind: int) -> bool:
 
 
 def _open_for_good(path: Path) -> int | None:
-    """A descriptor that stays open as long as the process; each file needs one."""
+    """A descriptor that stays open as long as the process; each file needs one. None if it cannot be had."""
     number = _number(str(path))
     if number is not None and number not in _descriptors:
-        _descriptors[number] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    return None if number is None else _descriptors[number]
+        with suppress(OSError):
+            _descriptors[number] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    return None if number is None else _descriptors.get(number)
 
 
 def _number(path: str) -> tuple[int, int] | None:

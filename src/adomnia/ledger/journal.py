@@ -1,6 +1,5 @@
 """The journal: runs a group of requests in one transaction, then moves the anchor to the newest entry."""
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -66,12 +65,10 @@ def _find_start(connection: sqlite3.Connection, anchor: Head) -> Head:
 
     A checkpoint after the anchor would be believed without anybody's word.
     """
-    query = "SELECT body FROM entries WHERE sequence <= ? AND kind = 'checkpoint' ORDER BY sequence DESC LIMIT 1"
+    query = """SELECT sequence - 1, json_extract(body, '$.previous') FROM entries
+               WHERE sequence <= ? AND kind = 'checkpoint' ORDER BY sequence DESC LIMIT 1"""
     row = connection.execute(query, (anchor.sequence,)).fetchone()
-    if row is None:
-        return GENESIS
-    entry = json.loads(row[0])
-    return Head(entry["sequence"] - 1, entry["previous"])
+    return GENESIS if row is None else Head(*row)
 
 
 @dataclass
@@ -102,7 +99,7 @@ class Transaction:
         if anchor.sequence < self.head.sequence:
             raise damage_refusal(f"had entry {self.head.sequence}, but its anchor went back to entry {anchor.sequence}")
         if not is_on_chain(self.connection, self.head):
-            raise damage_refusal(f"lost or changed entry {self.head.sequence} while it was open")
+            raise damage_refusal(f"lost or changed entry {self.head.sequence}")
         self._read(anchor.sequence)
         if self.head != anchor:
             raise _fork_refusal(self.head, anchor)
