@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sqlite3
 from contextlib import closing
 from threading import Event, Thread
@@ -11,9 +11,11 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.ledger import StoredAnswer
-from adomnia.ledger.chain import GENESIS, Anchor, digest
+from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.audit import check_witnesses
+from adomnia.ledger.chain import GENESIS, Head, digest
 from adomnia.privacy.events import Pure
-from ledger.references import COST, PLENTY, answered, entries, opened, plan, tamper, units_of
+from ledger.references import COST, PLENTY, answered, entries, opened, plan, rewrite, tamper, units_of
 
 
 @pytest.fixture
@@ -29,20 +31,6 @@ def used(path):
         answered(ledger)
         ledger.reserve("bob", "of bob", plan("q"), COST)
     return path
-
-
-def rewrite(path, number, change) -> None:
-    """Change one entry and link everything anew, anchor included: what somebody with both files can do."""
-    bodies, previous = [], GENESIS.hash
-    for sequence, body in enumerate(entries(path), start=1):
-        entry = {**json.loads(body), "previous": previous}
-        if sequence == number:
-            change(entry)
-        bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")))
-        previous = digest(bodies[-1].encode())
-    rows = list(enumerate(bodies, start=1))
-    tamper(path, "DELETE FROM entries", *(("INSERT INTO entries (sequence, body) VALUES (?, ?)", row) for row in rows))
-    Anchor(path).path.write_text(f"{len(bodies):020d} {previous}\n")
 
 
 def test_a_ledger_in_use_verifies(used):
@@ -193,12 +181,50 @@ def test_a_backup_leaves_two_private_files_and_replaces_none(path, tmp_path):
             ledger.backup(tmp_path / "missing" / "backup.db")
 
 
-def test_a_backup_of_a_ledger_that_is_not_sound_gets_no_anchor(used, tmp_path):
+def test_a_backup_of_a_ledger_that_is_not_sound_leaves_no_file(used, tmp_path):
     tamper(used, "DELETE FROM payloads")
+    before = set(tmp_path.iterdir())
     with opened(used) as ledger, pytest.raises(Refusal, match="entry 4 that does not add up"):
         ledger.backup(tmp_path / "backup.db")
-    with pytest.raises(Refusal, match="has lost its anchor"):
-        opened(tmp_path / "backup.db")
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("step", ["fsync", "link"])
+def test_a_backup_that_does_not_fit_on_the_disk_leaves_no_file(used, tmp_path, monkeypatch, step):
+    (tmp_path / "copies").mkdir()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    with opened(used) as ledger:
+        with monkeypatch.context() as full:
+            full.setattr(os, step, fail)
+            with pytest.raises(Refusal, match="has no room left on its disk"):
+                ledger.backup(tmp_path / "copies" / "backup.db")
+        assert list((tmp_path / "copies").iterdir()) == []
+        ledger.backup(tmp_path / "copies" / "backup.db")
+
+
+def test_stored_answers_without_entries_are_found(used):
+    """What a branch has left behind whose entries were overwritten."""
+    tamper(used, ("INSERT INTO payloads VALUES (?, ?)", (digest(b"lost"), b"lost")))
+    with opened(used) as ledger, pytest.raises(Refusal, match="has stored answers whose entries are lost"):
+        ledger.verify()
+
+
+def test_witnesses_of_the_chain_are_recognized_and_others_are_not(used):
+    with opened(used) as ledger:
+        receipt = answered(ledger, name="next")
+    bodies = entries(used)
+    heads = [Head(number, digest(body.encode())) for number, body in enumerate(bodies, start=1)]
+    with closing(sqlite3.connect(used)) as connection:
+        check_witnesses(connection, [GENESIS, *heads], [receipt.hash, heads[2].hash])
+        for head in (Head(9, heads[0].hash), Head(2, heads[2].hash)):
+            with pytest.raises(Refusal, match=f"does not go through the head {head}"):
+                check_witnesses(connection, [*heads, head], [])
+        for lost in ("ab" * 32, heads[3].hash):  # the second is of an answer, and receipts are of debits
+            with pytest.raises(Refusal, match=f"has no debit with the receipt {lost}"):
+                check_witnesses(connection, [], [receipt.hash, lost])
 
 
 def test_a_backup_or_a_check_in_the_middle_of_writing_is_consistent(path, tmp_path):

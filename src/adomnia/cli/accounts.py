@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AccountSummary:
-    """A budget and what was spent of it: an analyst's, or without a name the dataset's, which has no policy."""
+    """A budget and what was spent of it: an analyst's, or without a name the dataset's, which has no policy.
+
+    `restored` is when a backup was put in the ledger's place, if that happened.
+    """
 
     name: str | None
     filter: Filter
     answers: int
     policy: Policy | None = None
+    restored: str | None = None
 
 
 def print_promises(promises: Sequence[Promise]) -> None:
@@ -56,6 +60,8 @@ def print_budgets(accounts: Sequence[AccountSummary]) -> None:
         )
         table.add_row(account.name or Text("all together", "bold"), *row)
     pages.show(table, "", "What somebody spends counts in their own line and in the last one.")
+    if accounts[-1].restored is not None:
+        pages.show(f"The ledger was restored on {accounts[-1].restored}: what may have been lost then counts as spent.")
     if any(account.policy not in {None, Policy()} for account in accounts):
         pages.show("", _next_questions(accounts))
 
@@ -87,6 +93,7 @@ def as_record(account: AccountSummary) -> dict[str, object]:
         "left": {name: str(amount) for name, amount in account.filter.left()._asdict().items()},
         "answers": account.answers,
         "policy": None if account.policy is None else _as_record(account.policy, account.filter),
+        "restored": account.restored,
     }
 
 
