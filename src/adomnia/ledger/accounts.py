@@ -9,7 +9,16 @@ from typing import Any
 from adomnia.ledger.chain import damage_refusal
 from adomnia.privacy.filters import Budget, Filter, Left, Spent
 
-__all__ = ["DATASET", "Account", "Accounts", "account_name", "apply_entry", "encode_budget", "encode_spent"]
+__all__ = [
+    "DATASET",
+    "Account",
+    "Accounts",
+    "account_name",
+    "apply_entry",
+    "decode_spent",
+    "encode_budget",
+    "encode_spent",
+]
 
 DATASET = "dataset"
 _NOTHING = Spent()
@@ -75,7 +84,7 @@ def _apply(accounts: Accounts, entry: Mapping[str, Any]) -> None:
             accounts[entry["account"]] = replace(account, added_epsilon=epsilon, added_delta=delta)
         case "reserve":
             for name, record in entry["spent"].items():
-                accounts[name] = replace(accounts[name], spent=_decode_spent(record))
+                accounts[name] = replace(accounts[name], spent=decode_spent(record))
         case "commit":
             pass
         case kind:
@@ -103,8 +112,14 @@ def encode_spent(spent: Spent) -> dict[str, Any]:
     Units are text, because they outgrow the integers that many readers of JSON can hold.
     """
     units = {"epsilon": spent.epsilon_units, "rho": spent.rho_units, "delta": spent.delta_units}
-    return {name: str(amount) for name, amount in units.items()} | {"pure": spent.pure}
+    return {name: str(amount) for name, amount in units.items()} | {"in_epsilon": spent.in_epsilon, "pure": spent.pure}
 
 
-def _decode_spent(record: Mapping[str, Any]) -> Spent:
-    return Spent(int(record["epsilon"]), int(record["rho"]), int(record["delta"]), record["pure"])
+def decode_spent(record: Mapping[str, Any]) -> Spent:
+    """Read a total that was written for an entry.
+
+    Without `in_epsilon` it is of a version that left out the epsilons of all events but the pure ones: if there was
+    any other, its sum of epsilons is of no use.
+    """
+    in_epsilon = record.get("in_epsilon", record["pure"])
+    return Spent(int(record["epsilon"]), int(record["rho"]), int(record["delta"]), in_epsilon)

@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from adomnia.errors import Refusal
 from adomnia.ledger.accounts import DATASET, Accounts, account_name, apply_entry, encode_spent
 from adomnia.ledger.chain import GENESIS, Anchor, Head, damage_refusal, digest
 from adomnia.ledger.journal import check_anchor, read_entries
-from adomnia.privacy.events import from_record
+from adomnia.privacy.events import Event, from_record
+from adomnia.privacy.filters import Filter
+from adomnia.privacy.losses import Loss, loss
 
 __all__ = ["backup", "examine"]
 
@@ -75,7 +78,8 @@ class _Audit:
         event, own = from_record(entry["event"]), account_name(entry["analyst"])
         payers = {own} if self._is_shared(entry) else {DATASET, own}
         filters = {name: self._accounts[name].filter for name in payers}
-        totals = {name: encode_spent(may.after(event).spent) for name, may in filters.items() if may is not None}
+        add = _add_as_before if _is_old(entry) else _add
+        totals = {name: add(may, event) for name, may in filters.items() if may is not None}
         first, whose = entry["request_id"] not in self._debits, entry["request_id"].rpartition("\n")[0]
         self._debits[entry["request_id"]] = entry
         named = whose in ("", entry["analyst"])  # the first ledgers had request ids without names
@@ -96,3 +100,21 @@ class _Audit:
         row = self._connection.execute("SELECT payload FROM payloads WHERE digest = ?", (name,)).fetchone()
         kept = row is not None and digest(row[0]) == name
         return first and same and kept and all(debit[part] == entry[part] for part in ("analyst", "plan"))
+
+
+def _is_old(entry: Mapping[str, Any]) -> bool:
+    """Whether a debit is of a version that counted the epsilons of pure events only."""
+    return all("in_epsilon" not in total for total in entry["spent"].values())
+
+
+def _add(account: Filter, event: Event) -> dict[str, Any]:
+    """The new total of an account that pays for an event; a Refusal if it may not."""
+    return encode_spent(account.after(event).spent)
+
+
+def _add_as_before(account: Filter, event: Event) -> dict[str, Any]:
+    """The same as those versions did it: what had a delta had no epsilon, and ended the sum of epsilons."""
+    cost, spent = loss(event), account.spent
+    known = replace(account, spent=replace(spent, in_epsilon=spent.pure))
+    total = encode_spent(known.after_loss(Loss(cost.epsilon if cost.pure else None, cost.rho, cost.delta)).spent)
+    return {name: total[name] for name in ("epsilon", "rho", "delta", "pure")}
