@@ -46,8 +46,8 @@ REST = RHO - Fraction(1, 16)
         (
             EITHER.after(Concentrated(0.0625)),
             (
-                f"all together epsilon 2, delta 0.000001 rho 0.0625 of {show_down(RHO)} rho {show_down(REST)}, and delta "
-                f"5e-7: one question at epsilon {show_down(sqrt_down(2 * REST))}, or several smaller ones 0"
+                f"all together epsilon 2, delta 0.000001 rho 0.0625 of {show_down(RHO)} rho {show_down(REST)}, and "
+                f"delta 5e-7: one question at epsilon {show_down(sqrt_down(2 * REST))}, or several smaller ones 0"
             ),
         ),
     ],

@@ -17,6 +17,9 @@ from privacy.references import few, single_events
 PURE = Filter(Budget(1))
 SMALL = Filter(Budget(1, 1e-6))  # takes pure spends only, but many small ones go further by rho
 EITHER = Filter(Budget(1, 1e-6, approximate=True))
+RHO_ALONE = (
+    "After this question your budget adds up rho and no longer epsilon: a question at epsilon e then costs rho e^2 / 2."
+)
 PLENTY = Filter(Budget(1000, 1e-3, approximate=True))
 
 
@@ -89,17 +92,14 @@ def test_no_account_ever_says_that_more_was_spent_than_there_is(account, asked):
             EITHER,
             Concentrated(0.01),
             (
-                "After this question your budget adds up rho and no longer epsilon: a question at epsilon e then costs rho "
-                "e^2 / 2. Left: rho 0.0129374, and delta 5e-7: one question at epsilon 0.160856, or several smaller ones."
+                f"{RHO_ALONE} Left: rho 0.0129374, and delta 5e-7: one question at epsilon 0.160856, or several "
+                "smaller ones."
             ),
         ),
         (
             spend(SMALL, *[Pure(0.01)] * 95),
             Pure(0.1),
-            (
-                "After this question your budget adds up rho and no longer epsilon: a question at epsilon e then costs rho "
-                "e^2 / 2. Left: one question at epsilon 0.162403, or several smaller ones."
-            ),
+            f"{RHO_ALONE} Left: one question at epsilon 0.162403, or several smaller ones.",
         ),
         (
             EITHER,
@@ -113,8 +113,8 @@ def test_no_account_ever_says_that_more_was_spent_than_there_is(account, asked):
             SMALL,
             Pure(0.3),
             (
-                "After this question your budget adds up epsilon alone: many small questions then cost the sum of their "
-                "epsilons. Left: epsilon 0.7."
+                "After this question your budget adds up epsilon alone: many small questions then cost the sum of "
+                "their epsilons. Left: epsilon 0.7."
             ),
         ),
         (spend(PURE, Pure(0.5)), Pure(0.5), "After this question nothing is left of your budget."),
@@ -122,16 +122,16 @@ def test_no_account_ever_says_that_more_was_spent_than_there_is(account, asked):
             spend(PURE, Pure(0.5)),
             Pure(0.6),
             (
-                "A new answer would be refused: for your budget it is more than is left (epsilon 0.5 or rho 0, and delta "
-                "0). Fix: spend at most epsilon 0.5."
+                "A new answer would be refused: for your budget it is more than is left (epsilon 0.5 or rho 0, and "
+                "delta 0). Fix: spend at most epsilon 0.5."
             ),
         ),
         (
             PURE,
             Concentrated(0.1),
             (
-                "A new answer would be refused: for your budget it is not pure, and this budget takes only pure spends. "
-                "Fix: pay with epsilon (Laplace noise), or have the owner set approximate = true in [budget]."
+                "A new answer would be refused: for your budget it is not pure, and this budget takes only pure "
+                "spends. Fix: pay with epsilon (Laplace noise), or have the owner set approximate = true in [budget]."
             ),
         ),
     ],
