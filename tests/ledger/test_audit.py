@@ -307,22 +307,34 @@ def test_an_old_entry_is_held_to_the_old_rule(path):
         ledger.verify()
 
 
-def test_an_old_entry_that_an_older_version_adds_to_a_new_ledger_closes_it(path):
-    write_old_ledger(path, ("alice", SEARCH), ("alice", Pure(0.05)))
+def write_old_entry_after_a_search(path, event) -> None:
+    """A search as it is written now, and then an entry of an older version that opened the same ledger."""
+    write_old_ledger(path, ("alice", SEARCH), ("alice", event))
 
-    def as_now(entry):
+    def count_the_search(entry):
         for total in entry["spent"].values():
-            total.update(epsilon="100000000000", in_epsilon=True)
+            total["epsilon"] = str(int(total["epsilon"]) + 10**11)
 
-    def as_before(entry):
+    def write_as_now(entry):
+        count_the_search(entry)
         for total in entry["spent"].values():
-            total.update(epsilon="150000000000")
+            total["in_epsilon"] = True
 
-    rewrite(path, 2, as_now)
-    rewrite(path, 3, as_before)
+    rewrite(path, 2, write_as_now)
+    rewrite(path, 3, count_the_search)
+
+
+def test_an_entry_that_an_older_version_adds_to_a_new_ledger_closes_the_account(path):
+    write_old_entry_after_a_search(path, Pure(0.05))
     with opened(path, *OLD_BUDGETS) as ledger:
         assert ledger.verify().sequence == 3
         assert ledger.spent("alice") == Spent(150 * 10**9, 6_250_000_000, 10**23, in_epsilon=False)
+
+
+def test_an_entry_that_an_older_version_never_admitted_does_not_add_up(path):
+    write_old_entry_after_a_search(path, Pure(0.5))
+    with opened(path, *OLD_BUDGETS) as ledger, pytest.raises(Refusal, match="entry 3 that does not add up"):
+        ledger.verify()
 
 
 @pytest.mark.parametrize(
