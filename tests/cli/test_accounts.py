@@ -116,6 +116,25 @@ def test_what_promises_are_about_is_said_once(capsys):
     assert lines[2:5] == [["alice", "First."], ["Second."], ["bob", "Warning:", "Third."]]
 
 
+def test_one_search_for_keys_leaves_the_rest_of_epsilon_for_counts(hospital, typed):
+    catalog = hospital / "catalog.toml"
+    small = catalog.read_text().replace("epsilon = 10.0", "epsilon = 1.0", 1)
+    catalog.write_text(small.replace("epsilon = 2.0\ndelta = 5e-7", "epsilon = 1.0\ndelta = 1e-6", 1))
+    bob = ("--analyst", "bob")
+    search = "SELECT eye_color, COUNT(*) FROM people GROUP BY eye_color", "--epsilon", "0.1", "--delta", "1e-7"
+    assert typed("sql", hospital, *search, *bob)[0] == 0
+    for least in (20, 40, 60):
+        question = f"SELECT COUNT(*) FROM people WHERE age > {least}", "--epsilon", "0.3"
+        assert typed("sql", hospital, *question, *bob)[0] == 0
+    question = "SELECT COUNT(*) FROM people", "--epsilon", "0.000001"
+    code, _, complained = typed("sql", hospital, *question, *bob)
+    assert (code, "is more than is left (epsilon 0 or rho 0, and delta 4e-7)" in complained) == (2, True)
+    _, account, together = json.loads(typed("budget", hospital, "--format", "json")[1])
+    said = "Spent: epsilon 1 of 1 and delta 1e-7 of 5e-7. Left: nothing."
+    assert (account["says"], account["spent"]["epsilon"]) == (together["says"], "1") == (said, "1")
+    assert typed("ledger", "verify", hospital)[0] == 0
+
+
 def test_a_split_budget_pays_for_its_questions_and_for_no_other(hospital, typed):
     catalog = hospital / "catalog.toml"
     split = 'epsilon = 2.0\npolicy = "equal_split"\nquestions = 3\n'
