@@ -112,6 +112,24 @@ def test_a_gap_may_be_larger_than_the_budget_and_in_rho_and_delta(path, saved, t
         ledger.verify()
 
 
+def test_a_gap_that_nobody_knows_may_have_been_spent_in_rho(path, saved):
+    """Then the epsilons of the gap add up to more than the budget, and a larger one must not be held to their sum."""
+    budget = Budget(epsilon=1, delta=1e-6, approximate=True)
+    saved.parent.mkdir()
+    with opened(path, budget, {"alice": budget}) as ledger:
+        ledger.backup(saved)
+    put_back(path, saved, budgets=(budget, {"alice": budget}))
+    with opened(path, budget, {"alice": budget}) as ledger:
+        ledger.top_up("alice", "after the restoration", epsilon=1)
+        ledger.top_up(None, "after the restoration", epsilon=1)
+        assert ledger.left("alice").epsilon == ledger.left().epsilon == 0
+        assert ledger.left("alice").rho > 0
+        ledger.verify()
+    rewrite(path, 2, lambda entry: entry["spent"]["dataset"].update(in_epsilon=True))
+    with opened(path, budget, {"alice": budget}) as ledger, pytest.raises(Refusal, match="entry 2 that does not"):
+        ledger.verify()
+
+
 @pytest.mark.parametrize(("then", "now"), [(1, 3), (3, 1)])
 def test_all_is_counted_of_the_larger_of_both_budgets(path, saved, then, now):
     """A budget may have been raised in the gap, and spent; or lowered, after it was spent."""

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from adomnia.catalog.model import Policy
 from adomnia.cli import pages
+from adomnia.explaining.balances import say_account, say_left, say_spent
 from adomnia.pricing.policies import terms
-from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_down, show_up
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_down
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +55,8 @@ def print_budgets(accounts: Sequence[AccountSummary]) -> None:
     for account in accounts:
         row = (
             format_budget(account.filter),
-            format_spent(account.filter),
-            format_left(account.filter),
+            say_spent(account.filter),
+            say_left(account.filter),
             f"{account.answers:,}",
         )
         table.add_row(account.name or Text("all together", "bold"), *row)
@@ -81,16 +82,17 @@ def print_budgets_json(accounts: Sequence[AccountSummary]) -> None:
 
 def as_record(account: AccountSummary) -> dict[str, object]:
     """An account as plain data; amounts are exact texts. The dataset's has no name."""
-    total, used = account.filter.budget, account.filter.spent
+    total, used, epsilon = account.filter.budget, account.filter.spent, account.filter.spent_epsilon()
     return {
         "analyst": account.name,
         "budget": {"epsilon": str(total.epsilon), "delta": str(total.delta), "rho": str(total.rho)},
         "spent": {
-            "epsilon": str(used.epsilon_units * EPSILON_UNIT) if used.pure else None,
+            "epsilon": None if epsilon is None else str(epsilon),
             "rho": str(used.rho_units * EPSILON_UNIT),
             "delta": str(used.delta_units * DELTA_UNIT),
         },
         "left": {name: str(amount) for name, amount in account.filter.left()._asdict().items()},
+        "says": say_account(account.filter),
         "answers": account.answers,
         "policy": None if account.policy is None else _as_record(account.policy, account.filter),
         "restored": account.restored,
@@ -112,20 +114,3 @@ def format_budget(account: Filter) -> str:
     total = account.budget
     delta = f", delta {show_down(total.delta)}" if total.delta else ""
     return f"epsilon {show_down(total.epsilon)}{delta}"
-
-
-def format_spent(account: Filter) -> str:
-    """In epsilon while every spend was pure, in rho afterwards."""
-    used = account.spent
-    if used.pure:
-        return f"epsilon {show_up(used.epsilon_units * EPSILON_UNIT)}"
-    return f"rho {show_up(used.rho_units * EPSILON_UNIT)}"
-
-
-def format_left(account: Filter) -> str:
-    """What may still be paid: in pure epsilon, or in rho, not both."""
-    rest = account.left()
-    ways = [f"epsilon {show_down(rest.epsilon)}"] if account.spent.pure else []
-    if account.budget.approximate and account.budget.rho:
-        ways.append(f"rho {show_down(rest.rho)}")
-    return " or ".join(ways)

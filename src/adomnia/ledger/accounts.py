@@ -129,12 +129,17 @@ def encode_spent(spent: Spent) -> dict[str, Any]:
     Units are text, because they outgrow the integers that many readers of JSON can hold.
     """
     units = {"epsilon": spent.epsilon_units, "rho": spent.rho_units, "delta": spent.delta_units}
-    return {name: str(amount) for name, amount in units.items()} | {"pure": spent.pure}
+    return {name: str(amount) for name, amount in units.items()} | {"in_epsilon": spent.in_epsilon, "pure": spent.pure}
 
 
 def decode_spent(record: Mapping[str, Any]) -> Spent:
-    """Read a total that was written for an entry."""
-    return Spent(int(record["epsilon"]), int(record["rho"]), int(record["delta"]), record["pure"])
+    """Read a total that was written for an entry.
+
+    Without `in_epsilon` it is of a version that left out the epsilons of all events but the pure ones: if there was
+    any other, its sum of epsilons is of no use.
+    """
+    in_epsilon = record.get("in_epsilon", record["pure"])
+    return Spent(int(record["epsilon"]), int(record["rho"]), int(record["delta"]), in_epsilon)
 
 
 def encode_accounts(accounts: Accounts) -> dict[str, Any]:

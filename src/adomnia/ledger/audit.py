@@ -15,8 +15,9 @@ from adomnia.ledger.accounts import DATASET, Account, Accounts, account_name, ap
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, digest
 from adomnia.ledger.journal import check_anchor, is_on_chain, read_entries
-from adomnia.privacy.events import from_record
-from adomnia.privacy.losses import loss
+from adomnia.privacy.events import Event, from_record
+from adomnia.privacy.filters import Filter
+from adomnia.privacy.losses import Loss, loss
 
 __all__ = ["backup", "check_witnesses", "examine", "list_restorations"]
 
@@ -119,7 +120,8 @@ class _Audit:
         event, own = from_record(entry["event"]), account_name(entry["analyst"])
         payers = {own} if self._is_shared(entry) else {DATASET, own}
         filters = {name: self._accounts[name].filter for name in payers}
-        totals = {name: encode_spent(may.after(event).spent) for name, may in filters.items() if may is not None}
+        add = _add_as_before if _is_old(entry) else _add
+        totals = {name: add(may, event) for name, may in filters.items() if may is not None}
         first, whose = entry["request_id"] not in self._debits, entry["request_id"].rpartition("\n")[0]
         self._debits[entry["request_id"]] = entry["sequence"]
         named = whose in ("", entry["analyst"])  # the first ledgers had request ids without names
@@ -155,5 +157,24 @@ def _gap_adds_up(entry: Mapping[str, Any], name: str, account: Account) -> bool:
     if gap == "all":
         units = "epsilon_units", "rho_units", "delta_units"
         grown = all(getattr(after, unit) >= getattr(before, unit) for unit in units)
-        return grown and not any(replace(account, spent=after).left())
+        may_be_in_rho = account.filter is not None and account.filter.budget.rho > 0
+        return grown and not (may_be_in_rho and after.in_epsilon) and not any(replace(account, spent=after).left())
     return after == (before if gap is None else before.plus(loss(from_record(gap))))
+
+
+def _is_old(entry: Mapping[str, Any]) -> bool:
+    """Whether a debit is of a version that counted the epsilons of pure events only."""
+    return all("in_epsilon" not in total for total in entry["spent"].values())
+
+
+def _add(account: Filter, event: Event) -> dict[str, Any]:
+    """The new total of an account that pays for an event; a Refusal if it may not."""
+    return encode_spent(account.after(event).spent)
+
+
+def _add_as_before(account: Filter, event: Event) -> dict[str, Any]:
+    """The same as those versions did it: what had a delta had no epsilon, and ended the sum of epsilons."""
+    cost, spent = loss(event), account.spent
+    known = replace(account, spent=replace(spent, in_epsilon=spent.pure))
+    total = encode_spent(known.after_loss(Loss(cost.epsilon if cost.pure else None, cost.rho, cost.delta)).spent)
+    return {name: total[name] for name in ("epsilon", "rho", "delta", "pure")}

@@ -171,9 +171,13 @@ def _add_gap(gap: Mapping[str, Event | None], name: str, accounts: tuple[Account
 
 
 def _exhaust(spent: Spent, budget: Budget) -> Spent:
-    """The least total that is not below what was spent, and of which a budget admits no more."""
+    """The least total that is not below what was spent, and of which a budget admits no more.
+
+    Spends that were admitted by their rhos may have had any sum of epsilons: that sum is of no use afterwards.
+    """
     return replace(
         spent,
+        in_epsilon=spent.in_epsilon and not round_down(budget.rho, EPSILON_UNIT),
         epsilon_units=max(spent.epsilon_units, round_down(budget.epsilon, EPSILON_UNIT)),
         rho_units=max(spent.rho_units, round_down(budget.rho, EPSILON_UNIT)),
         delta_units=max(spent.delta_units, round_down(budget.event_delta, DELTA_UNIT)),

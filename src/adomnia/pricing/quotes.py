@@ -93,6 +93,7 @@ class Quote:
     findings: tuple[Search, ...] = ()  # of the values of keys that nobody declared
     effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
+    warnings: tuple[str, ...] = ()  # what budgets cannot pay once this is paid
 
 
 def list_measures(plan: Plan, price: Price) -> Round:

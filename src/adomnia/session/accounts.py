@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.explaining.balances import say_account
+
 if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.policies import Terms
@@ -18,6 +20,10 @@ class Budgets:
     personal: Filter
     dataset: Filter
     terms: Terms
+
+    def __str__(self) -> str:
+        told = (f"You. {say_account(self.personal)}", f"All together. {say_account(self.dataset)}", self.terms.says)
+        return "\n".join(told)
 
 
 @dataclass(frozen=True)
