@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 from adomnia.errors import AdomniaError
 from adomnia.ledger.accounts import Accounts, apply_entry
 from adomnia.ledger.chain import GENESIS, Anchor, Head, damage_refusal, decode_entry, digest, encode_entry
+from adomnia.ledger.durable_file import DurableFile
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.schema import LEDGER_FORMAT, create_tables
-from adomnia.ledger.sqlite import connect, write_transaction
+from adomnia.ledger.sqlite import write_transaction
 
 __all__ = ["Journal", "Transaction", "Work", "check_anchor", "read_entries"]
 
@@ -71,8 +72,9 @@ class Journal:
     """The connection, the anchor, and how far this process has read the chain."""
 
     def __init__(self, path: Path | None) -> None:
+        self._path = path
         self._anchor = None if path is None else Anchor(path)
-        self._connection = connect(path, LEDGER_FORMAT)
+        self._file = DurableFile(path, LEDGER_FORMAT)
         self._head = GENESIS
         self._accounts: Accounts = {}
 
@@ -81,7 +83,7 @@ class Journal:
         with self._transact():
             create_tables(self._connection, self._anchor)
         with self._transaction() as transaction:
-            check_anchor(self._connection, transaction.head, GENESIS if self._anchor is None else self._anchor.read())
+            self._check_anchor(transaction)
             first(transaction)
 
     def run(self, works: Sequence[Work]) -> list[Any]:
@@ -92,8 +94,32 @@ class Journal:
         with self._transaction() as transaction:
             return [_do(work, transaction) for work in works]
 
+    def maintain(self) -> None:
+        """What is due after a transaction, and concerns no caller."""
+        self._file.copy_log()
+
+    def recover(self, doubtful: bool) -> None:
+        """Find out whether the file can be written again; after an error that left doubt, write all of it again first.
+
+        The chain must still go through the last entry that this process knows, and through the anchor.
+        """
+        if doubtful and self._path is not None:
+            self._file.close()
+            self._file = DurableFile(self._path, LEDGER_FORMAT)
+            self._file.rewrite()
+        self._file.probe()
+        with self._transaction() as transaction:
+            self._check_anchor(transaction)
+
     def close(self) -> None:
-        self._connection.close()
+        self._file.close()
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        return self._file.connection
+
+    def _check_anchor(self, transaction: Transaction) -> None:
+        check_anchor(self._connection, transaction.head, GENESIS if self._anchor is None else self._anchor.read())
 
     @contextmanager
     def _transaction(self) -> Iterator[Transaction]:

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.server.running import supervisor as module
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.supervisor import CUT_SHORT, ENDED, StartCallbacks, Supervisor
@@ -122,7 +122,11 @@ def test_workers_that_die_all_the_time_stop_the_server(supervisor, worker, log):
 
 @pytest.mark.parametrize(
     ("record", "fault"),
-    [({"what": "The catalog", "why": "is wrong", "fix": "mend it", "code": "x"}, Refusal), (None, Failure)],
+    [
+        ({"kind": "refusal", "what": "The catalog", "why": "is wrong", "fix": "mend it", "code": "x"}, Refusal),
+        ({"kind": "trouble", "what": "The ledger", "why": "is full", "fix": "free space", "code": "x"}, Unavailable),
+        (None, Failure),
+    ],
 )
 def test_what_the_first_workers_cannot_open_is_refused(supervisor, worker, record, fault):
     worker(START + f"say(refused={record!r})\ntime.sleep(60)")

@@ -128,6 +128,12 @@ class DuckDB:
             return cursor.execute(statement.text, list(statement.parameters)).fetchmany(most)
         raise Failure()
 
+    def is_open(self) -> bool:
+        with suppress(duckdb.Error, Failure), self._running.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            return True
+        return False
+
     def close(self) -> None:
         """Let go of the index; what still runs fails."""
         self._running.close()
