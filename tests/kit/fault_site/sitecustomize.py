@@ -2,7 +2,9 @@
 
 import os
 
+from adomnia.server.running import worker_states
 from kit import faults
 
 if faults.VARIABLE in os.environ:
     faults.install()
+    worker_states.HUNG_SECONDS = 1.5  # tests have no time to wait longer

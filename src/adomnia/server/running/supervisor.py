@@ -61,7 +61,7 @@ class Supervisor:
         self._workers: list[_Worker] = []
         self._deaths: deque[float] = deque(maxlen=MOST_DEATHS + 1)
         self._signals: list[int] = []
-        self._announced = False
+        self._announced = self._has_served = False
         self._states = WorkerStates.open(run_folder, settings.workers)
         self._stand_in = StandIn(settings, listener)
         self._turned = self._watched_since = monotonic()
@@ -80,7 +80,7 @@ class Supervisor:
                     for message in worker.channel.receive():
                         self._handle(worker, message, callbacks)
                 self._start_missing()
-                self._stand_in.answer(self._announced and not self._is_anybody_serving())
+                self._stand_in_if_needed()
         finally:
             code = self._stop()
         return code
@@ -101,8 +101,11 @@ class Supervisor:
                 worker.process.kill()
                 worker.process.wait()
 
-    def _is_anybody_serving(self) -> bool:
-        return any(self._states.read(worker.place).is_serving() for worker in self._workers)
+    def _stand_in_if_needed(self) -> None:
+        """Answer in place of workers if none serves any more; before the first one does, callers wait for it."""
+        serving = any(self._states.read(worker.place).is_serving() for worker in self._workers)
+        self._has_served = self._has_served or serving
+        self._stand_in.answer(self._has_served and not serving)
 
     def _start_missing(self) -> None:
         """Replace workers that died, unless they die so often that this does not help."""
@@ -138,7 +141,7 @@ class Supervisor:
         match message:
             case {"step": step, "share": share} if not self._announced:
                 callbacks.progress(step, share)
-            case {"refused": record} if not self._announced:
+            case {"refused": record} if not (self._announced or self._has_served):
                 raise fault_from_record(record)
             case {"ready": name}:
                 worker.ready = True
