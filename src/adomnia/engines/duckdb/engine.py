@@ -1,7 +1,7 @@
 """The engine: builds the index once for each version of the data, opens it locked down, and runs our statements."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -152,23 +152,16 @@ def _settings(spill: str, limits: Limits) -> dict[str, str | bool | int | float 
 def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, limits: Limits) -> None:
     with duckdb.connect(config=_settings(str(path.with_name("spill")), limits)) as builder:
         sources = _files(catalog, _indexed(catalog), builder)
-        with _explain_disk():
-            builder.execute(f'ATTACH {text_literal(str(path))} AS " index"')
+        _execute_on_disk(builder, f'ATTACH {text_literal(str(path))} AS " index"')
         _build(catalog, sources, IndexWriter(make_runner(builder), '" index".main', key, DUCKDB), progress)
-        with _explain_disk():
-            builder.execute('DETACH " index"')
+        _execute_on_disk(builder, 'DETACH " index"')
 
 
-@contextmanager
-def _explain_disk() -> Iterator[None]:
-    """Turn an error of the file that is being written into one that names no folder."""
-    fails = False
-    try:
-        yield
-    except duckdb.Error:
-        fails = True
-    if fails:
-        raise _disk_trouble()
+def _execute_on_disk(builder: duckdb.DuckDBPyConnection, statement: str) -> None:
+    with suppress(duckdb.Error):
+        builder.execute(statement)
+        return
+    raise _disk_trouble()  # out here it carries no cause, whose words name the folder
 
 
 def _disk_trouble() -> Unavailable:
