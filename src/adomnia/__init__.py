@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adomnia.errors import AdomniaError, Failure, Refusal
+from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 
 if TYPE_CHECKING:
     from adomnia.client.session import connect
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
     from adomnia.session.curator import protect
 
-__all__ = ["AdomniaError", "Failure", "Question", "Refusal", "__version__", "connect", "open", "protect"]
+__all__ = ["AdomniaError", "Failure", "Question", "Refusal", "Unavailable", "__version__", "connect", "open", "protect"]
 
 __version__ = "0.1.0"
 

@@ -1,8 +1,13 @@
-"""The two ways a request can end without an answer: a Refusal explains itself, a Failure says nothing."""
+"""The three ways a request can end without an answer.
+
+A Refusal explains itself, a Failure says nothing, and Unavailable asks to try again.
+"""
 
 from __future__ import annotations
 
-__all__ = ["AdomniaError", "Failure", "Refusal"]
+__all__ = ["AdomniaError", "Failure", "Refusal", "Unavailable"]
+
+_UNAVAILABLE = "unavailable"
 
 
 class AdomniaError(Exception):
@@ -45,3 +50,24 @@ class Failure(AdomniaError):
     def __str__(self) -> str:
         request = "" if self.request_id is None else f" Request id: {self.request_id}."
         return f"The request failed.{request}"
+
+
+class Unavailable(AdomniaError):
+    """Not now, whatever was asked: the ledger, a disk or a lock is in trouble. It says nothing about the request.
+
+    No answer was given. Under the same request id it is safe to ask again: nothing is paid twice.
+
+    >>> print(Unavailable("The ledger", "has no room left on its disk", "free some space, then ask again"))
+    The ledger has no room left on its disk. Fix: free some space, then ask again.
+    """
+
+    def __init__(self, what: str, why: str, fix: str, code: str = _UNAVAILABLE, retry_seconds: int = 1) -> None:
+        super().__init__(what, why, fix, code, retry_seconds)
+        self.what = what
+        self.why = why
+        self.fix = fix
+        self.code = code
+        self.retry_seconds = retry_seconds  # when trying again may help
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.why}. Fix: {self.fix}."

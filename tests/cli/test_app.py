@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -13,6 +14,8 @@ import pytest
 from adomnia import __version__
 from adomnia.noise.bits import SystemBits
 from kit.bits import BrokenBits
+from kit.example import write_example
+from kit.faults import fill, make_read_only, small_disk
 
 RUN = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
 QUICK_SECONDS = 0.5
@@ -99,3 +102,59 @@ def test_a_terminal_without_block_characters_still_gets_the_page():
 def test_a_broken_source_of_bits_gives_no_answer(typed, monkeypatch):
     monkeypatch.setattr(SystemBits, "words", BrokenBits.words)
     assert typed("demo") == (1, "", "Failure: The request failed.\n")
+
+
+QUESTION = ("SELECT COUNT(*) FROM people", "--epsilon", "0.01")
+WRITING = {
+    "sql": ("sql", "{folder}", *QUESTION),
+    "user add": ("user", "add", "{folder}", "carol", "--role", "auditor"),
+    "token create": ("token", "create", "{folder}", "alice", "--label", "x"),
+    "serve": ("serve", "{folder}", "--port", "0"),
+    "ledger backup": ("ledger", "backup", "{folder}", "{folder}/copy.db"),
+    "init": ("init", "{folder}/new", "--csv", "{folder}/cities.csv"),
+}
+
+
+@pytest.fixture(scope="module")
+def unopened(tmp_path_factory):
+    """A small example without index and ledger."""
+    return write_example(tmp_path_factory.mktemp("unopened") / "hospital", people=50)
+
+
+@pytest.mark.parametrize("disk", ["full", "read-only"])
+@pytest.mark.parametrize("used", [False, True], ids=["new", "used"])
+def test_on_a_disk_that_takes_nothing_every_command_says_one_line(typed, tmp_path, unopened, disk, used):
+    with small_disk(tmp_path / "disk", "8m") as place:
+        if place is None:
+            pytest.skip("this user may not mount a disk")
+        folder = place / "hospital"
+        shutil.copytree(unopened, folder)
+        if used:
+            assert typed("sql", str(folder), *QUESTION)[0] == 0
+        fill(place) if disk == "full" else make_read_only(place)
+        for name, command in WRITING.items():
+            if name == "ledger backup" and not used:
+                continue
+            code, printed, complained = typed(*(each.format(folder=folder) for each in command))
+            assert (name, code, printed) == (name, 3, "")
+            assert complained.startswith("Unavailable: ")
+            assert complained.count("\n") == 1, complained
+            assert str(place) not in complained
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OSError(28, "x", "/secret/a.csv"), "File a.csv cannot be read or written: no space left on device."),
+        (OSError("odd"), "A file cannot be read or written: unknown."),
+    ],
+)
+def test_an_error_of_the_system_is_one_line_without_its_folder(typed, monkeypatch, error, says):
+    def broken(*_):
+        raise error
+
+    monkeypatch.setattr("adomnia.cli.demonstration.demonstrate", broken)
+    code, _, complained = typed("demo")
+    assert code == 3
+    assert complained.startswith(f"Unavailable: {says} Fix: ")
+    assert "secret" not in complained

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from adomnia.client.addresses import check_address
 from adomnia.client.connection import PATIENCE, TRIES, Connection
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.wire.problems import problem_record
 
 TOKEN = "ao_1234_secret"
@@ -69,8 +69,8 @@ def told(code="busy", **more):
     return json.dumps(problem_record(Refusal("The server", "is busy", "wait", code=code))).encode()
 
 
-def refused(server, ask=lambda connection: connection.post("/x", {"request_id": "mine"})) -> Refusal:
-    with pytest.raises(Refusal) as raised:
+def refused(server, ask=lambda connection: connection.post("/x", {"request_id": "mine"})) -> Refusal | Unavailable:
+    with pytest.raises((Refusal, Unavailable)) as raised:
         ask(connected(server))
     assert "secret" not in "".join(traceback.format_exception(raised.value)) + repr(raised.value)
     assert raised.value.__context__ is None or not isinstance(raised.value.__context__, httpx.HTTPError)
@@ -116,6 +116,7 @@ def test_what_may_pass_is_sent_again_and_is_the_same_request(clock, fault):
 def test_nobody_tries_for_ever(clock):
     server = Server(httpx.ConnectError("refused"))
     refusal = refused(server)
+    assert isinstance(refusal, Unavailable)
     assert (len(server.seen), refusal.code) == (TRIES, "unreachable")
     assert "ask again with request_id='mine': nothing is paid twice" in refusal.fix
     assert "cannot be reached" in refusal.why
@@ -146,6 +147,23 @@ def test_a_wait_beyond_all_patience_ends_at_once(clock):
     server = Server(httpx.Response(429, content=told("too_many_attempts"), headers={"Retry-After": "900"}))
     assert refused(server).code == "too_many_attempts"
     assert (len(server.seen), clock.waits) == (1, [])
+
+
+def test_trouble_of_the_server_is_waited_for_and_then_told_as_such(clock):
+    trouble = Unavailable("The ledger", "has no room left on its disk", "free some space")
+    later = httpx.Response(503, content=json.dumps(problem_record(trouble)), headers={"Retry-After": "1"})
+    server = Server(later)
+    found = refused(server)
+    assert (type(found), str(found), found.code) == (Unavailable, str(trouble), "unavailable")
+    assert clock.waits == pytest.approx([1, 1.2, 4.8, 19.2])  # longer than the server hopes, and not for ever
+    assert len({request.content for request in server.seen}) == 1  # under the same request id
+
+
+def test_a_failure_after_a_debit_is_not_sent_again(clock):
+    server = Server(httpx.Response(424, content=json.dumps(problem_record(Failure("mine")))))
+    with pytest.raises(Failure):
+        connected(server).post("/x", {"request_id": "mine"})
+    assert len(server.seen) == 1
 
 
 def test_busy_without_words_is_busy(clock):

@@ -261,8 +261,10 @@ def database(house):
 def engine(request, house):
     frames = {table.name: frame(edge_files()[table.name], table) for table in house.tables if not table.public}
     made = keyed(request.param, lambda each: each.load(house, frames))
+    assert made.is_open()
     yield made
     made.close()
+    assert not made.is_open()
 
 
 QUESTIONS = [

@@ -247,6 +247,9 @@ class SpyEngine:
         self.ran.append(statement)
         return self.inner.read(statement, most)
 
+    def is_open(self) -> bool:
+        return self.inner.is_open()
+
     def close(self) -> None:
         self.inner.close()
 

@@ -17,9 +17,11 @@ from adomnia.server.app import create_app
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.metrics import Metrics
 from adomnia.server.running.rate_limiter import RateLimiter
+from adomnia.server.running.readiness import Readiness, list_checks
 from adomnia.server.running.served_dataset import ServedDataset
 from adomnia.server.running.thread_pool import FairThreadPool
 from adomnia.server.running.time_buckets import TimeBuckets
+from adomnia.server.running.worker_states import WorkerStates
 from adomnia.server.services import Services
 from adomnia.server.settings import Settings
 from adomnia.session.curator import STATE, open_folder
@@ -132,7 +134,13 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
     dataset = ServedDataset(folder, curator_of)
     notes = ThreadPoolExecutor(1)
     access = Access.open(folder / STATE, lambda: clock.time, lambda: clock.steady, notes.submit)
-    services = Services(made, access, dataset, pool, password_pool, time_buckets, limiter, metrics, Logs(made, log))
+    run = folder / STATE / "run"
+    run.mkdir()
+    readiness = Readiness(WorkerStates.open(run, 1), 0, list_checks(dataset, folder), lambda _: None)
+    readiness.tell()
+    services = Services(
+        made, access, dataset, pool, password_pool, time_buckets, limiter, metrics, Logs(made, log), readiness
+    )
     tokens = {}
     for name, role in PEOPLE.items():
         access.add_user(name, role)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.server.access import Access, Role
 from adomnia.session.curator import LEDGER, STATE
+from kit.faults import SITE, VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,10 +79,13 @@ class Serving:
             self.kill()
 
 
-def start(folder: Path, *options: object) -> Serving:
-    """Start a server on a free port and wait until it answers."""
+def start(folder: Path, *options: object, faults: Path | None = None) -> Serving:
+    """Start a server on a free port and wait until it answers; `faults` is where the faults of its disk are written."""
     port, log = free_port(), folder.parent / f"{folder.name}-{time.monotonic_ns()}.log"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    paths = filter(None, [*([] if faults is None else [str(SITE)]), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    if faults is not None:
+        environment[VARIABLE] = str(faults)
     command = [sys.executable, "-c", _START, "serve", str(folder), "--port", str(port), *map(str, options)]
     began = time.monotonic()
     with log.open("wb") as file:

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from threading import Lock
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import journal
 from adomnia.ledger.failpoints import VARIABLE
 from adomnia.ledger.restore import Restoration, restore
@@ -95,16 +95,21 @@ def endless(path: str) -> None:
 
 
 def cramped(path: str) -> None:
-    """Spend until files may grow no more, and say how every question ended."""
+    """Spend while files may not grow, again once they may, and say how every question ended."""
     ledger = opened(path)
     wall = Path(f"{path}-wal")
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (wall.stat().st_size + 10_000, resource.RLIM_INFINITY))
-    for number in range(20):
+    for number in range(40):
+        if number == 20:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            deadline = time.monotonic() + 60
+            while ledger.trouble is not None and time.monotonic() < deadline:
+                time.sleep(0.01)
         try:
             ledger.reserve("alice", str(number), plan(number), COST).commit(b"noisy" * 100)
             say("answered", number)
-        except (Refusal, Failure) as error:
+        except (Unavailable, Failure) as error:
             say(type(error).__name__, number, error)
 
 
@@ -139,8 +144,8 @@ def unprivileged(path: str) -> None:
     os.seteuid(65534)
     try:
         Access.open(Path(path).parent) if path.endswith(ACCESS) else opened(path)
-    except Refusal as refusal:
-        say(refusal)
+    except Unavailable as trouble:
+        say(trouble)
 
 
 _PARTS = (race, crash, share, endless, cramped, persist, put_back, unprivileged)

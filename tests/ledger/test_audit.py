@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import pytest
 
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import StoredAnswer
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import check_witnesses
@@ -149,7 +149,7 @@ def test_damage_below_the_tables_is_found(used):
 def test_a_ledger_that_cannot_be_read_is_explained(used):
     with opened(used) as ledger:
         used.rename(used.with_name("moved.db"))
-        with pytest.raises(Refusal, match="The ledger cannot be opened or created"):
+        with pytest.raises(Unavailable, match="The ledger cannot be opened or created"):
             ledger.verify()
         used.with_name("moved.db").rename(used)
 
@@ -181,7 +181,7 @@ def test_a_backup_leaves_two_private_files_and_replaces_none(path, tmp_path):
             with pytest.raises(Refusal, match=r"Backup backup\.db exists already"):
                 ledger.backup(target)
             missing.unlink()
-        with pytest.raises(Refusal, match="cannot be opened or created"):
+        with pytest.raises(Unavailable, match="cannot be opened or created"):
             ledger.backup(tmp_path / "missing" / "backup.db")
 
 

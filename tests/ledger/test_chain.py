@@ -157,4 +157,4 @@ def test_a_database_that_is_gone_is_not_replaced_by_an_empty_one(used):
 def test_only_the_owner_of_the_files_may_read_them(tmp_path):
     with opened(tmp_path / "ledger.db"):
         assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
-        assert len(list(tmp_path.iterdir())) == 4  # the database, its write-ahead log and shared memory, the anchor
+        assert len(list(tmp_path.iterdir())) == 5  # the database, its log and shared memory, the anchor, the lock

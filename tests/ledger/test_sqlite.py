@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from adomnia.errors import Refusal
-from adomnia.ledger import schema, sqlite
+from adomnia.errors import Refusal, Unavailable
+from adomnia.ledger import durable_file, schema, sqlite
 from adomnia.ledger.schema import LEDGER_FORMAT
-from adomnia.ledger.sqlite import FileFormat, execute_patiently, explain_error, is_transient
+from adomnia.ledger.sqlite import (
+    FileFormat,
+    execute_patiently,
+    explain_error,
+    is_transient,
+    leaves_doubt,
+    name_error,
+    name_file,
+)
 from adomnia.server.access import ACCESS, Access, Role, database
 from adomnia.server.access.database import ACCESS_FORMAT
 from kit.sharing import counted_elsewhere, created_meanwhile
@@ -72,11 +80,12 @@ def path(kind, tmp_path):
 @pytest.fixture
 def impatient(monkeypatch):
     """Time runs 600 times as fast for whoever waits."""
-    monkeypatch.setattr(sqlite, "monotonic", lambda: 600 * time.monotonic())
+    for module in (sqlite, durable_file):
+        monkeypatch.setattr(module, "monotonic", lambda: 600 * time.monotonic())
 
 
-def refusal_of(kind, path) -> Refusal:
-    with pytest.raises(Refusal) as refused:
+def refusal_of(kind, path) -> Refusal | Unavailable:
+    with pytest.raises((Refusal, Unavailable)) as refused:
         kind.open(path)
     assert refused.value.what == kind.file_format.name
     return refused.value
@@ -163,7 +172,8 @@ def test_a_folder_in_its_place_is_refused(kind, path):
 def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(kind, path):
     path.write_text("person_id,salary\n" * 1000)
     refusal = refusal_of(kind, path)
-    assert (refusal.why, refusal.code) == ("is not a database", kind.file_format.code)
+    assert isinstance(refusal, Unavailable)
+    assert refusal.why == "is not a database"
     assert path.read_text() == "person_id,salary\n" * 1000
 
 
@@ -242,7 +252,7 @@ def test_who_waits_for_too_long_is_told_to_try_again(kind, path, impatient):
         kind.write(file, "before")
         rows = count(path, kind.table)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Refusal, match="is locked by another program"):
+        with pytest.raises(Unavailable, match="is locked by another program"):
             kind.write(file, "meanwhile")
         assert refusal_of(kind, path).why == "is locked by another program"
         other.execute("ROLLBACK")
@@ -295,7 +305,8 @@ def test_opening_it_again_leaves_this_process_its_locks(kind, path):
         (PermissionError(13, "Permission denied"), sqlite3.SQLITE_READONLY),
         (NotADirectoryError(20, "secret"), sqlite3.SQLITE_CANTOPEN),
         (FileExistsError(17, "secret"), sqlite3.SQLITE_CANTOPEN),
-        (OSError(5, "Input/output error"), None),
+        (OSError(5, "Input/output error"), sqlite3.SQLITE_IOERR),
+        (TimeoutError(110, "secret"), sqlite3.SQLITE_BUSY),
         (OSError("without a number"), None),
         (ValueError("secret"), None),
     ],
@@ -308,9 +319,35 @@ def test_an_error_of_the_system_is_explained_and_never_taken_lightly(kind, error
     assert not is_transient(error)
 
 
-def test_a_refusal_is_explained_by_a_copy_of_itself(kind):
+@pytest.mark.parametrize(
+    "error", [Refusal("The ledger", "is forked", "compare it"), Unavailable("The ledger", "is closed", "wait", "x", 7)]
+)
+def test_an_error_of_ours_keeps_its_words_in_an_error_of_its_own(kind, error):
     """Several callers raise it, each with a traceback of its own."""
-    refusal = Refusal("The ledger", "is closed", "open it again", code="closed")
-    copy = explain_error(refusal, kind.file_format)
-    assert copy is not refusal
-    assert (copy.args, copy.code) == (refusal.args, refusal.code)
+    copy = explain_error(error, kind.file_format)
+    assert copy is not error
+    assert isinstance(copy, Unavailable)
+    assert (copy.what, copy.why, copy.fix) == (error.what, error.why, error.fix)
+    assert copy.code == ("unavailable" if isinstance(error, Refusal) else "x")
+
+
+@pytest.mark.parametrize(
+    ("error", "name", "file"),
+    [
+        (OSError(28, "No space left", "/secret/ledger.sqlite.anchor"), "ENOSPC", "ledger.sqlite.anchor"),
+        (OSError(28, "No space left", b"/secret/a"), "ENOSPC", "a"),
+        (OSError(99_999, "odd"), "OSError", "usual"),
+        (OSError("without a number"), "OSError", "usual"),
+        (ValueError("secret"), "ValueError", "usual"),
+    ],
+)
+def test_errors_are_named_without_their_folder_or_their_words(error, name, file):
+    assert (name_error(error), name_file(error, "usual")) == (name, file)
+
+
+def test_sqlite_names_its_errors_itself():
+    with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(sqlite3.Error) as raised:
+        connection.execute("nonsense")
+    assert name_error(raised.value) == "SQLITE_ERROR"
+    assert leaves_doubt(raised.value)
+    assert not leaves_doubt(ValueError())

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Hold, Ledger, StoredAnswer
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
@@ -296,7 +296,7 @@ def test_a_closed_ledger_grants_nothing(tmp_path):
     hold = ledger.reserve("alice", "1", plan(1), COST)
     ledger.close()
     ledger.close()
-    with pytest.raises(Refusal, match=r"The ledger is closed\. Fix: open it again\."):
+    with pytest.raises(Unavailable, match=r"The ledger is closed\. Fix: open it again\."):
         ledger.reserve("alice", "2", plan(2), COST)
     with pytest.raises(Failure, match="Request id: 1"):
         hold.commit(b"noisy")

@@ -10,15 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import adomnia.ledger.writer
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger.writer import Writer
 
 
 class Store:
-    """A stand-in for the journal: runs works, remembers the groups, can be held up and can break."""
+    """A stand-in for the journal: runs works, remembers the groups, can be held up, break, and recover."""
 
     def __init__(self) -> None:
         self.groups, self.sent, self.closed, self.error = [], 0, threading.Event(), None
+        self.recoveries, self.maintenance = [], None
         self.gate = threading.Event()
         self.gate.set()
 
@@ -29,9 +30,28 @@ class Store:
             raise self.error
         return [work(None) for work in works]
 
+    def maintain(self):
+        if self.maintenance is not None:
+            raise self.maintenance
+
+    def recover(self, doubtful):
+        self.recoveries.append(doubtful)
+        if self.error is not None:
+            raise self.error
+        self.maintenance = None
+
+    def close(self):
+        self.closed.set()
+
     def __enter__(self):
-        self.writer = Writer(self.run, self.closed.set)
+        self.writer = Writer(self)
         return self
+
+    def wait_until_recovered(self):
+        deadline = time.monotonic() + 30
+        while self.writer.trouble is not None:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
 
     def __exit__(self, *_):
         self.gate.set()
@@ -95,7 +115,7 @@ def test_a_full_queue_refuses_at_once_but_always_takes_an_answer(store, monkeypa
     with ThreadPoolExecutor(10) as threads:
         waiting = store.crowd(threads, 3, urgent=True)
         waiting += store.crowd(threads, 3, urgent=True)
-        with pytest.raises(Refusal, match="has too many requests waiting"):
+        with pytest.raises(Unavailable, match="has too many requests waiting"):
             store.writer.submit(lambda _: 1)
         store.gate.set()
         assert sorted(future.result() for future in waiting) == [0, 0, 1, 1, 2, 2]
@@ -113,28 +133,126 @@ def test_a_transaction_that_fails_fails_all_its_callers_each_with_an_error_of_it
     assert len({id(error) for error in errors}) == 8
     store.error = None
     assert store.writer.submit(lambda _: 1) == 1  # nothing was written, so it may go on
+    store.wait_until_recovered()
 
 
-def test_after_an_error_that_may_have_written_something_nothing_is_granted_any_more(store, caplog):
+def io_error() -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode, error.sqlite_errorname = sqlite3.SQLITE_IOERR_FSYNC, "SQLITE_IOERR_FSYNC"
+    return error
+
+
+def test_after_an_error_that_leaves_doubt_nothing_is_run_until_the_store_has_recovered(store, caplog):
+    names = []
+    store.writer.on_error = names.append
     with ThreadPoolExecutor(8) as threads:
-        store.error = sqlite3.OperationalError("disk I/O error")
+        store.error = io_error()
         waiting = store.crowd(threads, 8)
         store.gate.set()
         errors = [future.exception() for future in waiting]
+    groups = len(store.groups)
+    assert all(isinstance(error, Unavailable) for error in errors)
+    assert {error.why for error in errors} == {"cannot be read or written"}
+    with pytest.raises(Unavailable, match="cannot be read or written"):
+        store.writer.submit(lambda _: 1)
+    while len(store.recoveries) < 2:
+        time.sleep(0.001)
+    assert len(store.groups) == groups  # the store was not asked for anything meanwhile
     store.error = None
-    assert all("stopped after an error that only its log names" in str(error) for error in errors)
-    assert store.closed.wait(10)
-    with pytest.raises(Refusal, match="stopped after an error"):
+    store.wait_until_recovered()
+    assert store.writer.submit(lambda _: 1) == 1
+    assert set(store.recoveries) == {True}
+    assert set(names) == {"SQLITE_IOERR_FSYNC"}
+    assert caplog.text.count("The ledger is in trouble: SQLITE_IOERR_FSYNC, ledger.sqlite") == 1  # not at every try
+    assert "The ledger has recovered" in caplog.text
+
+
+def test_a_full_disk_and_a_lock_do_not_keep_others_from_trying(store):
+    store.error = busy()
+    with pytest.raises(Unavailable, match="is locked"):
         store.writer.submit(lambda _: 1)
-    assert "disk I/O error" in caplog.text
-    assert all("disk I/O error" not in str(error) for error in errors)
+    before = len(store.groups)
+    with pytest.raises(Unavailable, match="is locked"):
+        store.writer.submit(lambda _: 1)
+    assert len(store.groups) == before + 1
+    store.error = None
+    store.wait_until_recovered()
+    assert set(store.recoveries) == {False}
 
 
-def test_a_refusal_of_the_whole_group_is_passed_on_in_its_own_words(store):
+def test_an_answer_waits_a_while_for_a_ledger_in_trouble(store, monkeypatch):
+    with ThreadPoolExecutor(3) as threads:
+        for trouble in (busy, io_error):
+            store.error = trouble()
+            with pytest.raises(Unavailable):
+                store.writer.submit(lambda _: 1)
+            answer = threads.submit(store.writer.submit, lambda _: 7, True)
+            tries = len(store.recoveries)
+            while len(store.recoveries) < tries + 2:
+                time.sleep(0.001)
+            assert not answer.done()
+            store.error = None
+            assert answer.result(30) == 7
+            store.wait_until_recovered()
+        monkeypatch.setattr(adomnia.ledger.writer, "_ANSWER_SECONDS", 0.0)
+        store.error = io_error()
+        with pytest.raises(Unavailable):
+            store.writer.submit(lambda _: 1)
+        with pytest.raises(Unavailable):
+            store.writer.submit(lambda _: 7, urgent=True)
+        store.error = None
+
+
+def test_those_who_wait_when_trouble_comes_are_told_once_it_does_not_pass(store, monkeypatch):
+    with ThreadPoolExecutor(8) as threads:
+        monkeypatch.setattr(adomnia.ledger.writer, "_GROUP_SIZE", 1)
+        waiting = store.crowd(threads, 8)
+        store.error = io_error()
+        store.gate.set()
+        assert all(isinstance(future.exception(30), Unavailable) for future in waiting)
+    assert sum(store.groups) == 1
+    store.error = None
+
+
+def test_trouble_after_a_transaction_is_nobodys_but_has_to_be_recovered_from(store):
+    store.maintenance, store.error = io_error(), None
+    assert store.writer.submit(lambda _: 1) == 1
+    store.wait_until_recovered()
+    assert store.recoveries == [True]
+    assert store.writer.submit(lambda _: 2) == 2
+
+
+def test_an_error_that_is_not_the_files_is_told_and_forgotten(store):
+    store.error = ValueError("secret")
+    with pytest.raises(Unavailable, match="met an error that only its log names"):
+        store.writer.submit(lambda _: 1)
+    store.error = None
+    assert store.writer.submit(lambda _: 1) == 1
+    assert store.recoveries == []
+
+
+def test_stopping_in_the_middle_of_trouble_ends_all_waiting(store):
+    store.error = io_error()
+    with pytest.raises(Unavailable):
+        store.writer.submit(lambda _: 1)
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(store.writer.submit, lambda _: 7, True)
+        while not store.writer._waiting:
+            time.sleep(0.001)
+        store.writer.stop()
+        assert isinstance(answer.exception(30), Unavailable)
+
+
+def test_a_refusal_of_the_whole_group_is_passed_on_in_its_own_words_and_ends_the_ledger(store):
     store.error = Refusal("The ledger", "was changed", "restore it")
-    with pytest.raises(Refusal, match=r"The ledger was changed\. Fix: restore it\.") as refusal:
+    with pytest.raises(Unavailable, match=r"The ledger was changed\. Fix: restore it\.") as trouble:
         store.writer.submit(lambda _: 1)
-    assert refusal.value is not store.error
+    assert trouble.value is not store.error
+    store.error = None
+    assert store.closed.wait(10)
+    for urgent in (False, True):
+        with pytest.raises(Unavailable, match=r"The ledger was changed"):
+            store.writer.submit(lambda _: 1, urgent)
 
 
 def test_stopping_finishes_what_was_waiting(store):

@@ -175,4 +175,4 @@ def test_a_server_killed_under_load_owes_nothing_and_forgets_nothing(tmp_path):
 
 @pytest.mark.soak
 def test_a_server_killed_under_load_many_times(tmp_path):
-    killed_again_and_again(tmp_path / "hospital", kills=180, seed=time.time())
+    killed_again_and_again(tmp_path / "hospital", kills=300, seed=time.time())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 from adomnia.privacy.filters import Budget
 from adomnia.server.ledger_view import Amounts, find_ledger, open_snapshot, read_entries
 from ledger.references import ANALYSTS, BUDGET, COST, answered, opened, plan, tamper
@@ -68,5 +68,5 @@ def test_a_page_after_a_changed_entry_is_refused(path):
 def test_a_folder_without_a_ledger_is_refused(tmp_path):
     with pytest.raises(Refusal, match="has no ledger"):
         find_ledger(tmp_path)
-    with pytest.raises(Refusal, match="cannot be opened"), open_snapshot(tmp_path / "nothing"):
+    with pytest.raises(Unavailable, match="cannot be opened"), open_snapshot(tmp_path / "nothing"):
         pass

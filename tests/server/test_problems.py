@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 import adomnia
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.server.encoding import encode_json
 from adomnia.server.openapi import MEANINGS
 from adomnia.server.problems import STATUSES, classify_fault, render_problem, status_of
@@ -55,7 +56,8 @@ def test_a_failure_says_nothing_but_its_request_id():
     ("error", "seconds"),
     [
         (RetryLater("The server", "is busy", 7, code="overload"), "7"),
-        (Refusal("The ledger", "is busy", "try again", code="busy"), "1"),
+        (Unavailable("The ledger", "is busy", "try again", "busy"), "1"),
+        (Unavailable("The ledger", "is full", "free space", retry_seconds=9), "9"),
         (Refusal("The sign-in", "came too soon", "wait", code="too_many_attempts"), "900"),
         (Refusal("The thing", "is wrong", "mend it"), None),
         (Failure(), None),
@@ -99,10 +101,20 @@ def test_the_whole_body_may_be_what_is_wrong():
         (HTTPException(405), "method"),
         (ClientDisconnect(), "malformed"),
         (Refusal("a", "b", "c", code="budget"), "budget"),
+        (Unavailable("a", "b", "c"), "unavailable"),
+        (OSError(28, "secret"), "unavailable"),
+        (sqlite3.OperationalError("secret"), "unavailable"),
     ],
 )
 def test_faults_that_are_foreseen_are_explained(fault, code):
     assert classify_fault(fault).code == code
+    assert "secret" not in str(classify_fault(fault))
+
+
+@pytest.mark.parametrize("code", ["unavailable", "access", "busy", "signed_out"])
+def test_trouble_of_ours_is_a_503_whatever_it_is_called(code):
+    response = render_problem(Unavailable("The ledger", "is full", "free space", code))
+    assert (response.status_code, json.loads(response.body)["error"]["code"]) == (503, code)
 
 
 @pytest.mark.parametrize("fault", [HTTPException(400), HTTPException(500), KeyError("x"), RecursionError()])

@@ -45,10 +45,11 @@ def test_who_is_kept_out_is_told_by_status_and_reason(shared_house, caller, meth
     assert (response.status_code, response.json()["error"]["code"]) == wanted
 
 
-def test_only_health_signing_in_and_its_page_are_open_to_anybody():
+def test_only_health_readiness_signing_in_and_its_page_are_open_to_anybody():
     opened = {route for route, roles in (ROUTES | PAGES).items() if roles is ANYBODY}
     assert opened == {
         ("GET", "/api/v1/health"),
+        ("GET", "/api/v1/ready"),
         ("POST", "/api/v1/sign-in"),
         ("POST", "/api/v1/sign-in/link"),
         ("GET", "/sign-in"),

@@ -213,7 +213,7 @@ def test_what_cannot_be_served_is_refused_with_the_way_out(hospital, tmp_path):
     assert "Refusal: " in said
     (hospital / STATE / "access.sqlite").mkdir()
     code, said = ended(hospital, "--port", 0)
-    assert (code, "Refusal: " in said) == (2, True)
+    assert (code, "Unavailable: " in said) == (3, True)
     code, said = ended(hospital, "--port", 0, "--tls-cert", "none.pem", "--tls-key", "none.pem")
     assert (code, "are not a certificate and its key" in said) == (2, True)
 

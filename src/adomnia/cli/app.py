@@ -1,18 +1,21 @@
 """The commands of `adomnia`."""
 
+import logging
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from adomnia import AdomniaError, Refusal, __version__
+from adomnia import AdomniaError, Refusal, Unavailable, __version__
 from adomnia.cli import ledgers, meaning, owner, people, questions, restoring, serving
 from adomnia.cli.options import Format, Output
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
-REFUSED, FAILED = 2, 1
+REFUSED, FAILED, UNAVAILABLE = 2, 1, 3
 
 
 def _say_version(wanted: bool) -> None:
@@ -62,12 +65,37 @@ app.add_typer(people.token, name="token")
 
 
 def main() -> None:
-    """Run a command; a refusal (exit code 2) or failure (1) is one line on standard error."""
+    """Run a command; a refusal (exit code 2), failure (1) or trouble (3) is one line on standard error."""
+    logging.getLogger("adomnia").addHandler(logging.NullHandler())  # what it logs is told in that line
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a block character shows a question mark instead of a traceback.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         app()
     except AdomniaError as error:
-        typer.echo(f"{type(error).__name__}: {error}", err=True)
-        sys.exit(REFUSED if isinstance(error, Refusal) else FAILED)
+        typer.echo(f"{type(error).__name__}: {error}{_name_cause(error)}", err=True)
+        sys.exit(_code_of(error))
+    except OSError as error:
+        typer.echo(f"Unavailable: {_explain_file(error)}", err=True)
+        sys.exit(UNAVAILABLE)
+
+
+def _code_of(error: AdomniaError) -> int:
+    if isinstance(error, Unavailable):
+        return UNAVAILABLE
+    return REFUSED if isinstance(error, Refusal) else FAILED
+
+
+def _name_cause(error: AdomniaError) -> str:
+    """The name of the error that trouble comes from: this is the owner's own terminal, and their log."""
+    from adomnia.ledger.sqlite import name_error
+
+    cause = error.__cause__
+    return f" ({name_error(cause)})" if isinstance(error, Unavailable) and isinstance(cause, Exception) else ""
+
+
+def _explain_file(error: OSError) -> Unavailable:
+    """What the operating system says about a file, by its name without its folder."""
+    what = "A file" if error.filename is None else f"File {Path(os.fsdecode(error.filename)).name}"
+    says = os.strerror(error.errno).lower() if error.errno else "unknown"
+    return Unavailable(what, f"cannot be read or written: {says}", "free space, or let this user write its folder")

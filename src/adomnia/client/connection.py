@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from adomnia.errors import AdomniaError, Refusal
+from adomnia.errors import AdomniaError, Refusal, Unavailable
 from adomnia.wire.models import API
 from adomnia.wire.problems import error_of
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from adomnia.client.addresses import Address
 
-TRIES = 4
+TRIES = 5
 PATIENCE = 60.0  # seconds after which nothing is tried again
 LARGEST = 2**30  # bytes of a reply: several times as many as an answer may have
 _CONNECT_SECONDS = 5.0
 _FIRST_PAUSE = 0.3  # seconds; each next one is four times as long: a server that starts again is waited for
-_LATER = {429, 503}  # the server is busy or stopping, and has done nothing
+_TOO_FAST, _UNAVAILABLE = 429, 503  # the server has given no answer; under the same request id nothing is paid twice
 _NEVER = inf
 _SAME_VERSION = "install the version of adomnia that the server runs"
 
@@ -92,13 +92,15 @@ class Connection:
             outcome, pause = self._try_once(request, request_id)
             if isinstance(outcome, _Response):
                 return _read_json(outcome, self)
-            pause = _FIRST_PAUSE * 4 ** (tries - 1) if pause is None else pause
+            pause = max(pause, _FIRST_PAUSE * 4 ** (tries - 1))  # trouble may take longer than the server hopes
             if tries == TRIES or monotonic() - begin + pause > PATIENCE:
                 raise outcome
             sleep(pause)
 
-    def _try_once(self, request: httpx.Request, request_id: str | None) -> tuple[_Response | Refusal, float | None]:
-        """The reply, or the refusal without one, and how many seconds to wait before the next try, if that is known."""
+    def _try_once(
+        self, request: httpx.Request, request_id: str | None
+    ) -> tuple[_Response | Refusal | Unavailable, float]:
+        """The reply, or the error without one, and how many seconds to wait at least before the next try."""
         fault = None
         try:
             response = self._receive(request)
@@ -108,10 +110,11 @@ class Connection:
             return self._explain_fault(fault, request_id)
         if response is None:
             return _refuse_stranger(self), _NEVER
-        if response.status not in _LATER:
-            return response, None
+        if response.status not in {_TOO_FAST, _UNAVAILABLE}:
+            return response, 0.0
         problem = _read_problem(response)
-        return problem if isinstance(problem, Refusal) else self._refuse_busy(), _retry_after(response)
+        told = problem if isinstance(problem, Refusal | Unavailable) else self._explain_silence()
+        return told, _retry_after(response)
 
     def _receive(self, request: httpx.Request) -> _Response | None:
         """The reply, if all of it arrives in time; None if it is compressed or too large to be ours."""
@@ -130,7 +133,7 @@ class Connection:
             response.close()
         return _Response(response.status_code, response.headers, bytes(content))
 
-    def _explain_fault(self, fault: Exception, request_id: str | None) -> tuple[Refusal, float | None]:
+    def _explain_fault(self, fault: Exception, request_id: str | None) -> tuple[Refusal | Unavailable, float]:
         place = f"The server at {self.address.url}"
         encryption = _find_ssl_error(fault)
         if encryption is not None:
@@ -138,10 +141,10 @@ class Connection:
         again = "" if request_id is None else f", then ask again with request_id={request_id!r}: nothing is paid twice"
         slow = isinstance(fault, httpx.TimeoutException) and not isinstance(fault, httpx.ConnectTimeout)
         why = "did not answer in time" if slow else "cannot be reached"
-        return Refusal(place, why, f"check that it runs, and the address{again}", code="unreachable"), None
+        return Unavailable(place, why, f"check that it runs, and the address{again}", "unreachable"), 0.0
 
-    def _refuse_busy(self) -> Refusal:
-        return Refusal(f"The server at {self.address.url}", "is busy", "ask again later", code="busy")
+    def _explain_silence(self) -> Unavailable:
+        return Unavailable(f"The server at {self.address.url}", "is busy", "ask again later", "busy")
 
 
 def _is_token(token: object) -> bool:
@@ -161,9 +164,9 @@ def _explain_ssl_error(fault: ssl.SSLError) -> tuple[str, str]:
     return "does not speak TLS as this machine does", "check the address and its port, and whether it has TLS at all"
 
 
-def _retry_after(response: _Response) -> float | None:
+def _retry_after(response: _Response) -> float:
     written = response.headers.get("Retry-After", "")
-    return float(written) if written.isascii() and written.isdigit() and len(written) < 10 else None
+    return float(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0.0
 
 
 def _read_json(response: _Response, connection: Connection) -> Any:  # noqa: ANN401 - JSON
@@ -180,7 +183,7 @@ def _read_json(response: _Response, connection: Connection) -> Any:  # noqa: ANN
 
 def _read_problem(response: _Response) -> AdomniaError | None:
     try:
-        return error_of(json.loads(response.content))
+        return error_of(json.loads(response.content), later=response.status == _UNAVAILABLE)
     except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
         return None
 

@@ -83,6 +83,10 @@ class Engine(Protocol):
         """The first rows of public tables: the caller has proved that the statement reads nothing else."""
         ...
 
+    def is_open(self) -> bool:
+        """Whether statements can run at all: an engine that met an error of its own may take none any more."""
+        ...
+
     def close(self) -> None:
         """Let go of the index."""
         ...

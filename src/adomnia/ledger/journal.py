@@ -1,26 +1,27 @@
 """The journal: runs a group of requests in one transaction, then moves the anchor to the newest entry."""
 
+import errno
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.ledger.accounts import Accounts, apply_entry, encode_accounts
-from adomnia.ledger.anchor import Anchor, MemoryAnchor
+from adomnia.ledger.anchor import Anchor, LockedAnchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest, encode_entry
+from adomnia.ledger.durable_file import DurableFile
 from adomnia.ledger.failpoints import reach
-from adomnia.ledger.files import close_leaving_log, identify
+from adomnia.ledger.files import identify
 from adomnia.ledger.schema import LEDGER_FORMAT, create_tables
-from adomnia.ledger.sqlite import connect, write_transaction
+from adomnia.ledger.sqlite import write_transaction
 
 __all__ = ["Journal", "Transaction", "Work", "check_anchor", "find_newest", "is_on_chain", "read_entries"]
 
 _CHECKPOINT_EVERY = 4096  # entries, or as many as there are accounts: what an open reads, and what checkpoints weigh
 _NO_END = 2**63 - 1
-_REOPEN = "let nobody touch the files of a ledger in use, then open it again"
 
 
 def read_entries(
@@ -141,7 +142,7 @@ class Journal:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._anchor = MemoryAnchor() if path is None else Anchor(path)
-        self._connection = connect(path, LEDGER_FORMAT)
+        self._file = self._open_file()
         self._files: tuple[tuple[int, int] | None, ...] = ()
         self._position = Position()
 
@@ -162,14 +163,50 @@ class Journal:
         with self._transaction() as transaction:
             return [_do(work, transaction) for work in works]
 
+    def maintain(self) -> None:
+        """What is due after a transaction, and concerns no caller."""
+        if self._file.is_log_long():
+            with self._hold():
+                self._file.copy_log()
+
+    def recover(self, doubtful: bool) -> None:
+        """Find out whether the file can be written again; after an error that left doubt, write all of it again first.
+
+        The chain must still go through the last entry that this process knows, and through the anchor.
+        """
+        if doubtful and self._path is not None:
+            self.close()
+            self._file = self._open_file()
+            self._files = self._identify()
+            self._position = self._read_chain(self._position)
+            with self._hold():
+                self._file.rewrite()
+        with self._hold():
+            self._file.probe()
+        with self._transaction():
+            pass
+
     def close(self) -> None:
         """Close the file; where others may have written what this process does not see, leave the log as it is."""
         if self._path is None:
-            return self._connection.close()
+            return self._file.close()
         with suppress(AdomniaError, OSError, sqlite3.Error), self._anchor.lock() as anchored:
             if self._has_all(anchored.head):
-                return self._connection.close()
-        return close_leaving_log(self._connection, self._path)
+                return self._file.close()
+        return self._file.abandon()
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        return self._file.connection
+
+    def _open_file(self) -> DurableFile:
+        return DurableFile(self._path, LEDGER_FORMAT, self._keep_others_from_paying)
+
+    @contextmanager
+    def _keep_others_from_paying(self) -> Iterator[None]:
+        """Hold the anchor, if there is one yet: whoever pays holds it too, whatever they take for the database."""
+        with nullcontext() if isinstance(self._anchor, Anchor) and not self._anchor.exists() else self._anchor.lock():
+            yield
 
     def _has_all(self, anchor: Head) -> bool:
         """Whether this process sees every entry up to the anchor in the files that everybody else sees."""
@@ -179,11 +216,29 @@ class Journal:
     def _identify(self) -> tuple[tuple[int, int] | None, ...]:
         return () if self._path is None else identify(self._path)
 
-    def _read_chain(self) -> Position:
+    def _check_files(self) -> None:
+        """Raise an error of the system if the files are not those that were opened: only opening them anew helps."""
+        if self._identify() != self._files:
+            raise OSError(errno.ESTALE, "files removed or replaced")
+
+    @contextmanager
+    def _hold(self) -> Iterator[LockedAnchor | MemoryAnchor]:
+        """Hold the anchor while the log is copied or everything is written again.
+
+        With a log that is not everybody's, or behind the anchor, that would destroy what others were granted.
+        """
+        with self._anchor.lock() as anchored:
+            self._check_files()
+            check_anchor(self._connection, find_newest(self._connection), anchored.head)
+            yield anchored
+
+    def _read_chain(self, start: Position | None = None) -> Position:
+        """Read on to the anchor in a snapshot, from a place that is known or from the newest checkpoint."""
         anchor = self._anchor.read()  # before the entries: read after them, it could be ahead of them
         self._connection.execute("BEGIN")
         try:
-            transaction = Transaction(self._connection, Position(_find_start(self._connection, anchor)))
+            start = start or Position(_find_start(self._connection, anchor))
+            transaction = Transaction(self._connection, start)
             transaction.follow(anchor)
         finally:
             self._connection.execute("ROLLBACK")
@@ -197,8 +252,7 @@ class Journal:
         """
         with self._anchor.lock() as anchored:
             with self._transact():
-                if self._identify() != self._files:
-                    raise damage_refusal("had its files removed or replaced while it was open", fix=_REOPEN)
+                self._check_files()
                 transaction = Transaction(self._connection, self._position)
                 transaction.catch_up(anchored.head)
                 yield transaction

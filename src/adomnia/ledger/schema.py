@@ -2,14 +2,14 @@
 
 import sqlite3
 
-from adomnia.errors import Refusal
+from adomnia.errors import Unavailable
 from adomnia.ledger import sqlite
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, damage_refusal
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.sqlite import FileFormat, Trouble
 
-__all__ = ["LEDGER_FORMAT", "create_tables", "explain_error"]
+__all__ = ["LEDGER_FILE", "LEDGER_FORMAT", "create_tables", "explain_error"]
 
 # What entries are looked up by is derived from their text and stored nowhere else: one truth, and it is hashed.
 _TABLES = (
@@ -31,12 +31,18 @@ _TABLES = (
     "CREATE TRIGGER payloads_stay BEFORE DELETE ON payloads BEGIN SELECT RAISE(ABORT, 'append only'); END",
     "CREATE TRIGGER payloads_keep BEFORE UPDATE ON payloads BEGIN SELECT RAISE(ABORT, 'append only'); END",
 )
-_REOPEN = "then open it again"
+LEDGER_FILE = "ledger.sqlite"  # what the log calls it, wherever it is
+_AGAIN = "then ask again"
 _TROUBLES = {
-    sqlite3.SQLITE_FULL: Trouble("has no room left on its disk", "free some space, then ask again"),
-    sqlite3.SQLITE_BUSY: Trouble("is locked by another program", "wait for that program or end it, then ask again"),
-    sqlite3.SQLITE_READONLY: Trouble("may not be written", f"let this process write it and its folder, {_REOPEN}"),
-    sqlite3.SQLITE_CANTOPEN: Trouble("cannot be opened or created", f"let this process write its folder, {_REOPEN}"),
+    sqlite3.SQLITE_FULL: Trouble("has no room left on its disk", f"free some space, {_AGAIN}"),
+    sqlite3.SQLITE_BUSY: Trouble("is locked by another program", f"wait for that program or end it, {_AGAIN}"),
+    sqlite3.SQLITE_READONLY: Trouble("may not be written", f"let this process write it and its folder, {_AGAIN}"),
+    sqlite3.SQLITE_CANTOPEN: Trouble("cannot be opened or created", f"let this process write its folder, {_AGAIN}"),
+    sqlite3.SQLITE_IOERR: Trouble("cannot be read or written", f"see the log and mend its disk, {_AGAIN}"),
+    sqlite3.SQLITE_PROTOCOL: Trouble(
+        "had its files removed or replaced while it was open",
+        f"let nobody touch the files of a ledger in use, {_AGAIN}",
+    ),
     sqlite3.SQLITE_NOTADB: Trouble("is not a database", "name the file of a ledger, or one that does not exist yet"),
     sqlite3.SQLITE_CORRUPT: Trouble("is damaged", "restore the newest backup: `adomnia ledger restore`"),
 }
@@ -46,13 +52,13 @@ LEDGER_FORMAT = FileFormat(
     version=1,
     tables=_TABLES,
     troubles=_TROUBLES,
-    unknown_trouble=Trouble("stopped after an error that only its log names", f"find the cause in the log, {_REOPEN}"),
+    unknown_trouble=Trouble("met an error that only its log names", f"find the cause in the log, {_AGAIN}"),
     fix_if_foreign="name a file that does not exist yet",
 )
 
 
-def explain_error(error: Exception) -> Refusal:
-    """Turn an error of the ledger's file into a refusal for the owner."""
+def explain_error(error: Exception) -> Unavailable:
+    """Turn an error of the ledger's file into one for its owner."""
     return sqlite.explain_error(error, LEDGER_FORMAT)
 
 

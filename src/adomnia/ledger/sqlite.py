@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NamedTuple
 
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 
 __all__ = [
     "FileFormat",
@@ -26,6 +26,9 @@ __all__ = [
     "explain_error",
     "is_new",
     "is_transient",
+    "leaves_doubt",
+    "name_error",
+    "name_file",
     "write_transaction",
 ]
 
@@ -34,16 +37,19 @@ _ERRNO = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), sqlite3.SQLITE_FULL),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), sqlite3.SQLITE_READONLY),
     **dict.fromkeys((errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST), sqlite3.SQLITE_CANTOPEN),
+    **dict.fromkeys((errno.EIO, errno.EFBIG), sqlite3.SQLITE_IOERR),
+    errno.ETIMEDOUT: sqlite3.SQLITE_BUSY,
+    errno.ESTALE: sqlite3.SQLITE_PROTOCOL,
 }
 _TRANSIENT = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY}
 
 
 class Trouble(NamedTuple):
-    """Why a file cannot be used, what its owner can do about it, and the code of the refusal that says so."""
+    """Why a file cannot be used, what its owner can do about it, and the code of the error that says so."""
 
     why: str
     fix: str
-    code: str = "refused"
+    code: str = "unavailable"
 
 
 @dataclass(frozen=True)
@@ -64,17 +70,35 @@ class FileFormat:
     busy_seconds: float = 30.0
 
 
-def explain_error(error: Exception, file_format: FileFormat) -> Refusal:
-    """Turn an error into a refusal for the owner; the error's own text is for the log alone."""
-    if isinstance(error, Refusal):
-        return Refusal(error.what, error.why, error.fix, code=error.code)
-    why, fix, code = file_format.troubles.get(_result_code(error), file_format.unknown_trouble)
-    return Refusal(file_format.name, why, fix, code=code)
+def explain_error(error: Exception, file_format: FileFormat) -> Unavailable:
+    """Turn an error into one for the owner; the error's own text is for the log alone."""
+    if isinstance(error, Unavailable):
+        return Unavailable(*error.args)
+    if isinstance(error, Refusal):  # of the file as a whole, whatever was asked
+        return Unavailable(error.what, error.why, error.fix)
+    return Unavailable(file_format.name, *file_format.troubles.get(_result_code(error), file_format.unknown_trouble))
+
+
+def name_error(error: Exception) -> str:
+    """The name that SQLite or the operating system has for an error, such as SQLITE_IOERR_FSYNC or ENOSPC."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return errno.errorcode.get(error.errno, "OSError")
+    return str(getattr(error, "sqlite_errorname", type(error).__name__))
+
+
+def name_file(error: Exception, usual: str) -> str:
+    """The name, without its folder, of the file that an error is about; SQLite does not tell."""
+    return Path(os.fsdecode(error.filename)).name if isinstance(error, OSError) and error.filename else usual
 
 
 def is_transient(error: Exception) -> bool:
     """Whether nothing was written and trying again is sound; after a failed fsync, say, it is not."""
     return isinstance(error, sqlite3.Error) and _result_code(error) in _TRANSIENT
+
+
+def leaves_doubt(error: Exception) -> bool:
+    """Whether it is unknown which of the last writes are on the disk."""
+    return isinstance(error, sqlite3.Error | OSError) and not is_transient(error)
 
 
 def _result_code(error: Exception) -> int:

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Self, TypeVar
 from weakref import WeakValueDictionary, finalize
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.ledger import requests
 from adomnia.ledger.accounts import DATASET
 from adomnia.ledger.anchor import Anchor
@@ -23,8 +23,8 @@ from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import TopUp, declare, top_up
 from adomnia.ledger.requests import Receipt, SpendRequest, StoredAnswer
-from adomnia.ledger.schema import explain_error
-from adomnia.ledger.sqlite import connect_read_only
+from adomnia.ledger.schema import LEDGER_FILE, explain_error
+from adomnia.ledger.sqlite import connect_read_only, name_error, name_file
 from adomnia.ledger.writer import Writer
 from adomnia.privacy.amounts import Number, exact
 from adomnia.privacy.events import Event, Pure
@@ -81,7 +81,7 @@ class Ledger:
 
     def __init__(self, path: Path | None, journal: Journal) -> None:
         self._path = path
-        self._writer = Writer(journal.run, journal.close)
+        self._writer = Writer(journal)
         self._stop = finalize(self, self._writer.stop)
         self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
         self._locks_guard = Lock()
@@ -102,7 +102,7 @@ class Ledger:
                 journal.close()
                 raise
         except (sqlite3.Error, OSError) as error:
-            _log.error("The ledger %s could not be opened: %r", place, error)
+            _log.error("The ledger could not be opened: %s, %s", name_error(error), name_file(error, LEDGER_FILE))
             raise explain_error(error) from error
         return cls(place, journal)
 
@@ -155,7 +155,11 @@ class Ledger:
         if self._path is None:
             yield
             return
-        with open(os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)) as lock:  # noqa: PTH123 - a mode
+        try:
+            descriptor = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise explain_error(error) from error
+        with open(descriptor) as lock:  # noqa: PTH123 - a mode
             fcntl.fcntl(lock, fcntl.F_OFD_SETLKW, pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0))
             yield
 
@@ -210,6 +214,15 @@ class Ledger:
         """Copy the ledger to a new file with its own anchor, also while it is in use; gives the head of the copy."""
         return self._inspect(partial(backup, target=Path(path).resolve()))
 
+    @property
+    def trouble(self) -> Unavailable | None:
+        """Why nothing can be paid for now, if so; it ends by itself once the cause has."""
+        return self._writer.trouble
+
+    def report_errors(self, report: Callable[[str], None]) -> None:
+        """Have the name of every error of the file reported from now on, such as SQLITE_IOERR_FSYNC."""
+        self._writer.on_error = report
+
     def close(self) -> None:
         """Finish the requests that are waiting and close the file."""
         self._stop()
@@ -223,8 +236,8 @@ class Ledger:
     def _commit(self, receipt: Receipt, payload: bytes) -> Left:
         try:
             left: Left = self._writer.submit(partial(requests.commit, receipt=receipt, payload=payload), urgent=True)
-        except Refusal as refusal:
-            raise Failure(receipt.request_id) from refusal
+        except AdomniaError as error:
+            raise Failure(receipt.request_id) from error
         reach("answer-durable")
         return left
 

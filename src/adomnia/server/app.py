@@ -49,6 +49,7 @@ async def openapi(request: Request) -> Response:
 
 ENDPOINTS: dict[Route, Endpoint] = {
     ("GET", f"{API}/health"): Endpoint(datasets.health, models.HealthReply),
+    ("GET", f"{API}/ready"): Endpoint(datasets.ready, models.ReadyReply),
     ("POST", f"{API}/sign-in"): Endpoint(sign_in.sign_in, models.MeReply, refuses=(401, 429), sends=True),
     ("POST", f"{API}/sign-in/link"): Endpoint(
         sign_in.first_sign_in, models.MeReply, refuses=(400, 401, 429), sends=True

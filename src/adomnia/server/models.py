@@ -25,6 +25,12 @@ class HealthReply(BaseModel):
     status: str = Field(examples=["ok"])
 
 
+class ReadyReply(BaseModel):
+    """Questions can be answered."""
+
+    status: str = Field(examples=["ready"])
+
+
 class SignIn(Sent):
     """Who wants to come in."""
 

@@ -42,7 +42,7 @@ MEANINGS = {
     422: "The request is not of the form that is described here.",
     424: "The request failed; nothing more is told.",
     429: "Too fast, or too many attempts: Retry-After says when to come back.",
-    503: "Too much to do, or the server is stopping: Retry-After says when to come back.",
+    503: "Too much to do, stopping, or trouble of the ledger or a disk: Retry-After says when to come back.",
 }
 _ALWAYS = (403, 424, 503)
 _BODY = (408, 413, 415, 422)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sqlite3
+from typing import TYPE_CHECKING, TypeAlias
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.server.access.login_attempts import WINDOW_SECONDS
 from adomnia.server.bodies import malformed_request
 from adomnia.server.encoding import json_response
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import Scope
 
+Problem: TypeAlias = Refusal | Failure | Unavailable
+
 UNMATCHED = "unmatched"
-REFUSED, FAILED = 400, 424
+REFUSED, FAILED, UNAVAILABLE = 400, 424, 503
 # Codes that have a status of their own; all others are REFUSED.
 STATUSES = {
     "signed_out": 401,
@@ -52,8 +55,10 @@ STATUSES = {
     "malformed": 422,
     "too_fast": 429,
     "too_many_attempts": 429,
-    "access": 503,
-    "busy": 503,
+    "access": UNAVAILABLE,
+    "busy": UNAVAILABLE,
+    "not_ready": UNAVAILABLE,
+    "unavailable": UNAVAILABLE,
     "overload": 503,
     "stopping": 503,
 }
@@ -62,14 +67,18 @@ _CLOSING = frozenset({408, 413})  # do not wait for the rest of such a body
 _LONGEST_PLACE = 100
 
 
-def status_of(error: Refusal | Failure) -> int:
-    """The status of a refusal or failure."""
+def status_of(error: Problem) -> int:
+    """The status of an error."""
+    if isinstance(error, Unavailable):
+        return UNAVAILABLE
     return STATUSES.get(error.code, REFUSED) if isinstance(error, Refusal) else FAILED
 
 
-def to_problem(request: Request, fault: Exception) -> Refusal | Failure:
-    """The refusal or failure to show for an exception; an unexpected one is a Failure, and its class is logged."""
+def to_problem(request: Request, fault: Exception) -> Problem:
+    """The error to show for an exception; an unexpected one is a Failure, and its class is logged."""
     error = classify_fault(fault)
+    if error is not fault and isinstance(error, Unavailable):
+        request.app.state.services.logs.log_fault(route_of(request.scope), fault)
     if error is None:
         request.app.state.services.logs.log_fault(route_of(request.scope), fault)
         return Failure()
@@ -82,11 +91,13 @@ def route_of(scope: Scope) -> str:
     return template
 
 
-def classify_fault(fault: Exception) -> Refusal | Failure | None:
-    """The refusal or failure that an exception stands for; None if it is unexpected."""
+def classify_fault(fault: Exception) -> Problem | None:
+    """The error that an exception stands for; None if it is unexpected."""
     match fault:
-        case Refusal() | Failure():
+        case Refusal() | Failure() | Unavailable():
             return fault
+        case OSError() | sqlite3.Error():  # of a disk, a lock or a file; questions have made theirs a Failure before
+            return Unavailable("The server", "has trouble with a file that only its log names", "try again later")
         case RequestValidationError():
             return _from_validation(fault.errors())
         case HTTPException():
@@ -96,16 +107,18 @@ def classify_fault(fault: Exception) -> Refusal | Failure | None:
     return None
 
 
-def render_problem(error: Refusal | Failure) -> Response:
-    """A refusal or failure as a JSON reply."""
+def render_problem(error: Problem) -> Response:
+    """An error as a JSON reply."""
     return json_response(problem_record(error), status_of(error), headers_of(error))
 
 
-def headers_of(error: Refusal | Failure) -> dict[str, str]:
+def headers_of(error: Problem) -> dict[str, str]:
     """Headers of an error: when to retry, how to sign in, whether the connection ends."""
     status, headers = status_of(error), {}
     if isinstance(error, RetryLater):
         headers["Retry-After"] = str(error.seconds)
+    elif isinstance(error, Unavailable):
+        headers["Retry-After"] = str(error.retry_seconds)
     elif isinstance(error, Refusal) and status in (429, 503):
         headers["Retry-After"] = str(_RETRY_SECONDS.get(error.code, 1))
     if status == 401:
@@ -124,7 +137,7 @@ def _from_validation(errors: Sequence[Any]) -> Refusal:
     return malformed_request(what, f"is not as it should be: {says[:1].lower()}{says[1:]}")
 
 
-def _from_http(fault: HTTPException) -> Refusal | Failure | None:
+def _from_http(fault: HTTPException) -> Refusal | None:
     if fault.status_code == 404:
         return Refusal(
             "The address", "names nothing here", "see /api/v1/openapi.json for what is", code="unknown_route"

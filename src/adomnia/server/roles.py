@@ -19,6 +19,7 @@ Roles = frozenset[Role] | None
 
 ROUTES: dict[Route, Roles] = {
     ("GET", f"{API}/health"): ANYBODY,
+    ("GET", f"{API}/ready"): ANYBODY,
     ("POST", f"{API}/sign-in"): ANYBODY,
     ("POST", f"{API}/sign-in/link"): ANYBODY,
     ("POST", f"{API}/sign-out"): SIGNED_IN,

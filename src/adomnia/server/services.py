@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from adomnia.server.running.logs import Logs
     from adomnia.server.running.metrics import Metrics
     from adomnia.server.running.rate_limiter import RateLimiter
+    from adomnia.server.running.readiness import Readiness
     from adomnia.server.running.served_dataset import ServedDataset
     from adomnia.server.running.thread_pool import FairThreadPool
     from adomnia.server.running.time_buckets import TimeBuckets
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Services:
-    """What the routes of a worker use: settings, users, the dataset, thread pools, limits, metrics and logs.
+    """What the routes of a worker use: settings, users, the dataset, thread pools, limits, metrics, logs and readiness.
 
     Questions that may read data run in `time_buckets`, password hashing in `password_pool`, and everything else in
     `pool`, which therefore never waits for either.
@@ -33,6 +34,7 @@ class Services:
     rate_limiter: RateLimiter
     metrics: Metrics
     logs: Logs
+    readiness: Readiness
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -11,7 +13,7 @@ from adomnia.curator.profiles import add_profiles
 from adomnia.engines.contract import silent
 from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import Ledger
 from adomnia.noise import SystemBits
 from adomnia.privacy.filters import Budget
@@ -93,8 +95,18 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
     place = Path(folder)
     catalog = read_catalog(place)
     check_views(catalog)
-    engine = load_engine().open(catalog, place / STATE, progress, limits)
-    return Curator(catalog, engine, open_ledger(catalog, place / STATE / LEDGER), SystemBits(), progress)
+    try:
+        engine = load_engine().open(catalog, place / STATE, progress, limits)
+    except OSError as error:
+        says = "is full" if error.errno in {ENOSPC, EDQUOT} else "cannot be written"
+        fix = "free space, or let this process write it"
+        raise Unavailable(f"The disk of {STATE}, the folder of the index,", says, fix) from error
+    with ExitStack() as opened:  # closed again if what follows fails: it may be tried often
+        opened.callback(engine.close)
+        ledger = opened.enter_context(open_ledger(catalog, place / STATE / LEDGER))
+        curator = Curator(catalog, engine, ledger, SystemBits(), progress)
+        opened.pop_all()
+    return curator
 
 
 def rehearse(catalog: Catalog) -> Curator:

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.wire.models import Reply
 
 FAILURE = "failure"
@@ -27,20 +27,21 @@ class ProblemReply(Reply):
     error: Problem
 
 
-def problem_record(error: Refusal | Failure, request_id: str | None = None) -> dict[str, Any]:
+def problem_record(error: Refusal | Failure | Unavailable, request_id: str | None = None) -> dict[str, Any]:
     """The error as plain data."""
     if isinstance(error, Failure):
         why, fix = "failed", "try the same request id later, it may only have taken long; a new one is paid again"
-        refusal, request_id = Refusal("The request", why, fix, code=FAILURE), error.request_id or request_id
+        told: Refusal | Unavailable = Refusal("The request", why, fix, code=FAILURE)
+        request_id = error.request_id or request_id
     else:
-        refusal = error
-    said = {"code": refusal.code, "what": refusal.what, "why": refusal.why, "fix": refusal.fix}
-    place = None if refusal.position is None else list(refusal.position)
+        told = error
+    said = {"code": told.code, "what": told.what, "why": told.why, "fix": told.fix}
+    place = list(told.position) if isinstance(told, Refusal) and told.position is not None else None
     return {"error": {**said, "position": place, "request_id": request_id}}
 
 
-def error_of(record: Any) -> Refusal | Failure:  # noqa: ANN401 - whatever the server sent; ValueError if not this
-    """The error that `problem_record` wrote."""
+def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavailable:  # noqa: ANN401 - whatever came
+    """The error that `problem_record` wrote, or a ValueError; with a status that says `later`, it is Unavailable."""
     told = record.get("error") if isinstance(record, dict) else None
     if not isinstance(told, dict) or not all(
         isinstance(told.get(name), str) for name in ("code", "what", "why", "fix")
@@ -52,6 +53,8 @@ def error_of(record: Any) -> Refusal | Failure:  # noqa: ANN401 - whatever the s
     position = told.get("position")
     place = None if position is None else (int(position[0]), int(position[1]))
     what, why, fix = (_printable(told[name]) for name in ("what", "why", "fix"))
+    if later:
+        return Unavailable(what, why, fix, told["code"])
     return Refusal(what, why, fix, place, code=told["code"])
 
 

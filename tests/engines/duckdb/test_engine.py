@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from types import SimpleNamespace
 
 import duckdb
 import pytest
 
 from adomnia.engines.contract import Engine, Statement
 from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb import engine as engine_module
 from adomnia.engines.limits import Limits
-from adomnia.errors import Failure
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
@@ -202,3 +205,21 @@ def test_a_fault_of_the_engine_while_building_says_nothing(monkeypatch):
     with pytest.raises(Failure) as failed:
         DuckDB.load(catalog(TRIPS), {"people": frame([], TRIPS.columns)})
     assert failed.value.__context__ is None
+
+
+def test_an_index_that_cannot_be_written_is_told_without_its_folder(tmp_path):
+    says = "The index cannot be written to the disk of its folder"
+    with duckdb.connect() as builder, pytest.raises(Unavailable, match=says) as trouble:
+        engine_module._execute_on_disk(builder, f"ATTACH '{tmp_path}/missing/index.duckdb' AS own")
+    assert str(tmp_path) not in "".join(traceback.format_exception(trouble.value))
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"), [("Could not write: No space left on device", Unavailable), ("cannot read", Refusal)]
+)
+def test_a_full_disk_is_not_taken_for_a_file_that_cannot_be_read(message, kind):
+    def build():
+        raise duckdb.IOException(message)
+
+    with pytest.raises(kind):
+        engine_module._guard(SimpleNamespace(name="people.csv"), build)

@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from adomnia.errors import Refusal
+from adomnia.errors import Unavailable
 from adomnia.ledger import sqlite
 from adomnia.server.access import ACCESS, Access, Role
 from server.access.trials import HERE, PASSWORD
@@ -20,8 +20,8 @@ def hurry(monkeypatch) -> None:
     monkeypatch.setattr(sqlite, "monotonic", lambda: 600 * monotonic())
 
 
-def refusal_of(folder) -> Refusal:
-    with pytest.raises(Refusal) as refused:
+def refusal_of(folder) -> Unavailable:
+    with pytest.raises(Unavailable) as refused:
         Access.open(folder).users()
     return refused.value
 
@@ -63,21 +63,21 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
 def test_a_closed_file_is_refused(tmp_path, caplog):
     access = Access.open(tmp_path)
     access.close()
-    with pytest.raises(Refusal, match="only the log names") as refused:
+    with pytest.raises(Unavailable, match="only the log names") as refused:
         access.users()
     assert refused.value.code == "access"
-    assert caplog.messages == ["access.sqlite: ProgrammingError"]
+    assert caplog.messages == ["The file of users is in trouble: ProgrammingError, access.sqlite"]
 
 
 def test_who_cannot_write_in_time_is_told_to_try_again(tmp_path, monkeypatch):
     hurry(monkeypatch)
     with Access.open(tmp_path) as access, closing(sqlite3.connect(tmp_path / ACCESS, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(Unavailable) as refused:
             access.add_user("alice", Role.ANALYST)
         assert refused.value.code == "busy"
         assert access.users() == []
-        with pytest.raises(Refusal, match="is locked by another program"):
+        with pytest.raises(Unavailable, match="is locked by another program"):
             Access.open(tmp_path)
         other.execute("ROLLBACK")
         access.add_user("alice", Role.ANALYST)
@@ -122,7 +122,7 @@ def test_a_full_disk_changes_nothing(access):
     page_count = access._database._writer.execute("PRAGMA page_count").fetchone()[0]
     access._database._writer.execute(f"PRAGMA max_page_count = {page_count}")
     added = []
-    with pytest.raises(Refusal, match="no room left"):
+    with pytest.raises(Unavailable, match="no room left"):
         for number in range(1000):
             access.add_user(f"{number:0>100}", Role.AUDITOR)
             added.append(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from adomnia.errors import Unavailable
 from adomnia.server.access import Role
 from kit import house
 
@@ -13,6 +14,36 @@ API, DATASET = house.API, house.DATASET
 def test_health_says_that_it_is_there_and_nothing_else(shared_house):
     response = shared_house.ask(None, "GET", f"{API}/health")
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
+
+
+def test_ready_says_whether_questions_can_be_answered_and_if_not_why(own_house, tmp_path):
+    readiness = own_house.services.readiness
+    readiness.check()
+    readiness.tell()
+    response = own_house.ask(None, "GET", f"{API}/ready")
+    assert (response.status_code, response.json()) == (200, {"status": "ready"})
+    with own_house.services.dataset.curator() as curator:
+        curator.engine.close()
+        curator.ledger.close()
+        curator.ledger._writer.trouble = Unavailable("The ledger", "is at /secret/path", "mend it")
+    readiness.check()
+    readiness.tell()
+    response = own_house.ask(None, "GET", f"{API}/ready")
+    error = response.json()["error"]
+    assert (response.status_code, error["code"], response.headers["retry-after"]) == (503, "not_ready", "1")
+    assert error["why"] == "is not ready: the ledger cannot be written; the index is not open"
+    assert own_house.ask(None, "GET", f"{API}/health").status_code == 200
+
+
+def test_trouble_of_the_ledger_is_a_503_on_every_route_that_needs_it(own_house):
+    with own_house.services.dataset.curator() as curator:
+        curator.ledger._writer.trouble = Unavailable("The ledger", "is full", "free space")
+        curator.ledger._writer._blocked = True
+    paid = own_house.query("alice")
+    routes = [("alice", f"{DATASET}/budget"), ("olga", f"{DATASET}/accounts"), ("audrey", f"{API}/metrics")]
+    for response in (paid, *(own_house.ask(name, "GET", path) for name, path in routes)):
+        assert (response.status_code, response.json()["error"]["why"]) == (503, "is full")
+        assert response.headers["retry-after"] == "1"
 
 
 def test_everybody_sees_the_dataset(shared_house):

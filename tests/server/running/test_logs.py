@@ -144,3 +144,26 @@ def test_what_ends_a_thread_is_told_by_its_class_alone(out):
 def test_nobody_fills_the_log_with_what_is_not_http(out):
     logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
     assert out.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault", "file"),
+    [
+        (("SQLITE_IOERR_FSYNC", "ledger.sqlite"), "SQLITE_IOERR_FSYNC", "ledger.sqlite"),
+        (("ENOSPC", "ledger.sqlite.anchor"), "ENOSPC", "ledger.sqlite.anchor"),
+        (("SQLITE_SECRET", "salaries.sqlite"), None, None),
+        ((7, "ledger.sqlite of alice"), None, None),
+    ],
+)
+def test_an_error_of_a_file_is_named_with_the_file_and_nothing_else_is(taken_over, out, arguments, fault, file):
+    logging.getLogger("adomnia.ledger").error("The ledger is in trouble: %s, %s", *arguments)
+    (line,) = lines(out)
+    assert (line.get("fault"), line.get("file")) == (fault, file)
+
+
+def test_a_log_that_cannot_be_written_keeps_nobody_from_answering(monkeypatch):
+    class Full(io.StringIO):
+        def write(self, _):
+            raise OSError(28, "No space left on device")
+
+    Logs(Settings(Path("study")), Full()).write("info", event="request")

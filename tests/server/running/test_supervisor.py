@@ -8,13 +8,15 @@ import socket
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
+from types import SimpleNamespace
 
 import pytest
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.server.running import supervisor as module
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.supervisor import CUT_SHORT, ENDED, StartCallbacks, Supervisor
+from adomnia.server.running.worker_states import Stage
 from adomnia.server.settings import Settings
 
 PATIENCE = 30.0
@@ -111,6 +113,66 @@ def test_a_worker_that_dies_is_started_again_at_its_place(supervisor, worker, lo
     assert ears.names == ["study"]
 
 
+SERVES = """
+import struct
+def sign():
+    with open(os.path.join(sys.argv[2], "workers"), "r+b") as states:
+        states.seek(24 * int(place))
+        states.write(struct.pack("<QQQ", round(1000 * time.monotonic()), 2, 0))
+"""
+
+
+def test_a_worker_without_a_sign_of_life_is_replaced_and_others_are_not(supervisor, worker, log, monkeypatch):
+    monkeypatch.setattr(module, "HUNG_SECONDS", 0.5)
+    # The first one at place 1 gives one sign of life and then hangs.
+    hangs = 'first = not os.path.exists(sys.argv[2] + "/hung")\nif place == "1" and first:\n'
+    hangs += '    open(sys.argv[2] + "/hung", "w").close()\n    sign()\n    time.sleep(60)\n'
+    lives = "while True:\n    sign()\n    time.sleep(0.05)"
+    worker(START + SERVES + 'say(ready="study")\n' + hangs + lives)
+    ears = Ears(*[signal.SIGCONT] * 10, signal.SIGTERM)
+    assert supervisor.run(ears.callbacks()) == ENDED
+    told = [(event["event"], event.get("status")) for event in events(log)]
+    assert told.count(("worker hung", None)) == 1
+    assert told.count(("worker died", -9)) == 1
+    assert told.count(("worker started", None)) == 3
+
+
+def test_after_a_pause_of_its_own_it_gives_workers_time(supervisor, monkeypatch):
+    killed = []
+    process = SimpleNamespace(pid=1, poll=lambda: None, kill=lambda: killed.append(1), wait=lambda: None)
+    supervisor._workers = [SimpleNamespace(place=0, process=process)]
+    supervisor._states.write(0, Stage.SERVING)
+    for moment, wanted in ((100.0, 0), (100.5, 0), (109.9, 0), (110.5, 0), (120.6, 0)):
+        monkeypatch.setattr(module, "monotonic", lambda moment=moment: moment + 10**6)
+        supervisor._kill_hung()
+        assert len(killed) == wanted  # each turn comes after a pause but the second, which comes too early
+    for step in range(12):
+        monkeypatch.setattr(module, "monotonic", lambda step=step: 10**6 + 120.6 + 0.9 * (step + 1))
+        supervisor._kill_hung()
+    assert killed
+
+
+def test_where_no_worker_serves_any_more_the_parent_answers(supervisor, worker, tmp_path):
+    # All serve, then end for good; those that follow never serve.
+    first = 'import pathlib\nmark = pathlib.Path(sys.argv[2], "done" + place)\n'
+    first += 'if mark.exists(): time.sleep(60)\nmark.touch()\nsign()\nsay(ready="study")\ntime.sleep(0.4)\n'
+    worker(START + SERVES + first)
+    replies, address = [], supervisor._listener.getsockname()
+
+    def call():
+        while not replies:
+            with socket.create_connection(address, timeout=20) as line:
+                line.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                replies.append(line.recv(12))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def ready(_name):
+        Thread(target=call, daemon=True).start()
+
+    assert supervisor.run(StartCallbacks(lambda *_: None, ready)) == ENDED
+    assert replies == [b"HTTP/1.1 503"]
+
+
 def test_workers_that_die_all_the_time_stop_the_server(supervisor, worker, log):
     worker("raise SystemExit(3)")
     with pytest.raises(Refusal, match="died more than 10 times within a minute") as refused:
@@ -122,7 +184,11 @@ def test_workers_that_die_all_the_time_stop_the_server(supervisor, worker, log):
 
 @pytest.mark.parametrize(
     ("record", "fault"),
-    [({"what": "The catalog", "why": "is wrong", "fix": "mend it", "code": "x"}, Refusal), (None, Failure)],
+    [
+        ({"kind": "refusal", "what": "The catalog", "why": "is wrong", "fix": "mend it", "code": "x"}, Refusal),
+        ({"kind": "trouble", "what": "The ledger", "why": "is full", "fix": "free space", "code": "x"}, Unavailable),
+        (None, Failure),
+    ],
 )
 def test_what_the_first_workers_cannot_open_is_refused(supervisor, worker, record, fault):
     worker(START + f"say(refused={record!r})\ntime.sleep(60)")

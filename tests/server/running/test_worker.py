@@ -16,6 +16,7 @@ from adomnia.server.running import worker
 from adomnia.server.running.acceptor import ConnectionCounts
 from adomnia.server.running.channel import ControlChannel
 from adomnia.server.running.logs import Logs
+from adomnia.server.running.worker_states import WorkerStates
 from adomnia.server.settings import Settings
 from adomnia.session.curator import open_folder
 from kit.example import write_example
@@ -53,7 +54,8 @@ def start_services(hospital, tmp_path, said, log):
 
     def services(**chosen):
         settings = Settings(hospital, **chosen)
-        opened.append(worker.open_services(settings, Logs(settings, log), said[1]))
+        states = WorkerStates.open(tmp_path, settings.workers)
+        opened.append(worker.open_services(settings, Logs(settings, log), said[1], states, 0))
         return opened[-1]
 
     yield services

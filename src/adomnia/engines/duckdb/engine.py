@@ -31,7 +31,7 @@ from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_
 from adomnia.engines.index.columns import columns_to_keep
 from adomnia.engines.limits import USUAL, Limits
 from adomnia.engines.render import render, render_rows
-from adomnia.errors import AdomniaError, Failure, Refusal
+from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.noise import Integers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
@@ -40,6 +40,7 @@ from adomnia.privacy.units import ROW
 _Read = TypeVar("_Read")
 
 _FAULTS = (duckdb.Error, ArrowException, LookupError, ValueError, TypeError, OverflowError)
+_FULL = "No space left on device"
 _LOCKS = (
     QUIET,
     # It simplifies conditions by the least and the greatest values that columns hold, and forgets the NULLs that their
@@ -128,6 +129,12 @@ class DuckDB:
             return cursor.execute(statement.text, list(statement.parameters)).fetchmany(most)
         raise Failure()
 
+    def is_open(self) -> bool:
+        with suppress(duckdb.Error, Failure), self._running.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            return True
+        return False
+
     def close(self) -> None:
         """Let go of the index; what still runs fails."""
         self._running.close()
@@ -145,9 +152,21 @@ def _settings(spill: str, limits: Limits) -> dict[str, str | bool | int | float 
 def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, limits: Limits) -> None:
     with duckdb.connect(config=_settings(str(path.with_name("spill")), limits)) as builder:
         sources = _files(catalog, _indexed(catalog), builder)
-        builder.execute(f'ATTACH {text_literal(str(path))} AS " index"')
+        _execute_on_disk(builder, f'ATTACH {text_literal(str(path))} AS " index"')
         _build(catalog, sources, IndexWriter(make_runner(builder), '" index".main', key, DUCKDB), progress)
-        builder.execute('DETACH " index"')
+        _execute_on_disk(builder, 'DETACH " index"')
+
+
+def _execute_on_disk(builder: duckdb.DuckDBPyConnection, statement: str) -> None:
+    with suppress(duckdb.Error):
+        builder.execute(statement)
+        return
+    raise _disk_trouble()  # out here it carries no cause, whose words name the folder
+
+
+def _disk_trouble() -> Unavailable:
+    fix = "free space there, or let this process write it"
+    return Unavailable("The index", "cannot be written to the disk of its folder", fix)
 
 
 def _indexed(catalog: Catalog) -> list[Table]:
@@ -179,8 +198,8 @@ def _guard(source: TableSource, build: Callable[[], None]) -> None:
     fault: AdomniaError
     try:
         return build()
-    except (duckdb.InvalidInputException, duckdb.IOException):
-        fault = unreadable_source(source.name)
+    except (duckdb.InvalidInputException, duckdb.IOException) as error:
+        fault = _disk_trouble() if _FULL in str(error) else unreadable_source(source.name)
     except duckdb.Error:
         fault = Failure()
     raise fault  # out here it carries no cause, whose words may quote a row

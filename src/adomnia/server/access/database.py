@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from adomnia.errors import Refusal
+from adomnia.errors import Unavailable
 from adomnia.ledger.sqlite import (
     FileFormat,
     Trouble,
@@ -18,6 +18,8 @@ from adomnia.ledger.sqlite import (
     execute_patiently,
     explain_error,
     is_new,
+    name_error,
+    name_file,
     write_transaction,
 )
 
@@ -161,7 +163,7 @@ class Database:
 
     def _write(self, name: str, write: Callable[[AccessTransaction], None]) -> None:
         try:
-            with suppress(Refusal), self.transaction() as transaction:  # logged; the next request defers it again
+            with suppress(Unavailable), self.transaction() as transaction:  # logged; the next request defers it again
                 write(transaction)
         finally:
             self._deferred.discard(name)
@@ -175,9 +177,9 @@ class Database:
 
 @contextmanager
 def _explain_errors() -> Iterator[None]:
-    """Turn errors of the file into refusals for the owner; the log has their names."""
+    """Turn errors of the file into ones for the owner; the log has their names."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        _log.error("access.sqlite: %s", getattr(error, "sqlite_errorname", type(error).__name__))
+        _log.error("The file of users is in trouble: %s, %s", name_error(error), name_file(error, "access.sqlite"))
         raise explain_error(error, ACCESS_FORMAT) from error

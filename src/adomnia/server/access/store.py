@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
-from adomnia.errors import Refusal
+from adomnia.errors import AdomniaError, Refusal
 from adomnia.server.access import browser_sessions, credentials, links, login_attempts, passwords, tokens, users
 from adomnia.server.access.clock import Clock
 from adomnia.server.access.credentials import CredentialKind
@@ -196,8 +196,8 @@ class Access:
                 attempt = login_attempts.count(transaction, name, address)
             try:
                 yield
-            except Refusal as refusal:
-                if refusal.code != login_attempts.LOGIN_FAILED:
+            except AdomniaError as error:
+                if not isinstance(error, Refusal) or error.code != login_attempts.LOGIN_FAILED:
                     self._clear_attempt(attempt)
                 raise
             self._clear_attempt(attempt)

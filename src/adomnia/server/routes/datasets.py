@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
+from adomnia.errors import Unavailable
 from adomnia.server.access import Role
 from adomnia.server.encoding import encode_json, json_response
 from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of, visitor_of
@@ -13,8 +14,16 @@ from adomnia.wire.catalogs import catalog_record
 
 
 async def health() -> Response:
-    """Whether the server is there; open to all, and says nothing else."""
+    """Whether a worker is there; open to all, and says nothing else."""
     return json_response({"status": "ok"})
+
+
+async def ready(request: Request) -> Response:
+    """Whether questions can be answered now; if not, 503 and what is wrong, in words for anybody."""
+    problems = services_of(request).readiness.list_problems()
+    if problems:
+        raise Unavailable("The server", f"is not ready: {'; '.join(problems)}", "see its log", code="not_ready")
+    return json_response({"status": "ready"})
 
 
 async def datasets(request: Request) -> Response:

@@ -10,7 +10,7 @@ from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import Response
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.noise import SystemBits
 from adomnia.server.encoding import encode_answer, encode_batch, encode_json, encode_pasts
 from adomnia.server.problems import route_of
@@ -68,8 +68,8 @@ class QuestionJob:
             with self.services.dataset.lease() as edition:
                 check_dataset(edition.curator, self.dataset, self.visitor)
                 return ask(edition.curator.session(self.visitor.name), edition)
-        except Refusal:
-            self.services.metrics.count_question("refused")
+        except (Refusal, Unavailable) as reason:
+            self.services.metrics.count_question("refused" if isinstance(reason, Refusal) else "unavailable")
             raise
         except Exception as fault:  # noqa: BLE001 - what went wrong after data was read must not be shown
             self.services.metrics.count_question("failed")

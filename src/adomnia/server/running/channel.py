@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from adomnia.errors import AdomniaError, Failure, Refusal
+from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 
 if TYPE_CHECKING:
     import socket
@@ -48,12 +48,16 @@ class ControlChannel:
 
 
 def fault_to_record(fault: AdomniaError) -> dict[str, str] | None:
-    """A refusal as plain data; None for a failure, which has no details."""
-    if not isinstance(fault, Refusal):
+    """A refusal or trouble as plain data; None for a failure, which has no details."""
+    if not isinstance(fault, Refusal | Unavailable):
         return None
-    return {"what": fault.what, "why": fault.why, "fix": fault.fix, "code": fault.code}
+    kind = "refusal" if isinstance(fault, Refusal) else "trouble"
+    return {"kind": kind, "what": fault.what, "why": fault.why, "fix": fault.fix, "code": fault.code}
 
 
 def fault_from_record(record: dict[str, str] | None) -> AdomniaError:
-    """The refusal or failure that `fault_to_record` was given."""
-    return Failure() if record is None else Refusal(record["what"], record["why"], record["fix"], code=record["code"])
+    """The error that `fault_to_record` was given."""
+    if record is None:
+        return Failure()
+    kind = Refusal if record["kind"] == "refusal" else Unavailable
+    return kind(record["what"], record["why"], record["fix"], code=record["code"])

@@ -5,12 +5,12 @@ The parser has none of them: a caller could send headers for ever, or never.
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from adomnia.server.running.addresses import network_of
+from adomnia.server.running.raw_replies import raw_reply
 
 if TYPE_CHECKING:
     import asyncio
@@ -105,25 +105,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _reject(self, status: int, code: str, why: str, fix: str) -> None:
         self._end_head()
-        self.transport.write(_reply(status, code, why, fix))
+        what = "The server" if code == "overload" else "The request"
+        self.transport.write(raw_reply(status, code, what, why, fix))
         self.transport.close()
-
-
-def _reply(status: int, code: str, why: str, fix: str) -> bytes:
-    what = "The server" if code == "overload" else "The request"
-    fields: dict[str, Any] = {"code": code, "what": what, "why": why, "fix": fix, "position": None, "request_id": None}
-    body = json.dumps({"error": fields}).encode()
-    head = [
-        f"HTTP/1.1 {status} {_PHRASES[status]}",
-        "content-type: application/json",
-        f"content-length: {len(body)}",
-        "cache-control: no-store",
-        "x-content-type-options: nosniff",
-        "content-security-policy: default-src 'none'; frame-ancestors 'none'",
-        "connection: close",
-        *(["retry-after: 1"] if status == 503 else []),
-    ]
-    return "\r\n".join([*head, "", ""]).encode() + body
-
-
-_PHRASES = {400: "Bad Request", 431: "Request Header Fields Too Large", 503: "Service Unavailable"}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import math
+import sqlite3
 import sys
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,7 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FIELDS", "Logs", "known_method"]
 
-FIELDS = ("event", "method", "route", "status", "user", "milliseconds", "request_id", "fault", "worker", "why")
+FIELDS = ("event", "method", "route", "status", "user", "milliseconds", "request_id", "fault", "file", "worker", "why")
+FILES = frozenset(
+    ("access.sqlite", *(f"ledger.sqlite{end}" for end in ("", "-wal", "-shm", ".anchor", ".anchor.new", ".lock")))
+)
+"""The files that may be named; any other name might be somebody's."""
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"))
 
 
@@ -63,7 +70,7 @@ class Logs:
         """Write one line."""
         kept = {name: fields[name] for name in FIELDS if fields.get(name) is not None}
         line = json.dumps({"time": self._clock().isoformat(timespec="milliseconds"), "level": level, **kept})
-        with self._lock:
+        with self._lock, suppress(OSError):  # a log on a full disk keeps nobody from answering
             self._out.write(f"{line}\n")
             self._out.flush()
 
@@ -93,13 +100,15 @@ class _Handler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         fault = record.exc_info[0] if record.exc_info else None
-        named = next((name for name in map(_exception_name, _arguments(record)) if name), None)
+        named = next((name for name in map(_error_name, _arguments(record)) if name), None)
+        file = next((name for name in _arguments(record) if isinstance(name, str) and name in FILES), None)
         words = record.msg if isinstance(record.msg, str) else type(record.msg).__name__
         self._logs.write(
             record.levelname.lower(),
             event=record.name,
             why=words.strip().partition("\n")[0] if _has_fixed_message(record) else None,
             fault=fault.__name__ if fault else named,
+            file=file,
         )
 
 
@@ -112,11 +121,14 @@ def _arguments(record: logging.LogRecord) -> tuple[object, ...]:
     return record.args if isinstance(record.args, tuple) else ()
 
 
-def _exception_name(argument: object) -> str | None:
-    """The class name of an exception, given the exception or that name."""
+def _error_name(argument: object) -> str | None:
+    """The class of an exception, given the exception or its name, or the name of an error of SQLite or the system."""
     if isinstance(argument, BaseException):
         return type(argument).__name__
-    return argument if isinstance(argument, str) and argument in set(_exception_names(BaseException)) else None
+    if not isinstance(argument, str):
+        return None
+    known = argument in errno.errorcode.values() or (argument.startswith("SQLITE_") and hasattr(sqlite3, argument))
+    return argument if known or argument in set(_exception_names(BaseException)) else None
 
 
 def _exception_names(kind: type[BaseException]) -> Iterator[str]:

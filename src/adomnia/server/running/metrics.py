@@ -43,6 +43,9 @@ class Metrics:
             "adomnia_requests", "Requests by method, route and status.", ("method", "route", "status"), registry=own
         )
         self._questions = Counter("adomnia_questions", "Questions by outcome.", ("outcome",), registry=own)
+        self._ledger_errors = Counter(
+            "adomnia_ledger_errors", "Errors of the ledger's files by the name of the error.", ("kind",), registry=own
+        )
         self._seconds = Histogram(
             "adomnia_question_seconds",
             "Times of requests that read data, each rounded up to the edge of its time bucket.",
@@ -52,6 +55,7 @@ class Metrics:
         self._waiting = _gauge("adomnia_questions_waiting", "Questions in the queues of all workers.", own)
         self._running = _gauge("adomnia_questions_running", "Questions that threads are working on.", own)
         _gauge("adomnia_workers", "Worker processes that are alive.", own).set(1)
+        _take_room()
 
     def count_request(self, summary: RequestSummary) -> None:
         """Count a request; the time of one that reads data is told by its edge, so that sums tell no more."""
@@ -62,6 +66,10 @@ class Metrics:
     def count_question(self, outcome: str) -> None:
         """Count a question by its outcome."""
         self._questions.labels(outcome).inc()
+
+    def count_ledger_error(self, kind: str) -> None:
+        """Count an error of the ledger's files by the name that SQLite or the operating system has for it."""
+        self._ledger_errors.labels(kind).inc()
 
     def set_load(self, waiting: int, running: int) -> None:
         """Say how many questions wait and run in this worker now."""
@@ -80,6 +88,14 @@ class Metrics:
         files = [str(path) for path in sorted(Path(folder).glob("*.db")) if _size(path)]
         merged: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
         return merged
+
+
+def _take_room() -> None:
+    """Take room on the disk for the counts of this process: on one that is full later, writing them would end it."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    for path in [] if folder is None else Path(folder).glob(f"*_{os.getpid()}.db"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
 class _Families:

@@ -9,7 +9,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.read import FILE
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import AdomniaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,7 +118,7 @@ class ServedDataset:
         self._pause = min(2 * self._pause + 1, _LONGEST_PAUSE) if again else 0
         try:
             fresh = self._open(text)
-        except (Refusal, Failure) as fault:
+        except AdomniaError as fault:
             self._keep(str(fault))
         except Exception as fault:  # noqa: BLE001 - whatever is wrong with the new version, the old one answers
             self._keep(f"The catalog could not be opened: {type(fault).__name__}.")

@@ -1,4 +1,4 @@
-"""The parent process: starts the workers on one socket, restarts those that die, and stops all of them at a signal."""
+"""The parent process: starts the workers on one socket, replaces those that die or hang, and stops all at a signal."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from adomnia.errors import Refusal
 from adomnia.server.running.channel import ControlChannel, fault_from_record
 from adomnia.server.running.run_folder import FOLDER_VARIABLE, remove_gauges
+from adomnia.server.running.stand_in import StandIn
+from adomnia.server.running.worker_states import HUNG_SECONDS, WorkerStates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +33,7 @@ MOST_DEATHS = 10
 DEATH_SECONDS = 60.0
 ENDED, CUT_SHORT = 0, 1
 _TICK_SECONDS = 0.05
+_PAUSE_SECONDS = 1.0  # of this process: meanwhile its workers may have been paused as well
 _GRACE_SECONDS = 5.0  # beyond the limit of a question, for a worker to close its files
 
 
@@ -58,20 +61,26 @@ class Supervisor:
         self._workers: list[_Worker] = []
         self._deaths: deque[float] = deque(maxlen=MOST_DEATHS + 1)
         self._signals: list[int] = []
-        self._announced = False
+        self._announced = self._has_served = False
+        self._states = WorkerStates.open(run_folder, settings.workers)
+        self._stand_in = StandIn(settings, listener)
+        self._turned = self._watched_since = monotonic()
 
     def run(self, callbacks: StartCallbacks) -> int:
         """Run until a signal, and return the exit code. Raise the refusal of the first workers, if there is one."""
         for each in (signal.SIGTERM, signal.SIGINT):
             signal.signal(each, self._on_signal)
+        self._stand_in.start()
         try:
             self._start_missing()
             while not self._signals:
                 sleep(_TICK_SECONDS)
+                self._kill_hung()
                 for worker in self._workers:
                     for message in worker.channel.receive():
                         self._handle(worker, message, callbacks)
                 self._start_missing()
+                self._stand_in_if_needed()
         finally:
             code = self._stop()
         return code
@@ -79,10 +88,30 @@ class Supervisor:
     def _on_signal(self, sig: int, _frame: FrameType | None) -> None:
         self._signals.append(sig)
 
+    def _kill_hung(self) -> None:
+        """Kill workers that gave no sign of life for too long; not right after a pause of this process itself."""
+        now = monotonic()
+        if now - self._turned > _PAUSE_SECONDS:
+            self._watched_since = now
+        self._turned = now
+        for worker in self._workers:
+            seen = self._states.read(worker.place).seen
+            if seen and now - max(seen, self._watched_since) > HUNG_SECONDS and worker.process.poll() is None:
+                self._logs.write("error", event="worker hung", worker=worker.process.pid)
+                worker.process.kill()
+                worker.process.wait()
+
+    def _stand_in_if_needed(self) -> None:
+        """Answer in place of workers if none serves any more; before the first one does, callers wait for it."""
+        serving = any(self._states.read(worker.place).is_serving() for worker in self._workers)
+        self._has_served = self._has_served or serving
+        self._stand_in.answer(self._has_served and not serving)
+
     def _start_missing(self) -> None:
         """Replace workers that died, unless they die so often that this does not help."""
         for worker in [worker for worker in self._workers if worker.process.poll() is not None]:
             self._workers.remove(worker)
+            self._states.clear(worker.place)
             worker.channel.close()
             remove_gauges(self._run_folder, worker.process.pid)
             self._logs.write("error", event="worker died", worker=worker.process.pid, status=worker.process.returncode)
@@ -112,7 +141,7 @@ class Supervisor:
         match message:
             case {"step": step, "share": share} if not self._announced:
                 callbacks.progress(step, share)
-            case {"refused": record} if not self._announced:
+            case {"refused": record} if not (self._announced or self._has_served):
                 raise fault_from_record(record)
             case {"ready": name}:
                 worker.ready = True
@@ -122,6 +151,7 @@ class Supervisor:
 
     def _stop(self) -> int:
         """Let all workers finish; kill them at the second signal, or if they take too long."""
+        self._stand_in.stop()
         self._listener.close()
         for worker in self._workers:
             worker.process.terminate()

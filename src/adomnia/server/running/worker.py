@@ -9,15 +9,16 @@ import signal
 import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from time import sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import uvicorn
 
-from adomnia.errors import AdomniaError
+from adomnia.errors import AdomniaError, Unavailable
 from adomnia.pricing.policies import sets_price
 from adomnia.pricing.questions import Payment
 from adomnia.server.access import Access
@@ -28,14 +29,17 @@ from adomnia.server.running.http_protocol import MOST_CONNECTIONS, BoundedHttpPr
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.metrics import Metrics
 from adomnia.server.running.rate_limiter import RateLimiter
+from adomnia.server.running.readiness import Readiness, list_checks
 from adomnia.server.running.served_dataset import WATCH_SECONDS, ServedDataset
 from adomnia.server.running.thread_pool import FairThreadPool
 from adomnia.server.running.time_buckets import TimeBuckets
+from adomnia.server.running.worker_states import Stage, WorkerStates
 from adomnia.server.services import Services
 from adomnia.server.settings import Settings
 from adomnia.session.curator import STATE, open_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from adomnia.session.curator import Curator
@@ -47,43 +51,67 @@ _POOL_THREADS = 4  # for requests that read no data, which so never wait for tho
 _PASSWORD_THREADS, _PASSWORD_QUEUE = 2, 16  # passwords take much memory to hash
 _KEEP_ALIVE_SECONDS = 20
 _WARM_UP_EPSILON = 1e-6
+_SIGN_SECONDS = 0.5
+_Opened = TypeVar("_Opened")
 
 
-def open_services(settings: Settings, logs: Logs, channel: ControlChannel) -> Services:
+def open_services(
+    settings: Settings, logs: Logs, channel: ControlChannel, states: WorkerStates, place: int
+) -> Services:
     """Open the dataset and everything else that the routes use."""
-    metrics = Metrics(settings)
+    tell = _Retries(logs, channel)
+    metrics = tell.open(lambda: Metrics(settings))
     questions = FairThreadPool(settings.threads, settings.queue, metrics.set_load)
     time_buckets = TimeBuckets(questions, settings.bucket, settings.limit)
+    dataset = tell.open(lambda: _open_dataset(settings, time_buckets, logs, channel, metrics))
+    state = settings.folder / STATE
     return Services(
         settings=settings,
-        dataset=_open_dataset(settings, time_buckets, logs, channel),
-        access=Access.open(settings.folder / STATE, defer=ThreadPoolExecutor(1, "adomnia-access").submit),
+        dataset=dataset,
+        access=tell.open(lambda: Access.open(state, defer=ThreadPoolExecutor(1, "adomnia-access").submit)),
         pool=FairThreadPool(_POOL_THREADS, settings.queue),
         password_pool=FairThreadPool(_PASSWORD_THREADS, _PASSWORD_QUEUE),
         time_buckets=time_buckets,
         rate_limiter=RateLimiter(settings.rate, settings.burst),
         metrics=metrics,
         logs=logs,
+        readiness=Readiness(
+            states, place, list_checks(dataset, state), lambda why: logs.write("warning", event="ready", why=why)
+        ),
     )
 
 
-def _open_dataset(settings: Settings, time_buckets: TimeBuckets, logs: Logs, channel: ControlChannel) -> ServedDataset:
-    """Open the dataset, and retry while it cannot be opened: other workers may still serve the edition before."""
+@dataclass(frozen=True)
+class _Retries:
+    """Opens what this worker needs, again and again while it cannot: the cause may end, and others may still serve."""
 
+    logs: Logs
+    channel: ControlChannel
+
+    def open(self, opening: Callable[[], _Opened]) -> _Opened:
+        while True:
+            try:
+                return opening()
+            except AdomniaError as error:
+                fault = error
+            except OSError as error:
+                self.logs.log_fault("worker", error)
+                fault = Unavailable("The server", "has trouble with a file that only its log names", "mend its disk")
+            self.channel.send(refused=fault_to_record(fault))
+            self.logs.write("error", event="catalog", why=str(fault))
+            sleep(WATCH_SECONDS)
+
+
+def _open_dataset(
+    settings: Settings, time_buckets: TimeBuckets, logs: Logs, channel: ControlChannel, metrics: Metrics
+) -> ServedDataset:
     def open_curator(folder: Path) -> Curator:
         curator = open_folder(folder, lambda step, share: channel.send(step=step, share=share), settings.limits())
         curator.kernel.wait = time_buckets.wait_for_edge
+        curator.ledger.report_errors(metrics.count_ledger_error)
         return curator
 
-    while True:
-        try:
-            return ServedDataset(
-                settings.folder, open_curator, lambda level, why: logs.write(level, event="catalog", why=why)
-            )
-        except AdomniaError as fault:
-            channel.send(refused=fault_to_record(fault))
-            logs.write("error", event="catalog", why=str(fault))
-            sleep(WATCH_SECONDS)
+    return ServedDataset(settings.folder, open_curator, lambda level, why: logs.write(level, event="catalog", why=why))
 
 
 class _Server(uvicorn.Server):
@@ -113,6 +141,9 @@ class _Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         self._acceptor.publish()
+        self._services.readiness.tell()
+        if self._services.readiness.must_restart() and not self.should_exit:
+            self.finish()
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the form of a signal handler
@@ -125,6 +156,22 @@ class _Server(uvicorn.Server):
         self._services.pool.stop()
         self._services.password_pool.stop()
         self.should_exit = True
+
+
+class _StartingSigns:
+    """Gives signs of life while the worker starts; afterwards its event loop does."""
+
+    def __init__(self, states: WorkerStates, place: int) -> None:
+        self._states, self._place, self._over = states, place, Event()
+        Thread(target=self._give, name="adomnia-starting", daemon=True).start()
+
+    def end(self) -> None:
+        self._over.set()
+
+    def _give(self) -> None:
+        while not self._over.is_set():
+            self._states.write(self._place, Stage.STARTING)
+            self._over.wait(_SIGN_SECONDS)
 
 
 class _ParentWatch:
@@ -151,7 +198,10 @@ def main() -> None:
     Thread(target=watch.follow, args=(channel,), name="adomnia-parent", daemon=True).start()
     code = 1
     try:
-        services = open_services(settings, logs, channel)
+        states = WorkerStates.open(run_folder, settings.workers)
+        signs = _StartingSigns(states, place)
+        services = open_services(settings, logs, channel, states, place)
+        signs.end()
         _raise_file_limit()
         counts = ConnectionCounts.open(run_folder, settings.workers, place)
         watch.server = _Server(_config(services), services, counts, listener)
@@ -168,7 +218,9 @@ def main() -> None:
 def _serve(services: Services, server: _Server, channel: ControlChannel) -> None:
     Thread(target=_prepare, args=(services, channel), name="adomnia-warm-up", daemon=True).start()
     services.dataset.watch()
+    services.readiness.watch()
     server.run()
+    services.readiness.close()
     services.dataset.close()
     services.access.close()
 

@@ -1,0 +1,92 @@
+"""Answers in place of workers while none of them serves: 503, and when to come back, instead of silence."""
+
+from __future__ import annotations
+
+import select
+import socket
+import ssl
+from contextlib import suppress
+from threading import BoundedSemaphore, Event, Thread
+from typing import TYPE_CHECKING
+
+from adomnia.server.running.raw_replies import raw_reply
+
+if TYPE_CHECKING:
+    from adomnia.server.settings import Settings
+
+__all__ = ["StandIn"]
+
+REPLY = raw_reply(503, "unavailable", "The server", "has no worker that can answer now", "try again in 1 s")
+_MOST_AT_ONCE = 16  # more wait in the queue of the socket
+_CALLER_SECONDS = 2.0
+_WAIT_SECONDS = 0.1
+_HEAD_BYTES, _MOST_READS = 65_536, 64
+
+
+class StandIn:
+    """A thread of the parent that accepts connections from the listening socket, only while it is asked to."""
+
+    def __init__(self, settings: Settings, listener: socket.socket) -> None:
+        self._settings, self._listener = settings, listener
+        self._tls: ssl.SSLContext | None = None
+        self._wanted, self._ended = Event(), Event()
+        self._room = BoundedSemaphore(_MOST_AT_ONCE)
+        self._thread = Thread(target=self._accept, name="adomnia-stand-in", daemon=True)
+
+    def start(self) -> None:
+        if self._settings.certificate is not None:
+            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._tls.load_cert_chain(self._settings.certificate, self._settings.key)
+        self._thread.start()
+
+    def answer(self, wanted: bool) -> None:
+        """Answer from now on, or leave everything to the workers."""
+        if wanted:
+            self._wanted.set()
+        else:
+            self._wanted.clear()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._wanted.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _accept(self) -> None:
+        while self._wanted.wait() and not self._ended.is_set():
+            ready, _, _ = select.select([self._listener], [], [], _WAIT_SECONDS)
+            if not (ready and self._wanted.is_set() and self._room.acquire(timeout=_WAIT_SECONDS)):
+                continue
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:  # a worker was quicker, or the caller is gone
+                self._room.release()
+                continue
+            Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with suppress(OSError), connection:
+                connection.settimeout(_CALLER_SECONDS)
+                if self._tls is None:
+                    _reply(connection)
+                else:
+                    with self._tls.wrap_socket(connection, server_side=True) as encrypted:
+                        _reply(encrypted)
+        finally:
+            self._room.release()
+
+
+def _reply(connection: socket.socket) -> None:
+    """Read the head of a request, whatever it asks, and reply; the rest is read too, or the reply may be lost."""
+    head = b""
+    while b"\r\n\r\n" not in head and len(head) < _HEAD_BYTES:
+        piece = connection.recv(_HEAD_BYTES)
+        if not piece:
+            return
+        head += piece
+    connection.sendall(REPLY)
+    connection.shutdown(socket.SHUT_WR)
+    for _ in range(_MOST_READS):
+        if not connection.recv(_HEAD_BYTES):
+            return

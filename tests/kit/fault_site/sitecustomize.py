@@ -1,0 +1,14 @@
+"""Loaded by every Python that has this folder in its path: installs the faults that the environment names."""
+
+import os
+
+from adomnia.server.running import worker_states
+from kit import faults
+
+if faults.VARIABLE in os.environ:
+    faults.install()
+    worker_states.HUNG_SECONDS = 1.5  # tests have no time to wait longer
+
+    from adomnia.server.running import supervisor
+
+    supervisor.MOST_DEATHS = 1000  # and have more workers die than any server should see

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+from time import monotonic
+from types import SimpleNamespace
+
+import pytest
+
+from adomnia.server.running import readiness as module
+from adomnia.server.running.readiness import DISK, INDEX, LEDGER, MISSING, STUCK, Readiness, has_room
+from adomnia.server.running.worker_states import Stage, WorkerStates
+
+
+@pytest.fixture
+def states(tmp_path):
+    return WorkerStates.open(tmp_path, 2)
+
+
+class Parts:
+    """Things that are looked at, each of which can break."""
+
+    def __init__(self) -> None:
+        self.broken, self.reports = set(), []
+
+    def readiness(self, states, place) -> Readiness:
+        checks = {trouble: lambda trouble=trouble: self._look(trouble) for trouble in (LEDGER, INDEX, DISK)}
+        return Readiness(states, place, checks, self.reports.append)
+
+    def _look(self, trouble) -> bool:
+        if trouble in self.broken and trouble == DISK:
+            raise OSError(5, "secret")
+        return trouble not in self.broken
+
+
+@pytest.mark.parametrize("trouble", [LEDGER, INDEX, DISK])
+def test_any_worker_tells_of_the_trouble_of_each(states, trouble):
+    own, parts = Parts().readiness(states, 0), Parts()
+    other = parts.readiness(states, 1)
+    own.tell()
+    other.tell()
+    assert own.list_problems() == []
+    parts.broken.add(trouble)
+    other.check()
+    other.tell()
+    assert own.list_problems() == [trouble]
+    assert other.must_restart() is (trouble == INDEX)
+    parts.broken.clear()
+    other.check()
+    other.tell()
+    assert own.list_problems() == []
+    assert parts.reports == [f"Not ready: {trouble}.", f"Over: {trouble}."]
+
+
+def test_a_worker_that_does_not_serve_is_missing(states):
+    own = Parts().readiness(states, 0)
+    own.tell()
+    assert own.list_problems() == [MISSING]
+    states.write(1, Stage.STARTING)
+    assert own.list_problems() == [MISSING]
+    states.write(1, Stage.SERVING)
+    assert own.list_problems() == []
+
+
+def test_checks_that_do_not_end_are_trouble(states, monkeypatch):
+    own = Parts().readiness(states, 0)
+    states.write(1, Stage.SERVING)
+    own.tell()
+    assert own.list_problems() == []
+    late = monotonic() + 6
+    monkeypatch.setattr(module, "monotonic", lambda: late)
+    own.tell()
+    assert own.list_problems() == [STUCK]
+
+
+def test_it_goes_on_checking_until_it_is_closed(states, monkeypatch):
+    monkeypatch.setattr(module, "_CHECK_SECONDS", 0.001)
+    parts = Parts()
+    own = parts.readiness(states, 0)
+    own.watch()
+    parts.broken.add(LEDGER)
+    deadline = monotonic() + 30
+    while not parts.reports:
+        assert monotonic() < deadline
+    own.close()
+    own._watcher.join(30)
+    assert not own._watcher.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("disk", "enough"),
+    [((4096, 100, 1), True), ((4095, 100, 1), False), ((4096, 100, 0), False), ((4096, 0, 0), True)],
+)
+def test_a_disk_has_room_for_bytes_and_for_files(tmp_path, monkeypatch, disk, enough):
+    blocks, files, free = disk
+    found = SimpleNamespace(f_bavail=blocks, f_frsize=4096, f_files=files, f_favail=free)
+    monkeypatch.setattr(os, "statvfs", lambda _: found)
+    assert has_room(tmp_path) is enough

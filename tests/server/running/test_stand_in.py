@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+from contextlib import contextmanager
+
+import pytest
+
+from adomnia.server.running import stand_in as module
+from adomnia.server.running.stand_in import StandIn
+from adomnia.server.settings import Settings
+from server.running.certificates import write_certificate
+
+GET = b"GET /api/v1/health HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@contextmanager
+def standing_in(settings):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        made = StandIn(settings, listener)
+        made.start()
+        try:
+            yield made, listener.getsockname()
+        finally:
+            made.stop()
+
+
+def reply_on(line) -> tuple[int, bytes, dict]:
+    received = b""
+    while piece := line.recv(65_536):
+        received += piece
+    head, _, body = received.partition(b"\r\n\r\n")
+    return int(head[9:12]), head, json.loads(body)
+
+
+@pytest.mark.parametrize("sent", [GET, b"POST /x HTTP/1.1\r\nContent-Length: 300000\r\n\r\n" + b"x" * 300_000])
+def test_whatever_is_asked_it_says_that_nobody_can_answer_now(tmp_path, sent):
+    with standing_in(Settings(tmp_path)) as (made, address):
+        made.answer(True)
+        with socket.create_connection(address, timeout=30) as line:
+            line.sendall(sent)
+            status, head, body = reply_on(line)
+    assert status == 503
+    assert b"retry-after: 1" in head
+    assert (body["error"]["code"], body["error"]["why"]) == ("unavailable", "has no worker that can answer now")
+
+
+def test_over_tls_too(tmp_path):
+    certificate, key = write_certificate(tmp_path)
+    with standing_in(Settings(tmp_path, certificate=certificate, key=key)) as (made, address):
+        made.answer(True)
+        context = ssl.create_default_context(cafile=certificate)
+        context.check_hostname = False
+        with socket.create_connection(address, timeout=30) as plain, context.wrap_socket(plain) as line:
+            line.sendall(GET)
+            assert reply_on(line)[0] == 503
+
+
+def test_while_it_is_not_wanted_connections_are_left_to_workers(tmp_path):
+    with standing_in(Settings(tmp_path)) as (made, address):
+        with socket.create_connection(address, timeout=0.3) as line:
+            line.sendall(GET)
+            with pytest.raises(TimeoutError):
+                line.recv(1)
+            made.answer(True)
+            line.settimeout(30)
+            assert reply_on(line)[0] == 503
+        made.answer(False)
+
+
+def test_callers_who_say_nothing_keep_nobody_else_waiting_for_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_CALLER_SECONDS", 0.2)
+    monkeypatch.setattr(module, "_MOST_AT_ONCE", 2)
+    with standing_in(Settings(tmp_path)) as (made, address):
+        made.answer(True)
+        silent = [socket.create_connection(address, timeout=30) for _ in range(3)]
+        with socket.create_connection(address, timeout=30):
+            pass  # one that hangs up at once
+        with socket.create_connection(address, timeout=30) as line:
+            line.sendall(GET)
+            assert reply_on(line)[0] == 503
+        for each in silent:
+            each.close()
