@@ -75,18 +75,25 @@ def print_budgets_json(accounts: Sequence[AccountSummary]) -> None:
 
 def as_record(account: AccountSummary) -> dict[str, object]:
     """An account as plain data; amounts are exact texts. The dataset's has no name."""
-    total, used = account.filter.budget, account.filter.spent
     return {
         "analyst": account.name,
+        **as_budget_record(account.filter),
+        "answers": account.answers,
+        "policy": None if account.policy is None else _as_record(account.policy, account.filter),
+    }
+
+
+def as_budget_record(account: Filter) -> dict[str, object]:
+    """A budget, what was spent of it and what is left, as plain data."""
+    total, used = account.budget, account.spent
+    return {
         "budget": {"epsilon": str(total.epsilon), "delta": str(total.delta), "rho": str(total.rho)},
         "spent": {
             "epsilon": str(used.epsilon_units * EPSILON_UNIT) if used.pure else None,
             "rho": str(used.rho_units * EPSILON_UNIT),
             "delta": str(used.delta_units * DELTA_UNIT),
         },
-        "left": {name: str(amount) for name, amount in account.filter.left()._asdict().items()},
-        "answers": account.answers,
-        "policy": None if account.policy is None else _as_record(account.policy, account.filter),
+        "left": {name: str(amount) for name, amount in account.left()._asdict().items()},
     }
 
 

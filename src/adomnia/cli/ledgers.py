@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adomnia.ledger.chain import Head
     from adomnia.server.ledger_view import Amounts, LedgerEntry
 
-app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy it.")
+app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy it, add to a budget.")
 
 _VERIFY_EXAMPLE = """Example
 

@@ -59,9 +59,10 @@ def revoke(transaction: AccessTransaction, token_id: str, name: str | None) -> N
 
 
 def from_row(row: tuple[Any, ...], now: float) -> Token:
-    *facts, expires, revoked = row
-    over = TokenState.EXPIRED if has_expired(expires, now) else TokenState.VALID
-    return Token(*facts, expires, bool(revoked), TokenState.REVOKED if revoked else over)
+    token_id, user, label, created, expires, revoked = row
+    lasting = TokenState.EXPIRED if has_expired(expires, now) else TokenState.VALID
+    state = TokenState.REVOKED if revoked else lasting
+    return Token(token_id, user, label, created, expires, bool(revoked), state)
 
 
 def has_expired(expires: float | None, now: float) -> bool:
