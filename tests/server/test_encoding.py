@@ -25,7 +25,10 @@ def test_answers_of_a_batch_are_written_likewise():
 
 
 def test_the_list_of_what_was_asked_is_the_same_json():
-    for record in ({"answers": []}, {"answers": [{"request_id": "é"}, {"questions": ["a", "b"]}]}):
+    for record in (
+        {"answers": [], "next": None},
+        {"answers": [{"request_id": "é"}, {"questions": ["a"]}], "next": "é"},
+    ):
         assert json.loads(encode_pasts(record)) == record
 
 

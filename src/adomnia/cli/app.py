@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from adomnia import AdomniaError, Refusal, __version__
-from adomnia.cli import ledgers, meaning, owner, people, questions, serving, top_ups
+from adomnia.cli import ledgers, meaning, owner, past_answers, people, questions, serving, top_ups
 from adomnia.cli.options import Format, Output
 
 __all__ = ["app", "main"]
@@ -50,6 +50,7 @@ def demo(
 app.command(epilog=questions.SQL_EXAMPLES)(questions.sql)
 app.command(epilog=questions.PRICE_EXAMPLES)(questions.price)
 app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
+app.command(epilog=past_answers.ANSWERS_EXAMPLES)(past_answers.answers)
 app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
 app.command(epilog=owner.CHECK_EXAMPLES)(owner.check)
 app.command(epilog=owner.INIT_EXAMPLES)(owner.init)

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,10 +21,11 @@ __all__ = [
     "SpendRequest",
     "StoredAnswer",
     "commit",
+    "decode_receipt",
     "find_answer",
     "find_answer_by_id",
     "find_filter",
-    "list_answers",
+    "list_keys",
     "now",
     "reserve",
 ]
@@ -133,14 +133,6 @@ def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> Left:
     return transaction.accounts[account_name(receipt.analyst)].left()
 
 
-def list_answers(connection: sqlite3.Connection, analyst: str) -> list[Receipt]:
-    """List the receipts of all answers of an analyst, oldest first."""
-    query = """SELECT debits.body FROM entries AS kept
-               JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
-               WHERE kept.kind = 'commit' AND kept.analyst = ? ORDER BY kept.sequence"""
-    return [_decode_receipt(body) for (body,) in connection.execute(query, (analyst,))]
-
-
 def find_answer_by_id(transaction: Transaction, request: SpendRequest) -> StoredAnswer | None:
     """Find the answer that an analyst got under a request id; a Failure if it was paid for and has no answer."""
     find_filter(transaction, request.analyst)
@@ -198,16 +190,22 @@ def _charge(transaction: Transaction, analyst: str | None, event: Event) -> Spen
 
 def _key(request: SpendRequest) -> str:
     """The name of a request in entries: analyst and request id, so that nobody can use up another analyst's id."""
-    return request.request_id if request.analyst is None else f"{request.analyst}{_SEPARATOR}{request.request_id}"
+    return list_keys(request.analyst, request.request_id)[0]
+
+
+def list_keys(analyst: str | None, request_id: str) -> tuple[str, ...]:
+    """The names that a request may have in entries: the first ledgers had ids without the analyst's name."""
+    return (request_id,) if analyst is None else (f"{analyst}{_SEPARATOR}{request_id}", request_id)
 
 
 def _find_receipt(transaction: Transaction, key: str) -> Receipt | None:
     query = "SELECT body FROM entries WHERE kind = 'reserve' AND request_id = ?"
     row = transaction.connection.execute(query, (key,)).fetchone()
-    return None if row is None else _decode_receipt(row[0])
+    return None if row is None else decode_receipt(row[0])
 
 
-def _decode_receipt(body: str) -> Receipt:
+def decode_receipt(body: str) -> Receipt:
+    """Read the receipt of a debit from the text of its entry."""
     entry: dict[str, Any] = json.loads(body)
     event, key = from_record(entry["event"]), entry["request_id"]
     rest = digest(body.encode()), entry.get("asked", ""), key
@@ -215,8 +213,8 @@ def _decode_receipt(body: str) -> Receipt:
 
 
 def _find_own(transaction: Transaction, request: SpendRequest) -> Receipt | None:
-    """Find what an analyst paid for under a request id; the first ledgers had ids without the analyst's name."""
-    found = (_find_receipt(transaction, key) for key in (_key(request), request.request_id))
+    """Find what an analyst paid for under a request id."""
+    found = (_find_receipt(transaction, key) for key in list_keys(request.analyst, request.request_id))
     return next((paid for paid in found if paid is not None and paid.analyst == request.analyst), None)
 
 

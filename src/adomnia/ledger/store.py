@@ -14,7 +14,7 @@ from typing import Self, TypeVar
 from weakref import WeakValueDictionary, finalize
 
 from adomnia.errors import Failure, Refusal
-from adomnia.ledger import requests
+from adomnia.ledger import history, requests
 from adomnia.ledger.audit import backup, examine
 from adomnia.ledger.chain import GENESIS, Anchor, Head, digest
 from adomnia.ledger.failpoints import reach
@@ -168,10 +168,14 @@ class Ledger:
     def left(self, analyst: str | None = None) -> Left:
         return self.account(analyst).left()
 
-    def answers(self, analyst: str) -> list[Receipt]:
-        """The receipts of all answers of an analyst, oldest first."""
+    def answers(self, analyst: str, after: str | None = None, limit: int = history.MOST_LISTED) -> list[Receipt]:
+        """A page of the receipts of an analyst's answers, oldest first, those after a request id; none at the end."""
         self.account(analyst)
-        return self._inspect(partial(requests.list_answers, analyst=analyst))
+        return self._inspect(partial(history.list_answers, analyst=analyst, after=after, limit=limit))
+
+    def count_answers(self, analyst: str) -> int:
+        """How many answers an analyst has."""
+        return self._inspect(partial(history.count_answers, analyst=analyst))
 
     def answer(self, analyst: str, request_id: str) -> StoredAnswer | None:
         """The answer that an analyst got under a request id; a Failure if it was paid for and has no answer."""

@@ -41,8 +41,11 @@ def encode_batch(record: Mapping[str, Any]) -> bytes:
 
 
 def encode_pasts(record: Mapping[str, Any]) -> bytes:
-    """Encode the list of earlier answers, of any length."""
-    return _encode_object([("answers", _encode_list(map(encode_json, record["answers"])))])
+    """Encode a page of earlier answers, one at a time."""
+    return _encode_object(
+        (name, _encode_list(map(encode_json, part)) if name == "answers" else encode_json(part))
+        for name, part in record.items()
+    )
 
 
 def _encode_columns(columns: Iterable[Mapping[str, Any]]) -> bytes:

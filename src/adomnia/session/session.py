@@ -10,6 +10,7 @@ import numpy as np
 from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove, replay
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import explain, is_explain, without_explain
+from adomnia.ledger.history import MOST_LISTED
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost
@@ -17,11 +18,11 @@ from adomnia.pricing.payment import check_confidence, plan_without_price
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote, quote_questions
-from adomnia.session.accounts import Budgets, Past
+from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
 from adomnia.session.batch import MOST_QUESTIONS, Batch, plan_text, price_of
-from adomnia.session.contract import CONFIDENCE, Session
+from adomnia.session.contract import CONFIDENCE, Session, check_page
 from adomnia.session.explanation import build_explanation
 from adomnia.session.public import read_public_columns
 from adomnia.session.request_ids import choose_request_id
@@ -110,8 +111,9 @@ class LocalSession(Session):
     def catalog(self) -> Catalog:
         return self._curator.catalog
 
-    def answers(self) -> list[Past]:
-        return [_read_past(receipt) for receipt in self._curator.ledger.answers(self.analyst) if receipt.asked]
+    def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
+        check_page(after, limit)
+        return list_pasts(self._curator.ledger, self.analyst, after, limit)
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
         check_confidence(CONFIDENCE if confidence is None else confidence)
@@ -230,11 +232,6 @@ class LocalSession(Session):
         if same != receipt.plan:
             raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
         return priced
-
-
-def _read_past(receipt: Receipt) -> Past:
-    batch = Batch.from_text(receipt.asked)
-    return Past(receipt.request_id, tuple(each.text for each in batch.questions), batch.version, receipt)
 
 
 def _replay(priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:

@@ -284,6 +284,27 @@ def test_answers_are_listed_and_given_again_by_their_id(own_house):
         assert code(own_house.ask("alice", "GET", f"{path}?{query}")) == (422, "malformed")
 
 
+def test_answers_are_listed_page_by_page(own_house):
+    for name in ("1", "a/b c?é", "3"):
+        own_house.query("alice", BY_CITY, request_id=name, replay=False)
+    own_house.query("bob", BY_CITY, request_id="theirs")
+
+    def page(**parameters):
+        return own_house.ask("alice", "GET", f"{DATASET}/answers", params=parameters)
+
+    first = page(limit=2).json()
+    second = page(limit=2, after=first["next"]).json()
+    end = page(limit=2, after=second["next"]).json()
+    assert first["next"] == "a/b c?é"
+    assert [past["request_id"] for past in first["answers"] + second["answers"]] == ["1", "a/b c?é", "3"]
+    assert page().json() == {"answers": first["answers"] + second["answers"], "next": "3"}
+    assert end == {"answers": [], "next": None}
+    for after in ("theirs", "2", "bob\ntheirs", ""):
+        assert code(page(after=after)) == (404, "unknown_answer")
+    for parameters in ({"limit": 0}, {"limit": 1001}, {"limit": "x"}):
+        assert code(page(**parameters)) == (422, "malformed")
+
+
 def test_a_question_goes_on_when_its_asker_is_gone(own_house, monkeypatch):
     body = json.dumps({"sql": COUNT, "epsilon": 0.125, "request_id": "mine"}).encode()
     with slow_engine(own_house, monkeypatch) as (began, go_on):

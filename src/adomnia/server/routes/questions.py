@@ -11,6 +11,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.errors import Failure, Refusal
+from adomnia.ledger.history import MOST_LISTED
 from adomnia.noise import SystemBits
 from adomnia.server.encoding import encode_answer, encode_batch, encode_json, encode_pasts
 from adomnia.server.problems import route_of
@@ -25,6 +26,7 @@ from adomnia.wire.asking import (  # noqa: TC001 - likewise
     AskPrice,
 )
 from adomnia.wire.explanations import explanation_record
+from adomnia.wire.models import LARGEST_BODY
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
 
@@ -128,9 +130,20 @@ async def explain(dataset: str, asked: AskExplanation, request: Request) -> Resp
     return await _ask_free(request, dataset, lambda session: encode_json(explanation_record(asked.put_to(session))))
 
 
-async def answers(dataset: str, request: Request) -> Response:
-    """Everything this analyst has paid for and got, oldest first."""
-    return await _ask_free(request, dataset, lambda session: encode_pasts(pasts_record(session.answers())))
+async def answers(
+    dataset: str,
+    request: Request,
+    after: Annotated[
+        str | None, Query(max_length=LARGEST_BODY, description="Those after the one of this request id.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED, description="So many at most.")] = MOST_LISTED,
+) -> Response:
+    """What this analyst has paid for and got, oldest first, page by page."""
+
+    def ask(session: Session) -> bytes:
+        return encode_pasts(pasts_record(session.answers(after=after, limit=limit)))
+
+    return await _ask_free(request, dataset, ask)
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
