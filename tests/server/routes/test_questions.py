@@ -176,7 +176,7 @@ def test_another_analyst_s_id_is_their_own(own_house):
     assert code(own_house.ask("carol", "GET", f"{DATASET}/answers/same")) == (404, "unknown_answer")
 
 
-def _broken(*_):
+def _broken(*_: object, **__: object):
     raise ZeroDivisionError(house.CANARY)
 
 
@@ -194,7 +194,7 @@ def test_what_fails_after_it_was_paid_is_the_constant_failure(own_house, monkeyp
 
 
 def test_what_breaks_outside_of_the_curator_is_too(own_house, monkeypatch):
-    monkeypatch.setattr("adomnia.server.routes.questions.answer_record", _broken)
+    monkeypatch.setattr("adomnia.server.routes.questions.encode_answer", _broken)
     response = own_house.query("alice", request_id="mine")
     assert code(response) == (424, "failure")
     assert error(response)["request_id"] == "mine"
