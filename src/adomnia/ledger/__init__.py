@@ -2,11 +2,12 @@
 
 `sqlite` opens files that processes share; `schema` has the tables; `chain` links the entries and anchors the newest;
 `accounts` are what the entries add up to; `journal` writes entries, a transaction at a time; `requests` decides what a
-question costs, `owner` what may be spent; `history` lists what was got; `writer` groups the requests of many threads;
-`audit` checks every sum again; `store` is the interface to all of it.
+question costs, `owner` what may be spent; `history` lists what was got, `storage` counts how much it fills; `writer`
+groups the requests of many threads; `audit` checks every sum again; `store` is the interface to all of it.
 """
 
 from adomnia.ledger.requests import Receipt, StoredAnswer
+from adomnia.ledger.storage import Storage
 from adomnia.ledger.store import Hold, Ledger
 
-__all__ = ["Hold", "Ledger", "Receipt", "StoredAnswer"]
+__all__ = ["Hold", "Ledger", "Receipt", "Storage", "StoredAnswer"]

@@ -12,6 +12,7 @@ from adomnia.ledger.accounts import account_name, encode_spent
 from adomnia.ledger.chain import digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Transaction
+from adomnia.ledger.storage import Storage, charge
 from adomnia.privacy.events import Event, from_record, to_record
 from adomnia.privacy.filters import Filter, Left, Spent
 from adomnia.privacy.losses import covers, loss
@@ -40,7 +41,7 @@ _log = logging.getLogger("adomnia.ledger")
 class SpendRequest:
     """A question to be paid for: who asks (None: the dataset itself), its id, its plan, and the most it may cost.
 
-    `asked` is the text of the question, in ASCII, for readers of the ledger.
+    `asked` is the text of the question, in ASCII, for readers of the ledger. `storage` is what it may fill of it.
     """
 
     analyst: str | None
@@ -49,6 +50,7 @@ class SpendRequest:
     event: Event
     personal_only: bool = False
     asked: str = ""
+    storage: Storage | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.request_id, str):
@@ -164,6 +166,8 @@ def _debit(
     **source: str,
 ) -> Receipt:
     spent = {analyst: _charge(transaction, analyst, event) for analyst in analysts}
+    if request.storage is not None and request.analyst is not None:
+        charge(transaction.connection, request.analyst, request.storage)
     head = transaction.append(
         "reserve",
         at=now(),

@@ -23,6 +23,7 @@ from adomnia.ledger.owner import TopUp, declare, top_up
 from adomnia.ledger.requests import Receipt, SpendRequest, StoredAnswer
 from adomnia.ledger.schema import explain_error
 from adomnia.ledger.sqlite import connect_read_only
+from adomnia.ledger.storage import Storage
 from adomnia.ledger.writer import Writer
 from adomnia.privacy.amounts import Number, exact
 from adomnia.privacy.events import Event, Pure
@@ -113,6 +114,7 @@ class Ledger:
         *,
         personal_only: bool = False,
         asked: str = "",
+        storage: Storage | None = None,
     ) -> Hold | StoredAnswer:
         """Pay for a question before any data is read, or get its answer if it has one.
 
@@ -120,9 +122,9 @@ class Ledger:
         (None) only its own. An analyst gets the answer to an equal plan of their own free, and that of another analyst
         at the expense of the personal budget alone; with `personal_only` anything dearer is refused. Each analyst has
         request ids of their own, and each id belongs to the plan it was first used with. `asked` is stored with the
-        debit.
+        debit. With `storage`, what would fill more of the ledger than is left to its analyst is refused.
         """
-        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked)
+        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage)
         outcome: Receipt | StoredAnswer = self._writer.submit(partial(requests.reserve, request=request))
         reach("reserve-durable")
         return outcome if isinstance(outcome, StoredAnswer) else Hold(self, outcome)

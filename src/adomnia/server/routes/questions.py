@@ -15,7 +15,7 @@ from adomnia.ledger.history import MOST_LISTED
 from adomnia.noise import SystemBits
 from adomnia.server.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts
 from adomnia.server.problems import route_of
-from adomnia.server.replies import PiecewiseResponse
+from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.server.reply_cache import CachedReply, ReplyCache, ReplyKey
 from adomnia.server.routes.requests import check_dataset, read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.wire.answers import left_record
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from adomnia.server.services import Services
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
+    from adomnia.session.curator import Curator
 
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
@@ -59,18 +60,19 @@ class QuestionJob:
         """Run the question and return the reply; the question goes on to its end even if the caller hangs up."""
         route = route_of(request.scope)
         try:
-            pieces = await self.services.time_buckets.run(
+            reply = await self.services.time_buckets.run(
                 self.visitor.name, request.state.arrived, lambda: self._ask(ask, route)
             )
         except Failure as failure:
             raise Failure(failure.request_id or self.request_id) from None
-        return PiecewiseResponse(pieces)
+        return PiecewiseResponse(reply)
 
-    def _ask(self, ask: Callable[[Session, Edition], Pieces], route: str) -> Pieces:
+    def _ask(self, ask: Callable[[Session, Edition], Pieces], route: str) -> EncodedReply:
         try:
             with self.services.dataset.lease() as edition:
                 check_dataset(edition.curator, self.dataset, self.visitor)
-                return ask(edition.curator.session(self.visitor.name), edition)
+                session = edition.curator.session(self.visitor.name)
+                return encode_within(self.services.answer_memory, lambda: ask(session, edition))
         except Refusal:
             self.services.metrics.count_question("refused")
             raise
@@ -91,7 +93,7 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         pieces = await run_in_pool(request, lambda: _replay(services, visitor, cached, asked.request_id))
         if pieces is not None:
             services.metrics.count_question("replayed")
-            return PiecewiseResponse(pieces)
+            return PiecewiseResponse(EncodedReply(pieces))
     request_id = _choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
@@ -171,8 +173,12 @@ def reply_cache_of(request: Request) -> ReplyCache:
 
 async def _ask_free(request: Request, dataset: str, ask: Callable[[Session], Pieces]) -> Response:
     """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
-    name = visitor_of(request).name
-    return PiecewiseResponse(await read_dataset(request, dataset, lambda curator: ask(curator.session(name))))
+    name, memory = visitor_of(request).name, services_of(request).answer_memory
+
+    def work(curator: Curator) -> EncodedReply:
+        return encode_within(memory, lambda: ask(curator.session(name)))
+
+    return PiecewiseResponse(await read_dataset(request, dataset, work))
 
 
 def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:

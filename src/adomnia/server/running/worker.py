@@ -23,6 +23,7 @@ from adomnia.pricing.questions import Payment
 from adomnia.server.access import Access
 from adomnia.server.app import create_app
 from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
+from adomnia.server.running.answer_memory import AnswerMemory
 from adomnia.server.running.channel import ControlChannel, fault_to_record
 from adomnia.server.running.http_protocol import MOST_CONNECTIONS, BoundedHttpProtocol
 from adomnia.server.running.logs import Logs
@@ -54,9 +55,11 @@ def open_services(settings: Settings, logs: Logs, channel: ControlChannel) -> Se
     metrics = Metrics(settings)
     questions = FairThreadPool(settings.threads, settings.queue, metrics.set_load)
     time_buckets = TimeBuckets(questions, settings.bucket, settings.limit)
+    answer_memory = AnswerMemory(settings.answer_bytes)
     return Services(
         settings=settings,
-        dataset=_open_dataset(settings, time_buckets, logs, channel),
+        dataset=_open_dataset(settings, time_buckets, answer_memory, logs, channel),
+        answer_memory=answer_memory,
         access=Access.open(settings.folder / STATE, defer=ThreadPoolExecutor(1, "adomnia-access").submit),
         pool=FairThreadPool(_POOL_THREADS, settings.queue),
         password_pool=FairThreadPool(_PASSWORD_THREADS, _PASSWORD_QUEUE),
@@ -67,12 +70,14 @@ def open_services(settings: Settings, logs: Logs, channel: ControlChannel) -> Se
     )
 
 
-def _open_dataset(settings: Settings, time_buckets: TimeBuckets, logs: Logs, channel: ControlChannel) -> ServedDataset:
+def _open_dataset(
+    settings: Settings, time_buckets: TimeBuckets, memory: AnswerMemory, logs: Logs, channel: ControlChannel
+) -> ServedDataset:
     """Open the dataset, and retry while it cannot be opened: other workers may still serve the edition before."""
 
     def open_curator(folder: Path) -> Curator:
         curator = open_folder(folder, lambda step, share: channel.send(step=step, share=share), settings.limits())
-        curator.kernel.wait = time_buckets.wait_for_edge
+        curator.kernel.wait, curator.admit = time_buckets.wait_for_edge, memory.admit
         return curator
 
     while True:
