@@ -284,6 +284,23 @@ def test_answers_are_listed_and_given_again_by_their_id(own_house):
         assert code(own_house.ask("alice", "GET", f"{path}?{query}")) == (422, "malformed")
 
 
+def test_an_answer_for_which_there_is_no_memory_costs_nothing(own_house, monkeypatch):
+    monkeypatch.setattr("adomnia.server.running.answer_memory._SMALL_BYTES", 0)
+    memory = own_house.services.answer_memory
+    assert own_house.query("alice", BY_CITY, request_id="one").status_code == 200
+    assert memory.used_bytes == 0  # the reply is sent
+    paid = spent(own_house)
+    with memory.job() as claim:
+        claim.resize(memory._largest_bytes)
+        for refused in (own_house.query("alice"), own_house.ask("alice", "GET", f"{DATASET}/answers/one")):
+            assert code(refused) == (503, "overload")
+            assert refused.headers["retry-after"] == "5"
+        assert own_house.query("alice", BY_CITY).json()["replayed"] is True  # from the cache of replies
+    memory._largest_bytes = 1
+    assert code(own_house.query("alice")) == (400, "too_many_cells")
+    assert spent(own_house) == paid
+
+
 def test_answers_are_listed_page_by_page(own_house):
     for name in ("1", "a/b c?é", "3"):
         own_house.query("alice", BY_CITY, request_id=name, replay=False)

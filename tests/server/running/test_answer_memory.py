@@ -25,7 +25,7 @@ def test_answers_that_do_not_fit_beside_others_are_to_come_back():
     assert memory.used_bytes == 2 * NEEDED
     with memory.job(), pytest.raises(RetryLater, match="has too many large answers to write") as refused:
         memory.admit(LARGE)
-    assert (refused.value.code, refused.value.seconds) == ("overload", 1)
+    assert (refused.value.code, refused.value.seconds) == ("overload", 5)
     first.resize(100)  # it is encoded
     second.resize(0)
     assert memory.used_bytes == 100

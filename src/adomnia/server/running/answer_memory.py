@@ -24,7 +24,7 @@ __all__ = ["AnswerMemory", "Claim", "needed_bytes"]
 _BYTES_OF_A_NUMBER = 75
 _BYTES_OF_ITS_INTERVAL = 90  # while it is encoded, one output at a time
 _SMALL_BYTES = 2**20  # what is not counted, so that small answers never wait for large ones
-_RETRY_SECONDS = 1
+_RETRY_SECONDS = 5
 
 
 def needed_bytes(size: AnswerSize) -> int:
