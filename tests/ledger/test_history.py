@@ -74,9 +74,9 @@ def test_ids_of_the_first_ledgers_are_known(tmp_path):
             history.list_answers(connection, "alice", "id of theirs")
 
 
-@pytest.mark.parametrize("limit", [0, -1, 1001])
+@pytest.mark.parametrize("limit", [0, -1])
 def test_a_page_has_a_length(ledger, limit):
-    with pytest.raises(ValueError, match="limit must be from 1 to 1000"):
+    with pytest.raises(ValueError, match="limit must be >= 1"):
         ledger.answers("alice", None, limit)
 
 

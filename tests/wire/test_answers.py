@@ -15,7 +15,7 @@ from adomnia.statistics.contract import Estimate
 from adomnia.wire.answers import (
     AnswerReply,
     BatchReply,
-    Numbers,
+    ColumnNumbers,
     answer_of,
     answer_record,
     cap_of,
@@ -147,14 +147,14 @@ def test_a_column_without_rows_keeps_its_type(bob, value):
 
 def test_numbers_that_are_whole_are_written_so_while_every_reader_can_hold_them():
     def listed(*numbers, whole):
-        return Numbers(np.array(numbers), whole).part(0, len(numbers))
+        return ColumnNumbers(np.array(numbers), whole).part(0, len(numbers))
 
     assert listed(3.0, -4.0, whole=True) == [3, -4]
     assert all(isinstance(each, int) for each in listed(3.0, whole=True))
     assert all(isinstance(each, float) for each in listed(3.0, whole=False))
     assert listed(1e300, 2.0, whole=True) == [1e300, 2.0]
     assert listed(-inf, 2.0, inf, nan, whole=True) == [None, 2.0, None, None]
-    parts = Numbers(np.array([1.0, 2.0, inf, 4.0]), whole=True)
+    parts = ColumnNumbers(np.array([1.0, 2.0, inf, 4.0]), whole=True)
     assert (len(parts), parts.part(0, 2), parts.part(2, 4)) == (4, [1.0, 2.0], [None, 4.0])
     assert all(isinstance(each, float) for each in parts.part(0, 2))  # a column is written in one way
 

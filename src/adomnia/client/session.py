@@ -10,10 +10,9 @@ from adomnia.client.connection import Connection
 from adomnia.client.rehearsal import rehearse_remote
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
-from adomnia.ledger.history import MOST_LISTED
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
-from adomnia.session.contract import CONFIDENCE, Session, check_page
+from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of

@@ -8,9 +8,9 @@ import sqlite3
 from adomnia.errors import Refusal
 from adomnia.ledger.requests import Receipt, decode_receipt, list_keys
 
-__all__ = ["MOST_LISTED", "count_answers", "list_answers"]
+__all__ = ["count_answers", "list_answers"]
 
-MOST_LISTED = 1000  # receipts of a page
+_USUAL = 1000  # receipts of a page
 MOST_BYTES = 2**23  # of the entries of a page: each may keep a long question
 
 _KEPT = "SELECT sequence FROM entries WHERE kind = 'commit' AND request_id = ? AND analyst = ?"
@@ -20,11 +20,11 @@ _PAGE = """SELECT debits.body FROM entries AS kept
 
 
 def list_answers(
-    connection: sqlite3.Connection, analyst: str, after: str | None = None, limit: int = MOST_LISTED
+    connection: sqlite3.Connection, analyst: str, after: str | None = None, limit: int = _USUAL
 ) -> list[Receipt]:
     """List receipts of answers of an analyst, oldest first, those after a request id; none only at the end."""
-    if not 1 <= limit <= MOST_LISTED:
-        raise ValueError(f"Ledger answers limit must be from 1 to {MOST_LISTED}, got {limit}.")
+    if limit < 1:
+        raise ValueError(f"Ledger answers limit must be >= 1, got {limit}.")
     start = 0 if after is None else _find_answer(connection, analyst, after)
     receipts: list[Receipt] = []
     size = 0

@@ -170,7 +170,7 @@ class Ledger:
     def left(self, analyst: str | None = None) -> Left:
         return self.account(analyst).left()
 
-    def answers(self, analyst: str, after: str | None = None, limit: int = history.MOST_LISTED) -> list[Receipt]:
+    def answers(self, analyst: str, after: str | None = None, limit: int = 1000) -> list[Receipt]:
         """A page of the receipts of an analyst's answers, oldest first, those after a request id; none at the end."""
         self.account(analyst)
         return self._inspect(partial(history.list_answers, analyst=analyst, after=after, limit=limit))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from starlette.responses import Response
 
-from adomnia.wire.answers import Numbers, answer_facts, answer_record, column_records
+from adomnia.wire.answers import ColumnNumbers, answer_facts, answer_record, column_records
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -72,7 +72,7 @@ def _columns(columns: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
 
 
 def _values(part: Any) -> Iterable[bytes]:  # noqa: ANN401 - whatever a column has
-    if not isinstance(part, list | Numbers):
+    if not isinstance(part, list | ColumnNumbers):
         return [encode_json(part)]
     slices = (
         part[start : start + SLICE] if isinstance(part, list) else part.part(start, start + SLICE)

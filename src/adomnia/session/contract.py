@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Unpack
 
-from adomnia.ledger.history import MOST_LISTED
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from adomnia.session.table import PrivateTable
 
 CONFIDENCE = 0.95
+MOST_LISTED = 1000  # answers of a page
 
 
 def check_page(after: str | None, limit: int) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove, replay
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import explain, is_explain, without_explain
-from adomnia.ledger.history import MOST_LISTED
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost
@@ -22,7 +21,7 @@ from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
 from adomnia.session.batch import MOST_QUESTIONS, Batch, plan_text, price_of
-from adomnia.session.contract import CONFIDENCE, Session, check_page
+from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.explanation import build_explanation
 from adomnia.session.public import read_public_columns
 from adomnia.session.request_ids import choose_request_id

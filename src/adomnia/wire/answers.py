@@ -109,7 +109,7 @@ class ReceivedAnswer(Answer):
         return lower[self.rows], upper[self.rows]
 
 
-class Numbers:
+class ColumnNumbers:
     """Numbers of a column, listed for JSON a part at a time: as a list, each takes four times as much memory.
 
     Where there is none, None is listed. Whole ones are integers, unless one of them may have been rounded.
@@ -133,7 +133,7 @@ class Numbers:
 def answer_record(answer: Answer, *, together: bool = False) -> dict[str, Any]:
     """The answer as plain data; `together`: with intervals that hold all cells of a column at once."""
     columns = [
-        {name: part.part(0, len(part)) if isinstance(part, Numbers) else part for name, part in column.items()}
+        {name: part.part(0, len(part)) if isinstance(part, ColumnNumbers) else part for name, part in column.items()}
         for column in column_records(answer, together=together)
     ]
     return {"columns": columns, **answer_facts(answer, together=together)}
@@ -226,9 +226,9 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "name": column.name,
         "kind": "value",
         "type": "integer" if estimate.whole else "number",
-        "values": Numbers(estimate.values.ravel()[answer.rows], estimate.whole),
-        "lower": Numbers(lower.ravel()[answer.rows], estimate.whole),
-        "upper": Numbers(upper.ravel()[answer.rows], estimate.whole),
+        "values": ColumnNumbers(estimate.values.ravel()[answer.rows], estimate.whole),
+        "lower": ColumnNumbers(lower.ravel()[answer.rows], estimate.whole),
+        "upper": ColumnNumbers(upper.ravel()[answer.rows], estimate.whole),
         "method": estimate.method,
         "cells": cells,
     }

@@ -11,13 +11,13 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response  # noqa: TC002 - likewise
 
 from adomnia.errors import Failure, Refusal
-from adomnia.ledger.history import MOST_LISTED
 from adomnia.noise import SystemBits
 from adomnia.server.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts
 from adomnia.server.problems import route_of
 from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.server.reply_cache import CachedReply, ReplyCache, ReplyKey
 from adomnia.server.routes.requests import check_dataset, read_dataset, run_in_pool, services_of, visitor_of
+from adomnia.session.contract import MOST_LISTED
 from adomnia.wire.answers import left_record
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
     Ask,
