@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from io import StringIO
 
 import pytest
@@ -33,7 +34,7 @@ def test_a_sound_ledger_is_verified_without_a_change(asked, typed):
         r"The ledger is sound: 5 entries, the last with the hash [0-9a-f]{64}\.", " ".join(printed.split())
     )
     found = json.loads(typed("ledger", "verify", asked, "--format", "json")[1])
-    assert found == {"ok": True, "entries": 5, "head": found["head"]}
+    assert found == {"ok": True, "entries": 5, "head": found["head"], "restored": []}
     assert found["head"] in printed
     assert entries(stored(asked)) == before
 
@@ -118,6 +119,50 @@ def test_a_listing_stops_where_the_chain_is_broken(asked, typed):
     code, _, complained = typed("ledger", "export", asked)
     assert code == 2
     assert "entry 3 does not follow" in complained
+
+
+def test_a_listing_of_a_chain_that_was_cut_short_fails_at_its_end(asked, typed):
+    tamper(stored(asked), "DELETE FROM entries WHERE sequence > 3")
+    for after in (0, 3, 9):
+        code, printed, complained = typed("ledger", "export", asked, "--after", after)
+        assert (code, len(printed.splitlines())) == (2, max(3 - after, 0))
+        assert "ends at entry 3, but its anchor remembers entry 5" in complained
+
+
+def test_a_head_that_is_kept_elsewhere_is_a_witness(asked, typed):
+    code, witness, complained = typed("ledger", "head", asked)
+    assert (code, complained) == (0, "")
+    assert re.fullmatch(r"5:[0-9a-f]{64}\n", witness)
+    found = json.loads(typed("ledger", "head", asked, "--format", "json")[1])
+    assert witness.strip() == f"{found['entries']}:{found['head']}"
+    shutil.copytree(asked / ".adomnia", asked / "earlier")
+    typed("sql", asked, "SELECT COUNT(*) FROM visits", "--epsilon", "0.1")
+    later = typed("ledger", "head", asked)[1]
+    assert typed("ledger", "verify", asked, "--head", witness.strip(), "--head", later.strip())[0] == 0
+    shutil.rmtree(asked / ".adomnia")
+    (asked / "earlier").rename(asked / ".adomnia")  # all of it put back together: only a witness tells
+    assert typed("ledger", "verify", asked, "--head", witness.strip())[0] == 0
+    code, printed, complained = typed("ledger", "verify", asked, "--head", later.strip())
+    assert (code, printed) == (2, "")
+    assert f"does not go through the head {later.strip()}" in complained
+    code, _, complained = typed("ledger", "verify", asked, "--head", "5")
+    assert code == 2
+    assert "Head '5' cannot be read" in complained
+
+
+def test_a_head_that_the_anchor_does_not_know_is_not_given(asked, typed):
+    tamper(stored(asked), "DELETE FROM entries WHERE sequence > 3")
+    code, printed, complained = typed("ledger", "head", asked)
+    assert (code, printed) == (2, "")
+    assert "ends at entry 3, but its anchor remembers entry 5" in complained
+
+
+def test_a_receipt_that_is_not_on_the_chain_is_found(asked, typed):
+    receipt = json.loads(typed("ledger", "export", asked)[1].splitlines()[1])["hash"]
+    assert typed("ledger", "verify", asked, "--receipt", receipt)[0] == 0
+    code, _, complained = typed("ledger", "verify", asked, "--receipt", receipt, "--receipt", "ab" * 32)
+    assert code == 2
+    assert f"has no debit with the receipt {'ab' * 32}" in complained
 
 
 def test_a_copy_is_sound_and_replaces_nothing(asked, typed, tmp_path):

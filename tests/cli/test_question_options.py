@@ -36,7 +36,7 @@ def test_a_command_is_called_with_its_options():
 
 def test_what_is_not_named_is_not_paid():
     payment = QuestionOptions(Path(), "SELECT").payment()
-    assert {name for name, value in payment.items() if value is not None} == {"effort", "confidence"}
+    assert {name for name, value in payment.items() if value is not None} == {"effort", "interval", "confidence"}
     assert payment["confidence"] == 0.95
 
 

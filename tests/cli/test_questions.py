@@ -103,6 +103,18 @@ def test_the_bill_says_every_measurement_and_the_error_to_expect(hospital, typed
         assert words in printed
 
 
+def test_the_bill_says_what_the_question_ends(hospital, typed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    ask = ("price", hospital, EVERYBODY, "--rho", "0.01", "--analyst", "bob")
+    warnings = json.loads(typed(*ask, "--format", "json")[1])["warnings"]
+    assert [warning.split(":")[0] for warning in warnings] == [
+        "After this question your budget adds up rho and no longer epsilon",
+        "After this question the dataset's budget adds up rho and no longer epsilon",
+    ]
+    assert [" ".join(line.split()) for line in typed(*ask)[1].splitlines()][-2:] == warnings
+    assert json.loads(typed(*ask[:3], "--epsilon", "0.1", "--format", "json")[1])["warnings"] == []
+
+
 def test_the_bill_needs_no_private_data(hospital, typed):
     for private in hospital.glob("*.parquet"):
         private.unlink()

@@ -29,7 +29,10 @@ def stored(folder):
 def test_a_top_up_holds_for_good_and_keeps_its_reason(asked, typed):
     code, printed, complained = typed("ledger", "top-up", asked, "--analyst", "alice", "--epsilon", "0.5", *REASON)
     assert (code, complained) == (0, "")
-    assert " ".join(printed.split()) == "alice may spend epsilon 2.5 in all from now on; epsilon 2 is left."
+    assert (
+        " ".join(printed.split())
+        == "alice may spend epsilon 2.5 in all from now on. Spent: epsilon 0.5 of 2.5. Left: epsilon 2."
+    )
     written = stored(asked)[-1]
     assert (written["kind"], written["account"], written["epsilon"]) == ("top-up", "analyst:alice", "1/2")
     assert written["reason"] == "second year"

@@ -85,6 +85,7 @@ def test_every_question_has_a_request_id_of_its_own_before_it_is_sent(replies, s
         "sql": "SELECT 1",
         "epsilon": 0.1,
         "effort": "normal",
+        "interval": True,
         "confidence": 0.95,
         "replay": True,
         "request_id": "",

@@ -52,12 +52,16 @@ def test_a_sum_moves_by_the_larger_bound_times_the_rows(tmp_path):
 
 def test_a_budget_that_takes_gaussian_noise_says_how_much(tmp_path):
     assert says(tmp_path)["budget"].says == (
-        "All answers together cost at most epsilon 10 and delta 0.000001: in pure epsilon (Laplace noise), "
+        "All answers together cost at most epsilon 10 and delta 0.000001: in epsilon (Laplace noise), "
         "or in rho up to 1.47844 in all (Gaussian noise)."
     )
     pure = changed("delta = 1e-6\napproximate = true\n", "")
     assert says(tmp_path, pure)["budget"].says == (
         "All answers together cost at most epsilon 10 and delta 0: in pure epsilon (Laplace noise)."
+    )
+    searches = changed("delta = 1e-6\napproximate = true\n", "delta = 1e-6\napproximate = true\nevent_delta = 1e-6\n")
+    assert says(tmp_path, searches)["budget"].says == (
+        "All answers together cost at most epsilon 10 and delta 0.000001: in epsilon (Laplace noise)."
     )
 
 

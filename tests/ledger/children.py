@@ -6,17 +6,21 @@ import os
 import resource
 import signal
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from threading import Lock
 
 from adomnia.errors import Failure, Refusal
+from adomnia.ledger import journal
 from adomnia.ledger.failpoints import VARIABLE
+from adomnia.ledger.restore import Restoration, restore
 from adomnia.server.access import ACCESS, Access
-from ledger.references import COST, PLENTY, opened, plan
+from ledger.references import ANALYSTS, BUDGET, COST, PLENTY, opened, plan
 
 THREADS, REQUESTS = 16, 50
+GRANTED = 100  # spends of COST that BUDGET admits
 _printing = Lock()
 
 
@@ -69,7 +73,8 @@ def share(path: str, failpoint: str) -> None:
 
 
 def endless(path: str) -> None:
-    """Questions from several threads until somebody kills the process."""
+    """Questions from several threads, with a checkpoint every few entries, until somebody kills the process."""
+    journal._CHECKPOINT_EVERY = 8
     ledger = opened(path, *PLENTY)
     say("opened")
     numbers = count()
@@ -103,6 +108,31 @@ def cramped(path: str) -> None:
             say(type(error).__name__, number, error)
 
 
+def persist(path: str, name: str) -> None:
+    """Ask until the budget is spent, and open the ledger again whenever it stops; say what was granted."""
+    number = 0
+    for _ in range(30):
+        try:
+            with opened(path) as ledger:
+                while number < 2 * GRANTED:
+                    number += 1
+                    hold = ledger.reserve("alice", f"{name} {number}", plan((name, number)), COST)
+                    say("granted", name, number)
+                    hold.commit(b"noisy")
+        except Failure:
+            pass
+        except Refusal as refusal:
+            if refusal.code == "budget":
+                return
+            time.sleep(0.01)
+
+
+def put_back(path: str, backup: str, failpoint: str) -> None:
+    """Restore a backup, and end at a failpoint."""
+    os.environ[VARIABLE] = failpoint
+    say(restore(Path(path), Path(backup), Restoration(BUDGET, ANALYSTS)))
+
+
 def unprivileged(path: str) -> None:
     """Open as a user who may read and write nothing here."""
     os.setegid(65534)
@@ -113,5 +143,7 @@ def unprivileged(path: str) -> None:
         say(refusal)
 
 
+_PARTS = (race, crash, share, endless, cramped, persist, put_back, unprivileged)
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (race, crash, share, endless, cramped, unprivileged)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in _PARTS}[sys.argv[1]](*sys.argv[2:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -11,6 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from adomnia.ledger import Ledger
+from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import GENESIS, digest
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 
@@ -46,6 +49,20 @@ def tamper(path, *statements) -> None:
             connection.execute(f"DROP TRIGGER IF EXISTS {name}")
         for statement in statements:
             connection.execute(*statement) if isinstance(statement, tuple) else connection.execute(statement)
+
+
+def rewrite(path, number, change) -> None:
+    """Change one entry and link everything anew, anchor included: what somebody with both files can do."""
+    bodies, previous = [], GENESIS.hash
+    for sequence, body in enumerate(entries(path), start=1):
+        entry = {**json.loads(body), "previous": previous}
+        if sequence == number:
+            change(entry)
+        bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")))
+        previous = digest(bodies[-1].encode())
+    rows = list(enumerate(bodies, start=1))
+    tamper(path, "DELETE FROM entries", *(("INSERT INTO entries (sequence, body) VALUES (?, ?)", row) for row in rows))
+    Anchor(path).path.write_text(f"{len(bodies):020d} {previous}\n")
 
 
 def child(*arguments, **options) -> subprocess.Popen[str]:

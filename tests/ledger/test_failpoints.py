@@ -37,6 +37,7 @@ WHEN_COMMITTING = {
     "after-anchor": StoredAnswer,
     "answer-durable": StoredAnswer,
 }
+WHEN_RESTORING = ("old-moved", "draft-moved")  # in test_restore
 STAGES = [("reserve", *case) for case in WHEN_RESERVING.items()] + [("commit", *c) for c in WHEN_COMMITTING.items()]
 
 
@@ -50,7 +51,7 @@ def retried(ledger, name, analyst="alice"):
 
 def test_every_failpoint_is_reached_somewhere_and_no_other_is():
     reached = {name for path in SOURCES for name in re.findall(r'reach\("([a-z-]+)"\)', path.read_text())}
-    assert reached == set(FAILPOINTS) == {*WHEN_OPENING, *WHEN_RESERVING, *WHEN_COMMITTING}
+    assert reached == set(FAILPOINTS) == {*WHEN_OPENING, *WHEN_RESERVING, *WHEN_COMMITTING, *WHEN_RESTORING}
 
 
 def test_a_failpoint_ends_the_process_only_when_it_is_named(monkeypatch):

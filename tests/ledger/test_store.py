@@ -41,7 +41,7 @@ budgets = st.one_of(
 
 
 def exact_cost(event) -> tuple[Fraction | None, Fraction, Fraction]:
-    """Pure epsilon, rho and delta of an event, written down a second time."""
+    """Epsilon, rho and delta of an event, written down a second time."""
     match event:
         case Pure(epsilon=epsilon):
             return epsilon, epsilon**2 / 2, Fraction(0)
@@ -50,7 +50,7 @@ def exact_cost(event) -> tuple[Fraction | None, Fraction, Fraction]:
         case Concentrated(rho=rho, delta=delta):
             return None, rho, delta
         case Approximate(epsilon=epsilon, delta=delta):
-            return (None if delta else epsilon), epsilon**2 / 2, delta
+            return epsilon, epsilon**2 / 2, delta
     parts = [exact_cost(part) for part in event.events]
     pure = None if any(part[0] is None for part in parts) else sum(part[0] for part in parts)
     return pure, sum(part[1] for part in parts), sum(part[2] for part in parts)
@@ -63,34 +63,34 @@ class Reference:
         self.budget = budget
         self.epsilon = self.rho = self.delta = Fraction(0)
         self.exact_epsilon = self.exact_rho = self.exact_delta = Fraction(0)
-        self.pure = True
+        self.in_epsilon = True
 
     def next(self, event):
         epsilon, rho, delta = exact_cost(event)
         up = lambda amount, unit: Fraction(ceil(amount * unit), unit)  # noqa: E731
         return (
-            self.pure and epsilon is not None,
+            self.in_epsilon and epsilon is not None,
             self.epsilon + up(epsilon or 0, 10**12),
             self.rho + up(rho, 10**12),
             self.delta + up(delta, 10**30),
         )
 
     def admits(self, event) -> bool:
-        pure, epsilon, rho, delta = self.next(event)
-        if exact_cost(event)[0] is None and not self.budget.approximate:
+        in_epsilon, epsilon, rho, delta = self.next(event)
+        if (exact_cost(event)[0] is None or exact_cost(event)[2]) and not self.budget.approximate:
             return False
-        concentrated = rho <= self.budget.rho and delta <= self.budget.event_delta
-        return (pure and epsilon <= self.budget.epsilon) or concentrated
+        either = (in_epsilon and epsilon <= self.budget.epsilon) or rho <= self.budget.rho
+        return either and delta <= self.budget.event_delta
 
     def spend(self, event) -> None:
-        self.pure, self.epsilon, self.rho, self.delta = self.next(event)
+        self.in_epsilon, self.epsilon, self.rho, self.delta = self.next(event)
         epsilon, rho, delta = exact_cost(event)
         self.exact_epsilon += epsilon or 0
         self.exact_rho += rho
         self.exact_delta += delta
 
     def spent(self) -> Spent:
-        return Spent(int(self.epsilon * 10**12), int(self.rho * 10**12), int(self.delta * 10**30), self.pure)
+        return Spent(int(self.epsilon * 10**12), int(self.rho * 10**12), int(self.delta * 10**30), self.in_epsilon)
 
 
 @settings(max_examples=60, deadline=None)
@@ -111,7 +111,8 @@ def test_random_spends_are_granted_exactly_when_fractions_say_so(dataset, person
             assert ledger.spent(analyst) == reference.spent()
             assert reference.epsilon >= reference.exact_epsilon
             concentrated = reference.exact_rho <= reference.budget.rho
-            assert (reference.pure and reference.exact_epsilon <= reference.budget.epsilon) or concentrated
+            assert (reference.in_epsilon and reference.exact_epsilon <= reference.budget.epsilon) or concentrated
+            assert reference.exact_delta <= reference.budget.event_delta
         ledger.verify()
 
 

@@ -187,8 +187,9 @@ def opens(secret):
         (Concentrated(Fraction(1, 2)), DiscreteGaussian(1 - Fraction(1, 10**30)), False),
         (Concentrated(Fraction(1, 2)), DiscreteLaplace(Fraction(1)), True),
         (Concentrated(Fraction(1, 2)), DiscreteLaplace(Fraction(99, 100)), False),
-        (Approximate(1, 1e-6), DiscreteGaussian(Fraction(1)), True),
-        (Approximate(1, 1e-6), DiscreteGaussian(Fraction(99, 100)), False),
+        (Approximate(1, 1e-6), DiscreteGaussian(Fraction(100)), False),  # accounts count its epsilon, and this has none
+        (Approximate(1, 1e-6), DiscreteLaplace(Fraction(1)), True),
+        (Approximate(1, 1e-6), DiscreteLaplace(Fraction(99, 100)), False),
         (Composed([Pure(Fraction(1, 2)), Pure(Fraction(1, 2))]), DiscreteLaplace(Fraction(1)), False),
         (Composed([Pure(Fraction(1, 2)), Pure(Fraction(1, 2))]), DiscreteLaplace(Fraction(2)), True),
     ],

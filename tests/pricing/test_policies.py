@@ -212,7 +212,23 @@ def test_terms_are_told_in_a_sentence(policy, says):
     assert terms(policy, Filter(Budget(2))).says == says
 
 
-CONCENTRATED = Filter(Budget(2, 1e-6, approximate=True)).after(Approximate(0.01, 1e-9))
+SEARCHED = Filter(Budget(2, 1e-6, approximate=True)).after(Approximate(0.01, 1e-9))
+CONCENTRATED = Filter(Budget(2, 1e-6, approximate=True)).after(Concentrated(0.00005, 1e-9))
+
+
+def test_a_search_for_values_is_one_of_the_questions_that_a_policy_pays_for():
+    assert terms(equal(200), SEARCHED).questions == 199
+    assert asked(equal(2), SEARCHED) == [Fraction(1)]
+    assert terms(geometric("1/10"), SEARCHED).price == Pure(Fraction(199, 1000))
+
+
+def test_a_policy_counts_rho_where_small_questions_went_beyond_epsilon():
+    account = Filter(Budget(2, 1e-6))
+    for _ in range(300):
+        account = account.after(Pure(0.01))
+    # 0.02**2 / 2 each of a rho that 300 questions of 0.01**2 / 2 were paid from: as many as 75 of these.
+    assert terms(equal(100), account).questions == 25
+    assert terms(geometric("1/10"), account).price.epsilon ** 2 / 2 <= account.left().rho / 10
 
 
 def test_equal_questions_go_on_where_rho_is_counted():

@@ -22,7 +22,7 @@ from adomnia.privacy.events import (
     ScalarGaussian,
     ScalarLaplace,
 )
-from adomnia.privacy.filters import Budget, Filter, Left, Spent
+from adomnia.privacy.filters import Branches, Budget, Filter, Left, Spent
 from privacy.references import (
     NOT_FINITE_NUMBERS,
     NOT_POSITIVE,
@@ -68,16 +68,16 @@ def reference_price(event):  # noqa: PLR0911 - a table of facts
         case Concentrated(rho, delta):
             return None, rho, delta
         case Approximate(epsilon, delta):
-            return (epsilon if delta == 0 else None), epsilon * epsilon / 2, delta
+            return epsilon, epsilon * epsilon / 2, delta
         case ScalarLaplace(scale, distance):
             return reference_price(Pure(Fraction(distance) / scale))
         case ScalarGaussian(variance, distance):
             return None, Fraction(distance**2) / variance / 2, Fraction(0)
         case Composed(parts):
             prices = [reference_price(part) for part in parts]
-            pure = all(price[0] is not None for price in prices)
+            every = all(price[0] is not None for price in prices)
             return (
-                sum((price[0] for price in prices), Fraction(0)) if pure else None,
+                sum((price[0] for price in prices), Fraction(0)) if every else None,
                 sum(price[1] for price in prices),
                 sum(price[2] for price in prices),
             )
@@ -90,7 +90,9 @@ def ceiling(amount, places):
 
 def reference_admits(budget, history, event):
     prices = [reference_price(done) for done in [*history, event]]
-    if prices[-1][0] is None and not budget.approximate:
+    if (prices[-1][0] is None or prices[-1][2] > 0) and not budget.approximate:
+        return False
+    if sum(ceiling(price[2], 30) for price in prices) > budget.event_delta:
         return False
     if (
         all(price[0] is not None for price in prices)
@@ -99,8 +101,7 @@ def reference_admits(budget, history, event):
         return True
     conversion_delta = budget.delta - budget.event_delta
     rho = reference_rho(budget.epsilon, conversion_delta) if conversion_delta else 0
-    spent_rho = sum(ceiling(price[1], 12) for price in prices)
-    return spent_rho <= rho and sum(ceiling(price[2], 30) for price in prices) <= budget.event_delta
+    return sum(ceiling(price[1], 12) for price in prices) <= rho
 
 
 @st.composite
@@ -139,13 +140,13 @@ def test_the_filter_is_the_rule_on_adaptive_histories(data, budget):
         history.append(event)
         spending = spending.after(event)
         exact = [reference_price(done) for done in history]
-        pure_branch = (
+        epsilon_branch = (
             all(price[0] is not None for price in exact) and sum(price[0] for price in exact) <= budget.epsilon
         )
-        rho_branch = (
-            sum(price[1] for price in exact) <= budget.rho and sum(price[2] for price in exact) <= budget.event_delta
-        )
-        assert pure_branch or rho_branch
+        rho_branch = sum(price[1] for price in exact) <= budget.rho
+        assert sum(price[2] for price in exact) <= budget.event_delta
+        assert epsilon_branch or rho_branch
+        assert any(spending.branches())
 
 
 @few
@@ -273,10 +274,10 @@ def test_budgets_are_rounded_down_to_units():
 
 def test_the_least_event_costs_a_unit_so_that_nothing_is_free():
     spent = Filter(Budget(1, 1e-6, approximate=True)).after(Pure(Fraction(1, 10**200))).spent
-    assert spent == Spent(1, 1, 0, pure=True)
-    assert Filter(Budget(1, 1e-6, approximate=True)).after(Concentrated(1e-200, 1e-200)).spent == Spent(
-        0, 1, 1, pure=False
-    )
+    assert spent == Spent(1, 1, 0, in_epsilon=True)
+    approximate = Filter(Budget(1, 1e-6, approximate=True))
+    assert approximate.after(Concentrated(1e-200, 1e-200)).spent == Spent(0, 1, 1, in_epsilon=False)
+    assert approximate.after(Approximate(1e-200, 1e-200)).spent == Spent(1, 1, 1, in_epsilon=True)
 
 
 def test_many_small_pure_events_go_further_by_rho():
@@ -294,11 +295,67 @@ def test_large_pure_events_still_fit_when_their_rho_is_long_gone():
     assert spending.admits(Pure(0.1))
 
 
-def test_the_first_event_that_is_not_pure_closes_the_pure_branch():
-    spending = Filter(Budget(1, 1e-6, approximate=True)).after(Concentrated(1e-9))
-    assert spending.left().epsilon == 0
+@pytest.mark.parametrize("event", [Concentrated(1e-9), Concentrated(1e-9, 1e-9), ScalarGaussian(10**9, 1)], ids=str)
+def test_the_first_event_without_an_epsilon_closes_the_branch_of_epsilon(event):
+    spending = Filter(Budget(1, 1e-6, approximate=True)).after(event)
+    assert (spending.left().epsilon, spending.spent_epsilon()) == (0, None)
+    assert spending.branches() == Branches(epsilon=False, rho=True)
     assert not spending.admits(Pure(0.9))
+    assert not spending.admits(Composed([Approximate(0.8, 1e-9), Pure(0.1)]))
     assert spending.admits(Pure(0.1))
+
+
+def test_an_event_with_a_small_delta_leaves_the_rest_of_epsilon_to_others():
+    spending = Filter(Budget(1, 1e-6, approximate=True)).after(Approximate(0.1, 1e-7))
+    assert spending.left()[::2] == (Fraction(9, 10), Fraction(4, 10**7))
+    for _ in range(3):
+        spending = spending.after(Pure(0.3))
+    assert spending.branches() == Branches(epsilon=True, rho=False)
+    assert (spending.spent_epsilon(), spending.spent.pure) == (1, False)
+    assert not spending.admits(Pure(EPSILON_UNIT))
+
+
+def test_the_deltas_of_the_branch_of_epsilon_are_those_that_are_set_aside_and_no_more():
+    budget = Budget(1, 1e-6, approximate=True)
+    spending = Filter(budget).after(Approximate(0.9, budget.event_delta))
+    assert spending.left() == Left(Fraction(1, 10), Fraction(0), Fraction(0))
+    assert spending.admits(Pure(0.1))
+    assert not spending.admits(Approximate(0.01, DELTA_UNIT))
+    assert not Filter(budget).admits(Approximate(0.9, budget.event_delta + DELTA_UNIT))
+
+
+def test_deltas_of_both_kinds_of_events_add_up_to_one_sum():
+    budget = Budget(1, 1e-6, approximate=True)
+    spending = Filter(budget).after(Approximate(0.01, 3e-7)).after(Concentrated(0.001, 1e-7))
+    assert spending.left().delta == Fraction(1, 10**7)
+    assert not spending.admits(Concentrated(0.001, 2e-7))
+    assert not spending.admits(Approximate(0.001, 2e-7))
+
+
+def test_what_older_versions_closed_stays_closed():
+    closed = Filter(Budget(1, 1e-6, approximate=True), Spent(0, 1, 1, in_epsilon=False))
+    assert not closed.admits(Pure(0.5))
+    assert not closed.after(Pure(0.01)).spent.in_epsilon
+
+
+def test_nothing_is_left_where_the_owner_took_away_what_was_spent():
+    spent = Filter(Budget(1, 1e-6, approximate=True)).after(Approximate(0.1, 4e-7)).spent
+    for lower in (Budget(0.05), Budget(1, 1e-7, approximate=True)):
+        assert Filter(lower, spent).branches() == (False, False)
+        assert Filter(lower, spent).left() == (0, 0, 0)
+        assert Filter(lower, spent).spent_epsilon() is None
+        assert not Filter(lower, spent).admits(Pure(EPSILON_UNIT))
+
+
+@few
+@given(st.sampled_from(BUDGETS), st.lists(single_events, max_size=5))
+def test_the_largest_question_is_admitted_and_a_little_more_is_not(budget, asked):
+    spending = Filter(budget)
+    for event in asked:
+        spending = spending.after(event) if spending.admits(event) else spending
+        most = spending.left().largest_question
+        assert not most or spending.admits(Pure(most))
+        assert not spending.admits(Pure(most + 2 * EPSILON_UNIT))
 
 
 def test_a_branch_that_closed_never_opens_again():
@@ -311,11 +368,15 @@ def test_without_permission_no_event_but_a_pure_one_is_admitted():
     spending = Filter(Budget(1, 1e-6))
     assert spending.admits(Pure(0.1))
     assert not spending.admits(Concentrated(1e-9))
+    assert not spending.admits(Approximate(0.1, 1e-9))
     assert not spending.admits(Composed([Pure(0.1), Concentrated(1e-9)]))
+    assert not spending.admits(Composed([Pure(0.1), Approximate(0.1, 1e-9)]))
 
 
 def test_without_delta_permission_alone_is_of_no_use():
     assert not Filter(Budget(1, approximate=True)).admits(Concentrated(1e-9))
+    assert not Filter(Budget(1, approximate=True)).admits(Approximate(1e-9, 1e-9))
+    assert not Filter(Budget(1, 1e-6, approximate=True, event_delta=0)).admits(Approximate(1e-9, 1e-9))
 
 
 # What the analyst is told.
@@ -325,22 +386,28 @@ def test_a_refusal_says_what_it_takes_what_is_left_and_what_to_do():
     with pytest.raises(Refusal) as refused:
         Filter(Budget(1)).after(Pure(0.75)).after(Pure(0.5))
     assert str(refused.value) == (
-        "A spend of epsilon 0.5 (rho 0.125) is more than is left (epsilon 0.25 in pure spends, or rho 0 and delta 0). "
+        "A spend of epsilon 0.5 (rho 0.125) is more than is left (epsilon 0.25 or rho 0, and delta 0). "
         "Fix: spend at most epsilon 0.25."
+    )
+    with pytest.raises(Refusal) as refused:
+        Filter(Budget(1, 1e-6, approximate=True)).after(Pure(0.75)).after(Approximate(0.5, 1e-9))
+    assert str(refused.value) == (
+        "A spend of epsilon 0.5 and delta 1e-9 (rho 0.125) is more than is left (epsilon 0.25 or rho 0, and delta "
+        "5e-7). Fix: spend at most epsilon 0.25 and delta 5e-7."
     )
 
 
 def test_a_refusal_of_what_is_not_pure_says_who_can_allow_it():
-    with pytest.raises(
-        Refusal, match=r"rho 0\.1 and delta 0 is not pure, .* Fix: .*approximate = true in \[budget\]\."
-    ):
+    with pytest.raises(Refusal, match=r"rho 0\.1 is not pure, .* Fix: .*approximate = true in \[budget\]\."):
         Filter(Budget(1, 1e-6)).after(Concentrated(0.1))
 
 
 def test_a_refusal_of_gaussian_noise_says_how_much_is_left_of_it():
     spending = Filter(Budget(1, 1e-6, approximate=True))
-    with pytest.raises(Refusal, match=r"Fix: spend at most rho 0\.0\d+ and delta 5e-7\."):
+    with pytest.raises(Refusal, match=r"Fix: spend at most rho 0\.0\d+\."):
         spending.after(Concentrated(10))
+    with pytest.raises(Refusal, match=r"Fix: spend at most rho 0\.0\d+ and delta 5e-7\."):
+        spending.after(Concentrated(10, 1e-9))
     with pytest.raises(Refusal, match=r"Fix: ask the owner for a larger budget\."):
         Filter(Budget(1, 1e-6, approximate=True, event_delta=0)).after(Approximate(0.01, 1e-9))
     with pytest.raises(Refusal, match=r"Fix: ask the owner for a larger budget\."):
@@ -363,10 +430,11 @@ def test_what_a_refusal_advises_is_admitted(budget, asked):
         with pytest.raises(Refusal) as refused:
             spending.after(event)
         words = refused.value.fix.split()
+        delta = Fraction(words[7]) if len(words) == 8 else Fraction(0)
         if words[:4] == ["spend", "at", "most", "epsilon"]:
-            assert spending.admits(Pure(Fraction(words[4])))
+            assert spending.admits(Approximate(Fraction(words[4]), delta))
         elif words[:4] == ["spend", "at", "most", "rho"]:
-            assert spending.admits(Concentrated(Fraction(words[4]), Fraction(words[7])))
+            assert spending.admits(Concentrated(Fraction(words[4]), delta))
 
 
 # Bad input.
@@ -406,6 +474,6 @@ def test_what_was_spent_is_counted_in_whole_units(field, value):
         Spent(**{field: value})
 
 
-def test_purity_is_yes_or_no():
-    with pytest.raises(TypeError, match=r"^Spent pure must be True or False, got 1\.$"):
-        Spent(pure=1)
+def test_whether_epsilons_are_complete_is_yes_or_no():
+    with pytest.raises(TypeError, match=r"^Spent in_epsilon must be True or False, got 1\.$"):
+        Spent(in_epsilon=1)

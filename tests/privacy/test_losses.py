@@ -29,7 +29,9 @@ shares = st.fractions(min_value=Fraction(1, 100), max_value=1)
         (BoundedRange(0.5), Fraction(1, 2), Fraction(1, 32), 0),
         (Concentrated(0.5), None, Fraction(1, 2), 0),
         (Concentrated(0.5, 1e-6), None, Fraction(1, 2), Fraction(1, 10**6)),
-        (Approximate(0.5, 1e-6), None, Fraction(1, 8), Fraction(1, 10**6)),
+        (Approximate(0.5, 1e-6), Fraction(1, 2), Fraction(1, 8), Fraction(1, 10**6)),
+        (Composed([Approximate(0.5, 1e-6), Pure(0.5)]), Fraction(1), Fraction(1, 4), Fraction(1, 10**6)),
+        (Composed([Approximate(0.5, 1e-6), Concentrated(1)]), None, Fraction(9, 8), Fraction(1, 10**6)),
         (Approximate(0.5, 0), Fraction(1, 2), Fraction(1, 8), 0),
         (ScalarLaplace(10, 5), Fraction(1, 2), Fraction(1, 8), 0),
         (ScalarGaussian(8, 2), None, Fraction(1, 4), 0),
@@ -87,6 +89,11 @@ def test_the_order_of_losses_is_a_partial_order(a, b, c):
         (Concentrated(0.5), ScalarGaussian(1, 1), True),
         (Concentrated(0.5), Approximate(1, 1e-9), False),
         (Concentrated(0.5, 1e-9), Approximate(1, 1e-9), True),
+        (Approximate(1, 1e-9), Concentrated(0.5, 1e-9), False),  # what was counted in epsilon must have one
+        (Approximate(1, 1e-9), Approximate(1, 1e-9), True),
+        (Approximate(1, 1e-9), Pure(1), True),
+        (Approximate(1, 1e-9), Approximate(1, 2e-9), False),
+        (Approximate(1, 1e-9), Pure(1.1), False),
         (Composed([Pure(0.5), Pure(0.5)]), Pure(0.5), True),
         (Composed([Pure(0.5), Pure(0.5)]), Pure(1), False),  # two halves reserve less rho than a whole
         (Pure(1), Composed([Pure(0.5), Pure(0.5)]), True),
@@ -138,3 +145,12 @@ def test_a_choice_of_bounded_range_stays_within_its_rho_at_every_order(epsilon, 
 def test_only_events_have_a_loss():
     with pytest.raises(TypeError, match=r"^loss event must be an event, got 1\.$"):
         loss(1)
+
+
+@pytest.mark.parametrize(
+    ("event", "pure"),
+    [(Pure(1), True), (Approximate(1, 0), True), (Approximate(1, 1e-9), False), (Concentrated(1), False)],
+    ids=str,
+)
+def test_only_what_has_an_epsilon_and_no_delta_is_pure(event, pure):
+    assert loss(event).pure is pure

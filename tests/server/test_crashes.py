@@ -14,8 +14,8 @@ from itertools import count
 
 import pytest
 
+from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
-from adomnia.ledger.chain import Anchor
 from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
 from kit.example import write_example
 from kit.serving import CUT, calling, request, start, tokens, with_analysts

@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
+from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
-from adomnia.ledger.chain import Anchor
 from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
 from kit.example import write_example
 from kit.serving import CUT, calling, request, served, tokens, with_analysts

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.ledger.chain import Anchor
+from adomnia.ledger.anchor import Anchor
 from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
 from kit.example import write_example
 from kit.serving import calling, request, served, tokens, with_analysts

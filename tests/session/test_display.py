@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adomnia.ledger import Receipt
-from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Left
 from adomnia.session import display
 from adomnia.session.answer import Answer
@@ -66,7 +66,9 @@ def test_a_replayed_answer_says_that_it_was_free():
 
 def test_a_cost_in_rho_is_shown_in_rho_and_so_is_what_is_left():
     spent = made_up([1.0], event=Concentrated(0.25), left=Left(Fraction(0), Fraction(1, 8), Fraction(0)))
-    assert display.format_footer(spent)[0] == "Paid: rho 0.25. Left: rho 0.125."
+    assert display.format_footer(spent)[0] == "Paid: rho 0.25. Left: rho 0.125, or one question at epsilon 0.5."
+    spent = made_up([1.0], event=Approximate(0.25, 1e-9), left=Left(Fraction(0), Fraction(0), Fraction(0)))
+    assert display.format_footer(spent)[0] == "Paid: epsilon 0.25 and delta 1e-9. Left: nothing."
 
 
 def test_what_was_free_says_so():

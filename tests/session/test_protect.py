@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
+import re
+from datetime import date, timedelta
 
 import pandas as pd
 import polars as pl
@@ -160,3 +161,46 @@ def test_answers_about_other_rows_are_not_given_again(tmp_path):
         session._curator.close()
     assert [answer.replayed for answer in counted] == [False, True, False]
     assert counted[0]["n"] == counted[1]["n"] != counted[2]["n"]
+
+
+DAYS = pa.table({"who": range(400), "born": pa.array([date(1950, 1, 1) + timedelta(days=30 * n) for n in range(400)])})
+
+
+def dated(**options):
+    bounds = {"born": (date(1940, 1, 1), date(1999, 12, 31))}
+    return adomnia.protect(DAYS, unit="who", epsilon=100, **{"bounds": bounds, **options})
+
+
+def test_dates_are_answered_with_dates():
+    answer = dated().sql("SELECT MIN(born) AS a, MEDIAN(born) AS m, MAX(born) AS z FROM data", epsilon=60)
+    (record,) = answer.records()
+    middle = date(1950, 1, 1) + timedelta(days=30 * 200)
+    assert abs(record["m"] - middle) < timedelta(days=300)  # ten rows away: e^-50 of all answers
+    assert record["m_lower"] <= record["m"] <= record["m_upper"]
+    assert date(1940, 1, 1) == record["a_lower"] <= record["a"] == record["a_upper"] < record["z"]
+    assert answer.interval("z") == [(record["z"], date(1999, 12, 31))]
+    assert answer.to_arrow().schema.field("m_upper").type == pa.date32()
+    assert f"{record['m']}  {record['m_lower']} to {record['m_upper']}" in repr(answer)
+
+
+def test_dates_are_compared_and_subtracted():
+    session = dated()
+    text = "SELECT MAX(born) - MIN(born) AS days FROM data HAVING MEDIAN(born) > "
+    (days,) = session.sql(f"{text} DATE '1940-01-01'", epsilon=30)["days"]
+    assert 0 < days <= 30 * 400
+    assert len(session.sql(f"{text} '1999-12-31'", epsilon=30)) == 0
+
+
+def test_the_error_of_a_date_is_told_in_days():
+    explained = str(dated().explain("SELECT MEDIAN(born) AS m FROM data", epsilon=1))
+    assert "dates from 1940-01-01 to 1999-12-31" in explained
+    assert re.search(r"error: at most [0-9,]+ days in a group", explained)
+    (expected,) = dated().price("SELECT MEDIAN(born) AS m FROM data", epsilon=1).outputs
+    assert expected.days
+    assert expected.relative is None
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), (date(2000, 1, 1), date(1999, 1, 1)), ("1990-01-01", "1999-01-01")])
+def test_bounds_of_dates_are_dates_in_their_order(bounds):
+    with pytest.raises(Refusal, match="two dates in their order"):
+        dated(bounds={"born": bounds})

@@ -30,6 +30,10 @@ QUESTIONS = [
     ("SELECT sex, AVG(age) AS a FROM people GROUP BY sex HAVING COUNT(*) > 1000000", {"epsilon": 1}),
     ("SELECT SUM(salary) / COUNT(*) AS q FROM people", {"epsilon": 1e-6}),
     ("SELECT hospital, SUM(cost) AS s FROM visits GROUP BY hospital", {"rho": 0.5}),
+    (
+        "SELECT MAX(CASE WHEN cost < 9 THEN '2020-02-03'::DATE ELSE '2020-03-04'::DATE END) AS last FROM visits",
+        {"epsilon": 1},
+    ),
     ("SELECT city, population FROM cities", {}),
     ("SELECT city, population FROM cities WHERE population > 1000000", {}),
 ]

@@ -79,7 +79,7 @@ def _(event: Approximate, size: int) -> Guarantee:
 def _(event: Composed, size: int) -> Guarantee:
     parts = [_guarantee(part, size) for part in event.events]
     total = loss(Composed(parts))
-    if total.epsilon is not None:
+    if total.epsilon is not None and not total.delta:
         return Pure(total.epsilon)
     pairs = [part for part in parts if not isinstance(part, Concentrated)]
     if len(pairs) == len(parts):

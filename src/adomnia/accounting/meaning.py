@@ -111,7 +111,7 @@ def explain_guarantee(guarantee: Event | Number, prior: Number) -> str:
     limits = "It bounds what your own rows reveal, not what can be learned about you from everybody else's."
     cost = loss(event)
     opening = f"If someone gives {_format_probability(before)} that you are in the data, after everything released"
-    if cost.epsilon is not None:
+    if cost.epsilon is not None and not cost.delta:
         return f"{opening} they can give at most {_format_probability(posterior(prior, cost.epsilon))}. {limits}"
     hits = _best_detection(event)
     after = before * hits / (before * hits + (1 - before) * FALSE_ALARMS)

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from adomnia.catalog.model import Policy
 from adomnia.cli import pages
+from adomnia.explaining.balances import say_account, say_left, say_spent
 from adomnia.pricing.policies import terms
-from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_down, show_up
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_down
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AccountSummary:
-    """A budget and what was spent of it: an analyst's, or without a name the dataset's, which has no policy."""
+    """A budget and what was spent of it: an analyst's, or without a name the dataset's, which has no policy.
+
+    `restored` is when a backup was put in the ledger's place, if that happened.
+    """
 
     name: str | None
     filter: Filter
     answers: int
     policy: Policy | None = None
+    restored: str | None = None
 
 
 def print_promises(promises: Sequence[Promise]) -> None:
@@ -50,12 +55,14 @@ def print_budgets(accounts: Sequence[AccountSummary]) -> None:
     for account in accounts:
         row = (
             format_budget(account.filter),
-            format_spent(account.filter),
-            format_left(account.filter),
+            say_spent(account.filter),
+            say_left(account.filter),
             f"{account.answers:,}",
         )
         table.add_row(account.name or Text("all together", "bold"), *row)
     pages.show(table, "", "What somebody spends counts in their own line and in the last one.")
+    if accounts[-1].restored is not None:
+        pages.show(f"The ledger was restored on {accounts[-1].restored}: what may have been lost then counts as spent.")
     if any(account.policy not in {None, Policy()} for account in accounts):
         pages.show("", _next_questions(accounts))
 
@@ -80,20 +87,22 @@ def as_record(account: AccountSummary) -> dict[str, object]:
         **as_budget_record(account.filter),
         "answers": account.answers,
         "policy": None if account.policy is None else _as_record(account.policy, account.filter),
+        "restored": account.restored,
     }
 
 
 def as_budget_record(account: Filter) -> dict[str, object]:
     """A budget, what was spent of it and what is left, as plain data."""
-    total, used = account.budget, account.spent
+    total, used, epsilon = account.budget, account.spent, account.spent_epsilon()
     return {
         "budget": {"epsilon": str(total.epsilon), "delta": str(total.delta), "rho": str(total.rho)},
         "spent": {
-            "epsilon": str(used.epsilon_units * EPSILON_UNIT) if used.pure else None,
+            "epsilon": None if epsilon is None else str(epsilon),
             "rho": str(used.rho_units * EPSILON_UNIT),
             "delta": str(used.delta_units * DELTA_UNIT),
         },
         "left": {name: str(amount) for name, amount in account.left()._asdict().items()},
+        "says": say_account(account),
     }
 
 
@@ -112,20 +121,3 @@ def format_budget(account: Filter) -> str:
     total = account.budget
     delta = f", delta {show_down(total.delta)}" if total.delta else ""
     return f"epsilon {show_down(total.epsilon)}{delta}"
-
-
-def format_spent(account: Filter) -> str:
-    """In epsilon while every spend was pure, in rho afterwards."""
-    used = account.spent
-    if used.pure:
-        return f"epsilon {show_up(used.epsilon_units * EPSILON_UNIT)}"
-    return f"rho {show_up(used.rho_units * EPSILON_UNIT)}"
-
-
-def format_left(account: Filter) -> str:
-    """What may still be paid: in pure epsilon, or in rho, not both."""
-    rest = account.left()
-    ways = [f"epsilon {show_down(rest.epsilon)}"] if account.spent.pure else []
-    if account.budget.approximate and account.budget.rho:
-        ways.append(f"rho {show_down(rest.rho)}")
-    return " or ".join(ways)

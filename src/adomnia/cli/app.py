@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from adomnia import AdomniaError, Refusal, __version__
-from adomnia.cli import ledgers, meaning, owner, past_answers, people, questions, serving, top_ups
+from adomnia.cli import ledgers, meaning, owner, past_answers, people, questions, restoring, serving, top_ups
 from adomnia.cli.options import Format, Output
 
 __all__ = ["app", "main"]
@@ -57,6 +57,7 @@ app.command(epilog=owner.INIT_EXAMPLES)(owner.init)
 app.command(epilog=meaning.MEANING_EXAMPLES)(meaning.meaning)
 app.command(epilog=serving.SERVE_EXAMPLES)(serving.serve)
 ledgers.app.command("top-up", epilog=top_ups.TOP_UP_EXAMPLES)(top_ups.top_up)
+ledgers.app.command(epilog=restoring.RESTORE_EXAMPLES)(restoring.restore)
 app.add_typer(ledgers.app, name="ledger")
 app.add_typer(people.user, name="user")
 app.add_typer(people.token, name="token")

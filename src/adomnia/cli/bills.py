@@ -32,6 +32,7 @@ def print_table(quote: Quote) -> None:
         *(f"{finding}." for finding in quote.findings),
         *([HIGH_EFFORT] if quote.effort == "high" else ()),
         f"In all: {format_cost(quote.event)}. No private data was read, and nothing was spent.",
+        *quote.warnings,
     )
 
 
@@ -91,6 +92,7 @@ def as_record(quote: Quote) -> dict[str, object]:
         "together": quote.together,
         "caps": [asdict(cap) for cap in quote.caps],
         "effort": quote.effort,
+        "warnings": list(quote.warnings),
         "findings": [
             {"price": to_record(each.price), "people": each.people, "minimum": each.minimum} for each in quote.findings
         ],

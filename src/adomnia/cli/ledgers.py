@@ -1,4 +1,4 @@
-"""`adomnia ledger verify`, `export` and `backup`: for owners and auditors, also while the ledger is in use."""
+"""`adomnia ledger verify`, `head`, `export`, `backup`: for owners and auditors, also while the ledger is in use."""
 
 from __future__ import annotations
 
@@ -16,11 +16,17 @@ if TYPE_CHECKING:
     from adomnia.ledger.chain import Head
     from adomnia.server.ledger_view import Amounts, LedgerEntry
 
-app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy it, add to a budget.")
+app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy and restore it, add to budgets.")
 
-_VERIFY_EXAMPLE = """Example
+_VERIFY_EXAMPLE = """Examples
 
 adomnia ledger verify examples/hospital
+
+adomnia ledger verify examples/hospital --head "$(cat witness.txt)"
+"""
+_HEAD_EXAMPLE = """Example
+
+adomnia ledger head examples/hospital > witness.txt
 """
 _EXPORT_EXAMPLES = """Examples
 
@@ -43,17 +49,51 @@ class EntryFormat(StrEnum):
 
 
 @app.command(epilog=_VERIFY_EXAMPLE)
-def verify(folder: Folder, form: Output = Format.TABLE) -> None:
+def verify(
+    folder: Folder,
+    heads: Annotated[
+        list[str] | None, typer.Option("--head", metavar="HEAD", help="A head written down earlier; may be repeated.")
+    ] = None,
+    receipts: Annotated[
+        list[str] | None, typer.Option("--receipt", metavar="HASH", help="The receipt of an answer; may be repeated.")
+    ] = None,
+    form: Output = Format.TABLE,
+) -> None:
     """Redo every hash, admission and total, and compare every stored answer with its hash."""
-    from adomnia.ledger.audit import examine
-    from adomnia.ledger.chain import Anchor
+    from adomnia.ledger.anchor import Anchor
+    from adomnia.ledger.audit import check_witnesses, examine, list_restorations
+    from adomnia.ledger.chain import Head
     from adomnia.server.ledger_view import find_ledger, open_snapshot
 
+    witnesses = [Head.parse(text) for text in heads or ()]
     path = find_ledger(folder)
     anchor = Anchor(path).read()  # before the entries: read after them, it could be ahead of them
     with open_snapshot(path) as connection:
         head = examine(connection, anchor)
-    _say("The ledger is sound", head, form)
+        check_witnesses(connection, witnesses, receipts or ())
+        restorations = list_restorations(connection)
+    _say("The ledger is sound", head, form, restored=[{"entry": entry, "at": at} for entry, at in restorations])
+    for entry, at in restorations if form is Format.TABLE else ():
+        typer.echo(f"Entry {entry} of {at} put a backup in its place; what was spent since that backup is an estimate.")
+
+
+@app.command(epilog=_HEAD_EXAMPLE)
+def head(folder: Folder, form: Output = Format.TABLE) -> None:
+    """Say the newest entry's number and hash: kept elsewhere, they are a witness for `ledger verify --head`."""
+    from adomnia.cli import pages
+    from adomnia.ledger.anchor import Anchor
+    from adomnia.ledger.journal import check_anchor, find_newest
+    from adomnia.server.ledger_view import find_ledger, open_snapshot
+
+    path = find_ledger(folder)
+    anchor = Anchor(path).read()
+    with open_snapshot(path) as connection:
+        newest = find_newest(connection)
+        check_anchor(connection, newest, anchor)
+    if form is Format.JSON:
+        pages.show_json({"entries": newest.sequence, "head": newest.hash})
+    else:
+        typer.echo(newest)
 
 
 @app.command(epilog=_EXPORT_EXAMPLES)
@@ -65,11 +105,16 @@ def export(
     after: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Only the entries after this one.")] = 0,
 ) -> None:
     """List the entries, one a line: who paid how much, when, and what it came to. No answers are among them."""
+    from adomnia.ledger.anchor import Anchor
+    from adomnia.ledger.journal import check_anchor, find_newest
     from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
 
-    with open_snapshot(find_ledger(folder)) as connection:
+    path = find_ledger(folder)
+    anchor = Anchor(path).read()
+    with open_snapshot(path) as connection:
         for line in _WRITTEN[form](read_entries(connection, after)):
             typer.echo(line, nl=False)
+        check_anchor(connection, find_newest(connection), anchor)  # a list that was cut short is not the whole
 
 
 @app.command(epilog=_BACKUP_EXAMPLE)
@@ -87,11 +132,11 @@ def backup(
     _say(f"The copy {target} is sound", head, form)
 
 
-def _say(sentence: str, head: Head, form: Format) -> None:
+def _say(sentence: str, head: Head, form: Format, **more: object) -> None:
     from adomnia.cli import pages
 
     if form is Format.JSON:
-        pages.show_json({"ok": True, "entries": head.sequence, "head": head.hash})
+        pages.show_json({"ok": True, "entries": head.sequence, "head": head.hash, **more})
     else:
         pages.show(f"{sentence}: {head.sequence:,} entries, the last with the hash {head.hash}.")
 

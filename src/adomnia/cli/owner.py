@@ -79,7 +79,8 @@ def budget(folder: Folder, form: Output = Format.TABLE) -> None:
             accounts.AccountSummary(one.name, ledger.account(one.name), ledger.count_answers(one.name), one.policy)
             for one in catalog.analysts
         ]
-        total = accounts.AccountSummary(None, ledger.account(), sum(account.answers for account in found))
+        answers = sum(account.answers for account in found)
+        total = accounts.AccountSummary(None, ledger.account(), answers, restored=ledger.restored())
     if form is Format.JSON:
         accounts.print_budgets_json([*found, total])
     else:

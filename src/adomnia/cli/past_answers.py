@@ -59,6 +59,6 @@ def _format_cost(past: Past) -> str:
     from adomnia.privacy.losses import loss
 
     paid = Spent().plus(loss(past.receipt.event))
-    name, units = ("epsilon", paid.epsilon_units) if paid.pure else ("rho", paid.rho_units)
+    name, units = ("epsilon", paid.epsilon_units) if paid.in_epsilon else ("rho", paid.rho_units)
     delta = f", delta {show_up(paid.delta_units * DELTA_UNIT)}" if paid.delta_units else ""
     return f"{name} {show_up(units * EPSILON_UNIT)}{delta}"

@@ -36,6 +36,7 @@ class QuestionOptions:
     effort: Annotated[
         str, typer.Option(metavar="NAME", help="normal, or high with --rho: less noise, for a longer look at the data.")
     ] = "normal"
+    no_interval: Annotated[bool, typer.Option("--no-interval", help="Of quantiles, buy the values alone.")] = False
     confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of intervals and of --error.")] = str(CONFIDENCE)
     analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None
 
@@ -50,6 +51,7 @@ class QuestionOptions:
             "rows": parse_rows(self.rows),
             "delta": parse_number("delta", self.delta),
             "effort": self.effort,
+            "interval": not self.no_interval,
             "confidence": parse_share("confidence", self.confidence),
         }
 

@@ -28,6 +28,7 @@ def top_up(  # noqa: PLR0913, PLR0917 - each is an option
 ) -> None:
     """Add to the budget of an analyst or of the dataset, for good and in every process at once."""
     from adomnia.cli import accounts, opening, pages
+    from adomnia.explaining.balances import say_account
     from adomnia.server.ledger_view import find_ledger
 
     if (analyst is None) != dataset:
@@ -45,5 +46,4 @@ def top_up(  # noqa: PLR0913, PLR0917 - each is an option
         pages.show_json({"analyst": analyst, **budget})
         return
     who = "The dataset" if analyst is None else analyst
-    left = accounts.format_left(account)
-    pages.show(f"{who} may spend {accounts.format_budget(account)} in all from now on; {left} is left.")
+    pages.show(f"{who} may spend {accounts.format_budget(account)} in all from now on. {say_account(account)}")

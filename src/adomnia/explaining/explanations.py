@@ -59,6 +59,7 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
         Node("measured", tuple(_measurement_node(place, line, quoted) for place, line in enumerate(lines, 1))),
         Node("answered", answers),
         Node(_total_in_words(quoted)),
+        *map(Node, () if quoted is None else quoted.warnings),
     ]
     return Node(f"{_plural(len(lines), 'measurement')}, {_plural(len(meaning.outputs), 'output')}", tuple(parts))
 
@@ -83,7 +84,9 @@ def noise_in_words(line: Measurement) -> str:
 
 def error_in_words(output: Expected) -> str:
     """The expected error of an output, to three significant digits."""
-    return "unbounded" if output.error is None else f"at most {float(f'{output.error:.3g}'):,.12g}"
+    if output.error is None:
+        return "unbounded"
+    return f"at most {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
 
 
 def _measurement_node(place: int, line: Measurement, quoted: Quote | None) -> Node:

@@ -132,10 +132,11 @@ def _plain(number: Fraction) -> str:
 
 
 def _format_budget(budget: Budget) -> str:
-    total = f"epsilon {show_down(budget.epsilon)} and delta {show_down(budget.delta)}: in pure epsilon (Laplace noise)"
-    if not (budget.approximate and budget.rho):
-        return f"{total}."
-    return f"{total}, or in rho up to {show_down(budget.rho)} in all (Gaussian noise)."
+    total = f"epsilon {show_down(budget.epsilon)} and delta {show_down(budget.delta)}"
+    if not (budget.approximate and budget.delta):
+        return f"{total}: in pure epsilon (Laplace noise)."
+    rho = f", or in rho up to {show_down(budget.rho)} in all (Gaussian noise)" if budget.rho else ""
+    return f"{total}: in epsilon (Laplace noise){rho}."
 
 
 def _meanings(catalog: Catalog) -> Iterator[Promise]:

@@ -9,7 +9,18 @@ from typing import Any
 from adomnia.ledger.chain import damage_refusal
 from adomnia.privacy.filters import Budget, Filter, Left, Spent
 
-__all__ = ["DATASET", "Account", "Accounts", "account_name", "apply_entry", "encode_budget", "encode_spent"]
+__all__ = [
+    "DATASET",
+    "Account",
+    "Accounts",
+    "account_name",
+    "apply_entry",
+    "decode_accounts",
+    "decode_spent",
+    "encode_accounts",
+    "encode_budget",
+    "encode_spent",
+]
 
 DATASET = "dataset"
 _NOTHING = Spent()
@@ -22,12 +33,16 @@ def account_name(analyst: str | None) -> str:
 
 @dataclass(frozen=True)
 class Account:
-    """A budget as the catalog declares it (None: no longer declared), the owner's top-ups, and what was spent."""
+    """A budget as the catalog declares it (None: no longer declared), the owner's top-ups, and what was spent.
+
+    `restored` is when a backup was last put in the ledger's place, with what may have been spent since it was made.
+    """
 
     declared: Budget | None = None
     added_epsilon: Fraction = Fraction(0)
     added_delta: Fraction = Fraction(0)
     spent: Spent = _NOTHING
+    restored: str | None = None
 
     @property
     def filter(self) -> Filter | None:
@@ -73,13 +88,24 @@ def _apply(accounts: Accounts, entry: Mapping[str, Any]) -> None:
             epsilon = account.added_epsilon + Fraction(entry["epsilon"])
             delta = account.added_delta + Fraction(entry["delta"])
             accounts[entry["account"]] = replace(account, added_epsilon=epsilon, added_delta=delta)
-        case "reserve":
+        case "reserve" | "restored" as kind:
+            marks = {"restored": entry["at"]} if kind == "restored" else {}
             for name, record in entry["spent"].items():
-                accounts[name] = replace(accounts[name], spent=_decode_spent(record))
+                accounts[name] = replace(accounts[name], spent=decode_spent(record), **marks)
+        case "checkpoint":
+            _apply_checkpoint(accounts, entry)
         case "commit":
             pass
         case kind:
             raise damage_refusal(f"has an entry {entry['sequence']} of the unknown kind {kind}")
+
+
+def _apply_checkpoint(accounts: Accounts, entry: Mapping[str, Any]) -> None:
+    """Take over what a checkpoint states where reading begins with it; elsewhere it must agree with the entries."""
+    stated = decode_accounts(entry["accounts"])
+    if accounts not in ({}, stated):
+        raise damage_refusal(f"has a checkpoint, entry {entry['sequence']}, that is not what entries add up to")
+    accounts.update(stated)
 
 
 def encode_budget(budget: Budget | None) -> dict[str, Any] | None:
@@ -103,8 +129,39 @@ def encode_spent(spent: Spent) -> dict[str, Any]:
     Units are text, because they outgrow the integers that many readers of JSON can hold.
     """
     units = {"epsilon": spent.epsilon_units, "rho": spent.rho_units, "delta": spent.delta_units}
-    return {name: str(amount) for name, amount in units.items()} | {"pure": spent.pure}
+    return {name: str(amount) for name, amount in units.items()} | {"in_epsilon": spent.in_epsilon, "pure": spent.pure}
 
 
-def _decode_spent(record: Mapping[str, Any]) -> Spent:
-    return Spent(int(record["epsilon"]), int(record["rho"]), int(record["delta"]), record["pure"])
+def decode_spent(record: Mapping[str, Any]) -> Spent:
+    """Read a total that was written for an entry.
+
+    Without `in_epsilon` it is of a version that left out the epsilons of all events but the pure ones: if there was
+    any other, its sum of epsilons is of no use.
+    """
+    in_epsilon = record.get("in_epsilon", record["pure"])
+    return Spent(int(record["epsilon"]), int(record["rho"]), int(record["delta"]), in_epsilon)
+
+
+def encode_accounts(accounts: Accounts) -> dict[str, Any]:
+    """Write all accounts as they are, for a checkpoint."""
+    return {name: _encode_account(account) for name, account in accounts.items()}
+
+
+def _encode_account(account: Account) -> dict[str, Any]:
+    return {
+        "budget": encode_budget(account.declared),
+        "added_epsilon": str(account.added_epsilon),
+        "added_delta": str(account.added_delta),
+        "spent": encode_spent(account.spent),
+        "restored": account.restored,
+    }
+
+
+def decode_accounts(record: Mapping[str, Any]) -> Accounts:
+    """Read the accounts that a checkpoint states."""
+    return {name: _decode_account(account) for name, account in record.items()}
+
+
+def _decode_account(record: Mapping[str, Any]) -> Account:
+    added = Fraction(record["added_epsilon"]), Fraction(record["added_delta"])
+    return Account(_decode_budget(record["budget"]), *added, decode_spent(record["spent"]), record["restored"])

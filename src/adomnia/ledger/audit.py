@@ -1,20 +1,27 @@
 """The audit: checks every link, every admission and every total again, from the entries alone."""
 
+import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from adomnia.errors import Refusal
-from adomnia.ledger.accounts import DATASET, Accounts, account_name, apply_entry, encode_spent
-from adomnia.ledger.chain import GENESIS, Anchor, Head, damage_refusal, digest
-from adomnia.ledger.journal import check_anchor, read_entries
-from adomnia.privacy.events import from_record
+from adomnia.ledger.accounts import DATASET, Account, Accounts, account_name, apply_entry, decode_spent, encode_spent
+from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import GENESIS, Head, damage_refusal, digest
+from adomnia.ledger.journal import check_anchor, is_on_chain, read_entries
+from adomnia.privacy.events import Event, from_record
+from adomnia.privacy.filters import Filter
+from adomnia.privacy.losses import Loss, loss
 
-__all__ = ["backup", "examine"]
+__all__ = ["backup", "check_witnesses", "examine", "list_restorations"]
+
+_LOST = "it was set back since, or is another branch"
 
 
 def examine(connection: sqlite3.Connection, anchor: Head) -> Head:
@@ -25,31 +32,60 @@ def examine(connection: sqlite3.Connection, anchor: Head) -> Head:
     for head, entry in read_entries(connection, GENESIS):  # noqa: B007 - the last head is the result
         audit.check(entry)
     check_anchor(connection, head, anchor)
+    audit.check_answers()
     return head
 
 
+def check_witnesses(connection: sqlite3.Connection, heads: Collection[Head], receipts: Collection[str]) -> None:
+    """Refuse a ledger that does not know a head or a receipt which it gave out: what it was then is lost or forked."""
+    for head in heads:
+        if not is_on_chain(connection, head):
+            raise damage_refusal(f"does not go through the head {head}: {_LOST}")
+    missing = set(receipts)
+    for head, entry in read_entries(connection, GENESIS) if missing else ():
+        if entry["kind"] == "reserve":
+            missing.discard(head.hash)
+    if missing:
+        raise damage_refusal(
+            f"has no debit with the receipt {min(missing)}: it was set back since, or is another branch"
+        )
+
+
+def list_restorations(connection: sqlite3.Connection) -> list[tuple[int, str]]:
+    """List when backups were put in the ledger's place: the numbers of the entries that say so, and their times."""
+    rows = connection.execute("SELECT body FROM entries WHERE kind = 'restored' ORDER BY sequence")
+    return [(entry["sequence"], entry["at"]) for entry in (json.loads(body) for (body,) in rows)]
+
+
 def backup(connection: sqlite3.Connection, target: Path) -> Head:
-    """Copy a ledger as it is at this moment, examine the copy, and only then give it an anchor of its own."""
-    anchor = Anchor(target)
-    if target.exists() or anchor.path.exists():
+    """Copy a ledger as it is at this moment, examine the copy, and only then give it an anchor and its name."""
+    anchor, draft = Anchor(target), target.with_name(f"{target.name}.new")
+    if target.exists() or anchor.exists():
         raise Refusal(f"Backup {target.name}", "exists already", "name a file that does not exist yet")
-    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(connection.serialize())
-        file.flush()
-        os.fsync(file.fileno())
-    with closing(sqlite3.connect(target, isolation_level=None)) as copy:
-        head = examine(copy, GENESIS)
-    anchor.create(head)
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(connection.serialize())
+            file.flush()
+            os.fsync(file.fileno())
+        with closing(sqlite3.connect(draft, isolation_level=None)) as copy:
+            head = examine(copy, GENESIS)
+        anchor.create(head)
+        os.link(draft, target)  # unlike a rename it never replaces a file
+    except BaseException:
+        anchor.remove()
+        raise
+    finally:
+        draft.unlink(missing_ok=True)
     return head
 
 
 class _Audit:
-    """What the entries so far add up to: accounts, debits and answers by request id."""
+    """What the entries so far add up to: accounts, and by request id the number of its debit and its answer's hash."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._accounts: Accounts = {}
-        self._debits: dict[str, Mapping[str, Any]] = {}
+        self._debits: dict[str, int] = {}
         self._answers: dict[str, str] = {}
 
     def check(self, entry: Mapping[str, Any]) -> None:
@@ -61,6 +97,12 @@ class _Audit:
             raise damage_refusal(f"has an entry {entry['sequence']} that does not add up")
         apply_entry(self._accounts, entry)
 
+    def check_answers(self) -> None:
+        """Refuse answers that no entry names: they were given out in a branch whose entries are lost."""
+        (stored,) = self._connection.execute("SELECT COUNT(*) FROM payloads").fetchone()
+        if stored > len(set(self._answers.values())):
+            raise damage_refusal("has stored answers whose entries are lost")
+
     def _adds_up(self, entry: Mapping[str, Any]) -> bool:
         match entry["kind"]:
             case "reserve":
@@ -69,15 +111,19 @@ class _Audit:
                 return self._answer_adds_up(entry)
             case "top-up":
                 return Fraction(entry["epsilon"]) >= 0 and Fraction(entry["delta"]) >= 0
+            case "restored":
+                named = entry["gap"].keys() == entry["spent"].keys() == self._accounts.keys()
+                return named and all(_gap_adds_up(entry, name, account) for name, account in self._accounts.items())
         return True
 
     def _debit_adds_up(self, entry: Mapping[str, Any]) -> bool:
         event, own = from_record(entry["event"]), account_name(entry["analyst"])
         payers = {own} if self._is_shared(entry) else {DATASET, own}
         filters = {name: self._accounts[name].filter for name in payers}
-        totals = {name: encode_spent(may.after(event).spent) for name, may in filters.items() if may is not None}
+        add = _add_as_before if _is_old(entry) else _add
+        totals = {name: add(may, event) for name, may in filters.items() if may is not None}
         first, whose = entry["request_id"] not in self._debits, entry["request_id"].rpartition("\n")[0]
-        self._debits[entry["request_id"]] = entry
+        self._debits[entry["request_id"]] = entry["sequence"]
         named = whose in ("", entry["analyst"])  # the first ledgers had request ids without names
         return first and named and len(totals) == len(payers) and totals == entry["spent"]
 
@@ -85,14 +131,50 @@ class _Audit:
         """Whether the dataset does not pay: only for an earlier answer to the same plan at the same cost."""
         if "shares" not in entry:
             return False
-        source = self._debits[entry["shares"]]
+        source = self._read_debit(entry["shares"])
         return entry["shares"] in self._answers and all(source[part] == entry[part] for part in ("plan", "event"))
 
     def _answer_adds_up(self, entry: Mapping[str, Any]) -> bool:
-        debit, name = self._debits[entry["request_id"]], entry["payload"]
+        debit, name = self._read_debit(entry["request_id"]), entry["payload"]
         first = entry["request_id"] not in self._answers
         self._answers[entry["request_id"]] = name
         same = "shares" not in debit or self._answers[debit["shares"]] == name
         row = self._connection.execute("SELECT payload FROM payloads WHERE digest = ?", (name,)).fetchone()
         kept = row is not None and digest(row[0]) == name
         return first and same and kept and all(debit[part] == entry[part] for part in ("analyst", "plan"))
+
+    def _read_debit(self, key: str) -> dict[str, Any]:
+        """Read an entry again that was checked before: a million of them would not fit into memory."""
+        query = "SELECT body FROM entries WHERE sequence = ?"
+        (body,) = self._connection.execute(query, (self._debits[key],)).fetchone()
+        entry: dict[str, Any] = json.loads(body)
+        return entry
+
+
+def _gap_adds_up(entry: Mapping[str, Any], name: str, account: Account) -> bool:
+    """Whether a restored account has what the owner said it may have spent; all of it, where they said nothing."""
+    before, after, gap = account.spent, decode_spent(entry["spent"][name]), entry["gap"][name]
+    if gap == "all":
+        units = "epsilon_units", "rho_units", "delta_units"
+        grown = all(getattr(after, unit) >= getattr(before, unit) for unit in units)
+        may_be_in_rho = account.filter is not None and account.filter.budget.rho > 0
+        return grown and not (may_be_in_rho and after.in_epsilon) and not any(replace(account, spent=after).left())
+    return after == (before if gap is None else before.plus(loss(from_record(gap))))
+
+
+def _is_old(entry: Mapping[str, Any]) -> bool:
+    """Whether a debit is of a version that counted the epsilons of pure events only."""
+    return all("in_epsilon" not in total for total in entry["spent"].values())
+
+
+def _add(account: Filter, event: Event) -> dict[str, Any]:
+    """The new total of an account that pays for an event; a Refusal if it may not."""
+    return encode_spent(account.after(event).spent)
+
+
+def _add_as_before(account: Filter, event: Event) -> dict[str, Any]:
+    """The same as those versions did it: what had a delta had no epsilon, and ended the sum of epsilons."""
+    cost, spent = loss(event), account.spent
+    known = replace(account, spent=replace(spent, in_epsilon=spent.pure))
+    total = encode_spent(known.after_loss(Loss(cost.epsilon if cost.pure else None, cost.rho, cost.delta)).spent)
+    return {name: total[name] for name in ("epsilon", "rho", "delta", "pure")}

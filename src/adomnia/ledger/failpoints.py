@@ -11,6 +11,7 @@ FAILPOINTS = (
     *("anchor-created", "schema-created"),  # when a ledger is made
     *("before-begin", "reserve-written", "answer-written", "before-commit", "after-commit", "after-anchor"),
     *("reserve-durable", "answer-durable"),  # back in the caller's thread
+    *("old-moved", "draft-moved"),  # when a backup is put in place
 )
 
 

@@ -2,26 +2,41 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from adomnia.errors import AdomniaError
-from adomnia.ledger.accounts import Accounts, apply_entry
-from adomnia.ledger.chain import GENESIS, Anchor, Head, damage_refusal, decode_entry, digest, encode_entry
+from adomnia.errors import AdomniaError, Refusal
+from adomnia.ledger.accounts import Accounts, apply_entry, encode_accounts
+from adomnia.ledger.anchor import Anchor, MemoryAnchor
+from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest, encode_entry
 from adomnia.ledger.failpoints import reach
+from adomnia.ledger.files import close_leaving_log, identify
 from adomnia.ledger.schema import LEDGER_FORMAT, create_tables
 from adomnia.ledger.sqlite import connect, write_transaction
 
-__all__ = ["Journal", "Transaction", "Work", "check_anchor", "read_entries"]
+__all__ = ["Journal", "Transaction", "Work", "check_anchor", "find_newest", "is_on_chain", "read_entries"]
+
+_CHECKPOINT_EVERY = 4096  # entries, or as many as there are accounts: what an open reads, and what checkpoints weigh
+_NO_END = 2**63 - 1
+_REOPEN = "let nobody touch the files of a ledger in use, then open it again"
 
 
-def read_entries(connection: sqlite3.Connection, head: Head) -> Iterator[tuple[Head, dict[str, Any]]]:
+def read_entries(
+    connection: sqlite3.Connection, head: Head, last: int = _NO_END
+) -> Iterator[tuple[Head, dict[str, Any]]]:
     """Read the entries after a head, each with the head that it makes; refuses one that does not follow."""
-    rows = connection.execute("SELECT body FROM entries WHERE sequence > ? ORDER BY sequence", (head.sequence,))
-    for (body,) in rows:
+    query = "SELECT body FROM entries WHERE sequence > ? AND sequence <= ? ORDER BY sequence"
+    for (body,) in connection.execute(query, (head.sequence, last)):
         head, entry = decode_entry(head, body)
         yield head, entry
+
+
+def find_newest(connection: sqlite3.Connection) -> Head:
+    """Find the end of the chain."""
+    row = connection.execute("SELECT sequence, body FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
+    return GENESIS if row is None else Head(row[0], digest(row[1].encode()))
 
 
 def is_on_chain(connection: sqlite3.Connection, head: Head) -> bool:
@@ -32,36 +47,89 @@ def is_on_chain(connection: sqlite3.Connection, head: Head) -> bool:
 
 def check_anchor(connection: sqlite3.Connection, head: Head, anchor: Head) -> None:
     """Refuse a chain, which ends at `head`, unless it goes through the head that the anchor remembers."""
-    if anchor.sequence > head.sequence:
-        ends = f"ends at entry {head.sequence}, but its anchor remembers entry {anchor.sequence}"
-        raise damage_refusal(f"{ends}: entries were removed, or an older database was put back")
-    if not is_on_chain(connection, anchor):
-        raise damage_refusal(f"was changed: its entry {anchor.sequence} is not the one that its anchor remembers")
+    if anchor.sequence > head.sequence or not is_on_chain(connection, anchor):
+        raise _fork_refusal(head, anchor)
+
+
+def _fork_refusal(head: Head, anchor: Head) -> Refusal:
+    """The refusal of a chain that leads to `head` and not through the head that the anchor remembers."""
+    if anchor.sequence <= head.sequence:
+        return damage_refusal(f"was changed: its entry {anchor.sequence} is not the one that its anchor remembers")
+    ends = f"ends at entry {head.sequence}, but its anchor remembers entry {anchor.sequence}"
+    causes = "entries were removed, an older database was put back, or another process writes to other files"
+    return damage_refusal(f"{ends}: {causes}")
+
+
+def _find_start(connection: sqlite3.Connection, anchor: Head) -> Head:
+    """Find the place before the newest checkpoint that the anchor vouches for; without one, the beginning.
+
+    A checkpoint after the anchor would be believed without anybody's word.
+    """
+    query = """SELECT sequence - 1, json_extract(body, '$.previous') FROM entries
+               WHERE sequence <= ? AND kind = 'checkpoint' ORDER BY sequence DESC LIMIT 1"""
+    row = connection.execute(query, (anchor.sequence,)).fetchone()
+    return GENESIS if row is None else Head(*row)
+
+
+@dataclass
+class Position:
+    """A place in the chain, the accounts there, and the number of the newest checkpoint up to it."""
+
+    head: Head = GENESIS
+    accounts: Accounts = field(default_factory=dict)
+    checkpoint: int = 0
 
 
 class Transaction:
     """A transaction in progress: the end of the chain, the accounts at that point, and a way to append entries."""
 
-    def __init__(self, connection: sqlite3.Connection, head: Head, accounts: Accounts) -> None:
+    def __init__(self, connection: sqlite3.Connection, position: Position) -> None:
         self.connection = connection
-        self.head = head
-        self.accounts = dict(accounts)
+        self.head = position.head
+        self.accounts = dict(position.accounts)
+        self._checkpoint = position.checkpoint
 
-    def catch_up(self) -> None:
-        """Read the entries that other processes have written since."""
+    @property
+    def position(self) -> Position:
+        """Where the transaction stands now."""
+        return Position(self.head, self.accounts, self._checkpoint)
+
+    def follow(self, anchor: Head) -> None:
+        """Read the chain from where it was left to the anchor, by hash: an entry of another branch is not that one."""
+        if anchor.sequence < self.head.sequence:
+            raise damage_refusal(f"had entry {self.head.sequence}, but its anchor went back to entry {anchor.sequence}")
         if not is_on_chain(self.connection, self.head):
-            raise damage_refusal(f"lost or changed entry {self.head.sequence} while it was open")
-        for head, entry in read_entries(self.connection, self.head):
-            apply_entry(self.accounts, entry)
-            self.head = head
+            raise damage_refusal(f"lost or changed entry {self.head.sequence}")
+        self._read(anchor.sequence)
+        if self.head != anchor:
+            raise _fork_refusal(self.head, anchor)
+
+    def catch_up(self, anchor: Head) -> None:
+        """Read the entries that other processes have written since; refuses unless they lead through the anchor."""
+        self.follow(anchor)
+        self._read()
+
+    def _read(self, last: int = _NO_END) -> None:
+        for head, entry in read_entries(self.connection, self.head, last):
+            self._apply(head, entry)
 
     def append(self, kind: str, **fields: Any) -> Head:  # noqa: ANN401 - whatever JSON can hold
         """Write one entry at the end of the chain."""
         body = encode_entry(self.head, kind, fields)
         self.connection.execute("INSERT INTO entries (sequence, body) VALUES (?, ?)", (self.head.sequence + 1, body))
-        self.head, entry = decode_entry(self.head, body)
-        apply_entry(self.accounts, entry)
+        self._apply(*decode_entry(self.head, body))
         return self.head
+
+    def keep_checkpoint(self) -> None:
+        """State all accounts in an entry, if that was long ago: the next open reads the chain from there."""
+        if self.head.sequence - self._checkpoint >= max(_CHECKPOINT_EVERY, len(self.accounts)):
+            self.append("checkpoint", accounts=encode_accounts(self.accounts))
+
+    def _apply(self, head: Head, entry: dict[str, Any]) -> None:
+        apply_entry(self.accounts, entry)
+        self.head = head
+        if entry["kind"] == "checkpoint":
+            self._checkpoint = head.sequence
 
 
 Work: TypeAlias = Callable[[Transaction], Any]
@@ -71,17 +139,19 @@ class Journal:
     """The connection, the anchor, and how far this process has read the chain."""
 
     def __init__(self, path: Path | None) -> None:
-        self._anchor = None if path is None else Anchor(path)
+        self._path = path
+        self._anchor = MemoryAnchor() if path is None else Anchor(path)
         self._connection = connect(path, LEDGER_FORMAT)
-        self._head = GENESIS
-        self._accounts: Accounts = {}
+        self._files: tuple[tuple[int, int] | None, ...] = ()
+        self._position = Position()
 
     def open(self, first: Work) -> None:
-        """Read the whole chain, check it against the anchor, and only then do the first work."""
+        """Read the chain from a checkpoint to its anchor, keeping nobody from writing; then do the first work."""
         with self._transact():
             create_tables(self._connection, self._anchor)
+            self._files = self._identify()  # from now on SQLite has all three open, and nobody tidies them up
+        self._position = self._read_chain()
         with self._transaction() as transaction:
-            check_anchor(self._connection, transaction.head, GENESIS if self._anchor is None else self._anchor.read())
             first(transaction)
 
     def run(self, works: Sequence[Work]) -> list[Any]:
@@ -93,20 +163,50 @@ class Journal:
             return [_do(work, transaction) for work in works]
 
     def close(self) -> None:
-        self._connection.close()
+        """Close the file; where others may have written what this process does not see, leave the log as it is."""
+        if self._path is None:
+            return self._connection.close()
+        with suppress(AdomniaError, OSError, sqlite3.Error), self._anchor.lock() as anchored:
+            if self._has_all(anchored.head):
+                return self._connection.close()
+        return close_leaving_log(self._connection, self._path)
+
+    def _has_all(self, anchor: Head) -> bool:
+        """Whether this process sees every entry up to the anchor in the files that everybody else sees."""
+        unchanged = self._identify() == self._files and is_on_chain(self._connection, anchor)
+        return unchanged or anchor == self._position.head
+
+    def _identify(self) -> tuple[tuple[int, int] | None, ...]:
+        return () if self._path is None else identify(self._path)
+
+    def _read_chain(self) -> Position:
+        anchor = self._anchor.read()  # before the entries: read after them, it could be ahead of them
+        self._connection.execute("BEGIN")
+        try:
+            transaction = Transaction(self._connection, Position(_find_start(self._connection, anchor)))
+            transaction.follow(anchor)
+        finally:
+            self._connection.execute("ROLLBACK")
+        return transaction.position
 
     @contextmanager
     def _transaction(self) -> Iterator[Transaction]:
-        """A transaction that has read the whole chain; once it is durable, the anchor remembers its end."""
-        with self._transact():
-            transaction = Transaction(self._connection, self._head, self._accounts)
-            transaction.catch_up()
-            yield transaction
-        reach("after-commit")
-        moved = transaction.head != self._head
-        self._head, self._accounts = transaction.head, transaction.accounts
-        if self._anchor is not None and moved:
-            self._anchor.advance(transaction.head)
+        """A transaction that has read the whole chain; once it is durable, the anchor remembers its end.
+
+        Nobody hears of what was granted before the anchor does, and nobody else can move the anchor meanwhile.
+        """
+        with self._anchor.lock() as anchored:
+            with self._transact():
+                if self._identify() != self._files:
+                    raise damage_refusal("had its files removed or replaced while it was open", fix=_REOPEN)
+                transaction = Transaction(self._connection, self._position)
+                transaction.catch_up(anchored.head)
+                yield transaction
+                transaction.keep_checkpoint()
+            reach("after-commit")
+            if transaction.head != anchored.head:
+                anchored.advance(transaction.head)
+            self._position = transaction.position
         reach("after-anchor")
 
     @contextmanager

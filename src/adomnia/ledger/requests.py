@@ -9,7 +9,7 @@ from typing import Any
 
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger.accounts import account_name, encode_spent
-from adomnia.ledger.chain import digest
+from adomnia.ledger.chain import damage_refusal, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Transaction
 from adomnia.ledger.storage import Storage, charge
@@ -203,9 +203,18 @@ def list_keys(analyst: str | None, request_id: str) -> tuple[str, ...]:
 
 
 def _find_receipt(transaction: Transaction, key: str) -> Receipt | None:
-    query = "SELECT body FROM entries WHERE kind = 'reserve' AND request_id = ?"
+    query = "SELECT sequence, body FROM entries WHERE kind = 'reserve' AND request_id = ?"
     row = transaction.connection.execute(query, (key,)).fetchone()
-    return None if row is None else decode_receipt(row[0])
+    return None if row is None else decode_receipt(_check_link(transaction, *row))
+
+
+def _check_link(transaction: Transaction, sequence: int, body: str) -> str:
+    """Refuse an entry that the next one does not follow: opening reads only those since the newest checkpoint."""
+    query = "SELECT json_extract(body, '$.previous') FROM entries WHERE sequence = ?"
+    row = transaction.connection.execute(query, (sequence + 1,)).fetchone()
+    if digest(body.encode()) != (transaction.head.hash if row is None else row[0]):
+        raise damage_refusal(f"was changed: entry {sequence + 1} does not follow from the one before it")
+    return body
 
 
 def decode_receipt(body: str) -> Receipt:
@@ -241,13 +250,14 @@ def _find_earlier(transaction: Transaction, request: SpendRequest) -> Receipt | 
 
 def _read_payload(transaction: Transaction, paid: Receipt, asked: SpendRequest | Receipt) -> bytes:
     """Read the committed answer. A debit without one fails for ever: whether and why it failed may depend on data."""
-    query = """SELECT json_extract(body, '$.payload'), payload FROM entries
+    query = """SELECT sequence, body, json_extract(body, '$.payload'), payload FROM entries
                LEFT JOIN payloads ON digest = json_extract(body, '$.payload')
                WHERE kind = 'commit' AND request_id = ?"""
     row = transaction.connection.execute(query, (paid.key,)).fetchone()
     if row is None:
         raise Failure(asked.request_id)
-    name, payload = row
+    sequence, body, name, payload = row
+    _check_link(transaction, sequence, body)
     if not isinstance(payload, bytes) or digest(payload) != name:
         _log.error("The stored answer to request %s is missing or was changed; restore a backup.", paid.request_id)
         raise Failure(asked.request_id)

@@ -4,7 +4,8 @@ import sqlite3
 
 from adomnia.errors import Refusal
 from adomnia.ledger import sqlite
-from adomnia.ledger.chain import GENESIS, Anchor, damage_refusal
+from adomnia.ledger.anchor import Anchor, MemoryAnchor
+from adomnia.ledger.chain import GENESIS, damage_refusal
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.sqlite import FileFormat, Trouble
 
@@ -37,9 +38,7 @@ _TROUBLES = {
     sqlite3.SQLITE_READONLY: Trouble("may not be written", f"let this process write it and its folder, {_REOPEN}"),
     sqlite3.SQLITE_CANTOPEN: Trouble("cannot be opened or created", f"let this process write its folder, {_REOPEN}"),
     sqlite3.SQLITE_NOTADB: Trouble("is not a database", "name the file of a ledger, or one that does not exist yet"),
-    sqlite3.SQLITE_CORRUPT: Trouble(
-        "is damaged", "put back the newest backup of the database together with its anchor"
-    ),
+    sqlite3.SQLITE_CORRUPT: Trouble("is damaged", "restore the newest backup: `adomnia ledger restore`"),
 }
 LEDGER_FORMAT = FileFormat(
     name="The ledger",
@@ -57,13 +56,13 @@ def explain_error(error: Exception) -> Refusal:
     return sqlite.explain_error(error, LEDGER_FORMAT)
 
 
-def create_tables(connection: sqlite3.Connection, anchor: Anchor | None) -> None:
+def create_tables(connection: sqlite3.Connection, anchor: Anchor | MemoryAnchor) -> None:
     """Create the tables of an empty ledger, inside a transaction and after the anchor."""
     if not sqlite.is_new(connection, LEDGER_FORMAT):
         return
-    if anchor is not None and not anchor.path.exists():
+    if isinstance(anchor, Anchor) and not anchor.exists():
         anchor.create(GENESIS)
-    if anchor is not None and anchor.read() != GENESIS:
+    if anchor.read() != GENESIS:
         raise damage_refusal("is empty, but its anchor remembers entries")
     sqlite.create_tables(connection, LEDGER_FORMAT)
     reach("schema-created")

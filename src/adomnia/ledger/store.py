@@ -15,8 +15,10 @@ from weakref import WeakValueDictionary, finalize
 
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import history, requests
+from adomnia.ledger.accounts import DATASET
+from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import backup, examine
-from adomnia.ledger.chain import GENESIS, Anchor, Head, digest
+from adomnia.ledger.chain import GENESIS, Head, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import TopUp, declare, top_up
@@ -89,8 +91,8 @@ class Ledger:
     def open(cls, path: str | Path, budget: Budget, analysts: Mapping[str, Budget]) -> Self:
         """Open or create the ledger of a dataset, or refuse (":memory:": a ledger that ends with the process).
 
-        The whole chain is read and compared with its anchor. Budgets are what the catalog says now, plus top-ups;
-        what was spent stays spent.
+        The chain is read from its newest checkpoint and compared with the anchor; `verify` reads all of it. Budgets are
+        what the catalog says now, plus top-ups; what was spent stays spent.
         """
         place = None if str(path) == ":memory:" else Path(path).resolve()
         try:
@@ -199,6 +201,11 @@ class Ledger:
         more = TopUp(analyst, exact(epsilon, "TopUp", "epsilon"), exact(delta, "TopUp", "delta"), reason)
         topped: Filter = self._writer.submit(partial(top_up, more=more))
         return topped
+
+    def restored(self) -> str | None:
+        """When a backup was last put in the place of this ledger; None if that never happened."""
+        when: str | None = self._writer.submit(lambda transaction: transaction.accounts[DATASET].restored)
+        return when
 
     def verify(self) -> Head:
         """Check every hash, admission and total again; gives the head of the chain, or says what is wrong."""

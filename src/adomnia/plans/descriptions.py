@@ -1,10 +1,11 @@
 """Plans in words: one line that says all of a plan, for people, tests and the sorting of conditions."""
 
-from datetime import date
+from collections.abc import Callable
+from datetime import date, timedelta
 from fractions import Fraction
 
 from adomnia.plans.choices import Chain, Compared, Condition, Keyed
-from adomnia.plans.formulas import Formula, Term
+from adomnia.plans.formulas import DATE, Formula, Term
 from adomnia.plans.plan import Order, Output, Plan
 from adomnia.privacy.aggregates import (
     Aggregate,
@@ -41,6 +42,12 @@ from adomnia.statistics.presence import is_parted
 _PREFIXES = {"negative": "-", "not": "NOT "}
 _SIGNS = {"mod": "%", "same": "IS NOT DISTINCT FROM", "and": "AND", "or": "OR", "like": "LIKE"}
 _SIGNS |= {sign: sign for sign in ("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "||")}
+_WRITTEN: dict[str, Callable[..., str]] = {
+    "negative": "(-{0})".format,
+    "at least 1": "GREATEST({0}, 1)".format,
+    "round": "ROUND({0}, {1})".format,
+    DATE: "{0}".format,
+}
 _CONSTANTS = ("TRUE", "FALSE", "NULL")  # a column may be called that, and must not read like it
 
 
@@ -96,15 +103,11 @@ def describe_term(term: Term) -> str:
         return _number(term)
     if not isinstance(term, Formula):
         return describe_statistic(term)
+    if term.function == DATE and isinstance(term.terms[0], Fraction):
+        return _constant(date.min + timedelta(days=int(term.terms[0])))
     words = list(map(describe_term, term.terms))
-    match term.function:
-        case "negative":
-            return f"(-{words[0]})"
-        case "at least 1":
-            return f"GREATEST({words[0]}, 1)"
-        case "round":
-            return f"ROUND({', '.join(words)})"
-    return f"({f' {term.function} '.join(words)})"
+    written = _WRITTEN.get(term.function)
+    return f"({f' {term.function} '.join(words)})" if written is None else written(*words)
 
 
 def describe_statistic(statistic: Statistic) -> str:
@@ -124,10 +127,17 @@ def _operand(operand: Aggregate | Fraction) -> str:  # noqa: PLR0911 - one for e
             return f"DISTINCT {describe(value)}"
         case NonNull(value=value):
             return describe(value)
+        case Histogram(value=Call(function="days between", arguments=(day, Literal(value=date.min))), domain=domain):
+            return f"{describe(day)} in {'..'.join(map(str, date_range(domain)))}"
         case Total(value=value, domain=domain) | Histogram(value=value, domain=domain):
             return f"{describe(value)} in {domain.lower}..{domain.upper} by {domain.step}"
         case Vector() | Combination():
             return _several(operand)
+
+
+def date_range(days: Numbers) -> tuple[date, date]:
+    """The first and the last of dates that are counted from the first of the calendar."""
+    return date.min + timedelta(days=days.grid_lower), date.min + timedelta(days=days.grid_upper)
 
 
 def _several(aggregate: Vector | Combination) -> str:
@@ -153,6 +163,8 @@ def describe_query(query: Query) -> str:
             what = f"sum of {describe(value)}"
         case Total(value=value, domain=domain, centre=centre):
             what = f"sum of {describe(value)} - {_number(centre * domain.step)}"
+        case Histogram(value=Call(function="days between", arguments=(day, Literal(value=date.min)))):
+            what = f"values of {describe(day)} by rank"
         case Histogram(value=value):
             what = f"values of {describe(value)} by rank"
         case Vector() | Combination() as several:

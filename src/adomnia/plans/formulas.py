@@ -8,7 +8,7 @@ they share noise.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, Union
 
@@ -23,6 +23,8 @@ _SUREST = 1 - 2.0**-53  # the largest double below 1
 _BOXED = 0.05  # of the misses that are allowed, how many are left to the box where a ratio is unbounded
 _TAME = 2**100  # constants of formulas are doubles, and their products may be far beyond
 _EXACT = 2.0**52  # from here on every double is whole
+
+DATE = "date"  # the function that reads a number of days as a date
 
 Term: TypeAlias = Union[Statistic, "Formula", Fraction]
 Interval: TypeAlias = Callable[[float, int], Bounds]
@@ -64,7 +66,7 @@ def is_linear(term: Term) -> bool:
         return True
     first, *others = term.terms
     match term.function:
-        case "+" | "-" | "negative":
+        case "+" | "-" | "negative" | "date":
             return all(map(is_linear, term.terms))
         case "*":
             return sum(not isinstance(part, Fraction) for part in term.terms) == 1 and all(map(is_linear, term.terms))
@@ -83,6 +85,8 @@ def estimate_term(source: Statistic | Formula, estimates: Mapping[Statistic, Est
     """The estimate of an output: values with their intervals."""
     if not isinstance(source, Formula):
         return estimates[source]
+    if source.function == DATE:
+        return replace(estimate_term(source.terms[0], estimates), dates=True)  # type: ignore[arg-type]  # a statistic
     values = noisy_values(source, estimates)
     pieces = list(_pieces(source, estimates))
     intervals = dict(pieces)
@@ -268,6 +272,7 @@ def _quotient_box(left: Bounds, right: Bounds) -> Bounds:
 
 
 _VALUES: dict[str, Callable[..., Floats]] = {
+    DATE: lambda days: days,
     "+": np.add,
     "-": np.subtract,
     "*": np.multiply,

@@ -56,8 +56,7 @@ class Finding:
         fewer = f", and none that fewer than {self.minimum:,} have" if self.minimum > 1 else ""
         return (
             f"Values of {names} are found first, for {price} and delta {show_up(self.price.delta)}: "
-            f"one that about {self.threshold.people:,} people have is named every second time{fewer}. "
-            "From such a spend on, the budget adds up rho and no longer epsilon"
+            f"one that about {self.threshold.people:,} people have is named every second time{fewer}"
         )
 
     def choose(self, named: Sequence[Values], people: Integers) -> tuple[Values, ...]:

@@ -27,6 +27,7 @@ def price_batch(
 ) -> list[Priced]:
     """The plans of a batch: each at the price of its question, or all at one price."""
     payment = payment.copy()
+    payment.pop("interval", None)  # the plans have what it says
     if (effort := payment.pop("effort", None)) is not None:
         questions = [replace(question, effort=effort) for question in questions]
     if not any(value is not None for value in payment.values()):

@@ -8,7 +8,7 @@ from adomnia.catalog.model import Policy
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import EPSILON_UNIT, round_down, round_up, show_down, show_up
 from adomnia.privacy.enclosures import sqrt_down
-from adomnia.privacy.events import Approximate, Composed, Event, Pure
+from adomnia.privacy.events import Composed, Event, Pure
 from adomnia.privacy.filters import Filter
 from adomnia.privacy.losses import loss
 
@@ -99,40 +99,40 @@ def _paid(event: Event) -> tuple[Fraction, Fraction]:
     if isinstance(event, Composed):
         parts = [_paid(part) for part in event.events]
         return sum((epsilon for epsilon, _ in parts), Fraction(0)), sum((rho for _, rho in parts), Fraction(0))
-    epsilon = event.epsilon if isinstance(event, Approximate) else loss(event).epsilon
-    return (Fraction(0), loss(event).rho) if epsilon is None else (epsilon, Fraction(0))
+    spent = loss(event)
+    return (Fraction(0), spent.rho) if spent.epsilon is None else (spent.epsilon, Fraction(0))
 
 
 def _equal(policy: Policy, account: Filter, number: int) -> tuple[Fraction, int]:
     """The budget's epsilon over the number of questions, and how many of them are left.
 
     Rounded down once, so that three thirds of 1 are all granted. The number is kept to even where rounding leaves
-    enough for one more. Once something was spent that is not pure, the account counts rho, and so do the questions.
+    enough for one more. Once the account is held to its rho alone, the questions are counted by theirs.
     """
     price = _allowed(account.budget.epsilon / number, policy)
     if not price:
         return price, 0
-    left, spent = account.left(), account.spent
-    each = round_up(price if spent.pure else price**2 / 2, EPSILON_UNIT)
-    used = spent.epsilon_units if spent.pure else spent.rho_units
-    paid = round_down(left.epsilon if spent.pure else left.rho, EPSILON_UNIT) // each
+    left, spent, in_epsilon = account.left(), account.spent, account.branches().epsilon
+    each = round_up(price if in_epsilon else price**2 / 2, EPSILON_UNIT)
+    used = spent.epsilon_units if in_epsilon else spent.rho_units
+    paid = round_down(left.epsilon if in_epsilon else left.rho, EPSILON_UNIT) // each
     return price, max(0, min(paid, number + -used // each))
 
 
 def _geometric(policy: Policy, account: Filter, share: Fraction) -> tuple[Fraction, int]:
     """A share of what is left, and how many questions leave a hundredth of that.
 
-    The k-th price is share * (1 - share)**(k - 1) of the budget. In an account that counts rho, it is the epsilon that
-    spends this share of the rho.
+    The k-th price is share * (1 - share)**(k - 1) of the budget. In an account that is held to its rho alone, it is the
+    epsilon that spends this share of the rho.
     """
-    left, pure = account.left(), account.spent.pure
-    rest = left.epsilon if pure else left.rho
-    price = _allowed(share * rest if pure else sqrt_down(2 * share * rest), policy)
+    left, in_epsilon = account.left(), account.branches().epsilon
+    rest = left.epsilon if in_epsilon else left.rho
+    price = _allowed(share * rest if in_epsilon else sqrt_down(2 * share * rest), policy)
     if not price:
         return price, 0
     if policy.ceiling is None:
         return price, _geometric_number(share, Fraction(_LEFT_OVER))
-    return price, _limited_number(share, policy.ceiling / rest if pure else policy.ceiling**2 / 2 / rest)
+    return price, _limited_number(share, policy.ceiling / rest if in_epsilon else policy.ceiling**2 / 2 / rest)
 
 
 def _geometric_number(share: Fraction, factor: Fraction) -> int:

@@ -21,6 +21,7 @@ class Payment(TypedDict, total=False):
     rows: int | None
     delta: Number | None
     effort: str
+    interval: bool
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Question:
     """A text and what to pay for it: epsilon, rho, or the error that the answer may have.
 
     `weights` split the price over the outputs by their names. `rows` is how many rows a group is supposed to have,
-    where the error to expect depends on it. `effort="high"` takes longer, and needs less noise.
+    where the error to expect depends on it. `effort="high"` takes longer, and needs less noise. `interval=False` buys
+    no intervals of quantiles: all of the price goes to their values.
     """
 
     text: str
@@ -39,6 +41,7 @@ class Question:
     rows: int | None = None
     delta: Number | None = None
     effort: str = "normal"
+    interval: bool = True
 
     @property
     def names_no_price(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from math import isfinite, prod
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.threshold import KeyPrice
-from adomnia.plans.descriptions import describe_query, describe_term
+from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.formulas import Formula
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
@@ -21,6 +22,7 @@ from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
 from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.events import Event, Price, Pure
+from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key, key_cells
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
@@ -42,6 +44,7 @@ class Expected:
     rows: int | None = None
     relative: float | None = None
     method: str = ""
+    days: bool = False  # whether it is a number of days, beside a date
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Quote:
     findings: tuple[Search, ...] = ()  # of the values of keys that nobody declared
     effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
+    warnings: tuple[str, ...] = ()  # what budgets cannot pay once this is paid
 
 
 def list_measures(plan: Plan, price: Price) -> Round:
@@ -158,8 +162,8 @@ def _expect(output: Output, supposed: Supposed, sure: tuple[float, int]) -> Iter
 
 def _expected(name: str, words: str, error: float, estimate: Estimate, rows: int | None) -> Expected:
     value = float(np.max(np.abs(estimate.values)))
-    relative = error / value if value and isfinite(error / value) else None
-    return Expected(name, words, error if isfinite(error) else None, rows, relative, estimate.method)
+    relative = error / value if value and isfinite(error / value) and not estimate.dates else None
+    return Expected(name, words, error if isfinite(error) else None, rows, relative, estimate.method, estimate.dates)
 
 
 def _measurement(measure: Measure) -> Measurement:
@@ -179,6 +183,9 @@ def _bounds(query: Query) -> str:
     if not isinstance(query.aggregate, Total | Histogram):
         return ""
     domain = query.aggregate.domain
+    match query.aggregate.value:
+        case Call(function="days between", arguments=(_, Literal(value=date.min))):
+            return "dates from {} to {}".format(*date_range(domain))
     return f"values from {domain.lower} to {domain.upper}, in steps of {domain.step}"
 
 

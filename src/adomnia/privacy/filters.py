@@ -1,7 +1,7 @@
 """May this event still be admitted? One rule, valid for analysts who adapt everything; docs/proofs/filters.md.
 
-Admit iff (every event so far is pure and their epsilons sum to at most epsilon) or (their rhos sum to at most
-rho(epsilon, delta - event_delta) and their deltas to at most event_delta).
+Admit iff the deltas of all events sum to at most event_delta, and (every event has an epsilon and these sum to at most
+epsilon) or (their rhos sum to at most rho(epsilon, delta - event_delta)).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from adomnia.privacy.losses import Loss, loss
 if TYPE_CHECKING:
     from adomnia.privacy.events import Event
 
-__all__ = ["Budget", "Filter", "Left", "Spent"]
+__all__ = ["Branches", "Budget", "Filter", "Left", "Spent"]
 
 
 @dataclass(frozen=True, init=False)
@@ -75,20 +75,28 @@ class Budget:
 
 @dataclass(frozen=True)
 class Spent:
-    """What was admitted so far, in whole units; `epsilon_units` counts the pure events only."""
+    """What was admitted so far, in whole units; `in_epsilon`: `epsilon_units` is the sum of the epsilons of all events.
+
+    Once it is not, because one had none or older versions left one out, it never is again.
+    """
 
     epsilon_units: int = 0
     rho_units: int = 0
     delta_units: int = 0
-    pure: bool = True
+    in_epsilon: bool = True
 
     def __post_init__(self) -> None:
         for field in ("epsilon_units", "rho_units", "delta_units"):
             units = getattr(self, field)
             if type(units) is not int or units < 0:
                 raise ValueError(f"Spent {field} must be a whole number >= 0, got {units!r}.")
-        if type(self.pure) is not bool:
-            raise TypeError(f"Spent pure must be True or False, got {self.pure!r}.")
+        if type(self.in_epsilon) is not bool:
+            raise TypeError(f"Spent in_epsilon must be True or False, got {self.in_epsilon!r}.")
+
+    @property
+    def pure(self) -> bool:
+        """Whether every event so far was pure."""
+        return self.in_epsilon and not self.delta_units
 
     def plus(self, cost: Loss) -> Spent:
         """One more event, its cost rounded up once: never less than a unit, because an epsilon or a rho is never 0."""
@@ -96,16 +104,28 @@ class Spent:
             self.epsilon_units + (0 if cost.epsilon is None else round_up(cost.epsilon, EPSILON_UNIT)),
             self.rho_units + round_up(cost.rho, EPSILON_UNIT),
             self.delta_units + round_up(cost.delta, DELTA_UNIT),
-            self.pure and cost.epsilon is not None,
+            self.in_epsilon and cost.epsilon is not None,
         )
 
 
+class Branches(NamedTuple):
+    """Which sums are within the budget: those of epsilons, of rhos. Of what was admitted, at least one is."""
+
+    epsilon: bool
+    rho: bool
+
+
 class Left(NamedTuple):
-    """What remains: pure epsilon while nothing else was spent (0 afterwards), or rho and delta."""
+    """What remains: epsilon while everything spent had one (0 afterwards), or rho; and delta for either."""
 
     epsilon: Fraction
     rho: Fraction
     delta: Fraction
+
+    @property
+    def largest_question(self) -> Fraction:
+        """The largest epsilon that one question may cost: of pure epsilon e, the branch of rho takes e**2 / 2."""
+        return max(self.epsilon, sqrt_down(2 * self.rho))
 
 
 @dataclass(frozen=True)
@@ -123,35 +143,48 @@ class Filter:
 
     def admits(self, event: Event) -> bool:
         """Whether the event may happen."""
-        cost = loss(event)
-        return self._takes(cost) and self._within(self.spent.plus(cost))
+        return self._admits(loss(event))
 
     def after(self, event: Event) -> Filter:
         """The filter once the event has been paid for, or a Refusal."""
-        if not self.admits(event):
-            raise self._refusal(loss(event))
-        return replace(self, spent=self.spent.plus(loss(event)))
+        return self.after_loss(loss(event))
+
+    def after_loss(self, cost: Loss) -> Filter:
+        """The same for what an event costs."""
+        if not self._admits(cost):
+            raise self._refusal(cost)
+        return replace(self, spent=self.spent.plus(cost))
+
+    def branches(self) -> Branches:
+        """Which of the two sums are still within the budget."""
+        budget, spent = self.budget, self.spent
+        # One sum of deltas for both branches: counted apart, they could use up event_delta twice.
+        within_delta = spent.delta_units <= round_down(budget.event_delta, DELTA_UNIT)
+        within_epsilon = spent.in_epsilon and spent.epsilon_units <= round_down(budget.epsilon, EPSILON_UNIT)
+        within_rho = spent.rho_units <= round_down(budget.rho, EPSILON_UNIT)
+        return Branches(within_delta and within_epsilon, within_delta and within_rho)
 
     def left(self) -> Left:
-        """What remains, for display."""
-        epsilon = round_down(self.budget.epsilon, EPSILON_UNIT) - self.spent.epsilon_units
-        rho = round_down(self.budget.rho, EPSILON_UNIT) - self.spent.rho_units
-        delta = round_down(self.budget.event_delta, DELTA_UNIT) - self.spent.delta_units
+        """What remains, for display: of each sum that is still within the budget, and nothing of any other."""
+        budget, spent, within = self.budget, self.spent, self.branches()
+        epsilon = round_down(budget.epsilon, EPSILON_UNIT) - spent.epsilon_units
+        rho = round_down(budget.rho, EPSILON_UNIT) - spent.rho_units
+        delta = round_down(budget.event_delta, DELTA_UNIT) - spent.delta_units
         return Left(
-            max(0, epsilon if self.spent.pure else 0) * EPSILON_UNIT,
-            max(0, rho) * EPSILON_UNIT,
-            max(0, delta) * DELTA_UNIT,
+            (epsilon if within.epsilon else 0) * EPSILON_UNIT,
+            (rho if within.rho else 0) * EPSILON_UNIT,
+            (delta if any(within) else 0) * DELTA_UNIT,
         )
 
-    def _takes(self, cost: Loss) -> bool:
-        return self.budget.approximate or cost.epsilon is not None
+    def spent_epsilon(self) -> Fraction | None:
+        """The epsilons of all events, while they are what the budget is held to; None once rho is instead."""
+        return self.spent.epsilon_units * EPSILON_UNIT if self.branches().epsilon else None
 
-    def _within(self, spent: Spent) -> bool:
-        budget = self.budget
-        if spent.pure and spent.epsilon_units <= round_down(budget.epsilon, EPSILON_UNIT):
-            return True
-        rho_fits = spent.rho_units <= round_down(budget.rho, EPSILON_UNIT)
-        return rho_fits and spent.delta_units <= round_down(budget.event_delta, DELTA_UNIT)
+    def _admits(self, cost: Loss) -> bool:
+        return self._takes(cost) and any(replace(self, spent=self.spent.plus(cost)).branches())
+
+    def _takes(self, cost: Loss) -> bool:
+        return self.budget.approximate or cost.pure
 
     def _refusal(self, cost: Loss) -> Refusal:
         if not self._takes(cost):
@@ -161,25 +194,24 @@ class Filter:
                 fix="pay with epsilon (Laplace noise), or have the owner set approximate = true in [budget]",
             )
         left = self.left()
-        remaining = f"epsilon {show_down(left.epsilon)} in pure spends, or rho {show_down(left.rho)}"
+        remaining = f"epsilon {show_down(left.epsilon)} or rho {show_down(left.rho)}"
         return Refusal(
             what=f"A spend of {_amount(cost)}",
-            why=f"is more than is left ({remaining} and delta {show_down(left.delta)})",
+            why=f"is more than is left ({remaining}, and delta {show_down(left.delta)})",
             fix=_affordable(cost, left),
             code="budget",
         )
 
 
 def _amount(cost: Loss) -> str:
-    concentrated = f"rho {show_up(cost.rho)} and delta {show_up(cost.delta)}"
-    return concentrated if cost.epsilon is None else f"epsilon {show_up(cost.epsilon)} (rho {show_up(cost.rho)})"
+    delta = f" and delta {show_up(cost.delta)}" if cost.delta else ""
+    rho = f"rho {show_up(cost.rho)}"
+    return f"{rho}{delta}" if cost.epsilon is None else f"epsilon {show_up(cost.epsilon)}{delta} ({rho})"
 
 
 def _affordable(cost: Loss, left: Left) -> str:
-    # A pure epsilon has rho epsilon**2 / 2, so the second branch still takes sqrt(2 rho).
-    epsilon = max(left.epsilon, sqrt_down(2 * left.rho))
-    if cost.epsilon is not None and epsilon >= EPSILON_UNIT:
-        return f"spend at most epsilon {show_down(epsilon)}"
-    if cost.epsilon is None and left.rho and left.delta >= min(cost.delta, DELTA_UNIT):
-        return f"spend at most rho {show_down(left.rho)} and delta {show_down(left.delta)}"
-    return "ask the owner for a larger budget"
+    most = left.rho if cost.epsilon is None else left.largest_question
+    if most < EPSILON_UNIT or left.delta < min(cost.delta, DELTA_UNIT):
+        return "ask the owner for a larger budget"
+    delta = f" and delta {show_down(left.delta)}" if cost.delta else ""
+    return f"spend at most {'rho' if cost.epsilon is None else 'epsilon'} {show_down(most)}{delta}"

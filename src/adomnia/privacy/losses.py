@@ -23,19 +23,28 @@ __all__ = ["Loss", "covers", "loss"]
 
 @dataclass(frozen=True)
 class Loss:
-    """Pure epsilon (None: not pure) and delta-approximate rho-zCDP: both hold at once, both add up in composition."""
+    """With probability 1 - delta, by one coin: epsilon-DP (None: of no epsilon) and rho-zCDP; all three add up.
+
+    >>> loss(Composed([Pure(0.5), Approximate(0.1, 1e-9)])).epsilon
+    Fraction(3, 5)
+    """
 
     epsilon: Fraction | None
     rho: Fraction
     delta: Fraction
+
+    @property
+    def pure(self) -> bool:
+        """Whether it is epsilon-DP and nothing else, with no delta beside."""
+        return self.epsilon is not None and not self.delta
 
     def __add__(self, other: Loss) -> Loss:
         epsilon = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
         return Loss(epsilon, self.rho + other.rho, self.delta + other.delta)
 
     def __le__(self, other: Loss) -> bool:
-        no_less_pure = other.epsilon is None or (self.epsilon is not None and self.epsilon <= other.epsilon)
-        return no_less_pure and self.rho <= other.rho and self.delta <= other.delta
+        within_epsilon = other.epsilon is None or (self.epsilon is not None and self.epsilon <= other.epsilon)
+        return within_epsilon and self.rho <= other.rho and self.delta <= other.delta
 
 
 @singledispatch
@@ -70,8 +79,8 @@ def _(event: Concentrated) -> Loss:
 
 @loss.register
 def _(event: Approximate) -> Loss:
-    # Bun & Steinke 2016, section 8: an (epsilon, delta) event is delta-approximate (epsilon**2 / 2)-zCDP.
-    return Loss(None if event.delta else event.epsilon, event.epsilon**2 / 2, event.delta)
+    # Kairouz, Oh & Viswanath 2015: epsilon-DP but for a coin of probability delta, the same on both neighbours.
+    return Loss(event.epsilon, event.epsilon**2 / 2, event.delta)
 
 
 @loss.register

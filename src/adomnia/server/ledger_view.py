@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
 from adomnia.ledger import journal
+from adomnia.ledger.accounts import decode_spent
 from adomnia.ledger.chain import GENESIS, Head, digest
 from adomnia.ledger.schema import explain_error
 from adomnia.ledger.sqlite import connect_read_only
@@ -32,7 +33,7 @@ __all__ = ["Amounts", "LedgerEntry", "find_ledger", "open_snapshot", "read_entri
 
 @dataclass(frozen=True)
 class Amounts:
-    """Exact amounts as texts; epsilon is None if what was spent is not pure."""
+    """Exact amounts as texts; epsilon is None if something was spent that has none."""
 
     epsilon: str | None
     rho: str | None
@@ -100,7 +101,7 @@ def _entry(head: Head, entry: Mapping[str, Any]) -> LedgerEntry:
         analyst=entry.get("analyst"),
         request_id=entry["request_id"].rpartition("\n")[2] if "request_id" in entry else None,
         cost=_cost(entry["event"]) if "event" in entry else None,
-        totals={account: _spent(total) for account, total in entry.get("spent", {}).items()},
+        totals={account: _counted(decode_spent(total)) for account, total in entry.get("spent", {}).items()},
         budgets=_budgets(entry),
         reason=entry.get("reason"),
     )
@@ -108,17 +109,12 @@ def _entry(head: Head, entry: Mapping[str, Any]) -> LedgerEntry:
 
 def _cost(event: Mapping[str, Any]) -> Amounts:
     """The cost of an event in whole units, as accounts count it: an exact sum can have thousands of digits."""
-    paid = Spent().plus(loss(from_record(event)))
-    return _counted(paid.pure, paid.epsilon_units, paid.rho_units, paid.delta_units)
+    return _counted(Spent().plus(loss(from_record(event))))
 
 
-def _spent(total: Mapping[str, Any]) -> Amounts:
-    return _counted(total["pure"], int(total["epsilon"]), int(total["rho"]), int(total["delta"]))
-
-
-def _counted(pure: bool, epsilon: int, rho: int, delta: int) -> Amounts:
-    spent = str(epsilon * EPSILON_UNIT) if pure else None
-    return Amounts(spent, str(rho * EPSILON_UNIT), str(delta * DELTA_UNIT))
+def _counted(spent: Spent) -> Amounts:
+    epsilon = str(spent.epsilon_units * EPSILON_UNIT) if spent.in_epsilon else None
+    return Amounts(epsilon, str(spent.rho_units * EPSILON_UNIT), str(spent.delta_units * DELTA_UNIT))
 
 
 def _budgets(entry: Mapping[str, Any]) -> dict[str, Amounts | None]:

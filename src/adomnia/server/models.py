@@ -155,7 +155,7 @@ class AccountsReply(Reply):
 
 
 class AmountsReply(Reply):
-    """Exact amounts; epsilon is null for what is not pure."""
+    """Exact amounts; epsilon is null where something has none."""
 
     epsilon: str | None
     rho: str | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.explaining.balances import say_account
 from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ class Budgets:
     personal: Filter
     dataset: Filter
     terms: Terms
+
+    def __str__(self) -> str:
+        told = (f"You. {say_account(self.personal)}", f"All together. {say_account(self.dataset)}", self.terms.says)
+        return "\n".join(told)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adomnia.session import display
-from adomnia.session.columns import Cell, KeyColumn, ValueColumn
+from adomnia.session.columns import Cell, KeyColumn, ValueColumn, read_dates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adomnia.pricing.caps import Cap
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Left
-    from adomnia.statistics.contract import Floats
+    from adomnia.statistics.contract import Estimate, Floats
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,19 @@ class Answer:
         column = self._column(name)
         if isinstance(column, KeyColumn):
             return [column.values[row] for row in self.rows]
-        return _plain(column.estimate.values.ravel()[self.rows], column.estimate.whole)
+        return _plain(column.estimate.values.ravel()[self.rows], column.estimate)
 
-    def interval(self, name: str, confidence: float | None = None, together: bool = False) -> list[tuple[float, float]]:
-        """Lower and upper ends around each value of a column; `together`: all of its cells covered at once."""
+    def interval(self, name: str, confidence: float | None = None, together: bool = False) -> list[tuple[Any, Any]]:
+        """Lower and upper ends around each value of a column; `together`: all of its cells covered at once.
+
+        They are numbers, and dates around dates.
+        """
         column = self._column(name)
         if isinstance(column, KeyColumn):
             raise TypeError(f"Answer interval needs a measured column, got the key {name}.")
         lower, upper = self._bounds(column, self.confidence if confidence is None else confidence, together)
+        if column.estimate.dates:
+            return list(zip(read_dates(lower), read_dates(upper), strict=True))
         return list(zip(lower.tolist(), upper.tolist(), strict=True))
 
     def only(self, cells: tuple[int, ...]) -> Answer:
@@ -120,14 +125,16 @@ class Answer:
             table[column.name] = self[column.name]
             if isinstance(column, ValueColumn):
                 lower, upper = self._bounds(column, self.confidence, together=False)
-                table[f"{column.name}_lower"] = _plain(lower, column.estimate.whole)
-                table[f"{column.name}_upper"] = _plain(upper, column.estimate.whole)
+                table[f"{column.name}_lower"] = _plain(lower, column.estimate)
+                table[f"{column.name}_upper"] = _plain(upper, column.estimate)
         return table
 
 
-def _plain(values: Floats, whole: bool) -> list[Cell]:
+def _plain(values: Floats, estimate: Estimate) -> list[Any]:
+    if estimate.dates:
+        return read_dates(values)
     # From 2^53 on a double may have been rounded, and from 2^63 on no column of integers could hold it.
-    exact = whole and bool((abs(values) < 2**53).all())
+    exact = estimate.whole and bool((abs(values) < 2**53).all())
     return [int(value) for value in values] if exact else values.tolist()
 
 

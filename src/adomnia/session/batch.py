@@ -48,7 +48,8 @@ class Batch:
         """The plans of the questions; a Refusal where they are too large together."""
         plans, numbers = [], 0
         for question in self.questions:
-            plans.append(require_plan(plan_text(question, catalog, self.confidence)))
+            interval = question.interval and (self.payment or Payment()).get("interval", True)
+            plans.append(require_plan(plan_text(replace(question, interval=interval), catalog, self.confidence)))
             numbers += count_numbers(plans[-1])
             if numbers > MOST_NUMBERS:
                 why = f"asks for more than {MOST_NUMBERS:,} numbers"
@@ -112,7 +113,10 @@ def plan_text(question: Question, catalog: Catalog, confidence: float) -> Plan |
     """The plan of a question; nothing is read."""
     check_text(question)
     check_confidence(confidence)
-    return plan_question(parse(question.text), catalog, finds=question.delta is not None, confidence=confidence)
+    if not isinstance(question.interval, bool):
+        raise TypeError(f"Question interval must be True or False, got {question.interval!r}.")
+    finds = question.delta is not None
+    return plan_question(parse(question.text), catalog, finds=finds, confidence=confidence, interval=question.interval)
 
 
 def check_text(question: Question) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from itertools import product
+from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
 from adomnia.plans.finish import find_estimates, find_table
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from adomnia.plans.plan import Output, Plan
     from adomnia.privacy.keys import Label
-    from adomnia.statistics.contract import Bounds, Estimate, Result, Statistic
+    from adomnia.statistics.contract import Bounds, Estimate, Floats, Result, Statistic
 
 Cell: TypeAlias = str | bool | int | float | date
 
@@ -50,6 +51,11 @@ class ValueColumn:
             return lower.ravel()[places], upper.ravel()[places]
 
         return replace(self, estimate=replace(whole, values=whole.values.ravel()[places], interval=interval, parts=()))
+
+
+def read_dates(days: Floats) -> list[date | None]:
+    """The dates that are so many days after the first of the calendar; None where nothing is known."""
+    return [date.min + timedelta(days=day) if isfinite(day) else None for day in days.tolist()]
 
 
 def build_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:

@@ -22,6 +22,7 @@ from adomnia.sql.rows.blocks import check_views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
 
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine, Progress
@@ -125,7 +126,7 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     epsilon: Number,
     delta: Number = 0,
     rows_per_person: int | Mapping[str, Number] = 1,
-    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    bounds: Mapping[str, tuple[Number | date, Number | date]] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     ledger: str | Path = MEMORY,
 ) -> LocalSession:

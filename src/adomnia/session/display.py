@@ -12,6 +12,7 @@ from adomnia.session.columns import KeyColumn
 
 if TYPE_CHECKING:
     from adomnia.privacy.events import Event
+    from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
 
 _SHOWN_ROWS = 60
@@ -28,10 +29,13 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
             columns.append([_cell(value) for value in values])
             continue
         bounds = answer.interval(column.name)
+        headings.append(f"{100 * answer.confidence:g}% interval")
+        if column.estimate.dates:
+            columns.extend((list(map(_cell, values)), [f"{lower} to {upper}" for lower, upper in bounds]))
+            continue
         places = [0 if column.estimate.whole else _places(*ends) for ends in bounds]
         found = column.estimate.values.ravel()[answer.rows].tolist()
         columns.append([_number(value, after) for value, after in zip(found, places, strict=True)])
-        headings.append(f"{100 * answer.confidence:g}% interval")
         columns.append([_between(ends, after) for ends, after in zip(bounds, places, strict=True)])
     return headings, [list(row) for row in zip(*columns, strict=True)]
 
@@ -41,13 +45,18 @@ def format_footer(answer: Answer) -> list[str]:
     if answer.cost is None:
         return ["Public: read exactly, at no price."]
     paid = "Replayed, free: it was paid before" if answer.replayed else "Paid"
-    left = answer.left
-    remaining = f"epsilon {show_down(left.epsilon)}" if left.epsilon else f"rho {show_down(left.rho)}"
     return [
-        f"{paid}: {format_cost(answer.cost)}. Left: {remaining}.",
+        f"{paid}: {format_cost(answer.cost)}. Left: {_left(answer.left)}.",
         *(f"{cap}." for cap in answer.caps),
         f"The interval holds the exact answer (of {_rows(answer)} rows) with the stated confidence.",
     ]
+
+
+def _left(left: Left) -> str:
+    if left.epsilon:
+        return f"epsilon {show_down(left.epsilon)}"
+    question = f"or one question at epsilon {show_down(left.largest_question)}"
+    return f"rho {show_down(left.rho)}, {question}" if left.rho else "nothing"
 
 
 def _rows(answer: Answer) -> str:
@@ -59,7 +68,8 @@ def format_cost(event: Event) -> str:
     """A cost in the currency it was paid in."""
     spent = loss(event)
     delta = f" and delta {show_up(spent.delta)}" if spent.delta else ""
-    return f"rho {show_up(spent.rho)}{delta}" if spent.epsilon is None else f"epsilon {show_up(spent.epsilon)}"
+    amount = f"rho {show_up(spent.rho)}" if spent.epsilon is None else f"epsilon {show_up(spent.epsilon)}"
+    return f"{amount}{delta}"
 
 
 def format_text(answer: Answer) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ class Declared:
 
     unit: str
     rows_per_person: int | Mapping[str, Number]
-    bounds: Mapping[str, tuple[Number, Number]]
+    bounds: Mapping[str, tuple[Number | date, Number | date]]
     categories: Mapping[str, Sequence[str]]
     budget: Budget
     version: int
@@ -91,21 +92,28 @@ def _rows_per_person(declared: int | Mapping[str, Number]) -> tuple[int, Fractio
 
 
 def _column(field: pa.Field, declared: Declared) -> Column:
-    from pyarrow import types
-
-    name, whole_numbers = field.name, types.is_integer(field.type)
+    name = field.name
     if name == declared.unit:
         return Column(name, Identity(person=True))
     if name in declared.categories:
         return Column(name, Text(_values(name, declared.categories[name])))
     if name in declared.bounds:
         try:
-            domain = (Numbers.integers if whole_numbers else Numbers.bounded)(*declared.bounds[name])
+            return _bounded(name, _kind(field.type), *declared.bounds[name])
         except (TypeError, ValueError) as error:
             why, fix = str(error).rstrip("."), "write them as (lower, upper)"
             raise Refusal(f"The bounds of {name}", f"cannot be used: {why}", fix, code="bad_bounds") from None
-        return Column(name, Quantity(domain.lower, domain.upper, whole_numbers), domain)
     return Column(name, _kind(field.type))
+
+
+def _bounded(name: str, kind: Kind, lower: Number | date, upper: Number | date) -> Column:
+    if isinstance(kind, Day):
+        if type(lower) is not date or type(upper) is not date or lower > upper:
+            raise ValueError(f"they must be two dates in their order, as datetime.date, got {lower!r} and {upper!r}")
+        return Column(name, Day(lower, upper))
+    whole_numbers = isinstance(kind, Quantity) and kind.whole
+    domain = (Numbers.integers if whole_numbers else Numbers.bounded)(lower, upper)  # type: ignore[arg-type]
+    return Column(name, Quantity(domain.lower, domain.upper, whole_numbers), domain)
 
 
 def _values(name: str, values: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, prove, replay
 from adomnia.errors import Refusal
+from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain, is_explain, without_explain
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
@@ -86,7 +87,8 @@ class LocalSession(Session):
             batch = self._build_batch((Question(text, **payment),), confidence)
         else:
             batch = self._build_batch(text, confidence, payment)
-        return quote_questions(self._price_now(batch), confidence, together, payment.get("rows"))
+        quote = quote_questions(self._price_now(batch), confidence, together, payment.get("rows"))
+        return self._with_warnings(quote)
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         question = Question(without_explain(text), **payment)
@@ -97,7 +99,8 @@ class LocalSession(Session):
             tree = explain(plan_without_price(question, plan, self._curator.catalog))
         else:
             (priced,) = self._price_now(self._build_batch((question,), confidence))
-            tree = explain(without_effort(priced.plan), quote_questions([priced], confidence, False, question.rows))
+            quote = self._with_warnings(quote_questions([priced], confidence, False, question.rows))
+            tree = explain(without_effort(priced.plan), quote)
         return build_explanation(tree, confidence, self._curator.ledger.left(self.analyst))
 
     def table(self, name: str) -> PrivateTable:
@@ -177,6 +180,11 @@ class LocalSession(Session):
         priced = self._price_plans(batch, plans, self._next_price())
         prove(self._curator.kernel, priced)
         return priced
+
+    def _with_warnings(self, quote: Quote) -> Quote:
+        """The quote with what it would mean for the budgets as they are now."""
+        ledger = self._curator.ledger
+        return replace(quote, warnings=warn(ledger.account(self.analyst), ledger.account(), quote.event))
 
     def _next_price(self) -> Pure | None:
         """What a policy says that the next question costs."""

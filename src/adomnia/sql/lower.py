@@ -57,12 +57,12 @@ def require_plan(question: Plan | PublicRows) -> Plan:
 
 
 def plan_question(
-    select: exp.Select, catalog: Catalog, *, finds: bool = False, confidence: float = 0.95
+    select: exp.Select, catalog: Catalog, *, finds: bool = False, confidence: float = 0.95, interval: bool = True
 ) -> Plan | PublicRows:
     """Plan a parsed question; one about public tables alone becomes their rows.
 
     `finds` allows keys whose values are found in the data. `confidence` is that of the intervals of quantiles, which
-    are measured together with their values.
+    are measured together with their values, unless there is to be no `interval`.
     """
     block = BlockReader(catalog).read_block(select)
     if is_public(block.relation):
@@ -72,7 +72,7 @@ def plan_question(
     buckets = sorted((key for key in written if isinstance(key, Bucket)), key=lambda key: describe(key.written))
     columns = tuple(column for column in block.relation.columns if column in written)
     keys: tuple[Key, ...] = (*columns, *buckets)
-    question = _Question(select, Groups(block.relation, keys, block.scope, confidence))
+    question = _Question(select, Groups(block.relation, keys, block.scope, confidence, interval))
     outputs = question.outputs()
     order = tuple(question.order(outputs))
     if written != keys:

@@ -64,6 +64,7 @@ class Estimate:
     interval: Callable[[float, int], Bounds]  # (confidence, cells to cover at once) -> lower, upper
     method: str
     whole: bool = False  # every value is an integer
+    dates: bool = False  # every value is a date, as the number of days since the first of the calendar
     parts: Parts = ()  # noisy integers times constants that add up to it; none where it is computed otherwise
 
 

@@ -136,7 +136,7 @@ def event_record(event: Event) -> dict[str, Any]:
     """
     spent = Spent().plus(loss(event))
     return {
-        "epsilon": text_of(spent.epsilon_units * EPSILON_UNIT) if spent.pure else None,
+        "epsilon": text_of(spent.epsilon_units * EPSILON_UNIT) if spent.in_epsilon else None,
         "rho": text_of(spent.rho_units * EPSILON_UNIT),
         "delta": text_of(spent.delta_units * DELTA_UNIT),
         "event": to_record(event),

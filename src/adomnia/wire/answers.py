@@ -1,6 +1,6 @@
 """Answers as columns of plain JSON: quick to write and to read with a million cells, and plain for every language."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from math import inf, isfinite, nan
@@ -13,7 +13,7 @@ from adomnia.ledger.requests import Receipt
 from adomnia.pricing.caps import Cap, LeftOut
 from adomnia.privacy.filters import Left
 from adomnia.session.answer import Answer
-from adomnia.session.columns import Cell, KeyColumn, ValueColumn
+from adomnia.session.columns import Cell, KeyColumn, ValueColumn, read_dates
 from adomnia.statistics.contract import Bounds, Estimate, Floats
 from adomnia.wire.amounts import JSON_SAFE, amount_of, event_of, event_record, text_of
 from adomnia.wire.models import CostReply, LeftReply, Reply, Rows
@@ -42,10 +42,10 @@ class ColumnReply(Reply):
         description="Dates are ISO texts; integers of 2**53 and more are texts of digits; null: no row has a value."
     )
     values: list[str | bool | int | float | None]
-    lower: list[int | float | None] | None = Field(
-        None, description="Of values: the lower end of each interval; null where it has none."
+    lower: list[str | int | float | None] | None = Field(
+        None, description="Of values: the lower end of each interval; null where it has none. Of dates, ISO texts."
     )
-    upper: list[int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
+    upper: list[str | int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
 
@@ -225,13 +225,17 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
     return {
         "name": column.name,
         "kind": "value",
-        "type": "integer" if estimate.whole else "number",
-        "values": ColumnNumbers(estimate.values.ravel()[answer.rows], estimate.whole),
-        "lower": ColumnNumbers(lower.ravel()[answer.rows], estimate.whole),
-        "upper": ColumnNumbers(upper.ravel()[answer.rows], estimate.whole),
+        "type": "date" if estimate.dates else "integer" if estimate.whole else "number",
+        "values": _ends(estimate.values.ravel()[answer.rows], estimate),
+        "lower": _ends(lower.ravel()[answer.rows], estimate),
+        "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
     }
+
+
+def _ends(numbers: Floats, estimate: Estimate) -> list[Any] | ColumnNumbers:
+    return _written(read_dates(numbers), "date") if estimate.dates else ColumnNumbers(numbers, estimate.whole)
 
 
 def _key(column: KeyColumn, answer: Answer) -> dict[str, Any]:
@@ -249,7 +253,7 @@ def _type(values: list[Cell | None]) -> str:
     return "null"
 
 
-def _written(values: list[Cell | None], kind: str) -> list[Any]:
+def _written(values: Sequence[Cell | None], kind: str) -> list[Any]:
     match kind:
         case "date":
             return [None if value is None else value.isoformat() for value in values]  # type: ignore[union-attr]
@@ -257,7 +261,7 @@ def _written(values: list[Cell | None], kind: str) -> list[Any]:
             return [value if value is None or abs(value) < JSON_SAFE else str(value) for value in values]  # type: ignore[arg-type]
         case "number":
             return [value if value is None or abs(value) < inf else None for value in values]  # type: ignore[arg-type]
-    return values
+    return list(values)
 
 
 def _column(told: dict[str, Any], confidence: float, intervals: Intervals) -> KeyColumn | ValueColumn:
@@ -287,7 +291,8 @@ def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> 
     def interval(wanted: float, cells: int) -> Bounds:
         return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
 
-    return Estimate(_floats(told["values"], nan), interval, told["method"], told["type"] == "integer")
+    kind = told["type"]
+    return Estimate(_floats(told["values"], nan), interval, told["method"], kind != "number", dates=kind == "date")
 
 
 def _bounds(told: dict[str, Any]) -> Bounds:
@@ -302,4 +307,8 @@ def _check_lengths(record: dict[str, Any]) -> None:
 
 def _floats(values: list[Any], unknown: float) -> Floats:
     """The numbers of a column; of one without rows, one that is not shown."""
-    return np.array([unknown if value is None else value for value in values] or [0.0], dtype=np.float64)
+    return np.array([unknown if value is None else _number(value) for value in values] or [0.0], dtype=np.float64)
+
+
+def _number(value: str | float) -> float:
+    return (date.fromisoformat(value) - date.min).days if isinstance(value, str) else value

@@ -62,6 +62,7 @@ class PaymentFields(Sent):
     rows: GroupSize | None = Field(None, description="How many rows a group is supposed to have.")
     delta: Amount | None = Field(None, description="Pays for finding the values of keys that nobody declared.")
     effort: Effort | None = Field(None, description="high takes longer, and needs less noise.")
+    interval: bool | None = Field(None, description="false: no interval of a quantile is bought, only its value.")
 
     def payment(self) -> Payment:
         """What was named of it, as a session takes it."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
+from adomnia.explaining.balances import say_account
 from adomnia.pricing.policies import Terms
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import Pure
@@ -17,7 +18,7 @@ from adomnia.wire.models import LeftReply, Reply
 
 
 class GivenReply(Reply):
-    """What may be spent in all: epsilon, or while delta lasts rho and event_delta."""
+    """What may be spent in all: epsilon or rho, and beside either of them event_delta."""
 
     epsilon: ExactText
     delta: ExactText
@@ -27,9 +28,9 @@ class GivenReply(Reply):
 
 
 class SpentReply(Reply):
-    """What was spent so far, rounded up; epsilon counts the pure events only."""
+    """What was spent so far, rounded up."""
 
-    epsilon: ExactText
+    epsilon: ExactText | None = Field(description="Null once the budget is held to the sum of rho alone.")
     rho: ExactText
     delta: ExactText
     pure: bool = Field(description="Whether every event so far was pure.")
@@ -41,6 +42,7 @@ class AccountReply(Reply):
     given: GivenReply
     spent: SpentReply
     left: LeftReply
+    says: str = Field(description="What was spent and what is left, in words.")
 
 
 class TermsReply(Reply):
@@ -62,27 +64,29 @@ class BudgetReply(Reply):
 
 def account_record(account: Filter) -> dict[str, Any]:
     """A budget and its spends as plain data."""
-    given, spent = account.budget, account.spent
+    given, spent, epsilon = account.budget, account.spent, account.spent_epsilon()
     amounts = {name: text_of(getattr(given, name)) for name in ("epsilon", "delta", "event_delta", "rho")}
     return {
         "given": {**amounts, "approximate": given.approximate},
         "spent": {
-            "epsilon": text_of(spent.epsilon_units * EPSILON_UNIT),
+            "epsilon": None if epsilon is None else text_of(epsilon),
             "rho": text_of(spent.rho_units * EPSILON_UNIT),
             "delta": text_of(spent.delta_units * DELTA_UNIT),
             "pure": spent.pure,
         },
         "left": left_record(account.left()),
+        "says": say_account(account),
     }
 
 
 def account_of(record: dict[str, Any]) -> Filter:
-    """The budget and the spends that `account_record` wrote."""
+    """The budget and the spends that `account_record` wrote; epsilons that no longer matter are not among them."""
     given, spent = record["given"], record["spent"]
     epsilon, delta, event_delta = (amount_of(given[name]) for name in ("epsilon", "delta", "event_delta"))
     units = {"epsilon": EPSILON_UNIT, "rho": EPSILON_UNIT, "delta": DELTA_UNIT}
-    counted = {f"{name}_units": int(amount_of(spent[name]) / unit) for name, unit in units.items()}
-    return Filter(Budget(epsilon, delta, given["approximate"], event_delta), Spent(**counted, pure=spent["pure"]))
+    counted = {f"{name}_units": int(amount_of(spent[name] or "0") / unit) for name, unit in units.items()}
+    total = Spent(**counted, in_epsilon=spent["epsilon"] is not None)
+    return Filter(Budget(epsilon, delta, given["approximate"], event_delta), total)
 
 
 def budget_record(budgets: Budgets) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class CostReply(Reply):
 
 
 class LeftReply(Reply):
-    """What is left: epsilon in pure spends, or rho and delta."""
+    """What is left: epsilon, or rho; and delta for either."""
 
     epsilon: ExactText
     rho: ExactText

@@ -27,6 +27,7 @@ class ExpectedReply(Reply):
     rows: int | None = Field(description="Where the error depends on it: in a group of so many rows.")
     relative: float | None = Field(description="The error as a part of the output's own value.")
     method: str
+    days: bool = Field(False, description="Whether the error is a number of days, because the output is a date.")
 
 
 class SensitivityReply(Reply):
@@ -92,6 +93,7 @@ class QuoteReply(Reply):
     findings: list[SearchReply]
     effort: str
     rows: int = Field(description="How many rows a group is supposed to have.")
+    warnings: list[str] = Field(description="What budgets cannot pay any more once this is paid.")
 
 
 def quote_record(quote: Quote) -> dict[str, Any]:
@@ -107,6 +109,7 @@ def quote_record(quote: Quote) -> dict[str, Any]:
         "findings": [asdict(each) | {"price": event_record(each.price)} for each in quote.findings],
         "effort": quote.effort,
         "rows": quote.rows,
+        "warnings": list(quote.warnings),
     }
 
 
@@ -124,6 +127,7 @@ def quote_of(record: dict[str, Any]) -> Quote:
         findings=tuple(Search(**each | {"price": event_of(each["price"])}) for each in record["findings"]),
         effort=record["effort"],
         rows=record["rows"],
+        warnings=tuple(record["warnings"]),
     )
 
 

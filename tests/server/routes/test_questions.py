@@ -262,6 +262,18 @@ def test_prices_and_explanations_spend_nothing(own_house):
     assert spent(own_house) == 0
 
 
+def test_a_price_says_what_the_question_ends_and_then_the_budget_tells_rho(own_house):
+    priced = own_house.ask("bob", "POST", f"{DATASET}/price", json={"sql": COUNT, "rho": 0.5}).json()
+    mine, ours = priced["warnings"]
+    assert mine.startswith("After this question your budget adds up rho and no longer epsilon: a question at epsilon e")
+    assert ours.startswith("After this question the dataset's budget adds up rho and no longer epsilon: ")
+    assert own_house.query("bob", rho=0.5, epsilon=None).status_code == 200
+    account = own_house.ask("bob", "GET", f"{DATASET}/budget").json()["personal"]
+    assert account["spent"] == {"epsilon": None, "rho": "0.5", "delta": "0", "pure": False}
+    assert account["says"].startswith("Spent: rho 0.5 of ")
+    assert mine.partition(" Left: ")[2] == account["says"].partition(" Left: ")[2]
+
+
 def test_public_rows_are_free_and_not_kept(own_house):
     told = own_house.query("alice", "SELECT city FROM cities", epsilon=None)
     assert told.status_code == 200

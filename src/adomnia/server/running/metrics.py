@@ -106,11 +106,13 @@ def _facts(curator: Curator) -> Iterator[Metric]:
 def _budget(account: Filter) -> Iterator[Metric]:
     total, used, rest = account.budget, account.spent, account.left()
     spent = {"rho": used.rho_units * EPSILON_UNIT, "delta": used.delta_units * DELTA_UNIT}
-    if used.pure:
-        spent["epsilon"] = used.epsilon_units * EPSILON_UNIT
+    if (epsilon := account.spent_epsilon()) is not None:
+        spent["epsilon"] = epsilon
     whole = {"epsilon": total.epsilon, "rho": total.rho, "delta": total.delta}
     yield _amounts("adomnia_budget_total", "The budget of the dataset.", whole)
-    yield _amounts("adomnia_budget_spent", "What was spent of it; epsilon only while every spend was pure.", spent)
+    yield _amounts(
+        "adomnia_budget_spent", "What was spent of it; epsilon only while it is what the budget is held to.", spent
+    )
     yield _amounts("adomnia_budget_left", "What is left of it, in one amount or the other.", rest._asdict())
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from adomnia.plans.formulas import Formula
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Rows
 from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity
@@ -25,11 +26,11 @@ class SqlAggregate:
     """An aggregate of SQL: its name, and how its node becomes a statistic over groups."""
 
     name: str
-    build: Callable[[Groups, exp.Expr], Statistic]
+    build: Callable[[Groups, exp.Expr], Statistic | Formula]
 
 
-def statistic(groups: Groups, node: exp.Expr) -> Statistic:
-    """The statistic that an aggregate asks for; the type of its node must be in AGGREGATES."""
+def read_aggregate(groups: Groups, node: exp.Expr) -> Statistic | Formula:
+    """What an aggregate asks for: a statistic, or one read as a date; the type of its node must be in AGGREGATES."""
     aggregate = AGGREGATES[type(node)]
     for inner in node.find_all(*AGGREGATES):
         other = inner is not node and inner.parent_select is node.parent_select

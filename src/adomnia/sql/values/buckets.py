@@ -10,10 +10,10 @@ from adomnia.privacy.expressions import Call, Expression, Literal, call, number
 from adomnia.privacy.keys import MOST_CELLS, Bucket
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.relations import Relation, Where
+from adomnia.sql.values.functions import count_days
 
 MOST_LISTED = 1_000
 
-_FIRST_DAY = Literal(date.min, Day(date.min, date.min))
 _DAYS_A_WEEK = 7
 _EXACT = 2**53  # up to here every integer is a double, hence a value of its own
 
@@ -74,8 +74,8 @@ def _date_number(written: Expression) -> tuple[Expression, str]:
         case Call(function="start of month", arguments=(day,)):
             return _part_number(day, "month", 12), "month"
         case Call(function="start of week", arguments=(_,)):
-            return call("/", call("days between", written, _FIRST_DAY), number(_DAYS_A_WEEK)), "week"
-    return call("days between", written, _FIRST_DAY), "day"
+            return call("/", count_days(written), number(_DAYS_A_WEEK)), "week"
+    return count_days(written), "day"
 
 
 def _part_number(day: Expression, part: str, parts: int) -> Expression:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, number, text
+from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, call, number, text
 from adomnia.privacy.kinds import Day, Identity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.conditions import apply, chain, fold, size
@@ -69,6 +69,11 @@ def read_dates(node: exp.Expr, *values: Expression) -> Arguments:
     if not any(isinstance(value.kind, Day) for value in values):
         return values
     return [read_day(node, value.value) if _is_text(value) else value for value in values]  # type: ignore[union-attr]
+
+
+def count_days(day: Expression) -> Expression:
+    """A date as a number: how many days it is after the first of the calendar."""
+    return call("days between", day, Literal(date.min, Day(date.min, date.min)))
 
 
 def read_day(node: exp.Expr, written: object) -> Literal:

@@ -29,6 +29,7 @@ class Groups:
     keys: tuple[Key, ...]
     scope: Scope
     confidence: float = 0.95  # of the intervals that are bought together with the values
+    interval: bool = True  # whether those of quantiles are bought
 
     def query(self, aggregate: Aggregate) -> Query:
         """The query for an aggregate in every cell."""
@@ -36,12 +37,16 @@ class Groups:
 
     def total(self, node: exp.Expr, name: str) -> Total:
         """The sum of an argument, which is a number with bounds; `name` is what SQL calls the aggregate."""
+        value = require_number(node, self.argument(node, name), name)
+        return Total(value, domain_of(node, value))
+
+    def argument(self, node: exp.Expr, name: str) -> Expression:
+        """Read the argument of an aggregate, `name` as SQL calls it."""
         if isinstance(node, exp.Distinct | exp.Order):
             word = "DISTINCT" if isinstance(node, exp.Distinct) else "ORDER BY"
             why = f"has {word} inside, which is not answered"
             raise refusal("aggregate_not_allowed", node, why, "leave it out", name)
-        value = require_number(node, read_expression(node, self.scope), name)
-        return Total(value, domain_of(node, value))
+        return read_expression(node, self.scope)
 
 
 def require_number(node: exp.Expr, value: Expression, name: str = "This aggregate") -> Expression:

@@ -9,13 +9,14 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from adomnia.plans.choices import Chain, Compared, Condition, Contrary, Keyed
-from adomnia.plans.formulas import Term
+from adomnia.plans.formulas import DATE, Formula, Term
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.keys import Bucket, Key, Label, key_values
 from adomnia.privacy.kinds import Boolean
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
+from adomnia.sql.values.functions import read_day
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
-from adomnia.sql.values.terms import Values
+from adomnia.sql.values.terms import Values, is_date
 
 Operand: TypeAlias = Key | Term | str | bool
 
@@ -81,7 +82,7 @@ class _Reader:
         raise refusal("type_error", node, "is not a condition", _COMPARE)
 
     def _comparison(self, node: exp.Expr, sign: str, left: exp.Expr, right: exp.Expr) -> Condition:
-        match self._operand(left), self._operand(right):
+        match _days(left, right, self._operand(left), self._operand(right)):
             case (Column() | Bucket()) as key, (str() | bool() | Fraction()) as constant:
                 return _key_comparison(node, sign, key, constant)
             case (str() | bool() | Fraction()) as constant, (Column() | Bucket()) as key:
@@ -90,6 +91,8 @@ class _Reader:
                 raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
             case Fraction(), Fraction():
                 raise refusal("bad_literal", node, "compares constants", _COMPARE)
+            case one, other if is_date(one) is not is_date(other):
+                raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
             case one, other:
                 return Compared(sign, one, other)
 
@@ -97,7 +100,26 @@ class _Reader:
         node = strip_brackets(node)
         if isinstance(node, exp.Literal) and node.is_string:
             return str(node.this)
+        if isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and isinstance(node.this, exp.Literal):
+            return str(read_day(node, node.this.this).value)
         return bool(node.this) if isinstance(node, exp.Boolean) else self.values.value(node)
+
+
+def _days(left: exp.Expr, right: exp.Expr, one: Operand, other: Operand) -> tuple[Operand, Operand]:
+    """Both sides of a comparison; a text beside a date that was measured is a date too."""
+    if isinstance(other, str) and _is_date(one):
+        return one, _date(right, other)
+    return (_date(left, one), other) if isinstance(one, str) and _is_date(other) else (one, other)
+
+
+def _is_date(operand: Operand) -> bool:
+    return not isinstance(operand, str | bool) and is_date(operand)
+
+
+def _date(node: exp.Expr, written: str) -> Formula:
+    day = read_day(node, written).value
+    assert isinstance(day, date)  # noqa: S101 - as read
+    return Formula(DATE, (Fraction((day - date.min).days),))
 
 
 def _key_comparison(node: exp.Expr, sign: str, key: Key, constant: str | bool | Fraction) -> Condition:

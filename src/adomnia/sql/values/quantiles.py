@@ -4,6 +4,7 @@ All quantiles of one value that a question asks for are one measurement, so that
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -11,13 +12,16 @@ from math import prod
 from sqlglot import exp
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
-from adomnia.plans.formulas import statistics_of
+from adomnia.plans.formulas import DATE, Formula, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import key_cells
+from adomnia.privacy.kinds import Day
 from adomnia.privacy.queries import Query
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.groups import Groups
+from adomnia.sql.values.functions import count_days
+from adomnia.sql.values.groups import Groups, domain_of, require_number
 from adomnia.sql.values.scalars import read_number
 from adomnia.sql.values.scope import check_parts
 from adomnia.statistics.contract import Statistic
@@ -28,24 +32,25 @@ MOST_SHARES = 100
 MOST_CHOICES = 4_000
 
 
-def quantile(groups: Groups, node: exp.Expr) -> Quantile:
+def quantile(groups: Groups, node: exp.Expr) -> Statistic | Formula:
     """QUANTILE(value, share)."""
     check_parts(node, "this", "quantile")
     share = _share(node, node.args.get("quantile"))
-    return Quantile(_query(groups, node, "QUANTILE", share), share)
+    return _read(groups, node, "QUANTILE", share, Quantile)
 
 
-def median(groups: Groups, node: exp.Expr) -> Quantile:
+def median(groups: Groups, node: exp.Expr) -> Statistic | Formula:
     """MEDIAN(value): the quantile of a half."""
     check_parts(node, "this")
-    return Quantile(_query(groups, node, "MEDIAN", Fraction(1, 2)), Fraction(1, 2))
+    return _read(groups, node, "MEDIAN", Fraction(1, 2), Quantile)
 
 
-def extreme(groups: Groups, node: exp.Expr) -> Extreme:
+def extreme(groups: Groups, node: exp.Expr) -> Statistic | Formula:
     """MIN(value) or MAX(value)."""
     check_parts(node, "this")
     greatest = isinstance(node, exp.Max)
-    return Extreme(_query(groups, node, "MAX" if greatest else "MIN", Fraction(int(greatest))), greatest)
+    name, share = ("MAX", Fraction(1)) if greatest else ("MIN", Fraction(0))
+    return _read(groups, node, name, share, lambda query, _: Extreme(query, greatest))
 
 
 def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
@@ -65,7 +70,7 @@ def merge_quantiles(select: exp.Select, plan: Plan) -> Plan:
         if not isinstance(query.aggregate, Histogram):
             return statistic
         alone = _without_shares(query)
-        sure = 1 - (1 - query.aggregate.confidence) / crowd[alone]
+        sure = query.aggregate.confidence and 1 - (1 - query.aggregate.confidence) / crowd[alone]
         aggregate = replace(query.aggregate, shares=tuple(sorted(shares[alone])), confidence=sure)
         return replace(statistic, query=replace(query, aggregate=aggregate))  # type: ignore[type-var]  # a dataclass
 
@@ -90,9 +95,28 @@ def _refuse_many(select: exp.Select, shares: dict[Query, set[Fraction]], cells: 
         raise refusal("too_many_cells", select, why, "ask for fewer of them, or for fewer groups", "The question")
 
 
-def _query(groups: Groups, node: exp.Expr, name: str, share: Fraction) -> Query:
-    total = groups.total(node.this, name)
-    aggregate = Histogram(total.value, total.domain, (share,), Fraction(str(groups.confidence)))
+def _read(
+    groups: Groups, node: exp.Expr, name: str, share: Fraction, build: Callable[[Query, Fraction], Statistic]
+) -> Statistic | Formula:
+    """A value of the argument at a share of all ranks; dates are chosen by their number, and read as dates again."""
+    value = groups.argument(node.this, name)
+    if isinstance(value.kind, Day):
+        return Formula(DATE, (build(_query(groups, node, name, share, _count_days(node.this, value)), share),))
+    return build(_query(groups, node, name, share, require_number(node.this, value, name)), share)
+
+
+def _count_days(node: exp.Expr, value: Expression) -> Expression:
+    if isinstance(value.kind, Day) and None in (value.kind.lower, value.kind.upper):
+        fix = "the owner can declare lower = 2020-01-01, upper = 2029-12-31"
+        raise refusal("unbounded_expression", node, "is a date without declared bounds", fix)
+    return count_days(value)
+
+
+def _query(groups: Groups, node: exp.Expr, name: str, share: Fraction, value: Expression) -> Query:
+    # An extreme has its interval from the rank that it is chosen at, and pays nothing for it.
+    bought = groups.interval or not 0 < share < 1
+    confidence = Fraction(str(groups.confidence)) if bought else Fraction(0)
+    aggregate = Histogram(value, domain_of(node.this, value), (share,), confidence)
     if aggregate.values > MOST_VALUES:
         why = f"can take over {MOST_VALUES:,} values, too many to choose from"
         raise refusal("scale_out_of_range", node.this, why, "divide by a constant, or bound it with CLAMP", name)

@@ -10,13 +10,13 @@ from operator import add, mul, sub, truediv
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.plans.formulas import Formula, Term, count_nodes
+from adomnia.plans.formulas import DATE, Formula, Term, count_nodes
 from adomnia.plans.plan import Output
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Identity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.values.aggregates import AGGREGATES, statistic
+from adomnia.sql.values.aggregates import AGGREGATES, read_aggregate
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.scalars import read_expression, read_number
 from adomnia.sql.values.scope import check_parts, strip_brackets
@@ -56,12 +56,12 @@ class Values:
 
     def _read_computed(self, node: exp.Expr) -> Key | Term:
         if type(node) in AGGREGATES:
-            return statistic(self.groups, node)
+            return read_aggregate(self.groups, node)
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             return self._read_name(node)
         if type(node) in _SIGNS:
             check_parts(node, "this", "expression")
-            return _combine(node, self._read_term(node.this), self._read_term(node.expression))
+            return _combine(node, *self._read_pair(node))
         if isinstance(node, exp.Neg):
             check_parts(node, "this")
             return _negate(self._read_term(node.this))
@@ -71,8 +71,19 @@ class Values:
             return _constant(node)
         raise _refusal_of_value(node)
 
-    def _read_term(self, node: exp.Expr) -> Term:
+    def _read_pair(self, node: exp.Expr) -> tuple[Term, Term]:
+        """Both sides of an operation: numbers, or two dates, whose difference is a number of days."""
+        sides = self._read_term(node.this, dates=True), self._read_term(node.expression, dates=True)
+        if isinstance(node, exp.Sub) and all(map(is_date, sides)):
+            return sides[0].terms[0], sides[1].terms[0]  # type: ignore[union-attr]  # formulas, then
+        if any(map(is_date, sides)):
+            raise _refusal_of_date(node)
+        return sides
+
+    def _read_term(self, node: exp.Expr, *, dates: bool = False) -> Term:
         found = self.value(node)
+        if not dates and is_date(found):
+            raise _refusal_of_date(node)
         if isinstance(found, Key):
             why = "is a key, and keys are not computed with"
             raise refusal("type_error", node, why, "compute with aggregates and numbers")
@@ -109,6 +120,16 @@ class Values:
         if isinstance(found, Fraction):
             raise refusal("not_an_aggregate", node, "rounds a constant", "write it rounded")
         return _check_size(node, Formula("round", (found, Fraction(int(digits.this)))))
+
+
+def is_date(term: Key | Term) -> bool:
+    """Whether a term is a date, and not a number."""
+    return isinstance(term, Formula) and term.function == DATE
+
+
+def _refusal_of_date(node: exp.Expr) -> Refusal:
+    fix = "subtract two of them for a number of days, as in MAX(day) - MIN(day)"
+    return refusal("type_error", node, "computes with a date", fix)
 
 
 def _refusal_of_value(node: exp.Expr) -> Refusal:

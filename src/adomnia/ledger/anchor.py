@@ -1,0 +1,152 @@
+"""The anchor: a second file that remembers the newest entry, and the lock that lets one process at a time move it.
+
+Whoever grants anything holds the lock from before its transaction until the anchor names the transaction's end. So the
+anchor moves along one chain, whatever each process takes for the database; docs/proofs/ledger.md, section 7.
+"""
+
+import fcntl
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+from adomnia.ledger.chain import GENESIS, Head, damage_refusal
+from adomnia.ledger.failpoints import reach
+
+__all__ = ["Anchor", "LockedAnchor", "MemoryAnchor"]
+
+_LINE = re.compile(r"([0-9]{20}) ([0-9a-f]{64})\n")
+_POLL_SECONDS = 0.0005
+_PATIENCE_SECONDS = 30.0
+
+
+class LockedAnchor:
+    """The anchor while nobody else may move it: the head that it remembers."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        self._descriptor = descriptor
+        self._path = path
+        self.check()
+        self.head = _decode(os.pread(descriptor, 1000, 0))
+
+    def check(self) -> None:
+        """Refuse if somebody put another file in its place: others would lock that one."""
+        try:
+            same = os.path.samestat(os.fstat(self._descriptor), self._path.stat())
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise damage_refusal("had its anchor replaced while it was open")
+
+    def advance(self, head: Head) -> None:
+        """Remember a later head, which is durable and whose chain goes through the present one.
+
+        It is overwritten in place with equally many bytes, so a kill cannot leave half of it. It is not fsynced: after
+        a power cut it may be behind.
+        """
+        os.pwrite(self._descriptor, _encode(head), 0)
+        self.check()
+        self.head = head
+
+
+class Anchor:
+    """A file beside the database that remembers the newest entry; it may be behind the chain, never ahead of it."""
+
+    def __init__(self, database: Path) -> None:
+        self.path = database.with_name(f"{database.name}.anchor")
+        self._draft = database.with_name(f"{database.name}.anchor.new")
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def read(self) -> Head:
+        """Read the remembered head. It was written after its entry, so entries that are read later include that one."""
+        try:
+            return _decode(self.path.read_bytes())
+        except FileNotFoundError:
+            raise damage_refusal("has lost its anchor") from None
+
+    def create(self, head: Head) -> None:
+        """Create or replace the file, atomically and durably: the first entry is written only after it exists."""
+        with os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(_encode(head))
+            file.flush()
+            os.fsync(file.fileno())
+        self._draft.replace(self.path)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+        reach("anchor-created")
+
+    def remove(self) -> None:
+        """Take back one that was created for a database which did not come about."""
+        for path in (self._draft, self.path):
+            path.unlink(missing_ok=True)
+
+    @contextmanager
+    def lock(self) -> Iterator[LockedAnchor]:
+        """Hold the anchor against every other thread and process; refuses one that was lost, replaced or damaged."""
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise damage_refusal("has lost its anchor") from None
+        try:
+            _lock_patiently(descriptor)
+            try:
+                yield LockedAnchor(descriptor, self.path)
+            finally:
+                # Not left to closing: a child that was forked meanwhile has the descriptor too, and with it the lock.
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            os.close(descriptor)
+
+
+class MemoryAnchor:
+    """The anchor of a ledger in memory, which nobody else can reach."""
+
+    def __init__(self) -> None:
+        self.head = GENESIS
+
+    def read(self) -> Head:
+        return self.head
+
+    @contextmanager
+    def lock(self) -> Iterator["MemoryAnchor"]:
+        yield self
+
+    def advance(self, head: Head) -> None:
+        self.head = head
+
+
+def _lock_patiently(descriptor: int) -> None:
+    deadline = monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if monotonic() >= deadline:
+                raise _busy_error() from None
+            sleep(_POLL_SECONDS)
+
+
+def _busy_error() -> sqlite3.OperationalError:
+    """What SQLite says of a lock that it waited for in vain: nothing was written, and trying again is sound."""
+    error = sqlite3.OperationalError("the anchor is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    return error
+
+
+def _encode(head: Head) -> bytes:
+    return f"{head.sequence:020d} {head.hash}\n".encode()
+
+
+def _decode(content: bytes) -> Head:
+    match = _LINE.fullmatch(content.decode("ascii", "replace"))
+    if match is None:
+        raise damage_refusal("has an anchor that cannot be read")
+    return Head(int(match[1]), match[2])

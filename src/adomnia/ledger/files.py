@@ -1,0 +1,81 @@
+"""The files of a database under a running process: whether they are still the same, and closing without harm if not.
+
+SQLite writes into the files it has opened, also after somebody removed or replaced them. Two processes then hold
+different files for the same database and do not see each other.
+"""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from struct import pack
+from threading import Lock
+
+__all__ = ["close_leaving_log", "identify", "is_in_use"]
+
+_SUFFIXES = ("", "-wal", "-shm")
+_SHARED_BYTES = 0x40000002, 510  # every connection of SQLite holds a read lock on these: the first, and how many
+_descriptors: dict[tuple[int, int], int] = {}  # never closed: that would end all locks of SQLite in this process
+_guard = Lock()
+
+
+def identify(path: Path) -> tuple[tuple[int, int] | None, ...]:
+    """Which files stand at the names of a database, of its log and of its shared memory; None where there is none."""
+    return tuple(_number(f"{path}{suffix}") for suffix in _SUFFIXES)
+
+
+def close_leaving_log(connection: sqlite3.Connection, path: Path) -> None:
+    """Close a connection as a kill would: what it takes for the log is neither copied into the database nor deleted.
+
+    SQLite does both in the last connection to close, which it knows by a write lock. A read lock that does not belong
+    to SQLite keeps it from having that. (A database that was moved away it leaves alone by itself.)
+    """
+    with _lock_shared_bytes(path, fcntl.F_RDLCK):
+        connection.close()
+
+
+def is_in_use(path: Path) -> bool:
+    """Whether a connection of SQLite has the database open, in this process or in another one."""
+    with _lock_shared_bytes(path, fcntl.F_WRLCK) as refused:
+        return refused
+
+
+@contextmanager
+def _lock_shared_bytes(path: Path, kind: int) -> Iterator[bool]:
+    """Try to lock what connections lock; gives whether one was in the way. Nobody uses what cannot be opened."""
+    with _guard:
+        descriptor = _open_for_good(path)
+        refused = descriptor is not None and not _set_lock(descriptor, kind)
+        try:
+            yield refused
+        finally:
+            if descriptor is not None:
+                _set_lock(descriptor, fcntl.F_UNLCK)
+
+
+def _set_lock(descriptor: int, kind: int) -> bool:
+    """A lock of the open file and not of the process, so that it also excludes SQLite in this process."""
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, pack("hhqqi4x", kind, os.SEEK_SET, *_SHARED_BYTES, 0))
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _open_for_good(path: Path) -> int | None:
+    """A descriptor that stays open as long as the process; each file needs one. None if it cannot be had."""
+    number = _number(str(path))
+    if number is not None and number not in _descriptors:
+        with suppress(OSError):
+            _descriptors[number] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    return None if number is None else _descriptors.get(number)
+
+
+def _number(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - three of them in each transaction: a Path costs more than the call
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino

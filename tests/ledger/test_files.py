@@ -1,0 +1,236 @@
+"""Files that vanish under running processes: it is noticed before the next payment, and closing loses nothing."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import time
+from contextlib import closing, nullcontext, suppress
+from pathlib import Path
+
+import pytest
+
+from adomnia.errors import Failure, Refusal
+from adomnia.ledger import Ledger, StoredAnswer, journal
+from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.files import close_leaving_log, identify, is_in_use
+from ledger.references import COST, answered, child, entries, opened, plan, units_of
+
+LOG, SHARED_MEMORY = "-wal", "-shm"
+VANISHING = [(SHARED_MEMORY,), (LOG,), (SHARED_MEMORY, LOG)]
+NOTICED = "had its files removed or replaced while it was open"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ledger.db"
+
+
+def remove(path, *suffixes) -> None:
+    for suffix in suffixes:
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def ask(ledger, name) -> str:
+    """How a question ends that is new: granted or refused."""
+    try:
+        answered(ledger, name=name)
+    except (Refusal, Failure) as error:
+        return str(error)
+    return "granted"
+
+
+def test_files_are_the_same_until_one_is_replaced(path):
+    assert identify(path) == (None, None, None)
+    assert identify(path / "below a file") == (None, None, None)
+    with opened(path) as ledger:
+        before = identify(path)
+        answered(ledger)
+        assert identify(path) == before
+        assert None not in before
+        shutil.copy(path, path.with_name("copy"))
+        path.with_name("copy").rename(path)
+        assert identify(path) != before
+        assert identify(path)[1:] == before[1:]
+        assert NOTICED in ask(ledger, "next")
+
+
+@pytest.mark.parametrize("suffixes", VANISHING)
+def test_a_process_stops_paying_once_its_files_have_vanished(path, suffixes):
+    with opened(path) as ledger:
+        answered(ledger)
+        remove(path, *suffixes)
+        for number in range(2):
+            assert NOTICED in ask(ledger, number)
+        with pytest.raises(Refusal, match=NOTICED):
+            ledger.spent()
+    with opened(path) as ledger:  # whoever is alone puts everything into the database when it closes
+        assert ledger.reserve("alice", "id of q", plan("q"), COST).payload == b"noisy"
+        assert ask(ledger, "next") == "granted"
+        assert ledger.verify().sequence == 5
+
+
+def test_two_processes_that_do_not_see_each_other_share_one_budget(path, monkeypatch):
+    """38 answers on a budget of 30: the old process and a new one had different shared memory, and both paid."""
+    monkeypatch.setattr(journal, "identify", lambda _: ())  # the anchor has to notice by itself
+    with opened(path) as old:
+        granted = [ask(old, f"first {number}") for number in range(5)]
+        remove(path, SHARED_MEMORY)
+        racer = child("persist", path, "new")
+        said = racer.communicate(timeout=120)[0].splitlines()
+        assert racer.returncode == 0
+        granted += [ask(old, f"last {number}") for number in range(5)]
+        assert len(said) + granted.count("granted") == 100
+        assert granted[-1].startswith("The ledger")
+    with opened(path) as again:
+        assert again.spent().epsilon_units == units_of(100)
+        again.verify()
+
+
+def test_the_second_to_write_finds_the_head_of_the_first_and_leaves_it(path, monkeypatch):
+    monkeypatch.setattr(journal, "identify", lambda _: ())
+    with opened(path) as ledger:
+        answered(ledger)
+        shutil.copytree(path.parent, path.parent / "copy")
+    copy = path.parent / "copy" / "ledger.db"
+    with opened(path) as one, opened(copy) as other:
+        Anchor(copy).path.unlink()
+        Anchor(copy).path.hardlink_to(Anchor(path).path)  # two databases under one anchor: a fork as it can be
+        assert ask(one, "one") == "granted"
+        newest = Anchor(path).read()
+        assert "ends at entry 3, but its anchor remembers entry 5" in ask(other, "other")
+        assert ask(one, "two") == "granted"
+        assert Anchor(path).read().sequence == newest.sequence + 2
+        assert len(entries(copy)) == 3
+
+
+def test_closing_leaves_a_log_alone_that_others_wrote(path):
+    """The old process was the last to close, copied what it knew, and deleted the log with all that was paid since."""
+    old = opened(path)
+    answered(old)
+    remove(path, SHARED_MEMORY)
+    racer = child("persist", path, "new")
+    assert len(racer.communicate(timeout=120)[0].splitlines()) == 99
+    old.close()
+    assert len(entries(path)) == 201
+    with opened(path) as again:
+        assert again.spent().epsilon_units == units_of(100)
+        again.verify()
+
+
+def test_closing_of_a_ledger_that_could_not_be_opened_leaves_the_log_alone(path):
+    with opened(path) as ledger:
+        answered(ledger)
+        anchor = Anchor(path).path.read_bytes()
+    opened(path).close()
+    Anchor(path).path.write_text(f"{9:020d} {'ab' * 32}\n")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA application_id")  # a log of its own
+        with pytest.raises(Refusal, match="ends at entry 3"):
+            opened(path)
+    Anchor(path).path.write_bytes(anchor)
+    with opened(path) as ledger:
+        assert ledger.spent().epsilon_units == units_of(1)
+
+
+def test_an_anchor_that_is_gone_does_not_keep_a_ledger_from_closing(path):
+    ledger = opened(path)
+    answered(ledger)
+    anchor = Anchor(path).path.read_bytes()
+    Anchor(path).path.unlink()
+    ledger.close()
+    assert Path(f"{path}-wal").exists()
+    Anchor(path).path.write_bytes(anchor)
+    with opened(path) as ledger:
+        assert ledger.spent().epsilon_units == units_of(1)
+    assert not Path(f"{path}-wal").exists()
+
+
+def test_a_connection_can_be_closed_without_touching_its_log(tmp_path):
+    path = tmp_path / "any.db"
+    for close in (lambda connection: close_leaving_log(connection, path), sqlite3.Connection.close):
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE IF NOT EXISTS numbers (number)")
+        connection.execute("INSERT INTO numbers VALUES (1)")
+        close(connection)
+        assert Path(f"{path}-wal").exists() == (close is not sqlite3.Connection.close)
+    path.unlink()
+    connection = sqlite3.connect(tmp_path / "another.db")
+    close_leaving_log(connection, path)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
+
+
+def test_a_database_is_in_use_while_somebody_has_it_open(path):
+    assert not is_in_use(path)
+    with opened(path) as ledger:
+        assert is_in_use(path)
+        answered(ledger)
+        assert is_in_use(path)
+    assert not is_in_use(path)
+    process = child("endless", path)
+    process.stdout.readline()
+    assert is_in_use(path)
+    process.kill()
+    process.communicate(timeout=120)
+    assert not is_in_use(path)
+
+
+def test_a_file_that_may_not_be_opened_is_nobodys(path, monkeypatch):
+    opened(path).close()
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("adomnia.ledger.files.os.open", refuse)
+    assert not is_in_use(path)
+
+
+def test_a_copy_of_the_folder_is_another_ledger_that_a_witness_tells_apart(path, tmp_path):
+    with opened(path) as ledger:
+        answered(ledger)
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    with opened(tmp_path / "copy" / "ledger.db") as copy, opened(path) as ledger:
+        assert ask(copy, "in the copy") == ask(ledger, "in the first") == "granted"
+        assert copy.verify() != ledger.verify()
+
+
+def forked_in_races(folder, rounds, seed) -> None:
+    """Remove files under two processes that pay as fast as they can; together they are never granted too much."""
+    moments = random.Random(seed)
+    for number in range(rounds):
+        path, suffixes = folder / f"{number}.db", VANISHING[number % 3]
+        opened(path).close()
+        racers = [child("persist", path, name) for name in ("one", "other")]
+        said = racers[0].stdout.readline().splitlines()  # it has begun
+        for _ in range(6):
+            time.sleep(moments.uniform(0.0, 0.05))
+            remove(path, *suffixes)
+        said += [line for racer in racers for line in racer.communicate(timeout=300)[0].splitlines()]
+        assert [racer.returncode for racer in racers] == [0, 0]
+        assert 0 < len(said) == len(set(said)) <= 100
+        # What was in a log that is gone cannot be had back: then nothing is granted any more.
+        with suppress(Refusal) if LOG in suffixes else nullcontext(), opened(path) as ledger:
+            assert ledger.spent().epsilon_units >= units_of(len(said))
+            for line in said:
+                check_granted(ledger, *line.split()[1:])
+            ledger.verify()
+
+
+def check_granted(ledger: Ledger, racer: str, number: str) -> None:
+    """A request that was granted is known: it has its answer, or it has failed for ever."""
+    spent = ledger.spent()
+    with suppress(Failure):
+        assert isinstance(ledger.reserve("alice", f"{racer} {number}", plan((racer, int(number))), COST), StoredAnswer)
+    assert ledger.spent() == spent
+
+
+def test_forks_in_races(tmp_path):
+    forked_in_races(tmp_path, rounds=3, seed=1)
+
+
+@pytest.mark.soak
+def test_forks_in_twenty_races(tmp_path):
+    forked_in_races(tmp_path, rounds=20, seed=time.time())
