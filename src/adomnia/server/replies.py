@@ -48,4 +48,5 @@ class PiecewiseResponse(Response):
         while self._pieces:
             piece = self._pieces.pop()
             await send({"type": "http.response.body", "body": piece, "more_body": bool(self._pieces)})
-        self._claim = None
+        if self._claim is not None:
+            self._claim.resize(0)  # at once, whoever may still hold it
