@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.catalog.facts import Facts
-from adomnia.catalog.model import Link, Policy, View
+from adomnia.catalog.model import Link, Policy, Quota, View
 from adomnia.catalog.read import read
 from adomnia.errors import Refusal
 from adomnia.privacy.domains import Numbers
@@ -233,3 +233,17 @@ def test_the_people_of_the_units_own_table_may_have_a_profile_too(tmp_path):
 def test_a_policy_is_read_exactly_and_keep_is_the_rest_of_spend(tmp_path, lines, policy):
     catalog = reading(tmp_path, changed("epsilon = 2.0\n", f"epsilon = 2.0\n{lines}\n"))
     assert catalog.analyst("alice").policy == policy
+
+
+@pytest.mark.parametrize(
+    ("lines", "quota"),
+    [
+        ("", Quota(None, 10**10)),
+        ("largest_answer = 10_000", Quota(10_000, 10**10)),
+        ('storage = "1.5GiB"', Quota(None, 3 * 2**29)),
+        ('largest_answer = 1\nstorage = "0KB"', Quota(1, 0)),
+    ],
+)
+def test_quotas_are_read(tmp_path, lines, quota):
+    catalog = reading(tmp_path, changed("epsilon = 2.0", f"epsilon = 2.0\n{lines}"))
+    assert catalog.analyst("alice").quota == quota

@@ -156,6 +156,17 @@ def test_a_token_that_has_expired_is_shown_so(dataset, typed):
     assert (token["state"], token["expires"]) == ("expired", "1970-01-01T00:16:40+00:00")
 
 
+def test_the_list_goes_by_the_clock_that_decides_who_may_sign_in(dataset, typed):
+    """That clock is never behind the latest time on record, and the machine's may be."""
+    with Access.open(dataset / ".adomnia") as access:
+        secret, made = access.create_token("olga", "brief", 1)
+        with access._database.transaction() as transaction:
+            transaction.run("UPDATE clock SET latest = ?", made.expires)
+        assert access.identify_token(secret) is None
+    (token,) = json.loads(typed("token", "list", dataset, "--format", "json")[1])
+    assert token["state"] == "expired"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -41,7 +41,7 @@ def test_the_only_dataset_need_not_be_named(replies, seen):
     with adomnia.connect(URL, "ao_secret") as alice:
         assert (alice.analyst, alice.dataset) == ("alice", "a/b")
         assert repr(alice) == "RemoteSession(alice asks a/b at http://127.0.0.1:8000)"
-        replies["/datasets/a%2Fb/answers"] = {"answers": []}
+        replies["/datasets/a%2Fb/answers?limit=1000"] = {"answers": [], "next": None}
         assert alice.answers() == []
 
 

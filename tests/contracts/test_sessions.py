@@ -425,6 +425,27 @@ def test_both_remember_what_was_paid_for(pairs):
     assert theirs[-1].questions == ("SELECT COUNT(*) FROM people", "SELECT COUNT(*) FROM people WHERE name = 'ä'")
 
 
+def test_both_remember_page_by_page(pairs):
+    bob = pairs["bob"]
+    for each in pair_of(bob):
+        each.sql("SELECT COUNT(*) FROM people", epsilon=0.001, replay=False)
+    every = [past.request_id for past in bob.here.answers()]
+    for each in pair_of(bob):
+        found: list[str] = []
+        while page := each.answers(after=found[-1] if found else None, limit=1):
+            found += [past.request_id for past in page]
+        assert found == every
+    unknown = [refusal(partial(each.answers, after="nothing")) for each in pair_of(bob)]
+    assert unknown[0] == unknown[1]
+    assert unknown[0][0] == "unknown_answer"
+    for each in pair_of(bob):
+        for limit in (0, 1001, 1.5, True):
+            with pytest.raises(ValueError, match="must be a whole number from 1 to 1000"):
+                each.answers(limit=limit)
+        with pytest.raises(TypeError, match="after must be a request id"):
+            each.answers(after=3)
+
+
 @pytest.mark.parametrize(("name", "place"), [("nothing", 0), ("known", 1), ("known", 10**6)])
 def test_both_refuse_answers_that_are_not_there(pairs, name, place):
     alice = pairs["alice"]

@@ -14,6 +14,7 @@ from httpx import ASGITransport, AsyncClient
 
 from adomnia.server.access import Access, Role
 from adomnia.server.app import create_app
+from adomnia.server.running.answer_memory import AnswerMemory
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.metrics import Metrics
 from adomnia.server.running.rate_limiter import RateLimiter
@@ -126,9 +127,11 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
     )
     time_buckets, limiter = TimeBuckets(questions, made.bucket, made.limit), RateLimiter(made.rate, made.burst)
 
+    memory = AnswerMemory(made.answer_bytes)
+
     def curator_of(place: Path) -> Curator:
         curator = open_folder(place, limits=made.limits())
-        curator.kernel.wait = time_buckets.wait_for_edge
+        curator.kernel.wait, curator.admit = time_buckets.wait_for_edge, memory.admit
         return curator
 
     dataset = ServedDataset(folder, curator_of)
@@ -138,9 +141,8 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
     run.mkdir()
     readiness = Readiness(WorkerStates.open(run, 1), 0, list_checks(dataset, folder), lambda _: None)
     readiness.tell()
-    services = Services(
-        made, access, dataset, pool, password_pool, time_buckets, limiter, metrics, Logs(made, log), readiness
-    )
+    pools = (pool, password_pool, time_buckets)
+    services = Services(made, access, dataset, memory, *pools, limiter, metrics, Logs(made, log), readiness)
     tokens = {}
     for name, role in PEOPLE.items():
         access.add_user(name, role)

@@ -3,20 +3,21 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from adomnia.server.access import Role, Token, User
+from adomnia.server.access import Role, Token, TokenState, User
 from adomnia.server.models import NewUser, link_record, token_record, user_record
 
 
 def test_times_are_written_for_people():
-    token = Token("1", "alice", "laptop", 0.0, 86_400.0, revoked=False)
+    token = Token("1", "alice", "laptop", 0.0, 86_400.0, revoked=False, state=TokenState.VALID)
     assert token_record(token) == {
         "id": "1",
         "label": "laptop",
         "created": "1970-01-01T00:00:00+00:00",
         "expires": "1970-01-02T00:00:00+00:00",
         "revoked": False,
+        "state": "valid",
     }
-    assert token_record(Token("1", "alice", "", 0.0, None, revoked=True))["expires"] is None
+    assert token_record(Token("1", "alice", "", 0.0, None, True, TokenState.REVOKED))["expires"] is None
     user = user_record(User("alice", Role.ANALYST, has_password=True, created=1.5))
     assert user == {"name": "alice", "role": "analyst", "has_password": True, "created": "1970-01-01T00:00:01+00:00"}
 

@@ -147,7 +147,7 @@ def test_a_large_reply_is_written_in_pieces_that_let_others_run(monkeypatch, row
     values = [k / 7 for k in range(rows)]
     columns = [{"name": f"n{k}", "values": values, "lower": values, "upper": values} for k in range(outputs)]
     record = {"rows": rows, "columns": columns}
-    assert encoding.encode_answer(record) == encode_json(record)
+    assert b"".join(encoding.encode_record(record)) == encode_json(record)
     assert max(pieces) < 2**20
 
 

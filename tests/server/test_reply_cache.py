@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from adomnia.server.reply_cache import CachedReply, ReplyCache, ReplyKey
 
-BODY = b"x" * 100
+BODY = [b"x" * 50, b"x" * 50]
 
 
 def asked(question: str, analyst: str = "alice", edition: str = "one") -> ReplyKey:
@@ -40,6 +40,6 @@ def test_the_same_question_takes_room_once():
 def test_a_very_large_reply_is_not_kept_and_pushes_nothing_out():
     replies = ReplyCache(largest_bytes=8_000)
     replies.put(asked("a"), CachedReply("a", BODY))
-    replies.put(asked("large"), CachedReply("large", b"x" * 1_000))
+    replies.put(asked("large"), CachedReply("large", [b"x" * 500, b"x" * 500]))
     assert replies.get(asked("large")) is None
     assert replies.get(asked("a"))

@@ -605,3 +605,13 @@ def test_an_unknown_column_is_told_with_its_place_and_the_nearest_name(alice):
         alice.sql("SELECT COUNT(*)\nFROM people WHERE salray > 1", epsilon=1)
     assert "salary" in str(refused.value)
     assert refused.value.position == (2, 19)
+
+
+def test_debits_that_do_not_say_what_was_asked_are_left_out_of_every_page(alice):
+    ledger = alice._curator.ledger
+    alice.sql(COUNT, epsilon=0.5, request_id="first")
+    for number in range(3):
+        ledger.reserve("alice", f"old {number}", b"%d" % number, Pure(1)).commit(b"noisy")
+    alice.sql(GROUPED, epsilon=0.5, request_id="last")
+    assert [each.request_id for each in alice.answers(limit=1, after="first")] == ["last"]
+    assert alice.answers(after="last") == []

@@ -15,12 +15,11 @@ from adomnia.statistics.contract import Estimate
 from adomnia.wire.answers import (
     AnswerReply,
     BatchReply,
+    ColumnNumbers,
     answer_of,
     answer_record,
-    batch_record,
     cap_of,
     cap_record,
-    end_list,
     ends_of,
 )
 
@@ -112,7 +111,7 @@ def test_of_one_group_together_is_alone(bob):
 
 def test_a_batch_is_written_in_its_order(bob):
     texts = ["SELECT COUNT(*) AS n FROM people", "SELECT AVG(age) AS a FROM people"]
-    record = batch_record(bob.batch(texts, epsilon=1))
+    record = {"answers": [answer_record(answer) for answer in bob.batch(texts, epsilon=1)]}
     BatchReply.model_validate(record)
     assert [each["columns"][0]["name"] for each in record["answers"]] == ["n", "a"]
     assert record["answers"][0]["receipt"] == record["answers"][1]["receipt"]
@@ -151,11 +150,17 @@ def test_a_column_without_rows_keeps_its_type(bob, value):
 
 
 def test_numbers_that_are_whole_are_written_so_while_every_reader_can_hold_them():
-    assert end_list(np.array([3.0, -4.0]), whole=True) == [3, -4]
-    assert all(isinstance(each, int) for each in end_list(np.array([3.0]), whole=True))
-    assert all(isinstance(each, float) for each in end_list(np.array([3.0]), whole=False))
-    assert end_list(np.array([1e300, 2.0]), whole=True) == [1e300, 2.0]
-    assert end_list(np.array([-inf, 2.0, inf, nan]), whole=True) == [None, 2.0, None, None]
+    def listed(*numbers, whole):
+        return ColumnNumbers(np.array(numbers), whole).part(0, len(numbers))
+
+    assert listed(3.0, -4.0, whole=True) == [3, -4]
+    assert all(isinstance(each, int) for each in listed(3.0, whole=True))
+    assert all(isinstance(each, float) for each in listed(3.0, whole=False))
+    assert listed(1e300, 2.0, whole=True) == [1e300, 2.0]
+    assert listed(-inf, 2.0, inf, nan, whole=True) == [None, 2.0, None, None]
+    parts = ColumnNumbers(np.array([1.0, 2.0, inf, 4.0]), whole=True)
+    assert (len(parts), parts.part(0, 2), parts.part(2, 4)) == (4, [1.0, 2.0], [None, 4.0])
+    assert all(isinstance(each, float) for each in parts.part(0, 2))  # a column is written in one way
 
 
 @pytest.mark.parametrize("cap", [Cap("t", 3), Cap("t", 1, LeftOut(0.25, 0.01, 4, 9), shortened=True)])

@@ -15,3 +15,4 @@ def test_what_was_paid_for_arrives_as_it_left(bob):
     found = [past_of(each) for each in record["answers"]]
     assert found == [replace(past, receipt=replace(past.receipt, asked="")) for past in pasts]
     assert record["answers"][-1]["questions"][1] == "SELECT AVG(age) AS a FROM people"
+    assert (record["next"], pasts_record([])["next"]) == ("two", None)

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.model import POLICIES
+from adomnia.catalog.sizes import parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -96,6 +97,7 @@ _LINK = Rule('written "column -> table.column"', _matches(rf" *{_WORD} *-> *{_WO
 _VALUES = Rule('a list of texts, or "table.column" of a public table', _is_values)
 _SOURCE = Rule("a file that ends in .parquet or .csv", lambda v: isinstance(v, str) and v.lower().endswith(_FILES))
 _SHARE = Rule("a number above 0 and below 1", lambda value: _NUMBER.holds(value) and 0 < value < 1)
+_STORAGE = Rule('a size such as "500MB"', lambda value: isinstance(value, str) and parse_size(value) is not None)
 _POLICY = Rule(" or ".join(f'"{name}"' for name in POLICIES), lambda value: value in list(POLICIES))
 
 _OTHER_ENGINE = Rule("a table of another engine", _names_engine_table)
@@ -146,6 +148,8 @@ ANALYST = Section(
         DocumentKey("spend", _SHARE, "spend = 0.1"),
         DocumentKey("keep", _SHARE, "keep = 0.9"),
         DocumentKey("ceiling", _NUMBER, "ceiling = 0.5"),
+        DocumentKey("largest_answer", _VERSION, "largest_answer = 10_000"),
+        DocumentKey("storage", _STORAGE, 'storage = "500MB"'),
     ),
 )
 

@@ -97,12 +97,21 @@ class Policy:
 
 
 @dataclass(frozen=True)
+class Quota:
+    """The most numbers that may be measured for one answer (None: as many as anybody), and the bytes of all of them."""
+
+    largest_answer: int | None = None
+    storage: int = 10**10
+
+
+@dataclass(frozen=True)
 class Analyst:
-    """An analyst: what they may spend in all, and who sets the price of their questions."""
+    """An analyst: what they may spend in all, who sets the price of their questions, and how much is kept for them."""
 
     name: str
     budget: Budget
     policy: Policy = Policy()
+    quota: Quota = Quota()
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from adomnia.catalog.document_keys import (
     did_you_mean,
 )
 from adomnia.catalog.facts import apply_facts, sort_values
-from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Table, View, is_name
+from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View, is_name
 from adomnia.catalog.people import mark_links, public_tables, read_link, read_unit, section_of
+from adomnia.catalog.sizes import parse_size
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.events import Pure
@@ -95,7 +96,7 @@ def _read_analyst(document: Document, name: str, budget: Budget) -> Analyst:
     declared = document.section(path, ANALYST)
     with document.translate_errors(path, ANALYST):
         personal = Budget(declared["epsilon"], declared.get("delta", 0), budget.approximate)
-        return Analyst(name, personal, _read_policy(document, path, declared))
+        return Analyst(name, personal, _read_policy(document, path, declared), _read_quota(declared))
 
 
 def _read_policy(document: Document, path: tuple[str, ...], declared: Mapping[str, Any]) -> Policy:
@@ -109,6 +110,11 @@ def _read_policy(document: Document, path: tuple[str, ...], declared: Mapping[st
     number = {key: positive(declared[key], "Policy", key) for key in ("spend", "keep", "ceiling") if key in declared}
     spend = 1 - number["keep"] if "keep" in number else number.get("spend")
     return Policy(name, declared.get("questions"), spend, number.get("ceiling"))
+
+
+def _read_quota(declared: Mapping[str, Any]) -> Quota:
+    storage = parse_size(declared.get("storage", ""))
+    return Quota(declared.get("largest_answer"), Quota.storage if storage is None else storage)
 
 
 def _read_views(document: Document, tables: list[str]) -> tuple[View, ...]:

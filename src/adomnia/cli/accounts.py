@@ -82,20 +82,27 @@ def print_budgets_json(accounts: Sequence[AccountSummary]) -> None:
 
 def as_record(account: AccountSummary) -> dict[str, object]:
     """An account as plain data; amounts are exact texts. The dataset's has no name."""
-    total, used, epsilon = account.filter.budget, account.filter.spent, account.filter.spent_epsilon()
     return {
         "analyst": account.name,
+        **as_budget_record(account.filter),
+        "answers": account.answers,
+        "policy": None if account.policy is None else _as_record(account.policy, account.filter),
+        "restored": account.restored,
+    }
+
+
+def as_budget_record(account: Filter) -> dict[str, object]:
+    """A budget, what was spent of it and what is left, as plain data."""
+    total, used, epsilon = account.budget, account.spent, account.spent_epsilon()
+    return {
         "budget": {"epsilon": str(total.epsilon), "delta": str(total.delta), "rho": str(total.rho)},
         "spent": {
             "epsilon": None if epsilon is None else str(epsilon),
             "rho": str(used.rho_units * EPSILON_UNIT),
             "delta": str(used.delta_units * DELTA_UNIT),
         },
-        "left": {name: str(amount) for name, amount in account.filter.left()._asdict().items()},
-        "says": say_account(account.filter),
-        "answers": account.answers,
-        "policy": None if account.policy is None else _as_record(account.policy, account.filter),
-        "restored": account.restored,
+        "left": {name: str(amount) for name, amount in account.left()._asdict().items()},
+        "says": say_account(account),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from adomnia import AdomniaError, Refusal, Unavailable, __version__
-from adomnia.cli import ledgers, meaning, owner, people, questions, restoring, serving
+from adomnia.cli import ledgers, meaning, owner, past_answers, people, questions, restoring, serving, top_ups
 from adomnia.cli.options import Format, Output
 
 __all__ = ["app", "main"]
@@ -53,11 +53,13 @@ def demo(
 app.command(epilog=questions.SQL_EXAMPLES)(questions.sql)
 app.command(epilog=questions.PRICE_EXAMPLES)(questions.price)
 app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
+app.command(epilog=past_answers.ANSWERS_EXAMPLES)(past_answers.answers)
 app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
 app.command(epilog=owner.CHECK_EXAMPLES)(owner.check)
 app.command(epilog=owner.INIT_EXAMPLES)(owner.init)
 app.command(epilog=meaning.MEANING_EXAMPLES)(meaning.meaning)
 app.command(epilog=serving.SERVE_EXAMPLES)(serving.serve)
+ledgers.app.command("top-up", epilog=top_ups.TOP_UP_EXAMPLES)(top_ups.top_up)
 ledgers.app.command(epilog=restoring.RESTORE_EXAMPLES)(restoring.restore)
 app.add_typer(ledgers.app, name="ledger")
 app.add_typer(people.user, name="user")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adomnia.ledger.chain import Head
     from adomnia.server.ledger_view import Amounts, LedgerEntry
 
-app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy and restore it.")
+app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy and restore it, add to budgets.")
 
 _VERIFY_EXAMPLE = """Examples
 

@@ -76,7 +76,7 @@ def budget(folder: Folder, form: Output = Format.TABLE) -> None:
 
     with opening.open_accounts(folder) as (catalog, ledger):
         found = [
-            accounts.AccountSummary(one.name, ledger.account(one.name), len(ledger.answers(one.name)), one.policy)
+            accounts.AccountSummary(one.name, ledger.account(one.name), ledger.count_answers(one.name), one.policy)
             for one in catalog.analysts
         ]
         answers = sum(account.answers for account in found)

@@ -126,7 +126,7 @@ def list_tokens(
     table = pages.table(("Id", "User", "Label", "Since (UTC)", "Until (UTC)", "State"))
     for each in found:
         until = "no end" if each.expires is None else _format_time(each.expires)
-        table.add_row(each.id, each.user, each.label, _format_time(each.created), until, _state(each))
+        table.add_row(each.id, each.user, each.label, _format_time(each.created), until, each.state)
     pages.show(table)
 
 
@@ -189,14 +189,7 @@ def _print_link(access: Access, name: str, form: Format) -> None:
 
 def _record(each: Token) -> dict[str, object]:
     expires = None if each.expires is None else _iso_time(each.expires)
-    return {**asdict(each), "created": _iso_time(each.created), "expires": expires, "state": _state(each)}
-
-
-def _state(each: Token) -> str:
-    if each.revoked:
-        return "revoked"
-    over = each.expires is not None and datetime.now(UTC).timestamp() >= each.expires
-    return "expired" if over else "valid"
+    return {**asdict(each), "created": _iso_time(each.created), "expires": expires}
 
 
 def _iso_time(seconds: float) -> str:

@@ -39,7 +39,7 @@ def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     ] = ("0.1"),
     limit: Annotated[str, typer.Option(metavar="SECONDS", help="The longest that a question may take.")] = "60",
     rate: Annotated[str, typer.Option(metavar="NUMBER", help="Requests a second of one user, in a worker.")] = "50",
-    memory: Annotated[str, typer.Option(metavar="SIZE", help="For the questions of a worker.")] = "1200MB",
+    memory: Annotated[str, typer.Option(metavar="SIZE", help="For the questions of a worker.")] = "2400MB",
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, in PEM.")] = None,
     behind_proxy: Annotated[

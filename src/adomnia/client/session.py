@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
-from adomnia.session.contract import CONFIDENCE, Session
+from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
@@ -114,8 +114,10 @@ class RemoteSession(Session):
     def catalog(self) -> Catalog:
         return self._read(CatalogReply, catalog_of, self._get("catalog"))
 
-    def answers(self) -> list[Past]:
-        return self._read(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers"))
+    def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
+        check_page(after, limit)
+        wanted = {"limit": limit} | ({} if after is None else {"after": after})
+        return self._read(PastsReply, lambda told: list(map(past_of, told["answers"])), self._get("answers", wanted))
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
         check_confidence(CONFIDENCE if confidence is None else confidence)

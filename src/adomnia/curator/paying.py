@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from adomnia.curator.executor import Measurer
     from adomnia.curator.kernel import Kernel
-    from adomnia.ledger import StoredAnswer
+    from adomnia.ledger import Storage, StoredAnswer
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.questions import Priced
     from adomnia.statistics.contract import Result, Statistic
@@ -31,12 +31,13 @@ _log = logging.getLogger("adomnia.curator")
 
 @dataclass(frozen=True)
 class PaymentRequest:
-    """Who asks, under which request id, what the answer is stored under, and the question as it was put."""
+    """Who asks, under which request id, what the answer is stored under, the question as it was put, and its size."""
 
     analyst: str
     request_id: str
     identity: bytes
     asked: str
+    storage: Storage | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,12 @@ def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Re
     """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
     statements = prove(kernel, priced)
     paid = kernel.ledger.reserve(
-        request.analyst, request.request_id, request.identity, cost(priced), asked=request.asked
+        request.analyst,
+        request.request_id,
+        request.identity,
+        cost(priced),
+        asked=request.asked,
+        storage=request.storage,
     )
     return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adomnia.errors import Refusal
+from adomnia.ledger import storage
 from adomnia.ledger.accounts import DATASET, Account, account_name, encode_budget
 from adomnia.ledger.journal import Transaction
 from adomnia.ledger.requests import find_filter, now
@@ -15,6 +16,7 @@ __all__ = ["TopUp", "declare", "top_up"]
 
 def declare(transaction: Transaction, dataset: Budget, analysts: Mapping[str, Budget]) -> None:
     """Record the budgets of the catalog if they have changed; an analyst who is no longer in it may spend nothing."""
+    storage.prepare(transaction.connection)
     for name in analysts:
         if not name.isprintable():
             raise ValueError(f"Ledger analysts must have printable names, got {name!r}.")

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from adomnia.ledger.accounts import account_name, encode_spent
 from adomnia.ledger.chain import damage_refusal, digest
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.journal import Transaction
+from adomnia.ledger.storage import Storage, charge
 from adomnia.privacy.events import Event, from_record, to_record
 from adomnia.privacy.filters import Filter, Left, Spent
 from adomnia.privacy.losses import covers, loss
@@ -22,10 +22,11 @@ __all__ = [
     "SpendRequest",
     "StoredAnswer",
     "commit",
+    "decode_receipt",
     "find_answer",
     "find_answer_by_id",
     "find_filter",
-    "list_answers",
+    "list_keys",
     "now",
     "reserve",
 ]
@@ -40,7 +41,7 @@ _log = logging.getLogger("adomnia.ledger")
 class SpendRequest:
     """A question to be paid for: who asks (None: the dataset itself), its id, its plan, and the most it may cost.
 
-    `asked` is the text of the question, in ASCII, for readers of the ledger.
+    `asked` is the text of the question, in ASCII, for readers of the ledger. `storage` is what it may fill of it.
     """
 
     analyst: str | None
@@ -49,6 +50,7 @@ class SpendRequest:
     event: Event
     personal_only: bool = False
     asked: str = ""
+    storage: Storage | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.request_id, str):
@@ -133,14 +135,6 @@ def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> Left:
     return transaction.accounts[account_name(receipt.analyst)].left()
 
 
-def list_answers(connection: sqlite3.Connection, analyst: str) -> list[Receipt]:
-    """List the receipts of all answers of an analyst, oldest first."""
-    query = """SELECT debits.body FROM entries AS kept
-               JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
-               WHERE kept.kind = 'commit' AND kept.analyst = ? ORDER BY kept.sequence"""
-    return [_decode_receipt(body) for (body,) in connection.execute(query, (analyst,))]
-
-
 def find_answer_by_id(transaction: Transaction, request: SpendRequest) -> StoredAnswer | None:
     """Find the answer that an analyst got under a request id; a Failure if it was paid for and has no answer."""
     find_filter(transaction, request.analyst)
@@ -172,6 +166,8 @@ def _debit(
     **source: str,
 ) -> Receipt:
     spent = {analyst: _charge(transaction, analyst, event) for analyst in analysts}
+    if request.storage is not None and request.analyst is not None:
+        charge(transaction.connection, request.analyst, request.storage)
     head = transaction.append(
         "reserve",
         at=now(),
@@ -198,13 +194,18 @@ def _charge(transaction: Transaction, analyst: str | None, event: Event) -> Spen
 
 def _key(request: SpendRequest) -> str:
     """The name of a request in entries: analyst and request id, so that nobody can use up another analyst's id."""
-    return request.request_id if request.analyst is None else f"{request.analyst}{_SEPARATOR}{request.request_id}"
+    return list_keys(request.analyst, request.request_id)[0]
+
+
+def list_keys(analyst: str | None, request_id: str) -> tuple[str, ...]:
+    """The names that a request may have in entries: the first ledgers had ids without the analyst's name."""
+    return (request_id,) if analyst is None else (f"{analyst}{_SEPARATOR}{request_id}", request_id)
 
 
 def _find_receipt(transaction: Transaction, key: str) -> Receipt | None:
     query = "SELECT sequence, body FROM entries WHERE kind = 'reserve' AND request_id = ?"
     row = transaction.connection.execute(query, (key,)).fetchone()
-    return None if row is None else _decode_receipt(_check_link(transaction, *row))
+    return None if row is None else decode_receipt(_check_link(transaction, *row))
 
 
 def _check_link(transaction: Transaction, sequence: int, body: str) -> str:
@@ -216,7 +217,8 @@ def _check_link(transaction: Transaction, sequence: int, body: str) -> str:
     return body
 
 
-def _decode_receipt(body: str) -> Receipt:
+def decode_receipt(body: str) -> Receipt:
+    """Read the receipt of a debit from the text of its entry."""
     entry: dict[str, Any] = json.loads(body)
     event, key = from_record(entry["event"]), entry["request_id"]
     rest = digest(body.encode()), entry.get("asked", ""), key
@@ -224,8 +226,8 @@ def _decode_receipt(body: str) -> Receipt:
 
 
 def _find_own(transaction: Transaction, request: SpendRequest) -> Receipt | None:
-    """Find what an analyst paid for under a request id; the first ledgers had ids without the analyst's name."""
-    found = (_find_receipt(transaction, key) for key in (_key(request), request.request_id))
+    """Find what an analyst paid for under a request id."""
+    found = (_find_receipt(transaction, key) for key in list_keys(request.analyst, request.request_id))
     return next((paid for paid in found if paid is not None and paid.analyst == request.analyst), None)
 
 

@@ -14,7 +14,7 @@ from typing import Self, TypeVar
 from weakref import WeakValueDictionary, finalize
 
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
-from adomnia.ledger import requests
+from adomnia.ledger import history, requests
 from adomnia.ledger.accounts import DATASET
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import backup, examine
@@ -25,6 +25,7 @@ from adomnia.ledger.owner import TopUp, declare, top_up
 from adomnia.ledger.requests import Receipt, SpendRequest, StoredAnswer
 from adomnia.ledger.schema import LEDGER_FILE, explain_error
 from adomnia.ledger.sqlite import connect_read_only, name_error, name_file
+from adomnia.ledger.storage import Storage
 from adomnia.ledger.writer import Writer
 from adomnia.privacy.amounts import Number, exact
 from adomnia.privacy.events import Event, Pure
@@ -115,6 +116,7 @@ class Ledger:
         *,
         personal_only: bool = False,
         asked: str = "",
+        storage: Storage | None = None,
     ) -> Hold | StoredAnswer:
         """Pay for a question before any data is read, or get its answer if it has one.
 
@@ -122,9 +124,9 @@ class Ledger:
         (None) only its own. An analyst gets the answer to an equal plan of their own free, and that of another analyst
         at the expense of the personal budget alone; with `personal_only` anything dearer is refused. Each analyst has
         request ids of their own, and each id belongs to the plan it was first used with. `asked` is stored with the
-        debit.
+        debit. With `storage`, what would fill more of the ledger than is left to its analyst is refused.
         """
-        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked)
+        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage)
         outcome: Receipt | StoredAnswer = self._writer.submit(partial(requests.reserve, request=request))
         reach("reserve-durable")
         return outcome if isinstance(outcome, StoredAnswer) else Hold(self, outcome)
@@ -174,10 +176,14 @@ class Ledger:
     def left(self, analyst: str | None = None) -> Left:
         return self.account(analyst).left()
 
-    def answers(self, analyst: str) -> list[Receipt]:
-        """The receipts of all answers of an analyst, oldest first."""
+    def answers(self, analyst: str, after: str | None = None, limit: int = 1000) -> list[Receipt]:
+        """A page of the receipts of an analyst's answers, oldest first, those after a request id; none at the end."""
         self.account(analyst)
-        return self._inspect(partial(requests.list_answers, analyst=analyst))
+        return self._inspect(partial(history.list_answers, analyst=analyst, after=after, limit=limit))
+
+    def count_answers(self, analyst: str) -> int:
+        """How many answers an analyst has."""
+        return self._inspect(partial(history.count_answers, analyst=analyst))
 
     def answer(self, analyst: str, request_id: str) -> StoredAnswer | None:
         """The answer that an analyst got under a request id; a Failure if it was paid for and has no answer."""

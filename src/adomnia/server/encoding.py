@@ -1,18 +1,30 @@
-"""JSON replies. Large answers are encoded in slices: in one go they would block all other threads for seconds."""
+"""JSON replies. Large answers are encoded and sent in pieces.
+
+In one go they would block all other threads for seconds, and be in memory several times over.
+"""
 
 from __future__ import annotations
 
 import json
+from itertools import chain
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from starlette.responses import Response
 
+from adomnia.wire.answers import ColumnNumbers, answer_facts, answer_record, column_records
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from adomnia.session.answer import Answer
 
 SLICE = 10_000  # values at a time: about a millisecond
+_PIECE_BYTES = 2**17  # at least, where more follows
 _one_at_a_time = Lock()  # large answers take much memory while they are encoded
+
+Pieces: TypeAlias = "list[bytes]"
+"""The JSON of a reply, in parts that follow each other."""
 
 
 def json_response(record: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -25,41 +37,74 @@ def encode_json(record: object) -> bytes:
     return json.dumps(record, separators=(",", ":"), allow_nan=False).encode()
 
 
-def encode_answer(record: Mapping[str, Any]) -> bytes:
-    """Encode an answer, in slices if it is large."""
-    if record["rows"] * len(record["columns"]) <= SLICE:
-        return encode_json(record)
+def encode_answer(answer: Answer, *, together: bool = False, without: Collection[str] = ()) -> Pieces:
+    """Encode an answer without some of its parts, in slices if it is large."""
+    if len(answer) * len(answer.columns) <= SLICE:
+        record = answer_record(answer, together=together)
+        return [encode_json({name: part for name, part in record.items() if name not in without})]
+    facts = {name: part for name, part in answer_facts(answer, together=together).items() if name not in without}
     with _one_at_a_time:
-        return _encode_object(
-            (name, _encode_columns(part) if name == "columns" else encode_json(part)) for name, part in record.items()
-        )
+        return encode_record({"columns": column_records(answer, together=together), **facts})
 
 
-def encode_batch(record: Mapping[str, Any]) -> bytes:
+def encode_record(record: Mapping[str, Any]) -> Pieces:
+    """Encode the record of an answer in slices; its columns are looked at one at a time."""
+    parts = ((name, _columns(part) if name == "columns" else [encode_json(part)]) for name, part in record.items())
+    return _gather(_object(parts))
+
+
+def encode_batch(answers: Iterable[Answer]) -> Pieces:
     """Encode the answers of a batch."""
-    return _encode_object([("answers", _encode_list(encode_answer(answer) for answer in record["answers"]))])
+    return _gather(_object([("answers", _list(map(encode_answer, answers)))]))
 
 
 def encode_pasts(record: Mapping[str, Any]) -> bytes:
-    """Encode the list of earlier answers, of any length."""
-    return _encode_object([("answers", _encode_list(map(encode_json, record["answers"])))])
-
-
-def _encode_columns(columns: Iterable[Mapping[str, Any]]) -> bytes:
-    return _encode_list(
-        _encode_object((name, _encode_values(part)) for name, part in column.items()) for column in columns
+    """Encode a page of earlier answers, one at a time."""
+    parts = (
+        (name, _list([encode_json(past)] for past in part) if name == "answers" else [encode_json(part)])
+        for name, part in record.items()
     )
+    return b"".join(_object(parts))
 
 
-def _encode_values(part: object) -> bytes:
-    if not isinstance(part, list):
-        return encode_json(part)
-    return _encode_list(encode_json(part[start : start + SLICE])[1:-1] for start in range(0, len(part), SLICE))
+def _columns(columns: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    return _list(_object((name, _values(part)) for name, part in column.items()) for column in columns)
 
 
-def _encode_list(parts: Iterable[bytes]) -> bytes:
-    return b"[" + b",".join(parts) + b"]"
+def _values(part: Any) -> Iterable[bytes]:  # noqa: ANN401 - whatever a column has
+    if not isinstance(part, list | ColumnNumbers):
+        return [encode_json(part)]
+    slices = (
+        part[start : start + SLICE] if isinstance(part, list) else part.part(start, start + SLICE)
+        for start in range(0, len(part), SLICE)
+    )
+    return _list([encode_json(each)[1:-1]] for each in slices)
 
 
-def _encode_object(parts: Iterable[tuple[str, bytes]]) -> bytes:
-    return b"{" + b",".join(encode_json(name) + b":" + part for name, part in parts) + b"}"
+def _list(items: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
+    return chain([b"["], _separate(items), [b"]"])
+
+
+def _object(parts: Iterable[tuple[str, Iterable[bytes]]]) -> Iterator[bytes]:
+    return chain([b"{"], _separate(chain([encode_json(name) + b":"], part) for name, part in parts), [b"}"])
+
+
+def _separate(items: Iterable[Iterable[bytes]]) -> Iterator[bytes]:
+    for place, item in enumerate(items):
+        if place:
+            yield b","
+        yield from item
+
+
+def _gather(parts: Iterable[bytes]) -> Pieces:
+    """Put small parts together: each piece is one write to the connection."""
+    pieces: Pieces = []
+    waiting: Pieces = []
+    size = 0
+    for part in parts:
+        waiting.append(part)
+        size += len(part)
+        if size >= _PIECE_BYTES:
+            pieces.append(b"".join(waiting))
+            waiting, size = [], 0
+    return [*pieces, b"".join(waiting)] if waiting else pieces

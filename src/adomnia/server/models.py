@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from adomnia.server.access import Role, Token, User
+from adomnia.server.access import Role, Token, TokenState, User
 from adomnia.wire.budgets import AccountReply
 from adomnia.wire.models import Reply, Sent
 
@@ -77,6 +77,7 @@ class TokenReply(Reply):
     created: Time
     expires: Time | None
     revoked: bool
+    state: TokenState
 
 
 class NewTokenReply(TokenReply):
@@ -210,7 +211,7 @@ def token_record(token: Token) -> dict[str, object]:
     """A token as plain data."""
     expires = None if token.expires is None else _time(token.expires)
     about = {"id": token.id, "label": token.label, "created": _time(token.created)}
-    return {**about, "expires": expires, "revoked": token.revoked}
+    return {**about, "expires": expires, "revoked": token.revoked, "state": token.state}
 
 
 def user_record(user: User) -> dict[str, object]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adomnia.server.encoding import Pieces
 
 LARGEST_BYTES = 2**26  # of a process
 _LEAST_REPLIES = 8  # that fit: a reply larger than this part of the cache is not stored
@@ -25,7 +29,7 @@ class CachedReply:
     """A reply without the parts that change each time, and the request id that paid for it."""
 
     request_id: str
-    body: bytes
+    body: Pieces
 
 
 class ReplyCache:
@@ -63,4 +67,4 @@ class ReplyCache:
 
 
 def _size(key: ReplyKey, reply: CachedReply) -> int:
-    return len(key.question) + len(reply.body) + _OVERHEAD
+    return len(key.question) + sum(map(len, reply.body)) + _OVERHEAD

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from adomnia.server.access import Access
+    from adomnia.server.running.answer_memory import AnswerMemory
     from adomnia.server.running.logs import Logs
     from adomnia.server.running.metrics import Metrics
     from adomnia.server.running.rate_limiter import RateLimiter
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Services:
-    """What the routes of a worker use: settings, users, the dataset, thread pools, limits, metrics, logs and readiness.
+    """What the routes of a worker use: settings, users, the dataset, memory, thread pools, limits, metrics and logs.
 
     Questions that may read data run in `time_buckets`, password hashing in `password_pool`, and everything else in
     `pool`, which therefore never waits for either.
@@ -28,6 +29,7 @@ class Services:
     settings: Settings
     access: Access
     dataset: ServedDataset
+    answer_memory: AnswerMemory
     pool: FairThreadPool
     password_pool: FairThreadPool
     time_buckets: TimeBuckets

@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adomnia.catalog.sizes import parse_size
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ __all__ = ["Settings"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - known here to be refused without TLS
-_SIZE = re.compile(r"\d+(\.\d+)? ?[KMGT]i?B")
 _NAME = re.compile(r"[a-z0-9_.\-]{1,253}|\[[0-9a-f:.]+\]")
 _LONGEST = 3600.0
 _MOST = 1024
@@ -43,7 +43,7 @@ class Settings:
     queue: int = 64
     bucket: float = 0.1
     limit: float = 60.0
-    memory: str = "1200MB"
+    memory: str = "2400MB"
     certificate: Path | None = None
     key: Path | None = None
     behind_proxy: bool = False
@@ -63,8 +63,8 @@ class Settings:
                 raise _refusal(option, number, f"is not between {least} and {most}")
         self._check_times()
         self._check_names()
-        if not _SIZE.fullmatch(self.memory):
-            raise _refusal("memory", self.memory, "is not a size", "write --memory 1200MB")
+        if not parse_size(self.memory):
+            raise _refusal("memory", self.memory, "is not a size", "write --memory 2400MB")
 
     @property
     def secure(self) -> bool:
@@ -94,7 +94,17 @@ class Settings:
         """What the engine of one worker may take: workers share the cores."""
         from adomnia.engines.limits import Limits  # not above: the parent of workers does without engines
 
-        return Limits(max(1, (os.cpu_count() or 1) // self.workers), self.memory, self.limit)
+        memory = f"{max(1, self._memory_bytes // 2000)}KB"
+        return Limits(max(1, (os.cpu_count() or 1) // self.workers), memory, self.limit)
+
+    @property
+    def answer_bytes(self) -> int:
+        """What the answers of one worker may take; the other half of its memory is the engine's."""
+        return self._memory_bytes // 2
+
+    @property
+    def _memory_bytes(self) -> int:
+        return parse_size(self.memory) or 0
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), default=str)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.explaining.balances import say_account
+from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
+    from adomnia.ledger import Ledger
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.policies import Terms
     from adomnia.privacy.filters import Filter
@@ -34,3 +36,18 @@ class Past:
     questions: tuple[str, ...]
     version: int
     receipt: Receipt
+
+
+def list_pasts(ledger: Ledger, analyst: str, after: str | None, limit: int) -> list[Past]:
+    """A page of what an analyst has paid for and got, as it was asked; none only at the end."""
+    while page := ledger.answers(analyst, after, limit):
+        pasts = [_read_past(receipt) for receipt in page if receipt.asked]
+        if pasts:
+            return pasts
+        after = page[-1].request_id  # debits of the first ledgers do not say what was asked
+    return []
+
+
+def _read_past(receipt: Receipt) -> Past:
+    batch = Batch.from_text(receipt.asked)
+    return Past(receipt.request_id, tuple(each.text for each in batch.questions), batch.version, receipt)

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from adomnia.session.table import PrivateTable
 
 CONFIDENCE = 0.95
+MOST_LISTED = 1000  # answers of a page
+
+
+def check_page(after: str | None, limit: int) -> None:
+    """Refuse what names no page of answers: a mistake of the program that asks."""
+    if not isinstance(after, str | None):
+        raise TypeError(f"Session answers after must be a request id, got {type(after).__name__}.")
+    if type(limit) is not int or not 1 <= limit <= MOST_LISTED:
+        raise ValueError(f"Session answers limit must be a whole number from 1 to {MOST_LISTED}, got {limit!r}.")
 
 
 class Session(Protocol):
@@ -82,8 +91,11 @@ class Session(Protocol):
         """What may be asked about: all of it is public."""
         ...
 
-    def answers(self) -> list[Past]:
-        """Everything this analyst has paid for and got, oldest first."""
+    def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
+        """A page of what this analyst has paid for and got, oldest first: what came `after` a request id.
+
+        It has at most `limit` of them, fewer where questions are long, and none only at the end.
+        """
         ...
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:

@@ -23,7 +23,7 @@ from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
     from adomnia.catalog.model import Catalog
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from adomnia.engines.limits import Limits
     from adomnia.noise import Bits
     from adomnia.privacy.amounts import Number
+    from adomnia.session.sizes import AnswerSize
 
 STATE = ".adomnia"  # the folder beside the catalog that holds index and ledger
 LEDGER = "ledger.sqlite"
@@ -50,6 +51,7 @@ class Curator:
     ) -> None:
         self.kernel = Kernel(catalog, engine, ledger, bits)
         self.kernel.catalog = add_profiles(self.kernel, progress)
+        self.admit: Callable[[AnswerSize], None] = _admit_any  # called before anything is paid; it may refuse
 
     @property
     def catalog(self) -> Catalog:
@@ -88,6 +90,10 @@ class Curator:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _admit_any(_size: AnswerSize) -> None:
+    """Whoever asks in their own process has all of its memory."""
 
 
 def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits = USUAL) -> Curator:

@@ -18,20 +18,21 @@ from adomnia.pricing.payment import check_confidence, plan_without_price
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote, quote_questions
-from adomnia.session.accounts import Budgets, Past
+from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
 from adomnia.session.batch import MOST_QUESTIONS, Batch, plan_text, price_of
-from adomnia.session.contract import CONFIDENCE, Session
+from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.explanation import build_explanation
 from adomnia.session.public import read_public_columns
 from adomnia.session.request_ids import choose_request_id
+from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
 from adomnia.session.table import PrivateTable, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from adomnia.catalog.model import Catalog, Policy
+    from adomnia.catalog.model import Analyst, Catalog, Policy
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
@@ -113,8 +114,9 @@ class LocalSession(Session):
     def catalog(self) -> Catalog:
         return self._curator.catalog
 
-    def answers(self) -> list[Past]:
-        return [_read_past(receipt) for receipt in self._curator.ledger.answers(self.analyst) if receipt.asked]
+    def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
+        check_page(after, limit)
+        return list_pasts(self._curator.ledger, self.analyst, after, limit)
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
         check_confidence(CONFIDENCE if confidence is None else confidence)
@@ -130,6 +132,7 @@ class LocalSession(Session):
             raise Refusal(f"Request {request_id}", why, fix, code="catalog_changed") from None
         if batch.version != self._curator.catalog.version:  # what caps leave out is known of today's rows alone
             priced = [replace(each, caps=()) for each in priced]
+        self._curator.admit(measure_size(priced))
         outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
         return build_answers(outcome, confidence or batch.confidence)[place]
 
@@ -140,14 +143,19 @@ class LocalSession(Session):
     def _read_public(self, plan: PublicRows, confidence: float) -> Answer:
         """Public rows: nothing is reserved, and no private table is read."""
         columns = read_public_columns(plan, self._curator.engine, self._curator.catalog)
+        self._curator.admit(size_of_rows(columns))
         rows = np.arange(len(columns[0].values), dtype=np.intp)
         return Answer(columns, rows, confidence, None, False, self._curator.ledger.left(self.analyst))
 
     @property
     def _policy(self) -> Policy:
+        return self._declared.policy
+
+    @property
+    def _declared(self) -> Analyst:
         analyst = self._curator.catalog.analyst(self.analyst)
         assert analyst is not None  # noqa: S101 - Curator.session gives sessions to nobody else
-        return analyst.policy
+        return analyst
 
     def _build_batch(
         self,
@@ -185,6 +193,7 @@ class LocalSession(Session):
     def _price_plans(self, batch: Batch, plans: Sequence[Plan], price: Pure | None) -> list[Priced]:
         priced = batch.price(plans, self._curator.catalog, price)
         check_ceiling(self._policy, cost(priced))
+        check_size(self._declared, measure_size(priced))
         return priced
 
     def _answer_batch(self, batch: Batch, plans: Sequence[Plan], request_id: str | None) -> list[Answer]:
@@ -200,7 +209,7 @@ class LocalSession(Session):
             identity = batch.identity(priced, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text())
-                paid = pay(self._curator.kernel, wanted, priced)
+                paid = self._pay(wanted, priced)
                 outcome = self._measure(paid) if isinstance(paid, Reservation) else _replay(priced, paid)
         left = outcome.left or self._curator.ledger.left(self.analyst)
         return build_answers(replace(outcome, left=left), batch.confidence)
@@ -211,11 +220,20 @@ class LocalSession(Session):
         if stored is None:
             with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
                 priced = self._price_plans(batch, plans, self._next_price())
-                paid = pay(self._curator.kernel, request, priced)
+                paid = self._pay(request, priced)
             if isinstance(paid, Reservation):
                 return self._measure(paid)
             stored = paid
-        return _replay(batch.price(plans, self._curator.catalog, price_of(stored.receipt.event)), stored)
+        priced = batch.price(plans, self._curator.catalog, price_of(stored.receipt.event))
+        self._curator.admit(measure_size(priced))
+        return _replay(priced, stored)
+
+    def _pay(self, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
+        """Pays, once there is room for the answer in memory and in the ledger: how much it needs is public."""
+        size = measure_size(priced)
+        self._curator.admit(size)
+        storage = count_storage(self._declared, size, request.asked)
+        return pay(self._curator.kernel, replace(request, storage=storage), priced)
 
     def _measure(self, paid: Reservation) -> Outcome:
         evaluated, receipt = measure(self._curator.kernel, paid)
@@ -238,11 +256,6 @@ class LocalSession(Session):
         if same != receipt.plan:
             raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
         return priced
-
-
-def _read_past(receipt: Receipt) -> Past:
-    batch = Batch.from_text(receipt.asked)
-    return Past(receipt.request_id, tuple(each.text for each in batch.questions), batch.version, receipt)
 
 
 def _replay(priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:

@@ -1,9 +1,9 @@
 """Answers as columns of plain JSON: quick to write and to read with a million cells, and plain for every language."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from math import inf, nan
+from math import inf, isfinite, nan
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -109,14 +109,46 @@ class ReceivedAnswer(Answer):
         return lower[self.rows], upper[self.rows]
 
 
+class ColumnNumbers:
+    """Numbers of a column, listed for JSON a part at a time: as a list, each takes four times as much memory.
+
+    Where there is none, None is listed. Whole ones are integers, unless one of them may have been rounded.
+    """
+
+    def __init__(self, numbers: Floats, whole: bool) -> None:
+        self._numbers = numbers
+        self._exact = whole and bool((np.abs(numbers) < JSON_SAFE).all())  # which neither nan nor infinity is
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def part(self, start: int, stop: int) -> list[Any]:
+        """The numbers from one place to another."""
+        numbers = self._numbers[start:stop]
+        if self._exact:
+            return list(numbers.astype(np.int64).tolist())
+        return [number if isfinite(number) else None for number in numbers.tolist()]
+
+
 def answer_record(answer: Answer, *, together: bool = False) -> dict[str, Any]:
     """The answer as plain data; `together`: with intervals that hold all cells of a column at once."""
+    columns = [
+        {name: part.part(0, len(part)) if isinstance(part, ColumnNumbers) else part for name, part in column.items()}
+        for column in column_records(answer, together=together)
+    ]
+    return {"columns": columns, **answer_facts(answer, together=together)}
+
+
+def column_records(answer: Answer, *, together: bool = False) -> Iterator[dict[str, Any]]:
+    """The columns of an answer, one at a time: the intervals of one are computed when it is asked for."""
+    for column in answer.columns:
+        yield _key(column, answer) if isinstance(column, KeyColumn) else _values(column, answer, together)
+
+
+def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
+    """What an answer says beside its columns, as plain data."""
     receipt = answer.receipt
     return {
-        "columns": [
-            _key(column, answer) if isinstance(column, KeyColumn) else _values(column, answer, together)
-            for column in answer.columns
-        ],
         "rows": len(answer),
         "confidence": answer.confidence,
         "together": together,
@@ -126,11 +158,6 @@ def answer_record(answer: Answer, *, together: bool = False) -> dict[str, Any]:
         "left": left_record(answer.left),
         "caps": [cap_record(cap) for cap in answer.caps],
     }
-
-
-def batch_record(answers: list[Answer]) -> dict[str, Any]:
-    """The answers to a batch as plain data."""
-    return {"answers": [answer_record(answer) for answer in answers]}
 
 
 def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
@@ -191,19 +218,6 @@ def cap_of(record: dict[str, Any]) -> Cap:
     return Cap(record["table"], record["rows"], None if left is None else LeftOut(**left), record["shortened"])
 
 
-def end_list(ends: Floats, whole: bool) -> list[Any]:
-    """Ends of intervals for JSON; None where there is none."""
-    finite = np.isfinite(ends)
-    if finite.all():
-        return _numbers(ends, whole)
-    return [end if known else None for end, known in zip(ends.tolist(), finite.tolist(), strict=True)]
-
-
-def _numbers(values: Floats, whole: bool) -> list[Any]:
-    exact = whole and bool((np.abs(values) < JSON_SAFE).all())
-    return list((values.astype(np.int64) if exact else values).tolist())
-
-
 def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, Any]:
     estimate = column.estimate
     cells = estimate.values.size
@@ -220,8 +234,8 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
     }
 
 
-def _ends(numbers: Floats, estimate: Estimate) -> list[Any]:
-    return _written(read_dates(numbers), "date") if estimate.dates else end_list(numbers, estimate.whole)
+def _ends(numbers: Floats, estimate: Estimate) -> list[Any] | ColumnNumbers:
+    return _written(read_dates(numbers), "date") if estimate.dates else ColumnNumbers(numbers, estimate.whole)
 
 
 def _key(column: KeyColumn, answer: Answer) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Catalogs: what may be asked about. Where the owner's files lie is the owner's matter, and does not travel."""
 
+from dataclasses import asdict
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adomnia.catalog.model import Analyst, Catalog, Link, Policy, Profile, Table, View
+from adomnia.catalog.model import Analyst, Catalog, Link, Policy, Profile, Quota, Table, View
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
@@ -37,12 +38,20 @@ class PolicyReply(Reply):
     ceiling: ExactText | None
 
 
+class QuotaReply(Reply):
+    """How much is kept for an analyst."""
+
+    largest_answer: int | None = Field(description="The most numbers that may be measured for one answer.")
+    storage: int = Field(description="The most bytes that all of them may count for.")
+
+
 class AnalystReply(Reply):
     """Somebody who may ask."""
 
     name: str
     budget: AllowedReply
     policy: PolicyReply
+    quota: QuotaReply | None = Field(None, description="Missing from servers that have none.")
 
 
 class DeclaredColumnReply(Reply):
@@ -115,7 +124,12 @@ def catalog_record(catalog: Catalog) -> dict[str, Any]:
         "unit": str(catalog.unit),
         "budget": _budget_record(catalog.budget),
         "analysts": [
-            {"name": each.name, "budget": _budget_record(each.budget), "policy": _policy_record(each.policy)}
+            {
+                "name": each.name,
+                "budget": _budget_record(each.budget),
+                "policy": _policy_record(each.policy),
+                "quota": asdict(each.quota),
+            }
             for each in catalog.analysts
         ],
         "tables": [_table_record(table) for table in catalog.tables],
@@ -132,7 +146,8 @@ def catalog_of(record: dict[str, Any]) -> Catalog:
         unit=Unit.parse(record["unit"]),
         budget=_budget(record["budget"]),
         analysts=tuple(
-            Analyst(each["name"], _budget(each["budget"]), _policy(each["policy"])) for each in record["analysts"]
+            Analyst(each["name"], _budget(each["budget"]), _policy(each["policy"]), Quota(**each.get("quota") or {}))
+            for each in record["analysts"]
         ),
         tables=tuple(map(_table, record["tables"])),
         folder=Path(),

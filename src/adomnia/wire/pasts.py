@@ -21,9 +21,10 @@ class PastReply(Reply):
 
 
 class PastsReply(Reply):
-    """Everything that an analyst has paid for and got, oldest first."""
+    """A page of what an analyst has paid for and got, oldest first."""
 
     answers: list[PastReply]
+    next: str | None = Field(description="The `after` of the page that follows; null where there is none.")
 
 
 def past_record(past: Past) -> dict[str, Any]:
@@ -33,8 +34,8 @@ def past_record(past: Past) -> dict[str, Any]:
 
 
 def pasts_record(pasts: list[Past]) -> dict[str, Any]:
-    """All earlier requests as plain data."""
-    return {"answers": [past_record(past) for past in pasts]}
+    """A page of earlier requests as plain data."""
+    return {"answers": [past_record(past) for past in pasts], "next": pasts[-1].request_id if pasts else None}
 
 
 def past_of(record: dict[str, Any]) -> Past:

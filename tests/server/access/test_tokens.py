@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.server.access import Role, Token, Visitor
+from adomnia.server.access import Role, Token, TokenState, Visitor
 from server.access.trials import code_of
 
 DAY = 24 * 60 * 60
@@ -12,7 +12,7 @@ DAY = 24 * 60 * 60
 
 def test_a_token_says_whose_it_is(access, time):
     secret, made = access.create_token("alice", "laptop", 90)
-    assert made == Token(made.id, "alice", "laptop", time.wall, time.wall + 90 * DAY, revoked=False)
+    assert made == Token(made.id, "alice", "laptop", time.wall, time.wall + 90 * DAY, False, TokenState.VALID)
     assert secret.startswith(f"ao_{made.id}_")
     assert access.identify_token(secret) == Visitor("alice", Role.ANALYST, token_id=made.id)
 
@@ -63,6 +63,22 @@ def test_an_expired_token_stays_so_when_the_clock_is_set_back(access, time, tmp_
     assert access.identify_token(secret) is None
     with time.opened(tmp_path) as another_process:
         assert another_process.identify_token(secret) is None
+
+
+def test_the_state_in_a_list_is_what_the_token_opens(access, time, tmp_path):
+    expiring, _ = access.create_token("alice", "a", 1)
+    revoked, made = access.create_token("alice", "b", None)
+    endless, _ = access.create_token("alice", "c", None)
+    access.revoke(made.id)
+    assert {token.label: token.state for token in access.tokens()} == {"a": "valid", "b": "revoked", "c": "valid"}
+    time.go_on(DAY)
+    assert access.identify_token(expiring) is None  # from now on for everybody, whatever their clocks say
+    time.wall -= 2 * DAY
+    with time.opened(tmp_path) as another_process:
+        opens = [another_process.identify_token(secret) is not None for secret in (expiring, revoked, endless)]
+        states = {token.label: token.state for token in another_process.tokens("alice")}
+    assert states == {"a": "expired", "b": "revoked", "c": "valid"}
+    assert opens == [False, False, True]
 
 
 def test_time_is_written_down_once_a_minute_whoever_enters(access, time, tmp_path):

@@ -50,6 +50,8 @@ def test_a_token_expires_and_stays_expired_when_the_clock_is_put_back(own_house,
     assert own_house.ask(None, "GET", f"{API}/me", headers=bearer).status_code == 401
     own_house.clock.time -= 86_400
     assert own_house.ask(None, "GET", f"{API}/me", headers=bearer).status_code == 401
+    states = own_house.ask("alice", "GET", f"{API}/tokens").json()["tokens"]
+    assert {token["label"]: token["state"] for token in states} == {"test": "valid", "": "expired"}
 
 
 def test_the_token_of_somebody_else_is_not_there(own_house):

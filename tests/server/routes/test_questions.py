@@ -176,7 +176,7 @@ def test_another_analyst_s_id_is_their_own(own_house):
     assert code(own_house.ask("carol", "GET", f"{DATASET}/answers/same")) == (404, "unknown_answer")
 
 
-def _broken(*_):
+def _broken(*_: object, **__: object):
     raise ZeroDivisionError(house.CANARY)
 
 
@@ -194,7 +194,7 @@ def test_what_fails_after_it_was_paid_is_the_constant_failure(own_house, monkeyp
 
 
 def test_what_breaks_outside_of_the_curator_is_too(own_house, monkeypatch):
-    monkeypatch.setattr("adomnia.server.routes.questions.answer_record", _broken)
+    monkeypatch.setattr("adomnia.server.routes.questions.encode_answer", _broken)
     response = own_house.query("alice", request_id="mine")
     assert code(response) == (424, "failure")
     assert error(response)["request_id"] == "mine"
@@ -294,6 +294,44 @@ def test_answers_are_listed_and_given_again_by_their_id(own_house):
     assert wider["columns"][1]["lower"][0] < first["columns"][1]["lower"][0]
     for query in ("place=-1", "place=x", "confidence=2", "confidence=nan", "together=perhaps"):
         assert code(own_house.ask("alice", "GET", f"{path}?{query}")) == (422, "malformed")
+
+
+def test_an_answer_for_which_there_is_no_memory_costs_nothing(own_house, monkeypatch):
+    monkeypatch.setattr("adomnia.server.running.answer_memory._SMALL_BYTES", 0)
+    memory = own_house.services.answer_memory
+    assert own_house.query("alice", BY_CITY, request_id="one").status_code == 200
+    assert memory.used_bytes == 0  # the reply is sent
+    paid = spent(own_house)
+    with memory.job() as claim:
+        claim.resize(memory._largest_bytes)
+        for refused in (own_house.query("alice"), own_house.ask("alice", "GET", f"{DATASET}/answers/one")):
+            assert code(refused) == (503, "overload")
+            assert refused.headers["retry-after"] == "5"
+        assert own_house.query("alice", BY_CITY).json()["replayed"] is True  # from the cache of replies
+    memory._largest_bytes = 1
+    assert code(own_house.query("alice")) == (400, "too_many_cells")
+    assert spent(own_house) == paid
+
+
+def test_answers_are_listed_page_by_page(own_house):
+    for name in ("1", "a/b c?é", "3"):
+        own_house.query("alice", BY_CITY, request_id=name, replay=False)
+    own_house.query("bob", BY_CITY, request_id="theirs")
+
+    def page(**parameters):
+        return own_house.ask("alice", "GET", f"{DATASET}/answers", params=parameters)
+
+    first = page(limit=2).json()
+    second = page(limit=2, after=first["next"]).json()
+    end = page(limit=2, after=second["next"]).json()
+    assert first["next"] == "a/b c?é"
+    assert [past["request_id"] for past in first["answers"] + second["answers"]] == ["1", "a/b c?é", "3"]
+    assert page().json() == {"answers": first["answers"] + second["answers"], "next": "3"}
+    assert end == {"answers": [], "next": None}
+    for after in ("theirs", "2", "bob\ntheirs", ""):
+        assert code(page(after=after)) == (404, "unknown_answer")
+    for parameters in ({"limit": 0}, {"limit": 1001}, {"limit": "x"}):
+        assert code(page(**parameters)) == (422, "malformed")
 
 
 def test_a_question_goes_on_when_its_asker_is_gone(own_house, monkeypatch):

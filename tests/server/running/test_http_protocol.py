@@ -87,6 +87,36 @@ def test_a_head_that_is_too_large_is_refused(head):
     assert error_of(said(*pieces[:2], pause=0.05)) == (431, "head_too_large")
 
 
+def head_of(size, body=b""):
+    """A request whose head, down to the empty line, has so many bytes."""
+    begin = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nX-Long: " % len(body)
+    return begin + b"a" * (size - len(begin) - 4) + b"\r\n\r\n" + body
+
+
+@pytest.mark.parametrize("body", [b"", b"{}"])
+@pytest.mark.parametrize("before", [b"", ASK])
+@pytest.mark.parametrize("excess", [1, 20_000])
+def test_a_head_that_is_too_large_is_refused_also_if_it_comes_at_once(body, before, excess):
+    reply = said(before + head_of(http_protocol.HEAD_BYTES + excess, body) + ASK)
+    assert error_of(reply[reply.index(b"HTTP/1.1 431") :]) == (431, "head_too_large")
+    assert b"HTTP/1.1 200" not in reply
+
+
+def test_the_address_is_part_of_the_head():
+    half = b"a" * (http_protocol.HEAD_BYTES // 2)
+    ask = b"GET /" + half + b" HTTP/1.1\r\nHost: x\r\nX-Long: " + half + b"\r\n\r\n"
+    reply = said(ask)
+    assert reply.startswith(b"HTTP/1.1 431")
+    assert error_of(reply) == (431, "head_too_large")
+
+
+@pytest.mark.parametrize("body", [b"", b"{}"])
+def test_a_head_of_the_largest_size_passes(body):
+    ask = head_of(http_protocol.HEAD_BYTES, body)
+    assert b"HTTP/1.1 200 OK" in said(ask)
+    assert b"HTTP/1.1 200 OK" in said(ask[:20_000], ask[20_000:], pause=0.05)
+
+
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nX-Before: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
 
 

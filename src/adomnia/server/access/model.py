@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Role", "Token", "User", "Visitor"]
+__all__ = ["Role", "Token", "TokenState", "User", "Visitor"]
 
 
 class Role(StrEnum):
@@ -26,9 +26,20 @@ class User:
     created: float
 
 
+class TokenState(StrEnum):
+    """Whether a token opens anything, and if it does not, why."""
+
+    VALID = "valid"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
 @dataclass(frozen=True)
 class Token:
-    """The token of a program, without its secret; `expires` is None if it is valid until it is revoked."""
+    """The token of a program, without its secret; `expires` is None if it is valid until it is revoked.
+
+    `state` was found with the clock that decides who may sign in, which may be ahead of the machine's.
+    """
 
     id: str
     user: str
@@ -36,6 +47,7 @@ class Token:
     created: float
     expires: float | None
     revoked: bool
+    state: TokenState
 
 
 @dataclass(frozen=True)

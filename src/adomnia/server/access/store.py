@@ -135,8 +135,9 @@ class Access:
         """The tokens of a user, or all of them, oldest first."""
         everybody = name is None
         owner = "" if name is None else self.user(name).name
-        sql = f"{tokens.SELECT} WHERE ? OR user = ? ORDER BY created, id"
-        return [tokens.from_row(row) for row in self._database.rows(sql, everybody, owner)]
+        ((latest,),) = self._database.rows("SELECT latest FROM clock")
+        now = self._database.now(latest)
+        return [tokens.from_row(row, now) for row in self._database.rows(tokens.SELECT, everybody, owner)]
 
     def revoke(self, token_id: str, name: str | None = None) -> None:
         """Revoke a token for good, at once in all processes; with a `name`, only if it is theirs."""
@@ -153,7 +154,7 @@ class Access:
         if not credential.matches(digest):
             return None
         now = self._database.now(latest)
-        if expires is not None and now >= expires:
+        if tokens.has_expired(expires, now):
             if latest < expires:
                 self._database.record_time()  # from now on it is expired for every process, whatever its clock says
             return None

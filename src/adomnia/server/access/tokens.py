@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from adomnia.errors import Refusal
 from adomnia.server.access import credentials, users
 from adomnia.server.access.credentials import CredentialKind
-from adomnia.server.access.model import Token
+from adomnia.server.access.model import Token, TokenState
 
 if TYPE_CHECKING:
     from typing import Any
 
     from adomnia.server.access.database import AccessTransaction
 
-__all__ = ["SELECT", "SELECT_BY_ID", "check", "create", "from_row", "revoke"]
+__all__ = ["SELECT", "SELECT_BY_ID", "check", "create", "from_row", "has_expired", "revoke"]
 
-SELECT = "SELECT id, user, label, created, expires, revoked FROM tokens"
+SELECT = "SELECT id, user, label, created, expires, revoked FROM tokens WHERE ? OR user = ? ORDER BY created, id"
 SELECT_BY_ID = """
     SELECT users.name, users.role, digest, expires, latest FROM tokens JOIN users ON users.name = user, clock
     WHERE id = ? AND NOT revoked
@@ -46,7 +46,7 @@ def create(transaction: AccessTransaction, name: str, label: str, days: int | No
     expires = None if days is None else transaction.now + days * _DAY_SECONDS
     sql = "INSERT INTO tokens (id, user, digest, label, created, expires) VALUES (?, ?, ?, ?, ?, ?)"
     transaction.run(sql, credential.id, name, credential.digest, label, transaction.now, expires)
-    return secret, Token(credential.id, name, label, transaction.now, expires, revoked=False)
+    return secret, Token(credential.id, name, label, transaction.now, expires, revoked=False, state=TokenState.VALID)
 
 
 def revoke(transaction: AccessTransaction, token_id: str, name: str | None) -> None:
@@ -58,9 +58,15 @@ def revoke(transaction: AccessTransaction, token_id: str, name: str | None) -> N
     transaction.run("UPDATE tokens SET revoked = 1 WHERE id = ?", token_id)
 
 
-def from_row(row: tuple[Any, ...]) -> Token:
+def from_row(row: tuple[Any, ...], now: float) -> Token:
     token_id, user, label, created, expires, revoked = row
-    return Token(token_id, user, label, created, expires, bool(revoked))
+    lasting = TokenState.EXPIRED if has_expired(expires, now) else TokenState.VALID
+    state = TokenState.REVOKED if revoked else lasting
+    return Token(token_id, user, label, created, expires, bool(revoked), state)
+
+
+def has_expired(expires: float | None, now: float) -> bool:
+    return expires is not None and now >= expires
 
 
 def _make_room(transaction: AccessTransaction, name: str) -> None:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
-from starlette.responses import Response
+from starlette.responses import Response  # noqa: TC002 - likewise
 
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.noise import SystemBits
-from adomnia.server.encoding import encode_answer, encode_batch, encode_json, encode_pasts
+from adomnia.server.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts
 from adomnia.server.problems import route_of
+from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.server.reply_cache import CachedReply, ReplyCache, ReplyKey
 from adomnia.server.routes.requests import check_dataset, read_dataset, run_in_pool, services_of, visitor_of
-from adomnia.wire.answers import answer_record, batch_record, left_record
+from adomnia.session.contract import MOST_LISTED
+from adomnia.wire.answers import left_record
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
     Ask,
     AskBatch,
@@ -25,6 +27,7 @@ from adomnia.wire.asking import (  # noqa: TC001 - likewise
     AskPrice,
 )
 from adomnia.wire.explanations import explanation_record
+from adomnia.wire.models import LARGEST_BODY
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
 
@@ -32,13 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adomnia.ledger import Ledger
+    from adomnia.privacy.filters import Left
     from adomnia.server.access import Visitor
     from adomnia.server.running.served_dataset import Edition
     from adomnia.server.services import Services
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
+    from adomnia.session.curator import Curator
 
-JSON = "application/json"
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
 
@@ -52,22 +56,23 @@ class QuestionJob:
     dataset: str
     request_id: str
 
-    async def run(self, request: Request, ask: Callable[[Session, Edition], bytes]) -> Response:
+    async def run(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> Response:
         """Run the question and return the reply; the question goes on to its end even if the caller hangs up."""
         route = route_of(request.scope)
         try:
-            body = await self.services.time_buckets.run(
+            reply = await self.services.time_buckets.run(
                 self.visitor.name, request.state.arrived, lambda: self._ask(ask, route)
             )
         except Failure as failure:
             raise Failure(failure.request_id or self.request_id) from None
-        return Response(body, media_type=JSON)
+        return PiecewiseResponse(reply)
 
-    def _ask(self, ask: Callable[[Session, Edition], bytes], route: str) -> bytes:
+    def _ask(self, ask: Callable[[Session, Edition], Pieces], route: str) -> EncodedReply:
         try:
             with self.services.dataset.lease() as edition:
                 check_dataset(edition.curator, self.dataset, self.visitor)
-                return ask(edition.curator.session(self.visitor.name), edition)
+                session = edition.curator.session(self.visitor.name)
+                return encode_within(self.services.answer_memory, lambda: ask(session, edition))
         except (Refusal, Unavailable) as reason:
             self.services.metrics.count_question("refused" if isinstance(reason, Refusal) else "unavailable")
             raise
@@ -85,22 +90,20 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         check_dataset(edition.curator, dataset, visitor)
         cached = cache.get(_key(visitor, edition, asked)) if asked.replay else None
     if cached is not None:
-        body = await run_in_pool(request, lambda: _replay(services, visitor, cached, asked.request_id))
-        if body is not None:
+        pieces = await run_in_pool(request, lambda: _replay(services, visitor, cached, asked.request_id))
+        if pieces is not None:
             services.metrics.count_question("replayed")
-            return Response(body, media_type=JSON)
+            return PiecewiseResponse(EncodedReply(pieces))
     request_id = _choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
-    def ask(session: Session, edition: Edition) -> bytes:
+    def ask(session: Session, edition: Edition) -> Pieces:
         answer = identified.put_to(session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
-        record = answer_record(answer)
-        left = encode_json(record["left"])
-        constant_part = encode_answer({name: part for name, part in record.items() if name not in _CHANGING})
+        constant_part = encode_answer(answer, without=_CHANGING)
         if answer.receipt is not None and asked.replay:
             cache.put(_key(visitor, edition, asked), CachedReply(answer.receipt.request_id, constant_part))
-        return _assemble(constant_part, left, answer.replayed)
+        return _assemble(constant_part, answer.left, answer.replayed)
 
     return await QuestionJob(services, visitor, dataset, request_id).run(request, ask)
 
@@ -110,27 +113,38 @@ async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
     services, visitor, request_id = services_of(request), visitor_of(request), _choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
-    def ask(session: Session, _edition: Edition) -> bytes:
+    def ask(session: Session, _edition: Edition) -> Pieces:
         answers: list[Answer] = identified.put_to(session)
         services.metrics.count_question("replayed" if answers[0].replayed else "answered")
-        return encode_batch(batch_record(answers))
+        return encode_batch(answers)
 
     return await QuestionJob(services, visitor, dataset, request_id).run(request, ask)
 
 
 async def price(dataset: str, asked: AskPrice | AskBatchPrice, request: Request) -> Response:
     """What a question or a batch would cost, and how far off its answers may be; nothing is read or spent."""
-    return await _ask_free(request, dataset, lambda session: encode_json(quote_record(asked.put_to(session))))
+    return await _ask_free(request, dataset, lambda session: [encode_json(quote_record(asked.put_to(session)))])
 
 
 async def explain(dataset: str, asked: AskExplanation, request: Request) -> Response:
     """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
-    return await _ask_free(request, dataset, lambda session: encode_json(explanation_record(asked.put_to(session))))
+    return await _ask_free(request, dataset, lambda session: [encode_json(explanation_record(asked.put_to(session)))])
 
 
-async def answers(dataset: str, request: Request) -> Response:
-    """Everything this analyst has paid for and got, oldest first."""
-    return await _ask_free(request, dataset, lambda session: encode_pasts(pasts_record(session.answers())))
+async def answers(
+    dataset: str,
+    request: Request,
+    after: Annotated[
+        str | None, Query(max_length=LARGEST_BODY, description="Those after the one of this request id.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED, description="So many at most.")] = MOST_LISTED,
+) -> Response:
+    """What this analyst has paid for and got, oldest first, page by page."""
+
+    def ask(session: Session) -> Pieces:
+        return [encode_pasts(pasts_record(session.answers(after=after, limit=limit)))]
+
+    return await _ask_free(request, dataset, ask)
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
@@ -145,9 +159,8 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
 ) -> Response:
     """One of one's own answers once more, free."""
 
-    def ask(session: Session) -> bytes:
-        again = session.answer(request_id, place, confidence=confidence)
-        return encode_answer(answer_record(again, together=together))
+    def ask(session: Session) -> Pieces:
+        return encode_answer(session.answer(request_id, place, confidence=confidence), together=together)
 
     return await _ask_free(request, dataset, ask)
 
@@ -158,11 +171,14 @@ def reply_cache_of(request: Request) -> ReplyCache:
     return cache
 
 
-async def _ask_free(request: Request, dataset: str, ask: Callable[[Session], bytes]) -> Response:
+async def _ask_free(request: Request, dataset: str, ask: Callable[[Session], Pieces]) -> Response:
     """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
-    name = visitor_of(request).name
-    body = await read_dataset(request, dataset, lambda curator: ask(curator.session(name)))
-    return Response(body, media_type=JSON)
+    name, memory = visitor_of(request).name, services_of(request).answer_memory
+
+    def work(curator: Curator) -> EncodedReply:
+        return encode_within(memory, lambda: ask(curator.session(name)))
+
+    return PiecewiseResponse(await read_dataset(request, dataset, work))
 
 
 def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:
@@ -170,18 +186,20 @@ def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:
     return ReplyKey(visitor.name, edition.identity, question)
 
 
-def _replay(services: Services, visitor: Visitor, cached: CachedReply, request_id: str | None) -> bytes | None:
+def _replay(services: Services, visitor: Visitor, cached: CachedReply, request_id: str | None) -> Pieces | None:
     """A cached reply with what is left now; None if only the ledger knows what the request id stands for."""
     with services.dataset.curator() as curator:
         if request_id not in (None, cached.request_id) and not _is_unused(curator.ledger, visitor.name, request_id):
             return None
-        left = encode_json(left_record(curator.ledger.left(visitor.name)))
+        left = curator.ledger.left(visitor.name)
     return _assemble(cached.body, left, replayed=True)
 
 
-def _assemble(constant_part: bytes, left: bytes, replayed: bool) -> bytes:
-    """Add the parts that change each time to a reply; both parts are JSON objects."""
-    return constant_part[:-1] + b',"replayed":' + encode_json(replayed) + b',"left":' + left + b"}"
+def _assemble(constant_part: Pieces, left: Left, replayed: bool) -> Pieces:
+    """Add the parts that change each time to a reply, which is a JSON object."""
+    changing = encode_json({"replayed": replayed, "left": left_record(left)})
+    *before, last = constant_part
+    return [*before, last[:-1] + b"," + changing[1:]]
 
 
 def _is_unused(ledger: Ledger, analyst: str, request_id: str) -> bool:

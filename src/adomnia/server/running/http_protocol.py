@@ -19,6 +19,8 @@ __all__ = ["BoundedHttpProtocol"]
 
 HEAD_BYTES = 32 * 1024
 HEAD_SECONDS = 10.0
+_REQUEST_LINE = len("  HTTP/1.1\r\n\r\n")  # around method and address, with the empty line that ends the head
+_HEADER_LINE = len(": \r\n")
 FRAMING = 8  # bytes allowed around each byte of a body: in chunks of one byte it needs six
 MOST_CONNECTIONS = 1000
 MOST_OF_ONE_CALLER = MOST_CONNECTIONS // 4
@@ -29,6 +31,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     behind_proxy = False  # if true, all connections come from the proxy
     _in_head = False
+    _head_bytes = 0  # of the request whose head is being read
     _is_complete = True
     _body_bytes = 0  # of the request that is being read
     _body_total = 0  # of all requests on this connection
@@ -60,30 +63,42 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         self._other_bytes += len(data) - (self._body_total - before)
         if self._other_bytes > HEAD_BYTES + FRAMING * self._body_bytes:
-            fix = f"send at most {HEAD_BYTES} bytes of it"
-            self._reject(431, "head_too_large", "has a head that is too large", fix)
+            self._reject_head()
 
     def on_message_begin(self) -> None:
-        self._in_head, self._is_complete, self._body_bytes = True, False, 0
+        self._in_head, self._is_complete, self._body_bytes, self._head_bytes = True, False, 0, _REQUEST_LINE
         super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        self._head_bytes += len(url)
+        super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # Trailers after a chunked body are not taken for headers: no proxy before us has checked them.
         if self._in_head:
+            self._head_bytes += len(name) + len(value) + _HEADER_LINE
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._end_head()
-        super().on_headers_complete()
+        if self.transport.is_closing():  # the rest of what came with a request that was refused
+            return
+        # Counted here too: of a head that arrives in one piece `data_received` hears only when its request runs.
+        if self._head_bytes + len(self.parser.get_method()) > HEAD_BYTES:
+            self._reject_head()
+        else:
+            super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
         self._body_total += len(body)
-        super().on_body(body)
+        if not self.transport.is_closing():
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._is_complete = True
-        super().on_message_complete()
+        if not self.transport.is_closing():
+            super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - our errors have our own words
         self._reject(400, "malformed", "is not HTTP", "send HTTP/1.1")
@@ -102,6 +117,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _reject_head(self) -> None:
+        fix = f"send at most {HEAD_BYTES} bytes of it"
+        self._reject(431, "head_too_large", "has a head that is too large", fix)
 
     def _reject(self, status: int, code: str, why: str, fix: str) -> None:
         self._end_head()

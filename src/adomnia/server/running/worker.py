@@ -24,6 +24,7 @@ from adomnia.pricing.questions import Payment
 from adomnia.server.access import Access
 from adomnia.server.app import create_app
 from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
+from adomnia.server.running.answer_memory import AnswerMemory
 from adomnia.server.running.channel import ControlChannel, fault_to_record
 from adomnia.server.running.http_protocol import MOST_CONNECTIONS, BoundedHttpProtocol
 from adomnia.server.running.logs import Logs
@@ -63,11 +64,13 @@ def open_services(
     metrics = tell.open(lambda: Metrics(settings))
     questions = FairThreadPool(settings.threads, settings.queue, metrics.set_load)
     time_buckets = TimeBuckets(questions, settings.bucket, settings.limit)
-    dataset = tell.open(lambda: _open_dataset(settings, time_buckets, logs, channel, metrics))
+    answer_memory = AnswerMemory(settings.answer_bytes)
+    dataset = tell.open(lambda: _open_dataset(settings, time_buckets, answer_memory, channel, metrics, logs))
     state = settings.folder / STATE
     return Services(
         settings=settings,
         dataset=dataset,
+        answer_memory=answer_memory,
         access=tell.open(lambda: Access.open(state, defer=ThreadPoolExecutor(1, "adomnia-access").submit)),
         pool=FairThreadPool(_POOL_THREADS, settings.queue),
         password_pool=FairThreadPool(_PASSWORD_THREADS, _PASSWORD_QUEUE),
@@ -102,12 +105,17 @@ class _Retries:
             sleep(WATCH_SECONDS)
 
 
-def _open_dataset(
-    settings: Settings, time_buckets: TimeBuckets, logs: Logs, channel: ControlChannel, metrics: Metrics
+def _open_dataset(  # noqa: PLR0913, PLR0917 - what a dataset is connected with
+    settings: Settings,
+    time_buckets: TimeBuckets,
+    memory: AnswerMemory,
+    channel: ControlChannel,
+    metrics: Metrics,
+    logs: Logs,
 ) -> ServedDataset:
     def open_curator(folder: Path) -> Curator:
         curator = open_folder(folder, lambda step, share: channel.send(step=step, share=share), settings.limits())
-        curator.kernel.wait = time_buckets.wait_for_edge
+        curator.kernel.wait, curator.admit = time_buckets.wait_for_edge, memory.admit
         curator.ledger.report_errors(metrics.count_ledger_error)
         return curator
 

@@ -1,6 +1,6 @@
 """Rewrites a question to one that counts the rows of each of its groups."""
 
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
 from adomnia.sql.reading.parse import parse
 
@@ -15,7 +15,7 @@ def count_of_groups(text: str) -> str:
     select.set("expressions", [*(item for item in items if item.find(exp.AggFunc) is None), exp.Count(this=exp.Star())])
     for clause in {"having", "order", "limit", "offset"}:  # noqa: PLC0208 - in any order
         select.set(clause, None)
-    return select.sql(dialect="duckdb")
+    return select.sql(dialect="duckdb", unsupported_level=ErrorLevel.IGNORE)
 
 
 def _resolve_number(key: exp.Expr, items: list[exp.Expr]) -> exp.Expr:

@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from adomnia.errors import Refusal
 from adomnia.sql.reading.filters import spell_out_filters
+from adomnia.sql.reading.parser_log import silence_parser
 from adomnia.sql.reading.refusals import WRITTEN, Position, refusal, shorten
 from adomnia.sql.reading.spellings import spell_out_quantiles
 from adomnia.sql.values.functions import NAMES
@@ -203,7 +204,8 @@ def _check_spelling(before: Token | None, token: Token) -> None:
 
 def _build_tree(text: str, tokens: list[Token]) -> exp.Expr:
     try:
-        (tree,) = _DIALECT.parser().parse(tokens, text)
+        with silence_parser():
+            (tree,) = _DIALECT.parser().parse(tokens, text)
     except ParseError as error:
         raise _syntax_refusal(error) from None
     except RecursionError:

@@ -1,0 +1,52 @@
+"""Replies that are sent in pieces, each when the caller has read the ones before, so that none waits in a buffer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import Receive, Scope, Send
+
+    from adomnia.server.encoding import Pieces
+    from adomnia.server.running.answer_memory import AnswerMemory, Claim
+
+__all__ = ["EncodedReply", "PiecewiseResponse", "encode_within"]
+
+
+@dataclass(frozen=True)
+class EncodedReply:
+    """The pieces of a reply, and the memory that they may take until they are sent."""
+
+    pieces: Pieces
+    claim: Claim | None = None
+
+
+def encode_within(memory: AnswerMemory, encode: Callable[[], Pieces]) -> EncodedReply:
+    """Answer and encode within the memory of a worker; once that is done, the reply takes no more than its bytes."""
+    with memory.job() as claim:
+        pieces = encode()
+        claim.resize(min(claim.size, sum(map(len, pieces))))
+    return EncodedReply(pieces, claim)
+
+
+class PiecewiseResponse(Response):
+    """A reply of JSON in pieces, of which each is let go when it is sent, and the memory of all of them at the end."""
+
+    media_type = "application/json"
+
+    def __init__(self, reply: EncodedReply) -> None:
+        super().__init__(headers={"Content-Length": str(sum(map(len, reply.pieces)))})
+        self._pieces, self._claim = reply.pieces[::-1], reply.claim
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - the form of ASGI
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        while self._pieces:
+            piece = self._pieces.pop()
+            await send({"type": "http.response.body", "body": piece, "more_body": bool(self._pieces)})
+        if self._claim is not None:
+            self._claim.resize(0)  # at once, whoever may still hold it

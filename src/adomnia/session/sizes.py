@@ -1,0 +1,92 @@
+"""How large an answer is, from public facts alone: what is measured for it, and what an analyst may have of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from math import prod
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+from adomnia.ledger.storage import Storage
+from adomnia.plans.formulas import statistics_of
+from adomnia.pricing.parts import split_price
+from adomnia.pricing.quotes import list_measures
+from adomnia.privacy.keys import is_open, key_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adomnia.catalog.model import Analyst
+    from adomnia.plans.plan import Plan
+    from adomnia.pricing.questions import Priced
+    from adomnia.privacy.events import Price
+    from adomnia.session.columns import KeyColumn
+    from adomnia.statistics.contract import Measure
+
+NUMBER_BYTES = 21  # of a stored number: the digits of 64 bits, a sign and a comma
+LARGE_NUMBER_BYTES = 60  # of one that 64 bits do not hold
+FOUND_BYTES = 100  # of a value that is found, and stored beside the numbers
+ENTRY_BYTES = 2_000  # of the entries of a question, beside its text
+_LARGEST = 2**62  # half of what 64 bits hold: noise comes on top
+
+
+@dataclass(frozen=True)
+class AnswerSize:
+    """The numbers that are measured, those of the largest output among them, and the bytes that are stored."""
+
+    numbers: int
+    largest: int
+    stored_bytes: int
+
+
+def measure_size(priced: Sequence[Priced]) -> AnswerSize:
+    """The size of the answers to a question or a batch, which follows from their shape."""
+    sizes = [_measure_plan(each.plan, each.price) for each in priced]
+    return AnswerSize(
+        numbers=sum(size.numbers for size in sizes),
+        largest=max(size.largest for size in sizes),
+        stored_bytes=sum(size.stored_bytes for size in sizes),
+    )
+
+
+def size_of_rows(columns: Sequence[KeyColumn]) -> AnswerSize:
+    """The size of an answer of public rows, of which nothing is stored."""
+    cells = sum(len(column.values) for column in columns)
+    return AnswerSize(cells, 0, 0)
+
+
+def check_size(analyst: Analyst, size: AnswerSize) -> None:
+    """Refuse an answer that is larger than the catalog lets this analyst have."""
+    most = analyst.quota.largest_answer
+    if most is not None and size.numbers > most:
+        why = f"measures {size.numbers:,} numbers, more than the {most:,} that {analyst.name} may have in one answer"
+        owner = f"have the owner raise largest_answer under [analysts.{analyst.name}]"
+        fix = f"ask for fewer groups or aggregates, or {owner}"
+        raise Refusal("The question", why, fix, code="too_many_cells")
+
+
+def count_storage(analyst: Analyst, size: AnswerSize, asked: str) -> Storage:
+    """What the answer and the text of the question count for in the ledger, and the most that this analyst may have."""
+    return Storage(size.stored_bytes + len(asked) + ENTRY_BYTES, analyst.quota.storage)
+
+
+def _measure_plan(plan: Plan, price: Price) -> AnswerSize:
+    distinct = list_measures(plan, price)  # refuses prices for which no noise can be drawn
+    split = zip(plan.statistics, split_price(plan, price), strict=True)
+    measures = {statistic: paid.rehearse(part) for statistic, (paid, part) in split}
+    outputs = (set(chain.from_iterable(map(measures.__getitem__, statistics_of(term)))) for term in plan.terms)
+    found = prod(len(key_cells(key)) for key in plan.keys if is_open(key)) if any(map(is_open, plan.keys)) else 0
+    return AnswerSize(
+        numbers=sum(map(_count, distinct)),
+        largest=max(sum(map(_count, each)) for each in outputs),
+        stored_bytes=sum(_count(each) * _number_bytes(each) for each in distinct) + FOUND_BYTES * found,
+    )
+
+
+def _count(measure: Measure) -> int:
+    return prod(measure.mechanism.shape(measure.query))
+
+
+def _number_bytes(measure: Measure) -> int:
+    return NUMBER_BYTES if measure.query.largest < _LARGEST else LARGE_NUMBER_BYTES
