@@ -26,17 +26,22 @@ from adomnia.session.explanation import build_explanation
 from adomnia.session.public import read_public_columns
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
+from adomnia.work import allow, limit, spend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from adomnia.catalog.model import Catalog, Policy
+    from adomnia.explaining.tree import Node
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Pure
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
+
+
+_CHARACTERS_OF_A_STEP = 500  # of a question that was kept, to be read
 
 
 class LocalSession(Session):
@@ -56,11 +61,12 @@ class LocalSession(Session):
     ) -> Answer:
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
-        question = Question(text, **payment)
-        plan = plan_text(question, self._curator.catalog, confidence)
-        if isinstance(plan, PublicRows):
-            return self._read_public(plan, confidence)
-        return self._answer_batch(self._build_batch((question,), confidence, replay=replay), [plan], request_id)[0]
+        with limit():
+            question = Question(text, **payment)
+            plan = plan_text(question, self._curator.catalog, confidence)
+            if isinstance(plan, PublicRows):
+                return self._read_public(plan, confidence)
+            return self._answer_batch(self._build_batch((question,), confidence, replay=replay), [plan], request_id)[0]
 
     def batch(
         self,
@@ -70,8 +76,9 @@ class LocalSession(Session):
         request_id: str | None = None,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
-        batch = self._build_batch(questions, confidence, payment)
-        return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id)
+        with limit():
+            batch = self._build_batch(questions, confidence, payment)
+            return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id)
 
     def price(
         self,
@@ -81,23 +88,19 @@ class LocalSession(Session):
         together: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
-        if isinstance(text, str):
-            batch = self._build_batch((Question(text, **payment),), confidence)
-        else:
-            batch = self._build_batch(text, confidence, payment)
-        return quote_questions(self._price_now(batch), confidence, together, payment.get("rows"))
+        with limit():
+            if isinstance(text, str):
+                batch = self._build_batch((Question(text, **payment),), confidence)
+            else:
+                batch = self._build_batch(text, confidence, payment)
+            return quote_questions(self._price_now(batch), confidence, together, payment.get("rows"))
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         question = Question(without_explain(text), **payment)
-        plan = plan_text(question, self._curator.catalog, confidence)
-        if isinstance(plan, PublicRows):
-            tree = explain(plan)
-        elif question.names_no_price and not sets_price(self._policy):
-            tree = explain(plan_without_price(question, plan, self._curator.catalog))
-        else:
-            (priced,) = self._price_now(self._build_batch((question,), confidence))
-            tree = explain(without_effort(priced.plan), quote_questions([priced], confidence, False, question.rows))
-        return build_explanation(tree, confidence, self._curator.ledger.left(self.analyst))
+        with limit():
+            return build_explanation(
+                self._explain_question(question, confidence), confidence, self._curator.ledger.left(self.analyst)
+            )
 
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
@@ -133,6 +136,15 @@ class LocalSession(Session):
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
+
+    def _explain_question(self, question: Question, confidence: float) -> Node:
+        plan = plan_text(question, self._curator.catalog, confidence)
+        if isinstance(plan, PublicRows):
+            return explain(plan)
+        if question.names_no_price and not sets_price(self._policy):
+            return explain(plan_without_price(question, plan, self._curator.catalog))
+        (priced,) = self._price_now(self._build_batch((question,), confidence))
+        return explain(without_effort(priced.plan), quote_questions([priced], confidence, False, question.rows))
 
     def _read_public(self, plan: PublicRows, confidence: float) -> Answer:
         """Public rows: nothing is reserved, and no private table is read."""
@@ -195,7 +207,8 @@ class LocalSession(Session):
                 paid = pay(self._curator.kernel, wanted, priced)
                 outcome = self._measure(paid) if isinstance(paid, Reservation) else _replay(priced, paid)
         left = outcome.left or self._curator.ledger.left(self.analyst)
-        return build_answers(replace(outcome, left=left), batch.confidence)
+        with allow():  # it is paid for
+            return build_answers(replace(outcome, left=left), batch.confidence)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
@@ -233,6 +246,7 @@ class LocalSession(Session):
 
 
 def _read_past(receipt: Receipt) -> Past:
+    spend(1 + len(receipt.asked) // _CHARACTERS_OF_A_STEP)
     batch = Batch.from_text(receipt.asked)
     return Past(receipt.request_id, tuple(each.text for each in batch.questions), batch.version, receipt)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -27,6 +28,7 @@ from adomnia.wire.asking import (  # noqa: TC001 - likewise
 from adomnia.wire.explanations import explanation_record
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
+from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +39,10 @@ if TYPE_CHECKING:
     from adomnia.server.services import Services
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
+    from adomnia.session.curator import Curator
 
 JSON = "application/json"
+_HUNG_UP = 499  # nobody will see it, but the log does
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
 
@@ -130,7 +134,7 @@ async def explain(dataset: str, asked: AskExplanation, request: Request) -> Resp
 
 async def answers(dataset: str, request: Request) -> Response:
     """Everything this analyst has paid for and got, oldest first."""
-    return await _ask_free(request, dataset, lambda session: encode_pasts(pasts_record(session.answers())))
+    return await _ask_free(request, dataset, lambda session: encode_pasts(pasts_record(session.answers())), None)
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
@@ -149,7 +153,7 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
         again = session.answer(request_id, place, confidence=confidence)
         return encode_answer(answer_record(again, together=together))
 
-    return await _ask_free(request, dataset, ask)
+    return await _ask_free(request, dataset, ask, None)
 
 
 def reply_cache_of(request: Request) -> ReplyCache:
@@ -158,11 +162,34 @@ def reply_cache_of(request: Request) -> ReplyCache:
     return cache
 
 
-async def _ask_free(request: Request, dataset: str, ask: Callable[[Session], bytes]) -> Response:
-    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
-    name = visitor_of(request).name
-    body = await read_dataset(request, dataset, lambda curator: ask(curator.session(name)))
+async def _ask_free(
+    request: Request, dataset: str, ask: Callable[[Session], bytes], most_steps: int | None = MOST_STEPS
+) -> Response:
+    """Ask a session something that costs nothing and reads no data; it never waits for questions that do.
+
+    It is given up when the caller hangs up. Without a number of steps, it is as large as what was paid for before.
+    """
+    name, work = visitor_of(request).name, Work(most_steps)
+
+    def ask_counted(curator: Curator) -> bytes:
+        with limit(work):
+            spend(0)  # nobody may have waited for its turn
+            return ask(curator.session(name))
+
+    watch = asyncio.create_task(_abandon_with_caller(request, work))
+    try:
+        body = await read_dataset(request, dataset, ask_counted)
+    except Abandoned:
+        return Response(status_code=_HUNG_UP)
+    finally:
+        watch.cancel()
     return Response(body, media_type=JSON)
+
+
+async def _abandon_with_caller(request: Request, work: Work) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    work.abandon()
 
 
 def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:

@@ -14,6 +14,7 @@ from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
 from adomnia.plans.formulas import statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import key_cells
 from adomnia.privacy.queries import Query
 from adomnia.sql.reading.refusals import refusal
@@ -26,6 +27,7 @@ from adomnia.statistics.quantile import Quantile
 
 MOST_SHARES = 100
 MOST_CHOICES = 4_000
+_LARGEST_VALUE = 2**61  # in steps
 
 
 def quantile(groups: Groups, node: exp.Expr) -> Quantile:
@@ -92,11 +94,18 @@ def _refuse_many(select: exp.Select, shares: dict[Query, set[Fraction]], cells: 
 
 def _query(groups: Groups, node: exp.Expr, name: str, share: Fraction) -> Query:
     total = groups.total(node.this, name)
-    aggregate = Histogram(total.value, total.domain, (share,), Fraction(str(groups.confidence)))
+    aggregate = Histogram(total.value, _tell_apart(total.domain), (share,), Fraction(str(groups.confidence)))
     if aggregate.values > MOST_VALUES:
         why = f"can take over {MOST_VALUES:,} values, too many to choose from"
         raise refusal("scale_out_of_range", node.this, why, "divide by a constant, or bound it with CLAMP", name)
     return groups.query(aggregate)
+
+
+def _tell_apart(domain: Numbers) -> Numbers:
+    """The same bounds in steps that an engine can count to; bounds that hardly differ are one value."""
+    if domain.magnitude < _LARGEST_VALUE:
+        return domain
+    return Numbers(domain.lower, domain.upper, min(abs(domain.lower), abs(domain.upper)))
 
 
 def _share(node: exp.Expr, written: exp.Expr | None) -> Fraction:
