@@ -5,11 +5,12 @@ Steps are counted before they are taken, so that a request that is refused has n
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import process_time
 
 import pytest
 
-from adomnia.errors import AdomniaError, Refusal
+from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.work import MOST_STEPS, Abandoned, Work, allow, limit
 
 SIZE = 10_000
@@ -156,16 +157,16 @@ def test_what_is_refused_for_its_work_costs_nothing(bob, ask):
 
 def test_a_question_that_is_paid_for_is_answered_whatever_else_it_takes(bob, curator):
     """The engine gives the work up while the question is measured: nobody looks at that any more."""
-    work, run = Work(), curator.engine.inner.run
+    work, run, answer = Work(), curator.engine.inner.run, None
 
     def give_up(*arguments):
         work.abandon()
         return run(*arguments)
 
     curator.engine.inner.run = give_up
-    with limit(work):
-        answer = bob.sql("SELECT sex, COUNT(*), AVG(age) FROM people GROUP BY sex", epsilon=1)
-    assert answer.receipt is not None
+    with limit(work), suppress(Failure):  # a median reads twice, and the second statement is proved in between
+        answer = bob.sql("SELECT MEDIAN(salary) AS m FROM people", epsilon=1)
+    assert answer is not None
     with limit(work), pytest.raises(Abandoned):
         bob.price("SELECT COUNT(*) FROM people", epsilon=1)
 
