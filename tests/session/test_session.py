@@ -659,7 +659,7 @@ def test_an_effort_that_nobody_knows_is_refused_with_a_price_and_without(bob, te
 @pytest.mark.parametrize("payment", [{"epsilon": 1e-12}, {"rho": 1e-24}])
 def test_noise_that_would_be_no_number_is_refused_before_it_is_paid(bob, payment):
     """It was infinite, and the answer NULL."""
-    with pytest.raises(Refusal, match="too small or too large to draw") as refusal:
+    with pytest.raises(Refusal, match="larger than any double") as refusal:
         bob.price("SELECT SUM(score * 1e298) FROM people", **payment)
     assert refusal.value.code == "bad_price"
     assert bob.price("SELECT SUM(score * 1e280) FROM people", **payment).outputs[0].error > 1e280
@@ -680,3 +680,15 @@ def test_refusals_say_what_is_so(bob, text, why):
     with pytest.raises(Refusal) as refusal:
         bob.price(text, epsilon=1)
     assert why in str(refusal.value)
+
+
+def test_a_confidence_next_to_zero_is_one_for_formulas_too(bob):
+    assert bob.price("SELECT ROUND(SUM(age), 2) FROM people", epsilon=1, confidence=1e-300).outputs[0].error >= 0
+
+
+@pytest.mark.parametrize("text", ["SUM(CLAMP(salary * 1e290, -1e299, 1e299)) / COUNT(*)", "COVAR_POP(salary, -1e300)"])
+def test_an_error_beyond_doubles_is_not_known_and_warns_nobody(bob, text):
+    """Warnings are errors here."""
+    with pytest.raises(Refusal) as refusal:
+        bob.price(f"SELECT {text} FROM people", error=1e-9, rows=10**15)
+    assert refusal.value.code in {"error_too_small", "bad_price"}

@@ -203,13 +203,15 @@ def _why(query: Query) -> str:
 
 def check_drawable(measure: Measure, price: Price) -> None:
     """Refuse a price at which no noise can be drawn, before it is paid."""
+    what = f"makes noise for the {describe_query(in_words(measure.query))} that is"
     try:
-        drawable = measure.mechanism is not None and _noise_size(measure) <= _LARGEST_NOISE
+        _ = measure.mechanism
     except (ValueError, TypeError):
-        drawable = False
-    if not drawable:
-        why = f"makes noise for the {describe_query(in_words(measure.query))} that is too small or too large to draw"
-        raise Refusal(_amount(price), why, "name a price between 0.001 and 10", code="bad_price")
+        why, fix = f"{what} too small or too large to draw", "name a price between 0.001 and 10"
+        raise Refusal(_amount(price), why, fix, code="bad_price") from None
+    if _noise_size(measure) > _LARGEST_NOISE:
+        fix = "divide the value by a large constant, or name a higher price"
+        raise Refusal(_amount(price), f"{what} larger than any double", fix, code="bad_price")
 
 
 def _noise_size(measure: Measure) -> float:

@@ -1,5 +1,7 @@
 """What would be estimated of rows that are only supposed: how errors are known before any data is read."""
 
+from math import inf, isnan
+
 import numpy as np
 
 from adomnia.mechanisms.quantiles import Quantiles
@@ -50,15 +52,18 @@ class Supposed:
         """The same where there are that many rows."""
         estimate = self.estimate(source, rows)
         spend(_STEPS_OF_AN_INTERVAL * sum(len(each.queries) for each in statistics_of(source)))
-        lower, upper = estimate.interval(confidence, cells)
-        return float(upper - lower) / 2
+        with np.errstate(all="ignore"):
+            lower, upper = estimate.interval(confidence, cells)
+            width = float(upper - lower) / 2
+        return inf if isnan(width) else width  # of what is beyond doubles nothing is known
 
     def result(self, statistic: Statistic, rows: int) -> Result:
         """What a statistic would return."""
         if (statistic, rows) not in self._known:
             spend(_STEPS_OF_A_QUERY * sum(map(_count_values, statistic.queries)))
             measured = self._measured.setdefault(rows, {})
-            self._known[statistic, rows] = _drive(*self._paid[statistic], rows, measured)
+            with np.errstate(all="ignore"):
+                self._known[statistic, rows] = _drive(*self._paid[statistic], rows, measured)
         return self._known[statistic, rows]
 
 
