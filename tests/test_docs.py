@@ -96,8 +96,10 @@ def table_below(heading: str) -> list[list[str]]:
 
 
 def sources() -> list[Path]:
-    """The packages that read and price questions."""
-    return [path for part in ("sql", "plans", "pricing") for path in (ROOT / "src" / "adomnia" / part).rglob("*.py")]
+    """What reads and prices questions, and what limits both."""
+    package = ROOT / "src" / "adomnia"
+    parts = [path for part in ("sql", "plans", "pricing") for path in (package / part).rglob("*.py")]
+    return [*parts, package / "work.py"]
 
 
 def raised_codes() -> set[str]:

@@ -615,3 +615,90 @@ def test_debits_that_do_not_say_what_was_asked_are_left_out_of_every_page(alice)
     alice.sql(GROUPED, epsilon=0.5, request_id="last")
     assert [each.request_id for each in alice.answers(limit=1, after="first")] == ["last"]
     assert alice.answers(after="last") == []
+
+
+SEEN = "EXISTS (SELECT 1 FROM visits v WHERE v.person_id = p.person_id AND v.cost > 1500)"
+DEAREST = "(SELECT MAX(cost) FROM visits v WHERE v.person_id = p.person_id) > 1650"
+
+
+@pytest.mark.parametrize(
+    ("key", "group", "expected"),
+    [
+        (SEEN, "k", {False: 1, True: 4}),
+        (SEEN, SEEN, {False: 1, True: 4}),
+        ("person_id IN (SELECT person_id FROM visits WHERE cost > 1800)", "1", {False: 4, True: 1}),
+        (DEAREST, "k", {False: 2, True: 3}),
+    ],
+)
+def test_people_are_grouped_by_what_is_looked_up_about_them(bob, key, group, expected):
+    answer = bob.sql(f"SELECT {key} AS k, COUNT(*) AS n FROM people p GROUP BY {group}", epsilon=100)
+    assert {row["k"]: row["n"] for row in answer.to_arrow().to_pylist()} == expected
+
+
+def test_combinations_of_categories_are_counted(bob):
+    answer = bob.sql("SELECT COUNT(DISTINCT sex, city) AS n, COUNT(DISTINCT city, sex) AS m FROM people", epsilon=100)
+    (row,) = answer.to_arrow().to_pylist()
+    assert (row["n"], row["m"]) == (2, 2)
+
+
+def test_a_person_whom_a_left_join_leaves_out_is_counted_beside_all_rows(bob):
+    text = "SELECT COUNT(*) AS n, COUNT(v.person_id) AS m FROM people p LEFT JOIN visits v ON p.person_id = v.person_id"
+    (row,) = bob.sql(text, epsilon=100).to_arrow().to_pylist()
+    assert (row["n"], row["m"]) == (15, 15)
+
+
+def test_a_median_of_one_value_that_is_no_double_exactly_is_that_value(bob):
+    (row,) = bob.sql("SELECT MEDIAN(EXP(CLAMP(age, 1, 1))) AS m FROM people", epsilon=100).to_arrow().to_pylist()
+    assert row["m"] == pytest.approx(2.718281828459045)
+
+
+@pytest.mark.parametrize("factor", ["1e148", "1e200", "1e-160", "1e-250"])
+def test_ranges_whose_squares_are_no_numbers_are_measured_without_shortening(bob, factor):
+    for aggregate in ("SUM", "AVG"):
+        text = f"SELECT {aggregate}(score * {factor}) FROM people"
+        assert bob.price(text, rho=1, effort="high").event == bob.price(text, rho=1).event
+
+
+@pytest.mark.parametrize("text", ["SELECT COUNT(*) FROM people", "SELECT city FROM cities"])
+def test_an_effort_that_nobody_knows_is_refused_with_a_price_and_without(bob, text):
+    for ask in (bob.explain, bob.sql):
+        with pytest.raises(Refusal, match="effort='AAA' is not known"):
+            ask(text, effort="AAA")
+
+
+@pytest.mark.parametrize("payment", [{"epsilon": 1e-12}, {"rho": 1e-24}])
+def test_noise_that_would_be_no_number_is_refused_before_it_is_paid(bob, payment):
+    """It was infinite, and the answer NULL."""
+    with pytest.raises(Refusal, match="larger than any double") as refusal:
+        bob.price("SELECT SUM(score * 1e298) FROM people", **payment)
+    assert refusal.value.code == "bad_price"
+    assert bob.price("SELECT SUM(score * 1e280) FROM people", **payment).outputs[0].error > 1e280
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("SELECT CASE WHEN COUNT(*) > 3 THEN 1 ELSE 0 END FROM people", "CASE is not computed with answers"),
+        ("SELECT ABS(AVG(age)) FROM people", "is not computed with answers"),
+        ("SELECT CASE WHEN age > 3 THEN 1 ELSE 0 END FROM people", "CASE would show values of single rows"),
+        ("SELECT COUNT(DISTINCT name, city) FROM people", "several categories with declared values"),
+        ("SELECT AVG(salary * 1e-300) FROM people", "too small to add up exactly. Fix: multiply by larger constants"),
+        ("SELECT AVG(age * 1e300) FROM people", "too large to add up exactly. Fix: multiply by smaller constants"),
+    ],
+)
+def test_refusals_say_what_is_so(bob, text, why):
+    with pytest.raises(Refusal) as refusal:
+        bob.price(text, epsilon=1)
+    assert why in str(refusal.value)
+
+
+def test_a_confidence_next_to_zero_is_one_for_formulas_too(bob):
+    assert bob.price("SELECT ROUND(SUM(age), 2) FROM people", epsilon=1, confidence=1e-300).outputs[0].error >= 0
+
+
+@pytest.mark.parametrize("text", ["SUM(CLAMP(salary * 1e290, -1e299, 1e299)) / COUNT(*)", "COVAR_POP(salary, -1e300)"])
+def test_an_error_beyond_doubles_is_not_known_and_warns_nobody(bob, text):
+    """Warnings are errors here."""
+    with pytest.raises(Refusal) as refusal:
+        bob.price(f"SELECT {text} FROM people", error=1e-9, rows=10**15)
+    assert refusal.value.code in {"error_too_small", "bad_price"}

@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sql.md").read_text()
 SOURCES = "\n".join(
     path.read_text()
-    for part in ("sql", "pricing", "plans", "curator", "session")
-    for path in (ROOT / "src" / "adomnia" / part).rglob("*.py")
+    for part in ("sql/**", "pricing/**", "plans/**", "curator/**", "session/**", "work.py")
+    for path in (ROOT / "src" / "adomnia").glob(part if part.endswith(".py") else f"{part}/*.py")
 )
 BLOCKS = re.findall(r"^```sql\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 EXAMPLES = [example for block in BLOCKS for example in block.split(";\n") if example.strip()]

@@ -25,6 +25,9 @@ from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
+from adomnia.work import spend
+
+_CHARACTERS_OF_A_STEP = 5  # of a statement, to be read and proved
 
 
 class Measurer(Protocol):
@@ -77,6 +80,7 @@ class Statements:
     def _statement(self, batch: tuple[Query, ...]) -> Statement:
         if batch not in self._proved:
             statement = self._engine.render(batch)
+            spend(len(statement.text) // _CHARACTERS_OF_A_STEP)
             for query, derived in zip(batch, self._derived(statement, batch), strict=True):
                 if not _within(derived, query.sensitivity()):
                     raise ValueError("The statement's own sensitivity is above the planned one.")

@@ -15,6 +15,7 @@ from adomnia.plans.undeclared import resolve_open_keys
 from adomnia.pricing.findings import cost, list_findings
 from adomnia.pricing.parts import split_price
 from adomnia.pricing.quotes import list_measures
+from adomnia.work import allow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +75,8 @@ def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Re
 def measure(kernel: Kernel, paid: Reservation) -> tuple[list[Evaluated], Receipt]:
     """What was measured, once it is kept; a Failure where anything went wrong: what did may depend on data."""
     request, started = paid.hold.receipt.request_id, monotonic()
-    released, receipt = _release(kernel, paid), None
+    with allow():  # what is paid for is measured to its end
+        released, receipt = _release(kernel, paid), None
     kernel.wait(started)  # before the answer is kept: once it is, anybody who asks again sees that it ended
     try:
         receipt = None if released is None else paid.hold.commit(released[1].to_bytes())

@@ -20,9 +20,11 @@ from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key, is_open, key_cells
 from adomnia.statistics.contract import Statistic
+from adomnia.work import spend
 
 # Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
 _EXPLAIN = re.compile(r"(?>\s+|--[^\n]*|/\*.*?\*/)*+(?P<word>EXPLAIN)\b", re.IGNORECASE | re.DOTALL)
+_STEPS_OF_A_QUERY = 5
 _NAMED = 3  # so many measurements of an output are called what they are; more have their numbers alone
 _UNPRICED = Pure(1)  # measurements are asked at some price, which is then not told
 
@@ -105,6 +107,7 @@ def _output_nodes(plan: Plan, price: Price, lines: Sequence[Measurement], quoted
     paid = dict(zip(plan.statistics, split_price(plan, price), strict=True))
 
     def made(term: Statistic | Formula) -> str:
+        spend(_STEPS_OF_A_QUERY * sum(len(each.queries) for each in statistics_of(term)))
         asked = (measure for each in statistics_of(term) for measure in paid[each][0].rehearse(paid[each][1]))
         places = sorted({first[measure] for measure in asked})
         few = len(places) <= _NAMED

@@ -94,7 +94,8 @@ def estimate_term(source: Statistic | Formula, estimates: Mapping[Statistic, Est
     def interval(confidence: float, cells: int) -> Bounds:
         if not 0 < confidence < 1:
             raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
-        each = min(1 - (1 - confidence) / len(intervals), _SUREST)
+        # Never less sure than what is asked for, which 1 - (1 - confidence) would be of tiny ones: it is 0.
+        each = min(max(confidence, 1 - (1 - confidence) / len(intervals)), _SUREST)
         bounds = {piece: found(each, cells) for piece, found in intervals.items()}
         with np.errstate(all="ignore"):
             lower, upper = _box(source, {id(piece): bounds[piece] for piece, _ in pieces})

@@ -18,6 +18,7 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Private, Public, Union, recap
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
+from adomnia.work import spend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from adomnia.statistics.contract import Measure, Round, Statistic
 
 _SUPPOSED_GROUPS = 100
+_STEPS_OF_A_CAP = 2  # for each measurement
 _PASSES = 2  # over the tables of a join, each with the caps of the others as they are
 
 
@@ -146,6 +148,7 @@ def _best(
     for _ in range(_PASSES if len(seen) > 1 else 1):
         for name, contributions in seen.items():
             steps = ladder(largest[name])
+            spend(_STEPS_OF_A_CAP * len(steps) * len(measures))
             noise = np.array([_noise(measures, caps | {name: step}) for step in steps])
             bias = len(measures) * contributions.bias(np.array(steps, dtype=np.float64), largest[name])
             place = int(np.argmin(bias + noise))

@@ -14,18 +14,25 @@ from adomnia.pricing.questions import PlannedQuestion
 from adomnia.privacy.events import Concentrated, Price
 from adomnia.statistics.located import locate, unlocate
 
+EFFORTS = ("normal", "high")
+
 
 def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Catalog) -> list[PlannedQuestion]:
     """Rule: a question is measured with the effort that it names."""
     return [replace(each, plan=with_effort(each.plan, each.question.effort, price)) for each in drafts]
 
 
+def check_effort(effort: str) -> None:
+    """Refuse an effort that is not known."""
+    if effort not in EFFORTS:
+        raise Refusal(f"effort={effort!r}", "is not known", 'write effort="high", or leave it out', code="bad_effort")
+
+
 def with_effort(plan: Plan, effort: str, price: Price) -> Plan:
     """The plan as it is measured with that effort."""
+    check_effort(effort)
     if effort == "normal":
         return plan
-    if effort != "high":
-        raise Refusal(f"effort={effort!r}", "is not known", 'write effort="high", or leave it out', code="bad_effort")
     if not isinstance(price, Concentrated):
         why = "shortens what each person adds, by a length that only Gaussian noise can make use of"
         raise Refusal('effort="high"', why, "pay with rho= instead", code="bad_effort")

@@ -43,7 +43,7 @@ def price_batch(
 def price_question(question: Question, plan: Plan, catalog: Catalog, confidence: float) -> Priced:
     """The plan as it is measured at the price that a question names."""
     check_confidence(confidence)
-    _check_rows(question.rows)
+    check_rows(question.rows)
     if question.error is None:
         price = read_price(question.epsilon, question.rho)
         # Finding the values of keys is paid like one more measurement.
@@ -100,12 +100,13 @@ def _price_within(question: Question, plan: Plan, catalog: Catalog, confidence: 
         raise Refusal("The weights", why, fix, code="bad_weight")
     assert question.error is not None  # noqa: S101 - as the caller found
     try:
-        _, price = price_for_error(plan, question.error, confidence, question.rows)
+        split, price = price_for_error(plan, question.error, confidence, question.rows)
     except RowsNeeded as refusal:
         raise refusal.for_question(question.text) from None
     (draft,) = rewrite([PlannedQuestion(question, plan)], price, catalog, RULES_BEFORE_ERROR)
-    plan, price = price_for_error(draft.plan, question.error, confidence, question.rows)
-    (draft,) = rewrite([replace(draft, plan=plan)], price, catalog, RULES_AFTER_ERROR)
+    if draft.plan != plan:
+        split, price = price_for_error(draft.plan, question.error, confidence, question.rows)
+    (draft,) = rewrite([replace(draft, plan=split)], price, catalog, RULES_AFTER_ERROR)
     return Priced(draft.plan, price, draft.caps)
 
 
@@ -115,7 +116,8 @@ def check_confidence(confidence: float) -> None:
         raise Refusal(f"Confidence {confidence}", "is not between 0 and 1", "write 0.95 for 95%", code="confidence")
 
 
-def _check_rows(rows: int | None) -> None:
+def check_rows(rows: int | None) -> None:
+    """Refuse what is no number of rows."""
     if rows is not None and (type(rows) is not int or not 1 <= rows <= LARGEST_GROUP):
         shown = f"rows={rows}" if type(rows) is not int or abs(rows) <= LARGEST_GROUP else "rows="
         raise Refusal(shown, "is not a whole number from 1 to 1e15", "write rows=1000", code="bad_rows")

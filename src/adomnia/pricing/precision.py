@@ -17,6 +17,7 @@ from adomnia.statistics.contract import Statistic
 _LARGEST = 10**6 / EPSILON_UNIT  # no noise is left long before
 _PRIVATE = "depends on how many rows a group has, which is private"
 _ASK_FIRST = "ask for COUNT(*) of the same groups first, and give the least of them as rows="
+_USUAL = 2**36  # about 0.07, in units
 _FINE = 12  # bits of a price that is found for rows that are only supposed
 
 
@@ -69,16 +70,20 @@ class _Search:
 
     def least(self, within: float, confidence: float) -> Fraction:
         """In steps of what ledgers count; what is expected of supposed rows need not be known that finely."""
+        rows = self._rows if self.depends_on_rows else 0
 
         def suffices(units: int) -> bool:
             supposed = self._supposed(Pure(self._size * units * EPSILON_UNIT))
             try:
-                return supposed.error(self._term, confidence) <= within
+                return supposed.half_width(self._term, rows, confidence) <= within
             except ValueError:  # so little that the noise would be too large to draw
                 return False
 
-        above = 1
-        while not suffices(above):
+        # The least power of two that suffices, sought from a usual price, which is seldom far from it.
+        above = 1 if suffices(1) else _USUAL
+        while above > 1 and suffices(above // 2):
+            above //= 2
+        while above >= _USUAL and not suffices(above):
             above *= 2
             if above > _LARGEST:
                 why, fix = "is less than any price can promise", "ask for a larger error"

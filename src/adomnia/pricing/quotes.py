@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from fractions import Fraction
 from math import isfinite, prod
 
 import numpy as np
@@ -21,12 +22,19 @@ from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
 from adomnia.privacy.aggregates import Histogram, People, Total
+from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Event, Price, Pure
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key, key_cells
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
+from adomnia.work import spend
+
+_LARGEST_NOISE = 1e300  # a number of many times this size is no double any more
+_BEYOND = Fraction(10**301)
+_STEPS_OF_A_QUERY = 15
+_STEPS_OF_A_MEASUREMENT = 15  # to describe it
 
 
 @dataclass(frozen=True)
@@ -98,6 +106,7 @@ class Quote:
 
 def list_measures(plan: Plan, price: Price) -> Round:
     """What a plan measures, as far as it is known before, each once; a Refusal where no noise can be drawn for it."""
+    spend(_STEPS_OF_A_QUERY * sum(len(statistic.queries) for statistic in plan.statistics))
     rounds = (statistic.rehearse(part) for statistic, part in split_price(plan, price))
     distinct = tuple(dict.fromkeys(measure for each in rounds for measure in each))
     for measure in distinct:
@@ -167,6 +176,7 @@ def _expected(name: str, words: str, error: float, estimate: Estimate, rows: int
 
 
 def _measurement(measure: Measure) -> Measurement:
+    spend(_STEPS_OF_A_MEASUREMENT)
     query = measure.query
     return Measurement(
         describe_query(in_words(query)),
@@ -200,11 +210,23 @@ def _why(query: Query) -> str:
 
 def check_drawable(measure: Measure, price: Price) -> None:
     """Refuse a price at which no noise can be drawn, before it is paid."""
+    what = f"makes noise for the {describe_query(in_words(measure.query))} that is"
     try:
         _ = measure.mechanism
     except (ValueError, TypeError):
-        why = f"makes noise for the {describe_query(in_words(measure.query))} that is too small or too large to draw"
-        raise Refusal(_amount(price), why, "name a price between 0.001 and 10", code="bad_price") from None
+        why, fix = f"{what} too small or too large to draw", "name a price between 0.001 and 10"
+        raise Refusal(_amount(price), why, fix, code="bad_price") from None
+    if _noise_size(measure) > _LARGEST_NOISE:
+        fix = "divide the value by a large constant, or name a higher price"
+        raise Refusal(_amount(price), f"{what} larger than any double", fix, code="bad_price")
+
+
+def _noise_size(measure: Measure) -> float:
+    """How large the noise of a sum usually is, as a number and not in steps."""
+    aggregate, price, sensitivity = measure.query.aggregate, measure.price, measure.query.sensitivity()
+    step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
+    steps = sensitivity.l1 / price.epsilon if isinstance(price, Pure) else sqrt_up(sensitivity.l2_squared / price.rho)
+    return float(min(step * steps, _BEYOND))
 
 
 def _amount(price: Price) -> str:

@@ -1,5 +1,7 @@
 """What would be estimated of rows that are only supposed: how errors are known before any data is read."""
 
+from math import inf, isnan
+
 import numpy as np
 
 from adomnia.mechanisms.quantiles import Quantiles
@@ -8,14 +10,18 @@ from adomnia.plans.finish import find_estimates
 from adomnia.plans.formulas import Formula, estimate_term, is_linear, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.parts import split_price
-from adomnia.privacy.aggregates import Total
+from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Price
 from adomnia.privacy.matrices import Combination
+from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Statistic
 from adomnia.statistics.presence import is_parted
+from adomnia.work import spend
 
 SUPPOSED_ROWS = 1000  # of a cell, where the error depends on how many there are
+_STEPS_OF_A_QUERY = 10
+_STEPS_OF_AN_INTERVAL = 40  # for each query that it follows from
 
 
 class Supposed:
@@ -40,16 +46,30 @@ class Supposed:
 
     def error(self, source: Statistic | Formula, confidence: float, cells: int = 1) -> float:
         """Half the width of the interval that the output itself would have; infinite where nothing is known."""
-        estimate = self.estimate(source, self.rows if self.needs_rows(source) else 0)
-        lower, upper = estimate.interval(confidence, cells)
-        return float(upper - lower) / 2
+        return self.half_width(source, self.rows if self.needs_rows(source) else 0, confidence, cells)
+
+    def half_width(self, source: Statistic | Formula, rows: int, confidence: float, cells: int = 1) -> float:
+        """The same where there are that many rows."""
+        estimate = self.estimate(source, rows)
+        spend(_STEPS_OF_AN_INTERVAL * sum(len(each.queries) for each in statistics_of(source)))
+        with np.errstate(all="ignore"):
+            lower, upper = estimate.interval(confidence, cells)
+            width = float(upper - lower) / 2
+        return inf if isnan(width) else width  # of what is beyond doubles nothing is known
 
     def result(self, statistic: Statistic, rows: int) -> Result:
         """What a statistic would return."""
         if (statistic, rows) not in self._known:
+            spend(_STEPS_OF_A_QUERY * sum(map(_count_values, statistic.queries)))
             measured = self._measured.setdefault(rows, {})
-            self._known[statistic, rows] = _drive(*self._paid[statistic], rows, measured)
+            with np.errstate(all="ignore"):
+                self._known[statistic, rows] = _drive(*self._paid[statistic], rows, measured)
         return self._known[statistic, rows]
+
+
+def _count_values(query: Query) -> int:
+    """How many numbers are supposed of a query: of a histogram, one for each value that is chosen and one for all."""
+    return 1 + len(query.aggregate.shares) if isinstance(query.aggregate, Histogram) else 1
 
 
 def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure, Measured]) -> Result:

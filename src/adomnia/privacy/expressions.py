@@ -5,7 +5,8 @@ and others do not is an answer nobody paid for. Numbers are IEEE doubles in ever
 finite.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
@@ -23,6 +24,7 @@ __all__ = [
     "Literal",
     "call",
     "columns_of",
+    "map_columns",
     "number",
     "text",
     "truth_as_number",
@@ -54,6 +56,7 @@ class Literal:
     kind: Kind
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Call:
     """A function of the table applied to expressions."""
@@ -111,6 +114,16 @@ def columns_of(expression: Expression) -> frozenset[Column]:
         case Call(arguments=arguments):
             return frozenset().union(*map(columns_of, arguments))
     return frozenset()
+
+
+def map_columns(expression: Expression, change: Callable[[Column], Expression]) -> Expression:
+    """The same expression of other columns, which are of the same kinds."""
+    match expression:
+        case Column():
+            return change(expression)
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(map_columns(argument, change) for argument in arguments))
+    return expression
 
 
 def _unguarded(expression: Expression) -> Expression:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from adomnia.explaining.balances import say_account
 from adomnia.session.batch import Batch
+from adomnia.work import spend
 
 if TYPE_CHECKING:
     from adomnia.ledger import Ledger
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.policies import Terms
     from adomnia.privacy.filters import Filter
+
+_CHARACTERS_OF_A_STEP = 500  # of a question that was kept, to be read
 
 
 @dataclass(frozen=True)
@@ -49,5 +52,6 @@ def list_pasts(ledger: Ledger, analyst: str, after: str | None, limit: int) -> l
 
 
 def _read_past(receipt: Receipt) -> Past:
+    spend(1 + len(receipt.asked) // _CHARACTERS_OF_A_STEP)
     batch = Batch.from_text(receipt.asked)
     return Past(receipt.request_id, tuple(each.text for each in batch.questions), batch.version, receipt)

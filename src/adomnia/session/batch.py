@@ -12,8 +12,9 @@ from adomnia.errors import Refusal
 from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
+from adomnia.pricing.effort import check_effort
 from adomnia.pricing.parts import identify
-from adomnia.pricing.payment import check_confidence, price_batch
+from adomnia.pricing.payment import check_confidence, check_rows, price_batch
 from adomnia.pricing.precision import RowsNeeded
 from adomnia.pricing.questions import Payment, Priced, Question
 from adomnia.pricing.weights import weigh_outputs
@@ -113,6 +114,8 @@ def plan_text(question: Question, catalog: Catalog, confidence: float) -> Plan |
     """The plan of a question; nothing is read."""
     check_text(question)
     check_confidence(confidence)
+    check_effort(question.effort)
+    check_rows(question.rows)
     if not isinstance(question.interval, bool):
         raise TypeError(f"Question interval must be True or False, got {question.interval!r}.")
     finds = question.delta is not None

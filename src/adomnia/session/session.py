@@ -28,11 +28,13 @@ from adomnia.session.public import read_public_columns
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
 from adomnia.session.table import PrivateTable, open_table
+from adomnia.work import allow, limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from adomnia.catalog.model import Analyst, Catalog, Policy
+    from adomnia.explaining.tree import Node
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
@@ -58,11 +60,12 @@ class LocalSession(Session):
     ) -> Answer:
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
-        question = Question(text, **payment)
-        plan = plan_text(question, self._curator.catalog, confidence)
-        if isinstance(plan, PublicRows):
-            return self._read_public(plan, confidence)
-        return self._answer_batch(self._build_batch((question,), confidence, replay=replay), [plan], request_id)[0]
+        with limit():
+            question = Question(text, **payment)
+            plan = plan_text(question, self._curator.catalog, confidence)
+            if isinstance(plan, PublicRows):
+                return self._read_public(plan, confidence)
+            return self._answer_batch(self._build_batch((question,), confidence, replay=replay), [plan], request_id)[0]
 
     def batch(
         self,
@@ -72,8 +75,9 @@ class LocalSession(Session):
         request_id: str | None = None,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
-        batch = self._build_batch(questions, confidence, payment)
-        return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id)
+        with limit():
+            batch = self._build_batch(questions, confidence, payment)
+            return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id)
 
     def price(
         self,
@@ -83,25 +87,20 @@ class LocalSession(Session):
         together: bool = False,
         **payment: Unpack[Payment],
     ) -> Quote:
-        if isinstance(text, str):
-            batch = self._build_batch((Question(text, **payment),), confidence)
-        else:
-            batch = self._build_batch(text, confidence, payment)
-        quote = quote_questions(self._price_now(batch), confidence, together, payment.get("rows"))
-        return self._with_warnings(quote)
+        with limit():
+            if isinstance(text, str):
+                batch = self._build_batch((Question(text, **payment),), confidence)
+            else:
+                batch = self._build_batch(text, confidence, payment)
+            quote = quote_questions(self._price_now(batch), confidence, together, payment.get("rows"))
+            return self._with_warnings(quote)
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         question = Question(without_explain(text), **payment)
-        plan = plan_text(question, self._curator.catalog, confidence)
-        if isinstance(plan, PublicRows):
-            tree = explain(plan)
-        elif question.names_no_price and not sets_price(self._policy):
-            tree = explain(plan_without_price(question, plan, self._curator.catalog))
-        else:
-            (priced,) = self._price_now(self._build_batch((question,), confidence))
-            quote = self._with_warnings(quote_questions([priced], confidence, False, question.rows))
-            tree = explain(without_effort(priced.plan), quote)
-        return build_explanation(tree, confidence, self._curator.ledger.left(self.analyst))
+        with limit():
+            return build_explanation(
+                self._explain_question(question, confidence), confidence, self._curator.ledger.left(self.analyst)
+            )
 
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
@@ -139,6 +138,16 @@ class LocalSession(Session):
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
+
+    def _explain_question(self, question: Question, confidence: float) -> Node:
+        plan = plan_text(question, self._curator.catalog, confidence)
+        if isinstance(plan, PublicRows):
+            return explain(plan)
+        if question.names_no_price and not sets_price(self._policy):
+            return explain(plan_without_price(question, plan, self._curator.catalog))
+        (priced,) = self._price_now(self._build_batch((question,), confidence))
+        quote = self._with_warnings(quote_questions([priced], confidence, False, question.rows))
+        return explain(without_effort(priced.plan), quote)
 
     def _read_public(self, plan: PublicRows, confidence: float) -> Answer:
         """Public rows: nothing is reserved, and no private table is read."""
@@ -212,7 +221,8 @@ class LocalSession(Session):
                 paid = self._pay(wanted, priced)
                 outcome = self._measure(paid) if isinstance(paid, Reservation) else _replay(priced, paid)
         left = outcome.left or self._curator.ledger.left(self.analyst)
-        return build_answers(replace(outcome, left=left), batch.confidence)
+        with allow():  # it is paid for
+            return build_answers(replace(outcome, left=left), batch.confidence)
 
     def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""

@@ -17,6 +17,7 @@ from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.findings import explain_need
 from adomnia.privacy.aggregates import People, values_of
 from adomnia.privacy.events import Pure
+from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.relations import is_public
 from adomnia.sql.reading.parse import parse
@@ -33,11 +34,13 @@ from adomnia.sql.values.scope import check_parts, strip_brackets
 from adomnia.sql.values.terms import Values
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
+from adomnia.work import spend
 
 _DIGITS = re.compile("[0-9]{1,18}")
 MOST_OUTPUTS = 100
 MOST_NUMBERS = 4 * 10**6
 MOST_COMPUTED = 10**8
+_STEPS_OF_A_MEASUREMENT = 25
 _LONGEST_STEM = 55
 _CALLED = (exp.Floor, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.DayOfWeek)
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
@@ -86,13 +89,18 @@ def plan_question(
         raise refusal("not_an_aggregate", select, why, fix, "The question")
     _refuse_large(select, plan)
     # What several measurements look at is computed once.
-    measured = [measure.query for statistic in plan.statistics for measure in next(statistic.steps(Pure(1)))]
-    looked_at = (query.aggregate for query in measured)
-    values = dict.fromkeys(value for each in looked_at for value in values_of(each))
+    values = dict.fromkeys(value for statistic in plan.statistics for value in _list_values(statistic))
     refuse_slow(select, block.weight, values)
     for key in buckets:  # a text is compared with each of a list
         refuse_slow(select, block.weight * (len(key.cells) if isinstance(key.among, tuple) else 1), [key.value])
     return plan
+
+
+def _list_values(statistic: Statistic) -> Iterator[Expression]:
+    """What the measurements of a statistic look at."""
+    for measure in next(statistic.steps(Pure(1))):
+        spend(_STEPS_OF_A_MEASUREMENT)
+        yield from values_of(measure.query.aggregate)
 
 
 def count_numbers(plan: Plan) -> int:

@@ -29,6 +29,7 @@ _PROFILE, _REST = Fraction(1, 10), Fraction(9, 10)  # of the price: for the leng
 _UNSEEN = 0.05  # how often noise alone may make a level of the profile look inhabited
 _SURELY = 0.95  # how surely a profile shows most people
 _SPREAD = 3.0  # what a vector loses in all its cells when it loses one unit of length
+_LARGEST_SQUARE = Fraction(10**300)
 _SQUARES = 2**60  # steps of the largest sum of squares: where those of a profile are finer, they are rounded
 
 
@@ -56,7 +57,13 @@ class _Way:
     def shortens(self) -> bool:
         """Whether there is anything to gain, the integers are small enough, and noise is what is asked for."""
         small = (self.measure.query.reach or 0) in range(1, MOST_CLIPPED + 1)
-        return self.reach > 1 and small and not self.measure.by
+        return self.reach > 1 and small and not self.measure.by and self._has_squares
+
+    @property
+    def _has_squares(self) -> bool:
+        """Whether squares of lengths are numbers of a size that can be counted in."""
+        step = self.aggregate.domain.step if isinstance(self.aggregate, Total) else Fraction(1)
+        return step**2 >= 1 / _LARGEST_SQUARE and (self.reach * step) ** 2 <= _LARGEST_SQUARE
 
     @property
     def price(self) -> Concentrated:

@@ -43,7 +43,7 @@ class Correlation(OneRound):
     def queries(self) -> tuple[Query, ...]:
         return query_moments(self.query, self._moments)
 
-    @property
+    @cached_property
     def _moments(self) -> dict[str, Aggregate]:
         first, second = pair_of(self.query, self.other, "Correlation")
         squares = {

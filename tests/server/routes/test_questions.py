@@ -14,6 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from adomnia.errors import Failure
+from adomnia.session.session import LocalSession
+from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
 from kit import house
 
 DATASET, COUNT = house.DATASET, house.COUNT
@@ -27,6 +29,50 @@ def error(response):
 
 def code(response):
     return response.status_code, error(response)["code"]
+
+
+@contextmanager
+def endless_prices(monkeypatch):
+    """A session whose prices take steps until somebody ends it; yields when one began, and how it ended."""
+    began, ended = threading.Event(), []
+
+    def price(*_arguments, **_named):
+        began.set()
+        try:
+            for _ in range(3000):
+                spend(1)
+                time.sleep(0.01)
+        except Abandoned as fault:
+            ended.append(type(fault))
+            raise
+        raise AssertionError("Nobody ended it.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalSession, "price", price)
+        yield began, ended
+
+
+async def ask_and_hang_up(own: house.House, path: str, body: bytes, began: threading.Event) -> list[int]:
+    """The status of the reply to a caller who is gone once the work has begun."""
+    messages, replies = [{"type": "http.request", "body": body, "more_body": False}], []
+    headers = {"host": "127.0.0.1:8000", "content-type": "application/json"}
+    headers |= {"authorization": f"Bearer {own.tokens['alice']}"}
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""}
+    scope |= {"headers": [(name.encode(), text.encode()) for name, text in headers.items()], "http_version": "1.1"}
+    scope |= {"scheme": "http", "server": ("127.0.0.1", 8000), "client": ("127.0.0.1", 1), "root_path": "", "state": {}}
+
+    async def receive():
+        if messages:
+            return messages.pop()
+        await asyncio.to_thread(began.wait, 30)
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            replies.append(message["status"])
+
+    await own.app(scope, receive, send)
+    return replies
 
 
 def spent(own: house.House, name: str = "alice") -> Fraction:
@@ -482,3 +528,28 @@ def test_a_failure_of_the_ledger_s_own_making_keeps_its_id(own_house, monkeypatc
 
     monkeypatch.setattr(session, "sql", failing)
     assert error(own_house.query("alice", request_id="mine"))["request_id"] == "other"
+
+
+def test_a_price_ends_with_the_caller_who_asked_for_it(own_house, monkeypatch):
+    body = json.dumps({"sql": COUNT, "epsilon": "1"}).encode()
+    with endless_prices(monkeypatch) as (began, ended):
+        replies = own_house.client.run(ask_and_hang_up(own_house, f"{DATASET}/price", body, began))
+    assert (replies, ended) == ([499], [Abandoned])
+    assert own_house.services.pool.running == 0
+    assert own_house.ask("alice", "POST", f"{DATASET}/price", json={"sql": COUNT, "epsilon": "1"}).status_code == 200
+
+
+def test_what_takes_too_many_steps_is_refused_and_says_so(own_house):
+    many = ", ".join(f"CORR(age + {k}, salary)" for k in range(60))
+    batch = [{"sql": f"SELECT {many} FROM people WHERE age > {k}"} for k in range(40)]
+    with limit(Work(1)):  # of the test, which is another thread
+        reply = own_house.ask("alice", "POST", f"{DATASET}/price", json={"questions": batch, "epsilon": "1"})
+    assert code(reply) == (400, "too_much_work")
+    assert f"{MOST_STEPS:,} steps" in error(reply)["why"]
+
+
+def test_an_effort_that_nobody_knows_is_refused_wherever_it_is_named(shared_house):
+    for path in ("explain", "price", "query"):
+        body = {"sql": COUNT, "effort": "AAA", **({} if path == "explain" else {"epsilon": "1"})}
+        reply = shared_house.ask("alice", "POST", f"{DATASET}/{path}", json=body)
+        assert (path, *code(reply)) == (path, 400, "bad_effort")

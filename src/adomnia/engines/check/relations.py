@@ -10,7 +10,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.check.aggregates import own_value, value
+from adomnia.engines.check.aggregates import grid, own_value, value
 from adomnia.engines.check.columns import ProvedColumn, Range, list_columns
 from adomnia.engines.check.nodes import conjuncts, integer, not_proved, only, place, require
 from adomnia.engines.check.scalars import Row
@@ -179,7 +179,9 @@ def _united(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _passed(node: exp.Expr, row: Row) -> ProvedColumn:
-    """An output over one row; what is told apart like a column repeats as often."""
+    """An output over one row: a value clamped onto a grid, or what is told apart like a column and repeats as often."""
+    if type(node) is exp.Case and type(node.args.get("default")) is exp.TryCast:
+        return ProvedColumn("number", grid(node, row))
     column = _told_apart(node, row)
     return replace(value(node, row), repeats=None if column is None else row.columns[column].repeats)
 

@@ -107,11 +107,11 @@ def render_select(relation: Relation, scalars: Scalars) -> str:
     table, conditions = render_source(relation.source, scalars)
     whose = f"{render_person(relation.source, scalars)} AS {scalars.quote(PERSON)}"
     outputs = [whose] if relation.rows_per_person else []
-    outputs += [text for output in relation.outputs for text in _outputs(output, scalars)]
+    outputs += [text for output in relation.outputs for text in render_output(output, scalars)]
     return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}"
 
 
-def _outputs(output: Selected, scalars: Scalars) -> Iterator[str]:
+def render_output(output: Selected, scalars: Scalars) -> Iterator[str]:
     """An expression, or a column in all the forms in which it is stored."""
     column = output.column
     if isinstance(column.kind, Identity) and column.kind.person:

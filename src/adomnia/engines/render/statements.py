@@ -4,13 +4,14 @@
 from adomnia.engines.contract import Statement
 from adomnia.engines.dialect import Dialect, Types
 from adomnia.engines.render.clipped import render_clipped
+from adomnia.engines.render.computed import compute_once
 from adomnia.engines.render.histograms import render_histogram
 from adomnia.engines.render.presence import presence_key, render_presence
 from adomnia.engines.render.relations import (
+    From,
     render_integers,
     render_person,
     render_select,
-    render_source,
     render_where,
 )
 from adomnia.engines.render.scalars import Scalars
@@ -33,13 +34,26 @@ def render(queries: tuple[Query, ...], dialect: Dialect) -> Statement:
     first, *others = queries
     if any(query.scan != first.scan for query in others):
         raise ValueError("Statement queries must share the rows they read and their keys, got different ones.")
-    scalars, missing = Scalars(dialect), presence_key(queries)
-    keys = [_key(key, scalars) for key in (first.keys if missing is None else first.keys[:-1])]
+    scalars = Scalars(dialect)
     if isinstance(first.aggregate, Histogram):
-        return Statement(render_histogram(first, keys, scalars), tuple(scalars.parameters))
-    if first.clip is not None:
-        text = render_clipped({query: _sum_type(query, dialect.types) for query in queries}, keys, scalars)
-        return Statement(text, tuple(scalars.parameters))
+        text = render_histogram(first, _keys(first.keys, scalars), scalars)
+    elif first.clip is not None:
+        summed = {query: _sum_type(query, dialect.types) for query in queries}
+        text = render_clipped(summed, _keys(first.keys, scalars), scalars)
+    else:
+        text = _render_plain(*compute_once(queries, scalars), scalars)
+    return Statement(text, tuple(scalars.parameters))
+
+
+def render_rows(rows: Select, dialect: Dialect) -> Statement:
+    """One statement for rows of public tables."""
+    scalars = Scalars(dialect)
+    return Statement(render_select(rows, scalars), tuple(scalars.parameters))
+
+
+def _render_plain(queries: tuple[Query, ...], source: From, scalars: Scalars) -> str:
+    missing = presence_key(queries)
+    keys = _keys(queries[0].keys if missing is None else queries[0].keys[:-1], scalars)
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
     place = 0
     for query in queries:
@@ -49,18 +63,14 @@ def render(queries: tuple[Query, ...], dialect: Dialect) -> Statement:
         else:
             outputs += [f"{column} AS m{place + entry}" for entry, column in enumerate(_columns(query, scalars))]
         place += query.columns
-    table, conditions = render_source(first.read, scalars)
-    text = f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}"
-    if keys:
-        # By their numbers: what is bound cannot be written a second time.
-        text += f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}"
-    return Statement(text, tuple(scalars.parameters))
+    table, conditions = source
+    # By their numbers: what is bound cannot be written a second time.
+    group = f" GROUP BY {', '.join(str(place + 1) for place in range(len(keys)))}" if keys else ""
+    return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}{group}"
 
 
-def render_rows(rows: Select, dialect: Dialect) -> Statement:
-    """One statement for rows of public tables."""
-    scalars = Scalars(dialect)
-    return Statement(render_select(rows, scalars), tuple(scalars.parameters))
+def _keys(keys: tuple[Key, ...], scalars: Scalars) -> list[str]:
+    return [_key(key, scalars) for key in keys]
 
 
 def _key(key: Key, scalars: Scalars) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
-from starlette.responses import Response  # noqa: TC002 - likewise
+from starlette.responses import Response
 
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.noise import SystemBits
@@ -30,6 +31,7 @@ from adomnia.wire.explanations import explanation_record
 from adomnia.wire.models import LARGEST_BODY
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
+from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
+_HUNG_UP = 499  # nobody will see it, but the log does
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
 
@@ -144,7 +147,7 @@ async def answers(
     def ask(session: Session) -> Pieces:
         return [encode_pasts(pasts_record(session.answers(after=after, limit=limit)))]
 
-    return await _ask_free(request, dataset, ask)
+    return await _ask_free(request, dataset, ask, None)
 
 
 async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
@@ -162,7 +165,7 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
     def ask(session: Session) -> Pieces:
         return encode_answer(session.answer(request_id, place, confidence=confidence), together=together)
 
-    return await _ask_free(request, dataset, ask)
+    return await _ask_free(request, dataset, ask, None)
 
 
 def reply_cache_of(request: Request) -> ReplyCache:
@@ -171,14 +174,33 @@ def reply_cache_of(request: Request) -> ReplyCache:
     return cache
 
 
-async def _ask_free(request: Request, dataset: str, ask: Callable[[Session], Pieces]) -> Response:
-    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
-    name, memory = visitor_of(request).name, services_of(request).answer_memory
+async def _ask_free(
+    request: Request, dataset: str, ask: Callable[[Session], Pieces], most_steps: int | None = MOST_STEPS
+) -> Response:
+    """Ask a session something that costs nothing and reads no data; it never waits for questions that do.
 
-    def work(curator: Curator) -> EncodedReply:
-        return encode_within(memory, lambda: ask(curator.session(name)))
+    It is given up when the caller hangs up. Without a number of steps, it is as large as what was paid for before.
+    """
+    name, memory, work = visitor_of(request).name, services_of(request).answer_memory, Work(most_steps)
 
-    return PiecewiseResponse(await read_dataset(request, dataset, work))
+    def ask_counted(curator: Curator) -> EncodedReply:
+        with limit(work):
+            spend(0)  # nobody may have waited for its turn
+            return encode_within(memory, lambda: ask(curator.session(name)))
+
+    watch = asyncio.create_task(_abandon_with_caller(request, work))
+    try:
+        return PiecewiseResponse(await read_dataset(request, dataset, ask_counted))
+    except Abandoned:
+        return Response(status_code=_HUNG_UP)
+    finally:
+        watch.cancel()
+
+
+async def _abandon_with_caller(request: Request, work: Work) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    work.abandon()
 
 
 def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:

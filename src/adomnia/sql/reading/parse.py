@@ -19,11 +19,13 @@ from adomnia.sql.reading.parser_log import silence_parser
 from adomnia.sql.reading.refusals import WRITTEN, Position, refusal, shorten
 from adomnia.sql.reading.spellings import spell_out_quantiles
 from adomnia.sql.values.functions import NAMES
+from adomnia.work import spend
 
 MOST_CHARACTERS = 65_536
 MOST_PIECES = 6_000
 MOST_BRACKETS = 64
 MOST_LEVELS = 64
+_STEPS_OF_A_PIECE = 3
 _MOST_JOINS = 8
 _MOST_TYPED_BRACKETS = 3
 
@@ -123,6 +125,7 @@ def _check_characters(text: str) -> None:
 
 def _check_pieces(text: str) -> None:
     """Refuse too many words and signs, and what is not closed; a text, quoted name or comment counts as one."""
+    number = 0
     for number, piece in enumerate(_PIECES.finditer(text)):
         found, start = piece.group(), piece.start()
         if number >= MOST_PIECES:
@@ -134,6 +137,7 @@ def _check_pieces(text: str) -> None:
         if found.startswith("$") and found.endswith("$") and len(found) > 1:
             what, fix = "A text between dollar signs", "write the text between single quotes"
             raise Refusal(what, "is not read here", fix, _position(text, start), code="syntax_not_allowed")
+    spend(_STEPS_OF_A_PIECE * number)
 
 
 def _tokenize(text: str) -> list[Token]:

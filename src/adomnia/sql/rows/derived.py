@@ -4,12 +4,12 @@ A projection is not a step of its own: `SELECT a + b AS c` is replaced by the ex
 computed earlier only before a LEFT JOIN, before a join is joined again, and before UNION ALL.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from adomnia.privacy.expressions import Call, Column, Expression
+from adomnia.privacy.expressions import Column, Expression, map_columns
 from adomnia.privacy.kinds import Boolean, Identity
 from adomnia.privacy.relations import (
     Join,
@@ -151,7 +151,7 @@ def label_of(relation: Relation) -> str:
 
 def qualify(expression: Expression, label: str) -> Expression:
     """Qualify the columns of an expression with the label of a side of a join."""
-    return _map_columns(expression, lambda column: replace(column, source=label))
+    return map_columns(expression, lambda column: replace(column, source=label))
 
 
 def refuse_missing(node: exp.Expr, meaning: Expression) -> None:
@@ -162,16 +162,7 @@ def refuse_missing(node: exp.Expr, meaning: Expression) -> None:
 
 
 def _mark_optional(expression: Expression) -> Expression:
-    return _map_columns(expression, lambda column: replace(column, optional=True))
-
-
-def _map_columns(expression: Expression, move: Callable[[Column], Column]) -> Expression:
-    match expression:
-        case Column():
-            return move(expression)
-        case Call(arguments=arguments):
-            return replace(expression, arguments=tuple(_map_columns(argument, move) for argument in arguments))
-    return expression
+    return map_columns(expression, lambda column: replace(column, optional=True))
 
 
 def _is_kept(meaning: Expression) -> bool:

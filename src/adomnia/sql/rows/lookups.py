@@ -117,7 +117,8 @@ def refusal_of_public_subquery(node: exp.Expr, what: str) -> Refusal:
 
 def subqueries(select: exp.Select) -> Iterator[exp.Expr]:
     """The subqueries of a SELECT's own expressions, outermost first."""
-    parts = [*select.expressions, select.args.get("where")]
+    group = select.args.get("group")
+    parts = [*select.expressions, select.args.get("where"), *(group.expressions if group is not None else ())]
     for part in parts:
         for node in part.find_all(exp.In, exp.Exists, exp.Subquery) if part is not None else ():
             inside = isinstance(node, exp.Subquery) and (node.arg_key == "query" or isinstance(node.parent, exp.Exists))

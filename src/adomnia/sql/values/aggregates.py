@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 
 from sqlglot import exp
 
 from adomnia.plans.formulas import Formula
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Rows
-from adomnia.privacy.expressions import Column, Expression, Literal
-from adomnia.privacy.kinds import Identity
+from adomnia.privacy.expressions import Column, Expression, Literal, text
+from adomnia.privacy.kinds import LONGEST_TEXT, Identity, Text
 from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.values.functions import build
 from adomnia.sql.values.groups import PEOPLE, Groups, refusal_of_id
 from adomnia.sql.values.moments import correlation, covariance, variance
 from adomnia.sql.values.quantiles import extreme, median, quantile
@@ -19,6 +21,8 @@ from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.sum import Sum
+
+_BETWEEN = "|/;~"  # signs that may tell where one category ends and the next begins
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,23 @@ def _distinct_aggregate(groups: Groups, node: exp.Distinct) -> Aggregate:
         case [Column(kind=Identity(person=True), optional=optional) as column] if len(node.expressions) == 1:
             return People(column if optional else None)
     values = [read_expression(part, groups.scope) for part in node.expressions]
-    if len(values) != 1:
-        fix = "count the values of one expression, such as CONCAT(sex, city)"
-        raise refusal("aggregate_not_allowed", node, "takes one expression", fix, "COUNT(DISTINCT ...)")
-    if isinstance(values[0].kind, Identity):
+    if any(isinstance(value.kind, Identity) for value in values):
         raise refusal("aggregate_not_allowed", node, "counts ids of no people", PEOPLE, "COUNT(DISTINCT ...)")
-    return DistinctValues(values[0])
+    return DistinctValues(values[0] if len(values) == 1 else _combination(node, values))
+
+
+def _combination(node: exp.Distinct, values: list[Expression]) -> Expression:
+    """Several categories as one text, which tells all their combinations apart; NULL where one of them is."""
+    declared = [value.kind.values for value in values if isinstance(value.kind, Text) and isinstance(value, Column)]
+    listed = [each for each in declared if each is not None]
+    between = next((sign for sign in _BETWEEN if not any(sign in text for each in listed for text in each)), None)
+    longest = sum(1 + max(map(len, each)) for each in listed)
+    if len(listed) < len(values) or between is None or longest > LONGEST_TEXT:
+        why, fix = "takes one expression, or several categories with declared values", "count one of them at a time"
+        raise refusal("aggregate_not_allowed", node, why, fix, "COUNT(DISTINCT ...)")
+    parts = (part for value in values for part in (text(between), value))
+    _, *spelled = parts
+    return reduce(lambda left, right: build(node, "||", left, right), spelled)
 
 
 def _is_optional(value: Expression) -> bool:

@@ -12,9 +12,11 @@ from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, call, nu
 from adomnia.privacy.kinds import Day, Identity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.conditions import apply, chain, fold, size
+from adomnia.work import spend
 
 MOST_NODES = 10_000
 MOST_NESTED = 2_000  # of what is not a chain: engines take their time over it
+_NODES_OF_A_STEP = 32
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_DIGITS = 15
@@ -47,7 +49,9 @@ def build(node: exp.Expr, function: str, *arguments: Expression) -> Expression:
 
 def check_size(node: exp.Expr, value: Expression, most: int = MOST_NODES) -> Expression:
     """Return a value, or refuse it if it is too long when written out: some functions repeat an argument."""
-    if size(value) > most:
+    length = size(value)
+    spend(1 + length // _NODES_OF_A_STEP)
+    if length > most:
         raise refusal("too_complex", node, "becomes too long when it is written out", "take it apart")
     return value
 

@@ -15,7 +15,7 @@ from adomnia.privacy.relations import Relation
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.buckets import find_bucket
 from adomnia.sql.values.scalars import read_expression
-from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
+from adomnia.sql.values.scope import Scope, check_parts, own_nodes, strip_brackets
 
 _NAMED_TO_CHOOSE_IN = 400  # groups that are found, where each takes a choice of values
 _DECLARED = "group by a category, a boolean, or a number or date with declared bounds"
@@ -65,13 +65,13 @@ def resolve_key(node: exp.Expr, select: exp.Select, scope: Scope) -> exp.Expr:
 
 
 def _read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | None) -> Key:
-    if node.find(exp.Query):
-        raise refusal("needs_key_domain", node, "has no declared values", _DECLARED)
-    meanings = [scope.column(column) for column in node.find_all(exp.Column)]
+    own = list(own_nodes(node, scope))
+    meanings = [scope.column(each) for each in own if isinstance(each, exp.Column)]
     columns = {column for meaning in meanings for column in columns_of(meaning)}
     if any(isinstance(column.kind, Identity) and column.kind.person for column in columns):
         raise refusal("group_by_privacy_unit", node, "makes a group of every person", "group by a declared category")
     written = read_expression(node, scope)
+    columns |= {column for each in own if id(each) in scope.given for column in columns_of(scope.given[id(each)])}
     match written:
         case Column(kind=Boolean() | Text(values=tuple())):
             return written

@@ -75,8 +75,10 @@ def domain_of(node: exp.Expr, value: Expression) -> Numbers:
         step = abs(kind.lower) or 1 if kind.lower == kind.upper else None
         return Numbers.bounded(kind.lower, kind.upper, step)
     except ValueError:
-        why = "can be too large to add up exactly"
-        raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None
+        large = max(-kind.lower, kind.upper) > 1
+        why = f"can be too {'large' if large else 'small'} to add up exactly"
+        fix = f"multiply by {'smaller' if large else 'larger'} constants"
+        raise refusal("scale_out_of_range", node, why, fix) from None
 
 
 def refusal_of_id(node: exp.Expr) -> Refusal:

@@ -15,6 +15,7 @@ from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
 from adomnia.plans.formulas import DATE, Formula, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import key_cells
 from adomnia.privacy.kinds import Day
@@ -30,6 +31,7 @@ from adomnia.statistics.quantile import Quantile
 
 MOST_SHARES = 100
 MOST_CHOICES = 4_000
+_LARGEST_VALUE = 2**61  # in steps
 
 
 def quantile(groups: Groups, node: exp.Expr) -> Statistic | Formula:
@@ -116,11 +118,18 @@ def _query(groups: Groups, node: exp.Expr, name: str, share: Fraction, value: Ex
     # An extreme has its interval from the rank that it is chosen at, and pays nothing for it.
     bought = groups.interval or not 0 < share < 1
     confidence = Fraction(str(groups.confidence)) if bought else Fraction(0)
-    aggregate = Histogram(value, domain_of(node.this, value), (share,), confidence)
+    aggregate = Histogram(value, _tell_apart(domain_of(node.this, value)), (share,), confidence)
     if aggregate.values > MOST_VALUES:
         why = f"can take over {MOST_VALUES:,} values, too many to choose from"
         raise refusal("scale_out_of_range", node.this, why, "divide by a constant, or bound it with CLAMP", name)
     return groups.query(aggregate)
+
+
+def _tell_apart(domain: Numbers) -> Numbers:
+    """The same bounds in steps that an engine can count to; bounds that hardly differ are one value."""
+    if domain.magnitude < _LARGEST_VALUE:
+        return domain
+    return Numbers(domain.lower, domain.upper, min(abs(domain.lower), abs(domain.upper)))
 
 
 def _share(node: exp.Expr, written: exp.Expr | None) -> Fraction:

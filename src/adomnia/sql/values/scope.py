@@ -95,6 +95,11 @@ def items_of_in(node: exp.In) -> list[exp.Expr]:
     return found
 
 
+def own_nodes(node: exp.Expr, scope: Scope) -> Iterator[exp.Expr]:
+    """The node and all below it, down to those whose meaning is known already."""
+    return node.walk(prune=lambda each: id(each) in scope.given)
+
+
 def strip_brackets(node: exp.Expr) -> exp.Expr:
     """Remove the brackets around a node; those of a subquery stay."""
     while type(node) is exp.Paren:

@@ -17,9 +17,10 @@ from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Identity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.aggregates import AGGREGATES, read_aggregate
+from adomnia.sql.values.functions import NAMES
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.scalars import read_expression, read_number
-from adomnia.sql.values.scope import check_parts, strip_brackets
+from adomnia.sql.values.scope import check_parts, own_nodes, strip_brackets
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 
@@ -92,7 +93,10 @@ class Values:
     def _find_key(self, node: exp.Expr) -> Bucket | None:
         """The key by an expression that a node stands for, if there is one."""
         buckets = [key for key in self.groups.keys if isinstance(key, Bucket)]
-        if not buckets or node.find(exp.AggFunc, exp.Query) or not node.find(exp.Column):
+        known = self.groups.scope.given
+        own = list(own_nodes(node, self.groups.scope))
+        computes = any(isinstance(each, exp.AggFunc | exp.Query) and id(each) not in known for each in own)
+        if not buckets or computes or not any(isinstance(each, exp.Column) or id(each) in known for each in own):
             return None
         if isinstance(node, exp.Column) and not self.groups.scope.knows(node):
             return None
@@ -133,11 +137,24 @@ def _refusal_of_date(node: exp.Expr) -> Refusal:
 
 
 def _refusal_of_value(node: exp.Expr) -> Refusal:
+    scalar = isinstance(node, exp.Case | exp.If | exp.Cast | exp.Predicate | exp.Connector | exp.Not)
+    if scalar or (isinstance(node, exp.Anonymous) and str(node.this).upper() in NAMES):
+        return _refusal_of_scalar(node)
     if isinstance(node, exp.Func | exp.Query | exp.Window | exp.Filter | exp.IgnoreNulls | exp.Binary):
         return refusal_of_node(node)
     constant = isinstance(node, exp.Literal | exp.Boolean | exp.Null)
     why = "is neither a number nor an aggregate" if constant else "would show values of single rows"
     return refusal("not_an_aggregate", node, why, "use COUNT, SUM or AVG")
+
+
+def _refusal_of_scalar(node: exp.Expr) -> Refusal:
+    """Of a function of single rows where a number of a group is wanted."""
+    what = "CASE" if isinstance(node, exp.Case) else None
+    if node.find(exp.AggFunc):
+        fix = "use +, -, *, / or ROUND, and compute the rest from the answer, which costs nothing"
+        return refusal("function_not_allowed", node, "is not computed with answers", fix, what)
+    fix = "use COUNT, SUM or AVG of it, or group by it"
+    return refusal("not_an_aggregate", node, "would show values of single rows", fix, what)
 
 
 def _combine(node: exp.Expr, left: Term, right: Term) -> Term:

@@ -1,0 +1,169 @@
+# ruff: noqa: S608 - SQL is what this module writes; names are quoted, text is bound
+"""Values that aggregates repeat are computed once: in a SELECT inside, and around it one that puts them on their grids.
+
+Written out instead, the six sums of one correlation repeat their values dozens of times, and to read such a statement
+takes longer than to run it. The outermost SELECT adds up columns with names of ours.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from adomnia.engines.contract import PERSON, grid_name
+from adomnia.engines.render.presence import presence_key
+from adomnia.engines.render.relations import From, render_output, render_person, render_source
+from adomnia.engines.render.scalars import Scalars, may_be_nan
+from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Total, values_of
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column, Expression, columns_of, map_columns
+from adomnia.privacy.keys import Bucket, Key
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Select, Selected
+from adomnia.privacy.vectors import Variable, Vector
+
+COMPUTED = "computed"  # the name of the SELECT that is added up
+
+_Grid: TypeAlias = tuple[Expression, Numbers]
+
+
+def compute_once(queries: tuple[Query, ...], scalars: Scalars) -> tuple[tuple[Query, ...], From]:
+    """The queries over what stands behind FROM: their own rows, or a SELECT that computes what they repeat."""
+    grids = _list_repeated(queries)
+    if not grids or presence_key(queries) is not None or any(map(_names_person, queries)):
+        return queries, render_source(queries[0].read, scalars)
+    inside = _Inside(queries, grids)
+    return inside.queries, (inside.render(scalars), [])
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """SELECTs with the values and the grids that are repeated, and all columns that are needed beside them."""
+
+    asked: tuple[Query, ...]
+    grids: tuple[_Grid, ...]
+
+    @cached_property
+    def computed(self) -> dict[_Grid, Column]:
+        return {
+            (value, domain): Column(f"v{place}", Quantity(domain.lower, domain.upper), domain)
+            for place, (value, domain) in enumerate(self.grids)
+        }
+
+    @cached_property
+    def counted(self) -> dict[Expression, Column]:
+        """By value: its grid is there where the value is."""
+        return {value: column for (value, _), column in self.computed.items()}
+
+    @cached_property
+    def passed(self) -> dict[Column, Selected]:
+        """The columns that stand outside of what is computed."""
+        needed = dict.fromkeys(column for query in self.asked for each in self._left(query) for column in each)
+        return {column: Selected(f"c{place}", column) for place, column in enumerate(needed)}
+
+    @cached_property
+    def queries(self) -> tuple[Query, ...]:
+        """The same queries over the columns of the SELECT."""
+        keys = tuple(self._key(key) for key in self.asked[0].keys)
+        return tuple(
+            replace(query, relation=self.rows, keys=keys, aggregate=self._aggregate(query.aggregate))
+            for query in self.asked
+        )
+
+    @cached_property
+    def values(self) -> dict[Expression, Selected]:
+        """Each value once, however many grids it is put on."""
+        distinct = dict.fromkeys(value for value, _ in self.grids)
+        return {value: Selected(f"w{place}", value, stored=False) for place, value in enumerate(distinct)}
+
+    @cached_property
+    def rows(self) -> Select:
+        """The SELECT of the values."""
+        return Select(self.asked[0].read, (*self.passed.values(), *self.values.values()))
+
+    def render(self, scalars: Scalars) -> str:
+        """The SELECT of the grids."""
+        outputs = [f"{render_person(self.rows, scalars)} AS {scalars.quote(PERSON)}"]
+        outputs += [
+            text for each in self.passed.values() for text in render_output(replace(each, value=each.column), scalars)
+        ]
+        outputs += [
+            f"{scalars.grid(self.values[value].column, domain)} AS {scalars.quote(grid_name(own))}"
+            for (value, domain), own in self.computed.items()
+        ]
+        table, _ = render_source(self.rows, scalars)
+        return f"(SELECT {', '.join(outputs)} FROM {table}) AS {scalars.quote(COMPUTED)}"
+
+    def _left(self, query: Query) -> Iterator[frozenset[Column]]:
+        """The columns of everything but what is computed."""
+        yield from (columns_of(key.value) if isinstance(key, Bucket) else frozenset({key}) for key in query.keys)
+        match query.aggregate:
+            case Total(value=value, domain=domain):
+                yield frozenset() if (value, domain) in self.computed else columns_of(value)
+            case Vector(variables=variables):
+                yield from (columns_of(each.value) for each in variables if _grid_of(each) not in self.computed)
+            case NonNull(value=value) if value in self.counted:
+                pass
+            case aggregate:
+                yield from map(columns_of, values_of(aggregate))
+
+    def _key(self, key: Key) -> Key:
+        return replace(key, value=self._outside(key.value)) if isinstance(key, Bucket) else self.passed[key].column
+
+    def _aggregate(self, aggregate: Aggregate) -> Aggregate:
+        match aggregate:
+            case Total(value=value, domain=domain):
+                return replace(aggregate, value=self._grid((value, domain)))
+            case Vector(variables=variables):
+                changed = tuple(replace(each, value=self._grid(_grid_of(each))) for each in variables)
+                return replace(aggregate, variables=changed)
+            case NonNull(value=value):
+                return NonNull(self.counted.get(value) or self._outside(value))
+            case DistinctValues(value=value):
+                return DistinctValues(self._outside(value))
+        return aggregate
+
+    def _grid(self, grid: _Grid) -> Expression:
+        return self.computed.get(grid) or self._outside(grid[0])
+
+    def _outside(self, value: Expression) -> Expression:
+        return map_columns(value, lambda column: self.passed[column].column)
+
+
+def _list_repeated(queries: tuple[Query, ...]) -> tuple[_Grid, ...]:
+    """The grids that have to be computed and would be written more than once, in their order."""
+    grids = dict.fromkeys(grid for query in queries for grid in _grids(query.aggregate))
+    looked_at = Counter(value for query in queries for value in _looks(query.aggregate))
+    return tuple(grid for grid in grids if looked_at[grid[0]] > 1 and _is_computed(*grid))
+
+
+def _looks(aggregate: Aggregate) -> tuple[Expression, ...]:
+    """What an aggregate writes, as often as that: a sum counts what it has a centre for, a vector has many terms."""
+    often = isinstance(aggregate, Vector) or (isinstance(aggregate, Total) and aggregate.centre != 0)
+    return values_of(aggregate) * (2 if often else 1)
+
+
+def _grids(aggregate: Aggregate) -> tuple[_Grid, ...]:
+    match aggregate:
+        case Total(value=value, domain=domain):
+            return ((value, domain),)
+        case Vector(variables=variables):
+            return tuple(map(_grid_of, variables))
+    return ()
+
+
+def _grid_of(variable: Variable) -> _Grid:
+    return variable.value, variable.domain
+
+
+def _is_computed(value: Expression, domain: Numbers) -> bool:
+    """Whether a grid is not stored. NaN is left where it is: a grid has none of it, and what counts it may."""
+    stored = isinstance(value, Column) and value.domain == domain
+    return not stored and not may_be_nan(value)
+
+
+def _names_person(query: Query) -> bool:
+    """Whether a query names a person of its own, who need not be the one of the row."""
+    return isinstance(query.aggregate, People) and query.aggregate.person is not None
