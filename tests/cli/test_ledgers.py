@@ -66,7 +66,7 @@ def test_what_is_no_ledger_is_refused(hospital, typed):
     stored(hospital).write_bytes(b"not a database" * 100)
     stored(hospital).with_name("ledger.sqlite.anchor").write_text(f"{0:020d} {'0' * 64}\n")
     code, printed, complained = typed("ledger", "verify", hospital)
-    assert (code, printed) == (2, "")
+    assert (code, printed) == (3, "")
     assert "is not a database" in complained
 
 
@@ -176,5 +176,5 @@ def test_a_copy_is_sound_and_replaces_nothing(asked, typed, tmp_path):
     assert code == 2
     assert "exists already" in complained
     code, _, complained = typed("ledger", "backup", asked, tmp_path / "nowhere" / "monday.sqlite")
-    assert code == 2
+    assert code == 3
     assert "cannot be opened or created" in complained

@@ -17,7 +17,7 @@ from unittest.mock import patch
 import pytest
 
 import adomnia
-from adomnia import Failure, Question, Refusal
+from adomnia import Failure, Question, Refusal, Unavailable
 from adomnia.client.session import RemoteSession
 from adomnia.pricing.quotes import Quote
 from adomnia.privacy.amounts import EPSILON_UNIT
@@ -505,6 +505,6 @@ def test_a_dataset_of_another_name_is_not_there(pairs):
 
 def test_nothing_is_reached_where_nobody_listens(monkeypatch):
     monkeypatch.setattr("adomnia.client.connection.sleep", lambda _: None)
-    with pytest.raises(Refusal) as raised:
+    with pytest.raises(Unavailable) as raised:
         adomnia.connect(f"http://{HOST}:{free_port()}", "ao_token")
     assert raised.value.code == "unreachable"

@@ -375,3 +375,15 @@ def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(tmp_path)
     assert (tmp_path / "ledger.db.lock").stat().st_mode & 0o777 == 0o600
     with opened(":memory:") as ledger, ledger.lock_dataset(), ledger.lock_dataset():
         pass
+
+
+def test_a_lock_that_cannot_be_made_is_trouble_of_the_ledger(tmp_path, monkeypatch):
+    with opened(tmp_path / "ledger.db") as ledger:
+
+        def full(*_):
+            raise OSError(28, "No space left on device", "/secret/ledger.db.lock")
+
+        monkeypatch.setattr(os, "open", full)
+        with pytest.raises(Unavailable, match="has no room left on its disk"), ledger.lock("question"):
+            pass
+        monkeypatch.undo()
