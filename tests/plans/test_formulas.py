@@ -327,3 +327,14 @@ def test_a_mean_by_hand_covers_as_often_as_it_says(told):
             assert least_coverage(hits, DRAWS) >= 0.95
         elif other == 300:
             assert least_coverage(hits, DRAWS) < 0.95
+
+
+def test_noise_that_two_statistics_share_is_one_noise_however_each_has_rounded_it():
+    """A sum and a count under high effort: both hold the same noisy count, each in units of its own making."""
+    parts = measured(10_240, 2048)
+    counts = [Measured(parts.values // 1024, DiscreteLaplace(Fraction(2)), (parts, None)) for _ in range(2)]
+    summed = linear(((measured(0, 2), Fraction(1)), (counts[0], Fraction(30))), "")
+    estimates = {A: summed, B: in_steps(counts[1], Fraction(1), "")}
+    reach = reach_of(((measured(0, 2), Fraction(1)), (counts[0], Fraction(60))), 0.95, 1)
+    assert width(of("+", A, of("*", Fraction(30), B)), estimates) == pytest.approx(2 * float(reach), abs=2)
+    assert width(of("-", A, of("*", Fraction(30), B)), estimates) < 20

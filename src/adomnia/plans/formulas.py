@@ -7,7 +7,7 @@ ends. The confidence that is left open is divided evenly over the pieces (Bonfer
 they share noise.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias, Union
@@ -123,10 +123,10 @@ def _known(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Interval |
 
 @dataclass(frozen=True)
 class _Line:
-    """A constant, and noisy integers times constants, each by whose it is."""
+    """A constant, and noisy integers times constants, each by the key of its noise."""
 
     constant: Fraction
-    parts: dict[int, tuple[Measured, Fraction]]
+    parts: dict[Hashable, tuple[Measured, Fraction]]
 
     @property
     def is_tame(self) -> bool:
@@ -152,7 +152,7 @@ def _line(term: Term, estimates: Mapping[Statistic, Estimate]) -> _Line | None:
         return _Line(term, {})
     if not isinstance(term, Formula):
         parts = estimates[term].parts
-        return _Line(Fraction(0), {id(part[0]): part for part in parts}) if parts else None
+        return _Line(Fraction(0), {part[0].key: part for part in parts}) if parts else None
     lines = [_line(part, estimates) for part in term.terms]
     line = None if None in lines or term.function not in _LINES else _LINES[term.function](*lines)
     return line if line is not None and line.is_tame else None

@@ -49,7 +49,8 @@ class ValueColumn:
             lower, upper = whole.interval(confidence, together)
             return lower.ravel()[places], upper.ravel()[places]
 
-        return replace(self, estimate=replace(whole, values=whole.values.ravel()[places], interval=interval, parts=()))
+        values = whole.values.ravel()[places]
+        return replace(self, estimate=replace(whole, values=values, interval=interval, parts=(), derivation=None))
 
 
 def build_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:
