@@ -13,7 +13,8 @@ from scipy.stats import beta
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
-from adomnia.plans.formulas import Formula, count_nodes, estimate_term, is_linear, noisy_values, statistics_of
+from adomnia.plans.formulas import Formula, count_nodes, is_linear, noisy_values, statistics_of
+from adomnia.plans.intervals import estimate_term
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear, reach_of
@@ -302,8 +303,10 @@ def test_pieces_whose_law_is_known_are_the_corners_of_a_box():
     assert estimate_term(of("round", ratio, Fraction(9)), estimates).interval(0.95, 1) == tuple(
         pytest.approx(end, abs=1e-8) for end in alone
     )
-    assert "each within its interval" in estimate_term(of("*", ratio, A), estimates).method
-    assert "each within its interval" in estimate_term(of("/", of("+", A, Fraction(1)), B), estimates).method
+    unknown = {A: estimates[A], B: replace(estimates[B], parts=())}  # nothing but its interval is known
+    assert "each within its interval" in estimate_term(of("*", ratio, A), unknown).method
+    assert "each within its interval" in estimate_term(of("/", of("+", A, Fraction(1)), B), unknown).method
+    assert "law of their noise" in estimate_term(of("*", ratio, A), estimates).method
 
 
 def test_constants_beyond_what_doubles_can_follow_are_boxed():

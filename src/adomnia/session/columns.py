@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 from adomnia.plans.finish import find_estimates, find_table
-from adomnia.plans.formulas import estimate_term
+from adomnia.plans.intervals import estimate_term
 from adomnia.privacy.keys import Key, key_values
 
 if TYPE_CHECKING:
