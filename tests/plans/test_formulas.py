@@ -260,6 +260,12 @@ def test_a_sum_of_two_noisy_numbers_has_the_interval_of_their_noise_together():
     assert "law of their noise" in estimate_term(source, estimates).method
 
 
+def test_a_product_of_two_noisy_numbers_is_nearly_their_noise_times_each_other():
+    one, other = measured(40_000, 40), measured(3_000, 3)
+    reach = reach_of(((one, Fraction(3_000, 4)), (other, Fraction(10_000))), 1 - 0.05 * 0.95, 1)
+    assert width(of("*", A, B), additive(one, other)) == pytest.approx(2 * float(reach), rel=0.01)
+
+
 def test_what_cancels_out_has_no_noise_of_its_own():
     estimates = additive(measured(400, 40), measured(7, 3))
     assert width(of("-", of("+", A, B), A), estimates) == width(B, estimates)

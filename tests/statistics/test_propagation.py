@@ -12,7 +12,7 @@ from adomnia.mechanisms.interval import Interval
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.propagation import Propagation
+from adomnia.statistics.propagation import Computed, Propagation
 from adomnia.statistics.ratios import quotient_bounds
 
 LAPLACE = (DiscreteLaplace(Fraction(300)), DiscreteLaplace(Fraction(20)))
@@ -22,7 +22,8 @@ every_law = pytest.mark.parametrize("noises", [LAPLACE, GAUSSIAN], ids=["laplace
 
 def bounds(values, noises, compute, roundings=(), left_open=0.05):
     sums = [Measured(np.asarray(value), noise) for value, noise in zip(values, noises, strict=True)]
-    (lower, upper), clear = Propagation(sums, [np.asarray(each) for each in roundings], compute).bounds(left_open)
+    function = Propagation(sums, [np.asarray(each) for each in roundings], lambda at, _: Computed(*compute(at)))
+    (lower, upper), clear = function.bounds(left_open)
     return lower, upper, clear
 
 
@@ -107,3 +108,20 @@ def test_noise_of_any_law_is_boxed():
 
     lower, upper, _ = bounds([100, 20], (Uniform(), Uniform()), lambda at: (at[0] - 3 * at[1], []))
     assert (lower, upper) == (pytest.approx(40 - 9.5), pytest.approx(40 + 9.5))
+
+
+def test_only_a_term_that_is_beyond_its_limit_alone_is_fixed_there():
+    """A sum of two terms that are at most 0: cut one by one, neither has anything left to move."""
+
+    def compute(at, fixed):
+        terms = [np.broadcast_to(fixed.get(place, each), np.shape(each)) for place, each in enumerate(at)]
+        return Computed(terms[0] + terms[1], (), list(at))
+
+    sums = [
+        Measured(np.array(values), DiscreteLaplace(Fraction(100))) for values in ([500, 500, -900], [500, -900, -900])
+    ]
+    both, plain = (Propagation(sums, [], compute, limits) for limits in ([(-np.inf, 0.0)] * 2, [(-np.inf, np.inf)] * 2))
+    (lower, upper), (widest_lower, widest_upper) = (each.bounds(0.05)[0] for each in (both, plain))
+    alone = farthest([sums[1].noise], [np.asarray(1.0)], 0.05)
+    assert upper == pytest.approx([widest_upper[0], -900 + alone, widest_upper[2]])
+    assert lower == pytest.approx(widest_lower)  # fixed at 0 the first term would only move it away

@@ -1,5 +1,6 @@
 """Terms as smooth functions of noisy sums, wherever noise does not reach a pole or an extreme of theirs."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,21 +34,31 @@ def find_propagation(term: Formula, estimates: Mapping[Statistic, Estimate]) -> 
     sums = {measured.key: measured for each in derivations.values() for measured in each.sums}
     places = {key: place for place, key in enumerate(sums)}
     roundings = list[Floats]()
-    leaves = dict[Statistic, _Leaf]()
+    leaves, order = dict[Statistic, _Leaf](), tuple(derivations)
     for each, derivation in derivations.items():
         rounded = len(sums) + len(roundings) if np.any(derivation.rounding) else None
         roundings += [] if rounded is None else [derivation.rounding]
         leaves[each] = _Leaf(derivation, tuple(places[measured.key] for measured in derivation.sums), rounded)
 
-    def compute(points: Sequence[Floats]) -> Computed:
+    def compute(points: Sequence[Floats], fixed: Mapping[int, Floats]) -> Computed:
         computed = {each: leaf.compute(points) for each, leaf in leaves.items()}
+        terms = [values for values, *_ in computed.values()]
+        for place, value in fixed.items():
+            _, *divisors = computed[order[place]]
+            computed[order[place]] = (np.broadcast_to(value, np.shape(points[0])), *divisors)
         # Below zero a divisor of a statistic means nothing, whatever its size.
         needed: list[tuple[Floats, ...]] = [
             (np.maximum(divisor, 0.0),) for _, *divisors in computed.values() for divisor in divisors
         ]
-        return _computed(term, computed, needed), needed
+        return Computed(_computed(term, computed, needed), needed, terms)
 
-    return Propagation(tuple(sums.values()), roundings, compute)
+    used = Counter(place for leaf in leaves.values() for place in leaf.places)
+    # Of what shares noise with another term, cutting one would cut the other too.
+    limits = [
+        leaf.derivation.limits if all(used[place] == 1 for place in leaf.places) else (-np.inf, np.inf)
+        for leaf in leaves.values()
+    ]
+    return Propagation(tuple(sums.values()), roundings, compute, limits)
 
 
 def find_derivation(estimate: Estimate) -> Derivation | None:
