@@ -261,8 +261,8 @@ def test_a_sum_of_two_noisy_numbers_has_the_interval_of_their_noise_together():
 
 
 def test_a_product_of_two_noisy_numbers_is_nearly_their_noise_times_each_other():
-    one, other = measured(40_000, 40), measured(3_000, 3)
-    reach = reach_of(((one, Fraction(3_000, 4)), (other, Fraction(10_000))), 1 - 0.05 * 0.95, 1)
+    one, other = measured(400_000, 400), measured(300_000, 300)
+    reach = reach_of(((one, Fraction(300_000, 4)), (other, Fraction(100_000))), 1 - 0.05 * 0.95, 1)
     assert width(of("*", A, B), additive(one, other)) == pytest.approx(2 * float(reach), rel=0.01)
 
 
