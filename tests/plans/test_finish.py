@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.plans.finish import finish
-from adomnia.plans.formulas import estimate_term
+from adomnia.plans.intervals import estimate_term
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate
 from adomnia.statistics.count import Count

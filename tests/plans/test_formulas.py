@@ -13,7 +13,8 @@ from scipy.stats import beta
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
-from adomnia.plans.formulas import Formula, count_nodes, estimate_term, is_linear, noisy_values, statistics_of
+from adomnia.plans.formulas import Formula, count_nodes, is_linear, noisy_values, statistics_of
+from adomnia.plans.intervals import estimate_term
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.linear import linear, reach_of
@@ -259,6 +260,12 @@ def test_a_sum_of_two_noisy_numbers_has_the_interval_of_their_noise_together():
     assert "law of their noise" in estimate_term(source, estimates).method
 
 
+def test_a_product_of_two_noisy_numbers_is_nearly_their_noise_times_each_other():
+    one, other = measured(400_000, 400), measured(300_000, 300)
+    reach = reach_of(((one, Fraction(300_000, 4)), (other, Fraction(100_000))), 1 - 0.05 * 0.95, 1)
+    assert width(of("*", A, B), additive(one, other)) == pytest.approx(2 * float(reach), rel=0.01)
+
+
 def test_what_cancels_out_has_no_noise_of_its_own():
     estimates = additive(measured(400, 40), measured(7, 3))
     assert width(of("-", of("+", A, B), A), estimates) == width(B, estimates)
@@ -302,8 +309,10 @@ def test_pieces_whose_law_is_known_are_the_corners_of_a_box():
     assert estimate_term(of("round", ratio, Fraction(9)), estimates).interval(0.95, 1) == tuple(
         pytest.approx(end, abs=1e-8) for end in alone
     )
-    assert "each within its interval" in estimate_term(of("*", ratio, A), estimates).method
-    assert "each within its interval" in estimate_term(of("/", of("+", A, Fraction(1)), B), estimates).method
+    unknown = {A: estimates[A], B: replace(estimates[B], parts=())}  # nothing but its interval is known
+    assert "each within its interval" in estimate_term(of("*", ratio, A), unknown).method
+    assert "each within its interval" in estimate_term(of("/", of("+", A, Fraction(1)), B), unknown).method
+    assert "law of their noise" in estimate_term(of("*", ratio, A), estimates).method
 
 
 def test_constants_beyond_what_doubles_can_follow_are_boxed():
@@ -327,3 +336,14 @@ def test_a_mean_by_hand_covers_as_often_as_it_says(told):
             assert least_coverage(hits, DRAWS) >= 0.95
         elif other == 300:
             assert least_coverage(hits, DRAWS) < 0.95
+
+
+def test_noise_that_two_statistics_share_is_one_noise_however_each_has_rounded_it():
+    """A sum and a count under high effort: both hold the same noisy count, each in units of its own making."""
+    parts = measured(10_240, 2048)
+    counts = [Measured(parts.values // 1024, DiscreteLaplace(Fraction(2)), (parts, None)) for _ in range(2)]
+    summed = linear(((measured(0, 2), Fraction(1)), (counts[0], Fraction(30))), "")
+    estimates = {A: summed, B: in_steps(counts[1], Fraction(1), "")}
+    reach = reach_of(((measured(0, 2), Fraction(1)), (counts[0], Fraction(60))), 0.95, 1)
+    assert width(of("+", A, of("*", Fraction(30), B)), estimates) == pytest.approx(2 * float(reach), abs=2)
+    assert width(of("-", A, of("*", Fraction(30), B)), estimates) < 20

@@ -77,10 +77,10 @@ def test_by_itself_a_sum_is_never_better_put_together(price):
 
 
 def test_the_way_that_makes_all_outputs_better_together_is_taken():
-    worse = plan("SELECT SUM(age) / COUNT(*) AS r, COUNT(age) AS n FROM people")
-    assert centred(*with_ways([worse], Pure(1))) == [False]  # three noises instead of two
-    better = plan("SELECT SUM(age) / COUNT(age) AS r FROM people")
-    assert centred(*with_ways([better], Pure(1))) == [True]
+    worse = plan("SELECT SUM(age) + 100 * COUNT(age) AS r FROM people")
+    assert centred(*with_ways([worse], Pure(1))) == [False]  # the noise of the count would be in it 160 times
+    for better in ("SUM(age) / COUNT(age) AS r", "SUM(age) / COUNT(*) AS r, COUNT(age) AS n"):
+        assert centred(*with_ways([plan(f"SELECT {better} FROM people")], Pure(1))) == [True]
 
 
 def test_weights_are_looked_at():

@@ -34,6 +34,7 @@ from adomnia.statistics.mean import Mean
 from adomnia.statistics.sum import Sum
 from adomnia.statistics.variance import Variance
 from kit.bits import SeededBits
+from kit.spreads import at_most
 
 VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "vectors2.json").read_text())
 CITY = Column("city", Text(tuple(map(str, range(50)))))
@@ -319,6 +320,59 @@ def test_one_cell_loses_what_it_loses_and_many_lose_three_times_that():
 
 
 # ------------------------------------------------------------------------------------------------ how near it gets
+
+
+FINE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Fraction(1, 4096)))
+FINELY_PAID = Query(Private("trips", 100, (CITY, FINE)), (CITY,), Total(FINE, FINE.domain))
+STEPS = 4096
+VALUES = {
+    "near each other": lambda shape, draw: (20 * STEPS + draw.normal(0, 2 * STEPS, shape)).astype(np.int64),
+    "skewed": lambda shape, draw: np.minimum(draw.exponential(10 * STEPS, shape), 100 * STEPS).astype(np.int64),
+    "even": lambda shape, draw: draw.integers(0, 100 * STEPS + 1, shape),
+}
+
+
+@pytest.mark.parametrize("shape", VALUES)
+def test_the_interval_of_a_mean_covers_and_is_hardly_wider_than_the_law_of_its_error(shape):
+    """50 cells of about 200 rows, 40 draws: fewer than 94.5% of 2,000 are found out below 92.2%."""
+    draw = np.random.default_rng(3)
+    rows = people(draw.integers(1, 21, size=1000), draw)
+    values = VALUES[shape](rows.shape, draw) * rows
+    truth = values.sum(axis=0) / rows.sum(axis=0) / STEPS
+    errors, ends = [], []
+    for place in range(40):
+        world = World(rows, values, SeededBits(f"{shape} {place}"))
+        estimate = world.estimate(Clipped(Located(FINELY_PAID)), Concentrated(Fraction(1, 2)))
+        errors.append(estimate.values - truth)
+        ends.append(estimate.interval(0.95, 1))
+    lower, upper = np.stack(ends, axis=1)
+    own = float(np.diff(np.quantile(errors, [0.025, 0.975]))[0])
+    middle, quarter = (lower + upper) / 2, (upper - lower) / 4
+    held, half_held = ((np.abs(truth - middle) <= reach).sum() for reach in (2 * quarter, quarter))
+    assert at_most(int(held), lower.size) >= 0.945 > at_most(int(half_held), lower.size)
+    assert (upper - lower).mean() <= 1.4 * own < 100
+
+
+def test_what_two_statistics_shorten_alike_holds_one_noise():
+    """A formula over both must not take it for two."""
+    measures = {}
+
+    def measured(measure):
+        return measures.setdefault(measure, Measured(np.full(measure.query.shape, 1000), measure.mechanism))
+
+    found = []
+    for statistic, price in (
+        (STATISTICS["centred sum"], Concentrated(1)),
+        (STATISTICS["values"], Concentrated(Fraction(1, 2))),
+    ):
+        flow = Clipped(statistic).steps(price)
+        asked = next(flow)
+        with pytest.raises(StopIteration) as end:
+            while True:
+                asked = flow.send(tuple(measured(measure) for measure in asked))
+        found.append([part.key for part, _ in end.value.value.parts])
+    (distances, rows), (alone,) = found
+    assert rows == alone != distances
 
 
 def test_the_interval_holds_the_shortened_truth_as_often_as_it_says():

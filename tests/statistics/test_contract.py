@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
@@ -10,7 +11,7 @@ from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
-from adomnia.statistics.contract import Measure
+from adomnia.statistics.contract import Measure, Measured
 
 QUERY = Query(Private("visits", 10, ()), (), Rows())
 
@@ -25,3 +26,13 @@ QUERY = Query(Private("visits", 10, ()), (), Rows())
 def test_epsilon_buys_laplace_noise_and_rho_gaussian(price, noise):
     assert Measure(QUERY, price).mechanism == noise
     assert noise.event(QUERY.sensitivity()) == price
+
+
+def test_what_is_taken_from_one_measurement_holds_its_noise_and_each_part_another():
+    whole, other = (Measured(np.array([1, 2]), DiscreteLaplace(Fraction(2))) for _ in range(2))
+    rounded = [Measured(whole.values // 2, whole.mechanism, (whole, None)) for _ in range(2)]
+    parts = [Measured(each.values[..., :1], each.mechanism, (each, part)) for each in rounded for part in ("a", "b")]
+    assert whole.key != other.key
+    assert rounded[0].key == rounded[1].key != whole.key
+    assert parts[0].key == parts[2].key != parts[1].key == parts[3].key
+    assert len({each.key for each in (whole, other, *rounded, *parts)}) == 5

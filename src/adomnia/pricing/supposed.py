@@ -7,7 +7,8 @@ import numpy as np
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.noise import Integers
 from adomnia.plans.finish import find_estimates
-from adomnia.plans.formulas import Formula, estimate_term, is_linear, statistics_of
+from adomnia.plans.formulas import Formula, is_linear, statistics_of
+from adomnia.plans.intervals import estimate_term
 from adomnia.plans.plan import Plan
 from adomnia.pricing.parts import split_price
 from adomnia.privacy.aggregates import Histogram, Total

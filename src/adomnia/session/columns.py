@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
 from adomnia.plans.finish import find_estimates, find_table
-from adomnia.plans.formulas import estimate_term
+from adomnia.plans.intervals import estimate_term
 from adomnia.privacy.keys import Key, key_values
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class ValueColumn:
             lower, upper = whole.interval(confidence, together)
             return lower.ravel()[places], upper.ravel()[places]
 
-        return replace(self, estimate=replace(whole, values=whole.values.ravel()[places], interval=interval, parts=()))
+        values = whole.values.ravel()[places]
+        return replace(self, estimate=replace(whole, values=values, interval=interval, parts=(), derivation=None))
 
 
 def read_dates(days: Floats) -> list[date | None]:

@@ -185,7 +185,7 @@ def _in_units(measured: Measured) -> Measured:
     noise = DiscreteGaussian(measured.noise.variance / CLIPPED_PARTS**2 + Fraction(1, 4))
     values = measured.values.copy()
     values[...] = (measured.values + CLIPPED_PARTS // 2) // CLIPPED_PARTS  # an array again, also where it has no axes
-    return Measured(values, noise)
+    return Measured(values, noise, (measured, None))
 
 
 def _shortest(way: _Way, profile: Measured) -> _Length:

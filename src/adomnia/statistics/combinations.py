@@ -5,7 +5,7 @@ taken as continuous and half of the coarsest unit is added.
 """
 
 from collections.abc import Callable, Sequence
-from math import log
+from math import log, sqrt
 from statistics import NormalDist
 from typing import TypeAlias
 
@@ -21,6 +21,8 @@ _Law: TypeAlias = Callable[[Floats, float], Floats]
 _APART = 1.01  # the ratio of two scales from which on their exact law is computed without loss of digits
 _RAREST = 1e-6  # of an exact law: what is rarer would drown in the rounding of doubles
 _NEGLIGIBLE = 1e-6  # beside the largest scale, which is 1
+_ROOT_OF_TWO = sqrt(2)
+_ONE_DEVIATION = 0.68  # how often Gaussian noise is within one of them
 _STEPS = 5  # of Newton
 _SLOPES = (0.5, 0.72, 0.9)  # where Chernoff's bound is tried
 
@@ -33,6 +35,16 @@ def farthest(noises: Sequence[Noise], coefficients: Sequence[Floats], left_open:
     largest = spreads.max(axis=0)
     unit = np.where(largest > 0, largest, 1.0)  # so that no square leaves the range of doubles
     return np.asarray(unit * law(spreads / unit, left_open) * (largest > 0) + sizes.max(axis=0) / 2)
+
+
+def deviation_of(noise: Noise) -> float:
+    """How far noise is from zero, as the root of the mean square; roughly so if its law is not known."""
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return float(scale) * _ROOT_OF_TWO
+        case DiscreteGaussian(variance=variance):
+            return sqrt(variance)
+    return float(noise.interval(_ONE_DEVIATION).half_width)
 
 
 def _law(noises: Sequence[Noise], left_open: float) -> tuple[_Law, list[float]]:

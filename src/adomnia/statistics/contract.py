@@ -1,6 +1,6 @@
 """What a statistic promises: it asks for noisy measurements, computes on arrays, and never holds data."""
 
-from collections.abc import Callable, Generator, Hashable, Mapping
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -40,10 +40,19 @@ class Measure:
 
 @dataclass(frozen=True)
 class Measured:
-    """The answer to a Measure: what the mechanism released, in its shape."""
+    """The answer to a Measure: what the mechanism released, in its shape.
+
+    `origin`: what it was taken or rounded from, and which part of that it is. Equal parts of one origin hold one noise.
+    """
 
     values: Integers
     mechanism: Numeric
+    origin: "tuple[Measured, Hashable] | None" = None
+
+    @property
+    def key(self) -> Hashable:
+        """The same for all that hold the same noise, different for all whose noise is independent."""
+        return (id(self), None) if self.origin is None else (self.origin[0].key, self.origin[1])
 
     @property
     def noise(self) -> Noise:
@@ -57,6 +66,22 @@ Parts: TypeAlias = tuple[tuple[Measured, Fraction], ...]
 
 
 @dataclass(frozen=True)
+class Derivation:
+    """How numbers follow from noisy sums: what the interval of a formula is made of, where it is known.
+
+    `compute` takes any sums in the place of the noisy ones, in their order and of one shape, with axes before those of
+    the cells. It returns the numbers, not yet cut at their `limits`, and whatever must be above zero for them to mean
+    something: numbers of rows, other divisors. Where these are, the numbers are a smooth function; a root of what may
+    be below zero is that of its size, with its sign. Nothing is infinite or no number, whatever the sums.
+    """
+
+    sums: tuple[Measured, ...]  # each of noise of its own, or of another key than the others
+    compute: Callable[[Sequence[Floats]], tuple[Floats, ...]]
+    limits: tuple[float, float]
+    rounding: Floats = field(default_factory=lambda: np.zeros(()))  # how far values on their grid may be off
+
+
+@dataclass(frozen=True)
 class Estimate:
     """A result with one number a cell: values, and intervals at any confidence, for one cell or for all of them."""
 
@@ -66,6 +91,7 @@ class Estimate:
     whole: bool = False  # every value is an integer
     dates: bool = False  # every value is a date, as the number of days since the first of the calendar
     parts: Parts = ()  # noisy integers times constants that add up to it; none where it is computed otherwise
+    derivation: Derivation | None = None  # otherwise; None: all that is known of it is its interval
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Averaging."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +13,7 @@ from adomnia.privacy.expressions import Expression
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import distances_and_values, plain_total
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
+from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.presence import part_query, with_value
 from adomnia.statistics.ratios import ratio_bounds
@@ -53,10 +54,13 @@ def mean_of(query: Query, distances: Measured, count: Measured) -> Estimate:
     domain, centre = total.domain, total.centre
     reach = (domain.grid_lower - centre, domain.grid_upper - centre)
 
+    limits = (float(domain.lower), float(domain.upper))
+
+    def scale(offset: Floats) -> Floats:
+        return offset * float(domain.step) + float(Fraction(centre) * domain.step)
+
     def number(offset: Floats) -> Floats:
-        step = domain.step
-        middle = Fraction(centre) * step
-        return np.clip(offset * float(step) + float(middle), float(domain.lower), float(domain.upper))
+        return np.clip(scale(offset), *limits)
 
     # A noisy count may be zero or less. One is the least that a mean can be of, and this is post-processing.
     summed, rows = (np.asarray(each.values, dtype=np.float64) for each in (distances, count))
@@ -72,4 +76,8 @@ def mean_of(query: Query, distances: Measured, count: Measured) -> Estimate:
         # Where no mean within the bounds explains what was seen, lower > upper, and the nearest one is left.
         return number(np.minimum(lower, nearest)), number(np.maximum(upper, nearest))
 
-    return Estimate(number(nearest), interval, "noisy centred sum / noisy count")
+    def compute(sums: Sequence[Floats]) -> tuple[Floats, ...]:
+        return scale(sums[0] / np.maximum(sums[1], 1.0)), sums[1]
+
+    derivation = Derivation((distances, count), compute, limits, np.asarray(rounding * float(domain.step)))
+    return Estimate(number(nearest), interval, "noisy centred sum / noisy count", derivation=derivation)

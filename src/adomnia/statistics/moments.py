@@ -95,6 +95,15 @@ class Moments:
         each = _rounding(products) + np.abs(one) * off[1] + np.abs(two) * off[0] + off[0] * off[1]
         return Noisy(values, weights, each * rows)
 
+    def about_noisy_means(self, first: str, second: str) -> Floats:
+        """The same as a smooth function of the noisy sums: means may be beyond the bounds of their values."""
+        rows = np.maximum(_floats(self.answers[ROWS]), 1.0)
+        both = first + second
+        products, one, two = (
+            _floats(self.answers[name]) * float(self._total(name).domain.step) for name in (both, *both)
+        )
+        return np.asarray(products + float(_middle(self._total(both))) * rows - one * two / rows)
+
     def _mean(self, name: str, rows: Floats) -> Floats:
         total = self._total(name)
         return np.clip(_floats(self.answers[name]) * float(total.domain.step) / rows, *_around(total))
@@ -103,6 +112,13 @@ class Moments:
         total = self.asked[name]
         assert isinstance(total, Total)  # noqa: S101 - all but the rows are
         return total
+
+
+def replace_values(moments: Moments, values: Sequence[Floats]) -> Moments:
+    """The same with other answers."""
+    answers = zip(moments.answers.items(), values, strict=True)
+    changed = {name: Measured(found, answer.mechanism) for (name, answer), found in answers}  # type: ignore[arg-type]
+    return replace(moments, answers=changed)
 
 
 def _floats(measured: Measured) -> Floats:

@@ -30,9 +30,9 @@ def is_parted(query: Query) -> bool:
 
 def with_value(measured: Measured, value: Expression | None) -> Measured:
     """The cells of the rows that have the value; all, where no value is named."""
-    return measured if value is None else Measured(measured.values[..., 0], measured.noise)
+    return measured if value is None else Measured(measured.values[..., 0], measured.noise, (measured, 0))
 
 
 def without_value(measured: Measured) -> Measured:
     """The cells of the rows that have no value."""
-    return Measured(measured.values[..., 1], measured.noise)
+    return Measured(measured.values[..., 1], measured.noise, (measured, 1))

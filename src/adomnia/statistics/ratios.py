@@ -4,12 +4,11 @@ S and N are exact, s = S + X and n = N + Y are seen. If S / N = r then s - r n =
 ratios r with |s - r n| <= q(r), where P[|X - r Y| >= q(r)] is at most what the confidence leaves open, hold the true
 one with that confidence, for every count. N = 0 makes S = 0 and every r true, and each of them is then covered.
 
-q is taken at a few ratios. It rises with |r| (docs/proofs/ratios.md), so its value at the far end of a stretch serves
-the whole stretch, on which the ratios that satisfy the inequality are an interval. The answer is the hull of those.
+A box holds all ratios that fit in a cell. q rises with |r| (docs/proofs/ratios.md), so its value at one end of the box
+tells how far the ratios that fit can go towards that end; the box shrinks to about their hull, which is the answer.
 """
 
 from functools import lru_cache
-from itertools import pairwise
 from math import ceil, expm1, log, log1p
 from statistics import NormalDist
 
@@ -20,7 +19,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Bounds, Floats, Measured
 
-_STRETCHES = 32  # on each side of zero; they widen an interval by about one percent
+_ROUNDS = 4  # of the search for each end, from outside
 _HALVINGS = 36
 _SLACK = 1 + 1e-9  # for rounding in the tails
 _SMOOTH = 1e-8  # how far the law of a difference may be from a Gaussian's, where it is taken for one
@@ -33,48 +32,54 @@ def ratio_bounds(
     numerator: Measured, denominator: Measured, reach: tuple[int, int], confidence: float, cells: int
 ) -> Bounds:
     """Bounds of the ratio in each cell, within `reach` (which holds zero); lower > upper where no ratio fits."""
-    left_open = left_open_by(confidence, cells)
-    farthest = max(1, -reach[0], reach[1])
-    ratios = np.linspace(0.0, float(farthest), _STRETCHES + 1)
-    limits = critical_values(numerator.noise, denominator.noise, farthest, left_open)  # type: ignore[arg-type]
-    s, n = (np.asarray(measured.values, dtype=np.float64) for measured in (numerator, denominator))
-    lower, upper = np.full(s.shape, np.inf), np.full(s.shape, -np.inf)
-    for (near, far), limit in zip(pairwise(ratios), limits[1:], strict=True):
-        satisfying = _satisfying(s, n, limit)
-        for start, end in ((near, min(far, reach[1])), (max(-far, reach[0]), -near)):
-            if start <= end:
-                first, last = np.maximum(satisfying[0], start), np.minimum(satisfying[1], end)
-                fits = first <= last
-                lower = np.where(fits, np.minimum(lower, first), lower)
-                upper = np.where(fits, np.maximum(upper, last), upper)
-    return lower, upper
+    seen = _Turned(numerator, denominator, left_open_by(confidence, cells))
+    first, last = (np.where(seen.negative, -float(turned), float(end)) for turned, end in (reach[::-1], reach))
+    start = np.where(seen.bounded, np.maximum(seen.start, first), first)
+    end = np.where(seen.bounded, np.minimum(seen.end, last), last)
+    return seen.hull(start, end)
 
 
 def quotient_bounds(numerator: Measured, denominator: Measured, confidence: float, cells: int) -> Bounds:
-    """Bounds of a ratio of which nothing is known before; infinite where the divisor may be zero.
+    """Bounds of a ratio of which nothing is known before; infinite where the divisor may be zero."""
+    seen = _Turned(numerator, denominator, left_open_by(confidence, cells))
+    lower, upper = seen.hull(seen.start, seen.end)
+    return np.where(seen.bounded, lower, -np.inf), np.where(seen.bounded, upper, np.inf)
 
-    A box holds all ratios that fit. It is cut into stretches in each cell, and each gets its own critical value.
-    """
-    left_open = left_open_by(confidence, cells)
-    x_reach, y_reach = _reaches(numerator.noise, denominator.noise, left_open)  # type: ignore[arg-type]
-    s, n = (np.asarray(measured.values, dtype=np.float64) for measured in (numerator, denominator))
-    # Signs are put back at the end: from here on both are positive.
-    sign, top, bottom = np.where((s < 0) != (n < 0), -1.0, 1.0), np.abs(s), np.abs(n)
-    bounded = bottom > y_reach
-    narrow, wide = (np.where(bounded, bottom + reach, 1.0) for reach in (-y_reach, y_reach))
-    rest = top - x_reach - 1
-    start = np.where(bounded, rest / np.where(rest > 0, wide, narrow), 0.0)
-    end = np.where(bounded, (top + x_reach + 1) / narrow, 0.0)
-    limits = _Table(numerator.noise, denominator.noise, left_open, float(np.max(end, initial=1.0)))
-    lower, upper = np.full(s.shape, np.inf), np.full(s.shape, -np.inf)
-    for part in range(_STRETCHES):
-        near, far = (start + (end - start) * (place / _STRETCHES) for place in (part, part + 1))
-        first, last = _satisfying(top, bottom, limits.up_to(np.maximum(np.abs(near), np.abs(far))))
-        first, last = np.maximum(first, near), np.minimum(last, far)
-        lower = np.where(first <= last, np.minimum(lower, first), lower)
-        upper = np.where(first <= last, np.maximum(upper, last), upper)
-    lower, upper = np.where(bounded, lower, -np.inf), np.where(bounded, upper, np.inf)
-    return np.where(sign < 0, -upper, lower) + 0.0, np.where(sign < 0, -lower, upper) + 0.0
+
+class _Turned:
+    """What was seen, both turned to be positive; where the divisor is clear of zero, a box of all ratios that fit."""
+
+    def __init__(self, numerator: Measured, denominator: Measured, left_open: float) -> None:
+        self._noises, self._left_open = (numerator.noise, denominator.noise), left_open
+        s, n = (np.asarray(measured.values, dtype=np.float64) for measured in (numerator, denominator))
+        self.negative, self.top, self.bottom = (s < 0) != (n < 0), np.abs(s), np.abs(n)
+        x_reach, y_reach = _reaches(*self._noises, left_open)  # type: ignore[arg-type]
+        self.bounded = self.bottom > y_reach
+        narrow, wide = (np.where(self.bounded, self.bottom + reach, 1.0) for reach in (-y_reach, y_reach))
+        rest = self.top - x_reach - 1
+        self.start = np.where(self.bounded, rest / np.where(rest > 0, wide, narrow), 0.0)
+        self.end = np.where(self.bounded, (self.top + x_reach + 1) / narrow, 0.0)
+
+    def hull(self, start: Floats, end: Floats) -> Bounds:
+        """The least and the greatest ratio that fit of those between start and end: ever nearer to them, from outside.
+
+        A ratio that fits, up to `high`, is at most what the limit of `high` makes it, as limits rise. One that fits is
+        also at least what the limit of any larger one makes it; `above` is such a one, and comes down to the least.
+        """
+        low, high, divisor = start, end, np.where(self.bottom > 0, self.bottom, 1.0)
+        limits = _Table(*self._noises, self._left_open, float(np.max(np.maximum(-start, end), initial=1.0)))
+        for _ in range(_ROUNDS):
+            high = np.minimum(high, (self.top + limits.up_to(np.maximum(high, 0.0))) / divisor)
+        above = high
+        for _ in range(_ROUNDS):
+            least = (self.top - limits.up_to(np.where(low < 0, -low, np.maximum(above, 0.0)))) / divisor
+            low = np.maximum(low, np.where(low < 0, np.minimum(least, 0.0), least))
+            above = np.minimum(above, (self.top - limits.up_to(np.maximum(low, 0.0))) / divisor)
+        # Nothing divided by: every ratio fits, or none.
+        every, empty = self.bottom == 0, self.top > limits.up_to(np.maximum(-start, end))
+        low = np.where(every, np.where(empty, np.inf, start), low)
+        high = np.where(every, np.where(empty, -np.inf, end), high)
+        return np.where(self.negative, -high, low) + 0.0, np.where(self.negative, -low, high) + 0.0
 
 
 def left_open_by(confidence: float, cells: int) -> float:
@@ -88,34 +93,8 @@ def left_open_by(confidence: float, cells: int) -> float:
 @lru_cache(maxsize=256)
 def critical_value(x: Noise, y: Noise, ratio: float, left_open: float) -> float:
     """A number q with P[|X + r Y| >= q] <= left_open at one ratio."""
-    ratios = np.array([abs(ratio)])
+    ratios = np.array([abs(ratio)], dtype=np.float64)
     return float(_limits(x, y, ratios, ratios, left_open)[0])
-
-
-def _satisfying(s: Floats, n: Floats, limit: float | Floats) -> Bounds:
-    """The interval of all r with |s - r n| <= limit; empty (first > last) where n is 0 and s beyond the limit."""
-    divisor = np.where(n == 0, 1.0, np.abs(n))
-    towards = np.where(n < 0, -s, s)
-    everywhere = np.where(np.abs(s) <= limit, np.inf, -np.inf)
-    first = np.where(n == 0, -everywhere, (towards - limit) / divisor)
-    last = np.where(n == 0, everywhere, (towards + limit) / divisor)
-    return first, last
-
-
-@lru_cache(maxsize=256)
-def critical_values(x: Noise, y: Noise, farthest: int, left_open: float) -> tuple[float, ...]:
-    """Numbers q_i with P[|X - r Y| >= q_i] <= left_open at each of the evenly spaced ratios r from 0 to `farthest`."""
-    ratios = np.linspace(0.0, float(farthest), _STRETCHES + 1)
-    match x, y:
-        case DiscreteLaplace(), DiscreteLaplace():
-            limits = _solved(float(x.scale), float(y.scale), ratios, left_open)
-        case DiscreteGaussian(), DiscreteGaussian() if _is_smooth(x, y, farthest):
-            quantile = -NormalDist().inv_cdf(left_open / 2)
-            # Half a unit more: what a value of X at a real threshold may gain by X being an integer.
-            limits = 0.5 + quantile * np.sqrt(float(x.variance) + ratios**2 * float(y.variance))
-        case _:
-            limits = _boxed(x, y, ratios, left_open)
-    return tuple(limits.tolist())
 
 
 class _Table:
@@ -157,11 +136,6 @@ def _limits(x: Noise, y: Noise, nearest: Floats, ratios: Floats, left_open: floa
             by_x, by_y = np.where(smooth, 0.5 + spread, np.inf), np.where(turned, 0.5 * ratios + spread, np.inf)
             return np.minimum(boxed, np.minimum(by_x, by_y))
     return boxed
-
-
-def _is_smooth(x: DiscreteGaussian, y: DiscreteGaussian, farthest: int) -> bool:
-    """Whether X - r Y may be taken for a Gaussian: by Poisson's formula it is one up to 5e-9 from here on."""
-    return x.variance >= 4 and 1 / y.variance + farthest**2 / x.variance <= 1
 
 
 def _boxed(x: Noise, y: Noise, ratios: Floats, left_open: float) -> Floats:

@@ -1,5 +1,6 @@
 """How far values lie apart: variances, and standard deviations as their roots."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -9,8 +10,16 @@ import numpy as np
 from adomnia.privacy.aggregates import Aggregate, NonNull
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
-from adomnia.statistics.contract import Bounds, Estimate, Measured
-from adomnia.statistics.moments import ROWS, Moments, centre_total, multiply_totals, query_moments, width
+from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Measured
+from adomnia.statistics.moments import (
+    ROWS,
+    Moments,
+    centre_total,
+    multiply_totals,
+    query_moments,
+    replace_values,
+    width,
+)
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient
 
@@ -52,12 +61,27 @@ class Variance(OneRound):
         rows = moments.rows(less=int(sample))
         # Half of the values at each bound are the farthest apart: of a sample it may be one at each.
         farthest = width(total) ** 2 / (2 if sample else 4)
-        variance = Quotient(moments.about_means("x", "x"), rows, (rows,), (0.0, farthest), moments.noises)
-        if self.name.startswith("VAR"):
-            return Estimate(variance.values, variance.bounds, "noisy sums of values and squares / noisy count")
+        squares = moments.about_means("x", "x")
+        variance = Quotient(squares, rows, (rows,), (0.0, farthest), moments.noises)
+        rooted = self.name.startswith("STDDEV")
+
+        def compute(sums: Sequence[Floats]) -> tuple[Floats, ...]:
+            moved = replace_values(moments, sums)
+            rows = moved.rows(less=int(sample)).values
+            found = moved.about_noisy_means("x", "x") / np.maximum(rows, 1.0)
+            return (np.copysign(np.sqrt(np.abs(found)), found) if rooted else found), rows
+
+        limits = (0.0, farthest**0.5 if rooted else farthest)
+        off = squares.rounded / np.maximum(rows.values, 1.0)
+        if rooted:  # the root of a + b is at most b / (2 root a) above that of a, and at most the root of b
+            off = np.minimum(np.sqrt(off), off / (2 * np.sqrt(np.maximum(variance.values, np.finfo(np.float64).tiny))))
+        derivation = Derivation(measured, compute, limits, off)
+        if not rooted:
+            method = "noisy sums of values and squares / noisy count"
+            return Estimate(variance.values, variance.bounds, method, derivation=derivation)
 
         def interval(confidence: float, cells: int) -> Bounds:
             lower, upper = variance.bounds(confidence, cells)
             return np.sqrt(lower), np.sqrt(upper)
 
-        return Estimate(np.sqrt(variance.values), interval, "root of the noisy variance")
+        return Estimate(np.sqrt(variance.values), interval, "root of the noisy variance", derivation=derivation)

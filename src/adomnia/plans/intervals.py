@@ -1,0 +1,151 @@
+"""Intervals of formulas.
+
+Where a formula is a sum of noisy integers times constants, or a quotient of two such integers, its interval follows
+from the law of their noise together. Where it is another smooth function of noisy sums, so it does to first order, with
+the slopes that the function has at the ends of the interval; where noise may reach a zero of what is divided by, or an
+extreme, that is given up for a box. Any other formula is made of such pieces, and its interval is a box: each piece is
+within its own interval, all of them at once, and the least and the greatest value that the formula then takes are the
+ends. The confidence that is left open is divided evenly over the pieces (Bonferroni), so it does not matter whether
+they share noise.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from adomnia.plans.boxes import find_box, find_limits
+from adomnia.plans.formulas import DATE, Formula, Term, noisy_values
+from adomnia.plans.lines import Line, find_line
+from adomnia.plans.smoothness import find_propagation
+from adomnia.statistics.contract import Bounds, Estimate, Statistic
+from adomnia.statistics.linear import linear
+from adomnia.statistics.ratios import left_open_by, quotient_bounds
+
+_SUREST = 1 - 2.0**-53  # the largest double below 1
+_LEAST_SURE = 2.0**-53  # what is less sure leaves 1 open, as a double
+_BOXED = 0.05  # of the misses that are allowed, how many are left to the box where nothing else is known
+
+Interval: TypeAlias = Callable[[float, int], Bounds]
+
+
+def estimate_term(source: Statistic | Formula, estimates: Mapping[Statistic, Estimate]) -> Estimate:
+    """The estimate of an output: values with their intervals."""
+    if not isinstance(source, Formula):
+        return estimates[source]
+    if source.function == DATE:
+        return replace(estimate_term(source.terms[0], estimates), dates=True)  # type: ignore[arg-type]  # a statistic
+    values = noisy_values(source, estimates)
+    pieces = list(_pieces(source, estimates))
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        if not 0 < confidence < 1:
+            raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
+        with np.errstate(all="ignore"):
+            lower, upper = _box_of(source, pieces, 1 - confidence, cells)
+        return np.minimum(lower, values), np.maximum(upper, values)
+
+    joint = pieces[0][0] is source  # one piece, then
+    method = "computed from noisy values, " + ("by the law of their noise" if joint else "each within its interval")
+    return Estimate(values, interval, method, _is_whole(source, estimates))
+
+
+def _box_of(term: Term, pieces: list[tuple[Term, Interval]], missed: float, cells: int) -> Bounds:
+    """What a term may be if each piece is within its interval; one of them is not with that probability at most."""
+    intervals = dict(pieces)
+    each = min(max(1 - missed / len(intervals), _LEAST_SURE), _SUREST)
+    bounds = {piece: found(each, cells) for piece, found in intervals.items()}
+    return find_box(term, {id(piece): bounds[piece] for piece, _ in pieces})
+
+
+def _pieces(term: Term, estimates: Mapping[Statistic, Estimate]) -> Iterator[tuple[Term, Interval]]:
+    """The largest parts of a formula whose interval is known, as often as they are written."""
+    if isinstance(term, Formula):
+        known = _known(term, estimates)
+        if known is not None:
+            yield term, known
+            return
+        for part in term.terms:
+            yield from _pieces(part, estimates)
+    elif not isinstance(term, Fraction):
+        yield term, estimates[term].interval
+
+
+def _known(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Interval | None:
+    line = find_line(term, estimates)
+    if line is not None and line.parts:
+        return linear(tuple(line.parts.values()), "", line.constant).interval
+    quotient = _quotient_interval(term, estimates) if term.function == "/" else None
+    return _propagated_interval(term, estimates) if quotient is None else quotient
+
+
+def _quotient_interval(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Interval | None:
+    """The interval of a quotient; where its divisor may be no more than 1, that of both in a box."""
+    above, below = term.terms
+    counted = below.terms[0] if isinstance(below, Formula) and below.function == "at least 1" else None
+    ratio = _ratio(find_line(above, estimates), find_line(below if counted is None else counted, estimates))
+    if ratio is None or counted is None:
+        return ratio
+    return _known_or_box(term, ratio, (above, counted), estimates)
+
+
+def _known_or_box(
+    term: Formula, known: Interval, sides: tuple[Term, ...], estimates: Mapping[Statistic, Estimate]
+) -> Interval:
+    """The known interval where it is bounded, else the box's: together they miss as seldom as one is allowed to."""
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        missed = 1 - confidence
+        lower, upper = known(1 - missed * (1 - _BOXED), cells)
+        bounded = np.isfinite(lower) & np.isfinite(upper)
+        if bounded.all():
+            return lower, upper
+        box = _box_of(term, [piece for side in sides for piece in _pieces(side, estimates)], missed * _BOXED, cells)
+        return np.where(bounded, lower, box[0]), np.where(bounded, upper, box[1])
+
+    return interval
+
+
+def _propagated_interval(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Interval | None:
+    """The interval of a smooth function of noisy sums; where noise may take it beyond that, the box of its terms."""
+    function = find_propagation(term, estimates)
+    if function is None:
+        return None
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        bounds, clear = function.bounds(left_open_by(confidence, cells))
+        lower, upper = (np.clip(end, *find_limits(term, estimates)) for end in bounds)
+        return np.where(clear, lower, -np.inf), np.where(clear, upper, np.inf)
+
+    return _known_or_box(term, interval, term.terms, estimates)
+
+
+def _ratio(above: Line | None, below: Line | None) -> Interval | None:
+    """The interval of (a T + c N) / (b N) = a/b T/N + c/b, where T and N have noise of their own."""
+    if above is None or below is None or above.constant or below.constant or len(below.parts) != 1:
+        return None
+    ((key, (divisor, factor)),) = below.parts.items()
+    others = [part for name, part in above.parts.items() if name != key]
+    if len(others) != 1:
+        return None
+    ((dividend, share),) = others
+    shift = above.parts[key][1] / factor if key in above.parts else Fraction(0)
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        ends = quotient_bounds(dividend, divisor, confidence, cells)
+        lower, upper = (end * float(share / factor) + float(shift) for end in ends)
+        return (lower, upper) if share / factor > 0 else (upper, lower)
+
+    return interval
+
+
+def _is_whole(term: Term, estimates: Mapping[Statistic, Estimate]) -> bool:
+    if isinstance(term, Fraction):
+        return term.denominator == 1
+    if not isinstance(term, Formula):
+        return estimates[term].whole
+    if term.function == "round":
+        return bool(term.terms[1] == 0)
+    return term.function != "/" and all(_is_whole(part, estimates) for part in term.terms)
