@@ -15,6 +15,7 @@ from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Floats
+from adomnia.statistics.saddlepoints import saddlepoint_reach
 
 _Law: TypeAlias = Callable[[Floats, float], Floats]
 
@@ -22,6 +23,7 @@ _APART = 1.01  # the ratio of two scales from which on their exact law is comput
 _RAREST = 1e-6  # of an exact law: what is rarer would drown in the rounding of doubles
 _NEGLIGIBLE = 1e-6  # beside the largest scale, which is 1
 _STEPS = 5  # of Newton
+_MOST_EXACT = 6  # Laplace noises whose exact law doubles can hold
 _SLOPES = (0.5, 0.72, 0.9)  # where Chernoff's bound is tried
 
 
@@ -38,7 +40,8 @@ def farthest(noises: Sequence[Noise], coefficients: Sequence[Floats], left_open:
 def _law(noises: Sequence[Noise], left_open: float) -> tuple[_Law, list[float]]:
     """The law of a sum, and the spread of each noise that it is made of."""
     if all(isinstance(noise, DiscreteLaplace) for noise in noises):
-        return _laplace, [float(noise.scale) for noise in noises]  # type: ignore[attr-defined]
+        law = _laplace if len(noises) <= _MOST_EXACT else saddlepoint_reach
+        return law, [float(noise.scale) for noise in noises]  # type: ignore[attr-defined]
     if all(isinstance(noise, DiscreteGaussian) for noise in noises):
         return _gaussian, [float(noise.variance) ** 0.5 for noise in noises]  # type: ignore[attr-defined]
     return _boxed, [float(noise.interval(1 - left_open, cells=len(noises)).half_width) for noise in noises]

@@ -12,7 +12,7 @@ from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.covariance import change_other, pair_of, products_of
-from adomnia.statistics.moments import Moments, multiply_totals, query_moments, where_both
+from adomnia.statistics.moments import Moments, NoisyMoments, multiply_totals, query_moments, where_both
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient, combine
 
@@ -56,7 +56,10 @@ class Correlation(OneRound):
         return replace(self, query=change(self.query), other=change_other(self.query, self.other, change))
 
     def estimate(self, *measured: Measured) -> Estimate:
-        moments = Moments.of(self._moments, measured)
+        return self.from_moments(Moments.of(self._moments, measured))
+
+    def from_moments(self, moments: NoisyMoments) -> Estimate:
+        """The correlation of x and y, however their moments were measured."""
         x, y = moments.about_means("x", "x"), moments.about_means("y", "y")
         # The root of their product is half of each, times the ratio of the roots: linear in both, where they are near.
         there = (x.values > 0) & (y.values > 0)

@@ -5,6 +5,7 @@ from math import ceil, lcm
 
 import numpy as np
 
+from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Bounds, Estimate, Parts
 from adomnia.statistics.ratios import critical_value, left_open_by
 from adomnia.statistics.scaled import times
@@ -13,7 +14,7 @@ MOST_EXACT = 2  # noises whose joint law is computed
 
 
 def linear(parts: Parts, method: str, constant: Fraction = Fraction(0)) -> Estimate:
-    """The estimate that is a sum of one or two noisy integers times constants, not all of them zero, and a constant."""
+    """The estimate that is a sum of noisy integers times constants, not all of them zero, and a constant."""
     parts = tuple(part for part in parts if part[1])
     unit = Fraction(1, lcm(constant.denominator, *(factor.denominator for _, factor in parts)))
     # In Python's integers, because they may be near the end of 64 bits.
@@ -29,7 +30,10 @@ def linear(parts: Parts, method: str, constant: Fraction = Fraction(0)) -> Estim
 
 
 def reach_of(parts: Parts, confidence: float, cells: int) -> Fraction:
-    """How far the noise of one or two parts goes together."""
+    """How far the noise of all parts goes together: by the exact law of one or two, nearly by that of more."""
+    if len(parts) > MOST_EXACT:
+        noises, factors = [measured.noise for measured, _ in parts], [np.asarray(float(factor)) for _, factor in parts]
+        return Fraction(float(farthest(noises, factors, left_open_by(confidence, cells))))
     if len(parts) == 1:
         ((measured, factor),) = parts
         return abs(factor) * measured.noise.interval(confidence, cells).half_width

@@ -7,7 +7,7 @@ rows matters little.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -57,6 +57,23 @@ def query_moments(query: Query, moments: Mapping[str, Aggregate]) -> tuple[Query
     return tuple(replace(query, aggregate=aggregate) for aggregate in moments.values())
 
 
+class NoisyMoments(Protocol):
+    """Noisy sums from which a spread is computed, however they were measured; values are called x and y."""
+
+    @property
+    def noises(self) -> Mapping[str, Noise]:
+        """The law of each measurement's noise."""
+        ...
+
+    def rows(self, less: int = 0) -> Noisy:
+        """The number of rows, less one for samples."""
+        ...
+
+    def about_means(self, first: str, second: str) -> Noisy:
+        """The sum of the products of two values' distances from their means."""
+        ...
+
+
 @dataclass(frozen=True)
 class Moments:
     """What was asked of the rows of every cell and what was measured, by name."""
@@ -91,8 +108,8 @@ class Moments:
         weights = {ROWS: offset + one * two, both: np.full_like(rows, float(products.domain.step))}
         for name, other in ((first, two), (second, one)):
             weights[name] = weights.get(name, np.zeros_like(rows)) - other * float(self._total(name).domain.step)
-        off = [_rounding(self._total(name)) for name in both]
-        each = _rounding(products) + np.abs(one) * off[1] + np.abs(two) * off[0] + off[0] * off[1]
+        off = [rounding_of(self._total(name)) for name in both]
+        each = rounding_of(products) + np.abs(one) * off[1] + np.abs(two) * off[0] + off[0] * off[1]
         return Noisy(values, weights, each * rows)
 
     def _mean(self, name: str, rows: Floats) -> Floats:
@@ -132,9 +149,9 @@ def _domain(value: Expression, lowest: Fraction, highest: Fraction) -> Numbers:
     return Numbers.bounded(lowest, highest)
 
 
-def _rounding(total: Total) -> float:
-    """How far a value may be from its place on the grid."""
-    domain, kind = total.domain, total.value.kind
+def rounding_of(total: Total, coarser: Numbers | None = None) -> float:
+    """How far a value may be from its place on the grid, or on a coarser one."""
+    domain, kind = coarser or total.domain, total.value.kind
     if domain.step == 1 and isinstance(kind, Quantity) and kind.whole:
         return 0.0
     ends = (domain.grid_lower * domain.step - domain.lower, domain.upper - domain.grid_upper * domain.step)

@@ -10,7 +10,15 @@ from adomnia.privacy.aggregates import Aggregate, NonNull
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Bounds, Estimate, Measured
-from adomnia.statistics.moments import ROWS, Moments, centre_total, multiply_totals, query_moments, width
+from adomnia.statistics.moments import (
+    ROWS,
+    Moments,
+    NoisyMoments,
+    centre_total,
+    multiply_totals,
+    query_moments,
+    width,
+)
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient
 
@@ -47,7 +55,11 @@ class Variance(OneRound):
         return {"x": centre_total(total), ROWS: NonNull(total.value), "xx": multiply_totals(total, total)}
 
     def estimate(self, *measured: Measured) -> Estimate:
-        moments, total = Moments.of(self._moments, measured), plain_total(self.query, "Variance")
+        return self.from_moments(Moments.of(self._moments, measured))
+
+    def from_moments(self, moments: NoisyMoments) -> Estimate:
+        """The spread of x, however its moments were measured."""
+        total = plain_total(self.query, "Variance")
         sample = self.name.endswith("SAMP")
         rows = moments.rows(less=int(sample))
         # Half of the values at each bound are the farthest apart: of a sample it may be one at each.

@@ -1,0 +1,124 @@
+"""Statistics of one value, or of a pair, from a single measurement of sums that add up to the number of rows."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from adomnia.privacy.aggregates import Aggregate, NonNull, Rows, Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import Query
+from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, Statistic
+from adomnia.statistics.correlation import Correlation
+from adomnia.statistics.count import Count
+from adomnia.statistics.covariance import Covariance
+from adomnia.statistics.linear import linear
+from adomnia.statistics.mean import Mean
+from adomnia.statistics.moments import rounding_of
+from adomnia.statistics.one_round import OneRound
+from adomnia.statistics.quotients import Quotient
+from adomnia.statistics.shares import share_bounds
+from adomnia.statistics.sum import Sum
+from adomnia.statistics.variance import Variance
+
+Inner: TypeAlias = Count | Sum | Mean | Variance | Covariance | Correlation
+
+_METHODS = {
+    1: "noisy distances from both ends of the bounds, measured as one",
+    2: "noisy sums of products of distances from both ends of the bounds, measured as one",
+}
+
+
+@dataclass(frozen=True)
+class Joint(OneRound):
+    """Another statistic, from sums of Bernstein polynomials of its values that are measured as one vector.
+
+    Method      of a value between its bounds, the distances from both ends (degree 1) or their products (degree 2); of
+                a pair, all products of one of each. None is negative and those of a row add up to the same number
+                whatever it holds. `absent`: rows without the value are one more of these sums.
+    Guarantee   one measurement at the whole price: a person moves all sums together by as much as one count.
+    Bias        as that of the statistic itself.
+    Cite        Awan & Slavkovic 2021 (the norm that suits a statistic); Bernstein 1912 (the polynomials).
+    """
+
+    tag: ClassVar[str] = "Joint"
+    inner: Inner
+    totals: tuple[Total, ...]
+    degree: int
+    absent: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def query(self) -> Query:  # type: ignore[override]  # of OneRound, where it is a field
+        return self.inner.query
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.inner.operands
+
+    @cached_property
+    def queries(self) -> tuple[Query, ...]:
+        return (replace(self.query, aggregate=bernstein_vector(self.totals, self.degree, self.absent)),)
+
+    def map_queries(self, change: Callable[[Query], Query]) -> "Joint":
+        totals = tuple(change(replace(self.query, aggregate=total)).aggregate for total in self.totals)
+        return replace(self, inner=self.inner.map_queries(change), totals=totals)
+
+    def estimate(self, *measured: Measured) -> Estimate:
+        vector = bernstein_vector(self.totals, self.degree, self.absent)
+        sums = BernsteinSums(self.totals, self.degree, vector, *measured)
+        match self.inner:
+            case Count(query=Query(aggregate=aggregate)):
+                return _to_integers(linear(sums.count_parts(all_rows=aggregate == Rows()), self._method))
+            case Sum():
+                total = linear(sums.sum_parts(), self._method)
+                return _to_integers(total) if self.totals[0].domain.step.denominator == 1 else total
+            case Mean():
+                return _estimate_mean(sums, self._method)
+        return replace(self.inner.from_moments(sums), method=self._method)
+
+    @property
+    def _method(self) -> str:
+        return _METHODS[min(2, self.degree * len(self.totals))]
+
+
+def _to_integers(estimate: Estimate) -> Estimate:
+    """The estimate of a whole number: the nearest one, and the whole numbers within its interval."""
+    values = np.rint(estimate.values)
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        lower, upper = estimate.interval(confidence, cells)
+        return np.minimum(np.ceil(lower), values), np.maximum(np.floor(upper), values)
+
+    return replace(estimate, values=values, interval=interval, whole=True)
+
+
+def _estimate_mean(sums: BernsteinSums, method: str) -> Estimate:
+    """The mean, within its bounds whatever the noise."""
+    total, grid = sums.totals[0], sums.vector.variables[0].domain
+    found, rows = sums.scaled_total(), sums.rows()
+    # From the middle on, so that a number of rows that is all noise leads there and not to one of the ends.
+    shares = np.clip(0.5 + (found.values - rows.values / 2) / np.maximum(rows.values, 1.0), *sums.limits)
+    rounding = rounding_of(total) / float(grid.step)
+    quotient = Quotient(found, rows, (rows,), sums.limits, sums.noises)
+
+    def number(share: Floats, steps: float = 0.0) -> Floats:
+        value = (share * sums.widths[0] + grid.grid_lower + steps) * float(grid.step)
+        return np.clip(value, float(total.domain.lower), float(total.domain.upper))
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        if sums.degree > 1:
+            lower, upper = quotient.bounds(confidence, cells)
+        else:
+            lower, upper = share_bounds(*reversed(sums.entries[:2]), confidence, cells)
+        return number(np.minimum(lower, shares), -rounding), number(np.maximum(upper, shares), rounding)
+
+    return Estimate(number(shares), interval, method)
