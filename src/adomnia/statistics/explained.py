@@ -43,7 +43,7 @@ class Explained:
         lost = find_lost((self.rows, self.x, self.y), self.noises, left_open)
         unclear = lost > _CLEAR
         if unclear.any():
-            limits = widen(lost, left_open) * self._surely(left_open)
+            limits = (1 + (widen(lost, left_open) - 1) * 0.3) * self._surely(left_open)
             tried = self._try(unclear, limits)
             lower, upper = (end.copy() for end in np.broadcast_arrays(lower, upper, lost)[:2])
             lower[unclear], upper[unclear] = tried

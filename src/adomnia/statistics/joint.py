@@ -9,9 +9,9 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from adomnia.privacy.aggregates import Aggregate, NonNull, Rows, Total
-from adomnia.privacy.domains import Numbers
-from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
 from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, Statistic
 from adomnia.statistics.correlation import Correlation
@@ -122,3 +122,61 @@ def _estimate_mean(sums: BernsteinSums, method: str) -> Estimate:
         return number(np.minimum(lower, shares), -rounding), number(np.maximum(upper, shares), rounding)
 
     return Estimate(number(shares), interval, method)
+
+
+def find_joint(statistics: Iterable[Statistic], *, counting: bool) -> Mapping[Statistic, Statistic]:
+    """Statistics that are better measured together, each with its joint form: docs/decisions/0020.
+
+    A mean or a spread of a value or a pair; a sum and the number of values where they stand beside each other or beside
+    those. With `counting` the number of all rows too, beside the first value that is measured so.
+    """
+    listed = list(dict.fromkeys(statistics))
+    wanted: dict[_Values, list[Inner]] = {}
+    for each in listed:
+        if isinstance(each, Inner) and (found := _values_of(each, listed)) is not None:
+            wanted.setdefault(found, []).append(each)
+    wanted = {values: each for values, each in wanted.items() if len(each) > 1 or not isinstance(each[0], Sum | Count)}
+    joint: dict[Statistic, Statistic] = {}
+    for values, together in wanted.items():
+        rows = _rows_beside(values, listed, joint) if counting else []
+        degree = max(_degree_of(each) for each in together)
+        joint |= {each: Joint(each, values.totals, degree, bool(rows)) for each in (*together, *rows)}
+    return joint
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The rows and the values that statistics are about."""
+
+    relation: Relation
+    keys: tuple[Key, ...]
+    totals: tuple[Total, ...]
+
+
+def _values_of(statistic: Inner, beside: list[Statistic]) -> _Values | None:
+    """What it is about, if that can be measured jointly: of a count of values, what else is about them."""
+    query = statistic.query
+    match statistic, query.aggregate:
+        case Covariance() | Correlation(), Total() as first:
+            # Whichever is named first: both orders are one measurement.
+            return _Values(query.relation, query.keys, tuple(sorted((first, statistic.other), key=repr)))
+        case (Mean() | Sum() | Variance()), Total() as total:
+            return _Values(query.relation, query.keys, (total,))
+        case Count(), NonNull(value=value):
+            others = (each.query for each in beside if isinstance(each, Mean | Sum | Variance))
+            totals = (each.aggregate for each in others if (each.relation, each.keys) == (query.relation, query.keys))
+            found = [total for total in totals if isinstance(total, Total) and total.value == value]
+            return _Values(query.relation, query.keys, (found[0],)) if found else None
+    return None
+
+
+def _rows_beside(values: _Values, listed: list[Statistic], joint: Mapping[Statistic, Statistic]) -> list[Inner]:
+    """The count of all the rows that a value is measured of, unless another value has it."""
+    same = (each for each in listed if isinstance(each, Count) and each.query.aggregate == Rows())
+    alike = (each for each in same if (each.query.relation, each.query.keys) == (values.relation, values.keys))
+    return [each for each in alike if len(values.totals) == 1 and each not in joint]
+
+
+def _degree_of(statistic: Inner) -> int:
+    """The degree of each value that a statistic needs."""
+    return 2 if isinstance(statistic, Variance | Correlation) else 1
