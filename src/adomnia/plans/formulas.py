@@ -17,6 +17,7 @@ import numpy as np
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, Statistic
 from adomnia.statistics.linear import MOST_EXACT, linear
 from adomnia.statistics.ratios import quotient_bounds
+from adomnia.statistics.shares import share_bounds
 
 _LARGEST = float(np.finfo(np.float64).max)
 _SUREST = 1 - 2.0**-53  # the largest double below 1
@@ -194,7 +195,11 @@ def _ratio_or_box(term: Formula, ratio: Interval, sides: list[tuple[Term, Interv
 
 def _ratio(above: _Line | None, below: _Line | None) -> Interval | None:
     """The interval of (a T + c N) / (b N) = a/b T/N + c/b, where T and N have noise of their own."""
-    if above is None or below is None or above.constant or below.constant or len(below.parts) != 1:
+    if above is None or below is None or above.constant or below.constant:
+        return None
+    if len(below.parts) == MOST_EXACT and above.parts.keys() <= below.parts.keys():
+        return _ratio_of_shares(above, below)
+    if len(below.parts) != 1:
         return None
     ((key, (divisor, factor)),) = below.parts.items()
     others = [part for name, part in above.parts.items() if name != key]
@@ -207,6 +212,24 @@ def _ratio(above: _Line | None, below: _Line | None) -> Interval | None:
         ends = quotient_bounds(dividend, divisor, confidence, cells)
         lower, upper = (end * float(share / factor) + float(shift) for end in ends)
         return (lower, upper) if share / factor > 0 else (upper, lower)
+
+    return interval
+
+
+def _ratio_of_shares(above: _Line, below: _Line) -> Interval | None:
+    """The interval of (a A + b B) / (c A + d B) with c, d > 0: with the share A / (A + B) it only rises or only falls."""
+    (one, (part, c)), (two, (rest, d)) = below.parts.items()
+    if min(c, d) <= 0:
+        return None
+    a, b = (above.parts[key][1] if key in above.parts else Fraction(0) for key in (one, two))
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        shares = share_bounds(part, rest, confidence, cells)
+        ends = [
+            (float(a) * share + float(b) * (1 - share)) / (float(c) * share + float(d) * (1 - share))
+            for share in (np.clip(shares[0], 0.0, 1.0), np.clip(shares[1], 0.0, 1.0))
+        ]
+        return np.minimum(*ends), np.maximum(*ends)
 
     return interval
 

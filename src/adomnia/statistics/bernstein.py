@@ -84,22 +84,16 @@ class BernsteinSums:
         """The law of each entry's noise."""
         return dict.fromkeys(map(_name, self._places), self.measured.noise)
 
-    @cached_property
-    def entries(self) -> tuple[Measured, ...]:
-        """Every entry by itself, with noise of its own."""
-        values, mechanism = self.measured.values, self.measured.mechanism
-        return tuple(Measured(values[..., place], mechanism) for place in range(self.vector.columns))
-
     def count_parts(self, *, all_rows: bool) -> Parts:
         """The number of rows that have the values; of all rows, those without the value too."""
-        counted = self.entries if all_rows else self.entries[: len(self._places)]
+        counted = self.measured.entries if all_rows else self.measured.entries[: len(self._places)]
         return tuple((entry, Fraction(1, self._whole)) for entry in counted)
 
     def sum_parts(self) -> Parts:
         """The sum of the first value."""
         grid = self.vector.variables[0].domain
         sizes = ((grid.grid_lower + Fraction(k, self.degree) * self.widths[0]) * grid.step for (k, *_) in self._places)
-        return tuple((entry, size / self._whole) for entry, size in zip(self.entries, sizes, strict=False))
+        return tuple((entry, size / self._whole) for entry, size in zip(self.measured.entries, sizes, strict=False))
 
     def scaled_total(self) -> Noisy:
         """The sum of the first value's distances from its lower end, in widths."""

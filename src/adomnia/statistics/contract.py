@@ -52,6 +52,11 @@ class Measured:
             raise TypeError(f"{type(self.mechanism).__name__} chooses, and has no noise to tell the law of.")
         return cast("Noise", self.mechanism)
 
+    @cached_property
+    def entries(self) -> tuple["Measured", ...]:
+        """Of a vector, each entry by itself; the same objects every time, so that who shares their noise can be seen."""
+        return tuple(Measured(self.values[..., place], self.mechanism) for place in range(self.values.shape[-1]))
+
 
 Parts: TypeAlias = tuple[tuple[Measured, Fraction], ...]
 

@@ -1,7 +1,7 @@
 """Which correlations explain two noisy variances and a noisy covariance: docs/proofs/moments.md, claim 6.
 
-Where both variances are clear of their noise a correlation is a quotient. Elsewhere each correlation r is tried: those
-variances x, y and covariance r sqrt(x y) are sought that are nearest to what was seen, in units of noise.
+Where both variances are clear of their noise, a correlation is a quotient. Elsewhere each correlation r is tried: of all
+variances x, y with the covariance r sqrt(x y), those are sought that are nearest to what was seen, in units of noise.
 """
 
 from collections.abc import Mapping
@@ -9,21 +9,24 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adomnia.mechanisms.contract import Noise
 from adomnia.statistics.contract import Bounds, Floats
 from adomnia.statistics.quotients import Noisy, Quotient, combine, covary, find_lost, reach_of_noise, widen
 from adomnia.statistics.ratios import left_open_by
 
-_CLEAR = 0.5  # how large the noise of a variance may be beside it where a quotient is nearly linear
+_CLEAR = 0.5  # how large the noise of a variance may be beside it where a correlation is taken for a quotient
 _TRIED = np.linspace(-1.0, 1.0, 65)
-_RATIOS = np.concatenate(([0.0], 2.0 ** np.arange(-4.0, 4.125, 0.25)))  # of both deviations, beside the likeliest
-_RIDGE = 1e-9
+_RATIOS = np.concatenate(([0.0], 2.0 ** np.arange(-4.0, 4.125, 0.25)))  # of the deviations, beside the likeliest
+_BENT = 0.3  # of what a quotient is widened by: most of that is about lines, and here none is drawn
+_AT_ONCE = 256  # cells: four megabytes of numbers
+_RIDGE = 1e-9  # so that sums which move alike have a distance too
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A correlation, from the noisy sums of squares and products about the means."""
+    """A correlation, from noisy sums of squares and products about the means."""
 
     rows: Noisy
     x: Noisy
@@ -39,69 +42,73 @@ class Explained:
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The least and the greatest correlation in each cell that explains what was seen."""
         left_open = left_open_by(confidence, cells)
-        lower, upper = self._quotient.bounds(confidence, cells)
-        lost = find_lost((self.rows, self.x, self.y), self.noises, left_open)
-        unclear = lost > _CLEAR
+        lower, upper = map(np.array, self._quotient.bounds(confidence, cells))
+        lost = find_lost((self.x, self.y), self.noises, left_open)
+        unclear = np.asarray((lost > _CLEAR) & (find_lost((self.rows,), self.noises, left_open) < 1))
         if unclear.any():
-            limits = (1 + (widen(lost, left_open) - 1) * 0.3) * self._surely(left_open)
-            tried = self._try(unclear, limits)
-            lower, upper = (end.copy() for end in np.broadcast_arrays(lower, upper, lost)[:2])
-            lower[unclear], upper[unclear] = tried
-        few = find_lost((self.rows,), self.noises, left_open) == 1
-        lower, upper = np.where(few, -1.0, lower), np.where(few, 1.0, upper)
+            wider = 1 + _BENT * (widen(lost, left_open) - 1)
+            lower[unclear], upper[unclear] = self._try_all(unclear, wider * self._reach_in_spreads(left_open))
         return np.minimum(lower, self.values), np.maximum(upper, self.values)
 
-    def _surely(self, left_open: float) -> Floats:
-        """How many times its spread the noise of a sum reaches, of those here the most."""
-        return np.maximum.reduce([
-            reach_of_noise(each, self.noises, left_open) / np.sqrt(covary(each, each, self.noises))
-            for each in (self.x, self.both, self.y)
-        ])
+    def _reach_in_spreads(self, left_open: float) -> Floats:
+        """How many times its spread the noise of one of the sums reaches at most."""
+        sums = (self.x, self.both, self.y)
+        reaches = [reach_of_noise(each, self.noises, left_open) / self._spread(each) for each in sums]
+        return np.asarray(np.maximum.reduce(reaches))
 
-    def _try(self, cells: Floats, limits: Floats) -> Bounds:
+    def _try_all(self, cells: NDArray[np.bool_], limits: Floats) -> Bounds:
         """The ends of the correlations whose nearest explanation is not too far away."""
         sums = (self.x, self.both, self.y)
-        spreads = np.stack([np.sqrt(covary(each, each, self.noises))[cells] for each in sums], axis=-1)
+        spreads = np.stack([self._spread(each)[cells] for each in sums], axis=-1)
         seen = np.stack([each.values[cells] for each in sums], axis=-1) / spreads
-        shared = np.stack([np.stack([covary(one, two, self.noises)[cells] for two in sums], axis=-1) for one in sums], axis=-2)
-        shared = shared / spreads[..., None, :] / spreads[..., :, None] + _RIDGE * np.eye(3)
-        inverse = np.linalg.inv(shared)
-        towards = np.einsum("...ij,...j->...i", inverse, seen)
-        nothing = (seen * towards).sum(axis=-1)
-        ratio = self._ratio[cells] * _RATIOS[:, None]
-        distances = np.stack([nothing - _explain(r, ratio, spreads, inverse, towards) for r in _TRIED])
-        return _ends(distances, np.square(np.broadcast_to(limits, cells.shape)[cells]))
+        shared = np.stack([[covary(one, two, self.noises)[cells] for two in sums] for one in sums])
+        shared = np.moveaxis(shared, -1, 0) / spreads[:, None, :] / spreads[:, :, None]
+        metric = np.linalg.inv(shared + _RIDGE * np.eye(len(sums)))
+        towards = np.einsum("cij,cj->ci", metric, seen)
+        ratios = self._ratio[cells] * _RATIOS[:, None]
+        explained = np.empty((len(_TRIED), len(seen)))
+        for start in range(0, len(seen), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            explained[:, some] = _explain(ratios[:, some], spreads[some].T, np.moveaxis(metric[some], 0, -1), towards[some].T)
+        return _ends((seen * towards).sum(axis=-1) - explained, np.square(np.asarray(limits)[cells]))
+
+    def _spread(self, noisy: Noisy) -> Floats:
+        return np.asarray(np.sqrt(covary(noisy, noisy, self.noises)))
 
     @cached_property
     def _ratio(self) -> Floats:
-        """The ratio of both deviations, each at least that of its noise."""
-        x, y = (np.maximum(each.values, np.sqrt(covary(each, each, self.noises))) for each in (self.x, self.y))
-        return np.sqrt(np.where(x > 0, y / np.where(x > 0, x, 1.0), 1.0))
+        """The ratio of both deviations, where none of the variances is taken for less than its noise."""
+        x, y = (np.maximum(each.values, self._spread(each)) for each in (self.x, self.y))
+        return np.asarray(np.sqrt(y / x))
 
     @cached_property
     def _quotient(self) -> Quotient:
-        # The root of their product is half of each, times the ratio of the roots: linear in both, where they are near.
-        ratio = np.where(self._ratio > 0, self._ratio, 1.0)
-        denominator = combine((self.x, ratio / 2), (self.y, 1 / ratio / 2))
+        # The root of x y is half of x times the ratio of the roots, and half of y divided by it: linear, where near.
+        denominator = combine((self.x, self._ratio / 2), (self.y, 1 / self._ratio / 2))
         return Quotient(self.both, denominator, (self.rows,), (-1.0, 1.0), self.noises)
 
 
-def _explain(correlation: float, ratio: Floats, spreads: Floats, inverse: Floats, towards: Floats) -> Floats:
-    """How much of the squared distance from nothing the best variances with that correlation explain."""
-    shape = np.stack([np.ones_like(ratio), correlation * ratio, ratio**2], axis=-1) / spreads
-    along = np.maximum((shape * towards).sum(axis=-1), 0.0)
-    length = np.einsum("...i,...ij,...j->...", shape, inverse, shape)
-    return (np.square(along) / length).max(axis=0)
+def _explain(ratios: Floats, spreads: Floats, metric: Floats, towards: Floats) -> Floats:
+    """How much of the squared distance from nothing the best variances explain, for each correlation that is tried.
+
+    With the ratio of deviations t they are a and a t^2, and the covariance is a r t: of each line the nearest a is known.
+    """
+    x, both, y = 1 / spreads[0], ratios / spreads[1], np.square(ratios) / spreads[2]
+    tried = _TRIED[:, None, None]
+    along = np.maximum(x * towards[0] + y * towards[2] + tried * (both * towards[1]), 0.0)
+    apart = np.square(x) * metric[0, 0] + np.square(y) * metric[2, 2] + 2 * x * y * metric[0, 2]
+    mixed = 2 * both * (x * metric[0, 1] + y * metric[1, 2])
+    length = apart + tried * mixed + np.square(tried) * (np.square(both) * metric[1, 1])
+    return np.asarray((np.square(along) / length).max(axis=1))
 
 
 def _ends(distances: Floats, limits: Floats) -> Bounds:
     """Where the distance passes its limit, between two that were tried; nothing is excluded where none fits."""
-    fits = distances <= limits
-    some, last = fits.any(axis=0), len(_TRIED) - 1
+    fits, last, step = distances <= limits, len(_TRIED) - 1, _TRIED[1] - _TRIED[0]
     ends = []
     for first, outwards in ((fits.argmax(axis=0), -1), (last - fits[::-1].argmax(axis=0), 1)):
         beyond = np.clip(first + outwards, 0, last)
         inside, outside = (np.take_along_axis(distances, each[None], axis=0)[0] for each in (first, beyond))
-        part = np.where(beyond != first, (limits - inside) / np.where(outside > inside, outside - inside, 1.0), 0.0)
-        ends.append(np.where(some, _TRIED[first] + outwards * np.clip(part, 0.0, 1.0) * (_TRIED[1] - _TRIED[0]), outwards * 1.0))
+        part = np.clip((limits - inside) / np.where(outside > inside, outside - inside, np.inf), 0.0, 1.0)
+        ends.append(np.where(fits.any(axis=0), _TRIED[first] + outwards * step * part, float(outwards)))
     return ends[0], ends[1]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -28,6 +29,7 @@ from adomnia.statistics.variance import Variance
 
 Inner: TypeAlias = Count | Sum | Mean | Variance | Covariance | Correlation
 
+_MOST_WIDE = 1000  # cells of nine sums, whose noise is drawn in integers beyond 64 bits: half a second
 _METHODS = {
     1: "noisy distances from both ends of the bounds, measured as one",
     2: "noisy sums of products of distances from both ends of the bounds, measured as one",
@@ -91,12 +93,13 @@ class Joint(OneRound):
 
 
 def _to_integers(estimate: Estimate) -> Estimate:
-    """The estimate of a whole number: the nearest one, and the whole numbers within its interval."""
+    """The estimate of a whole number: the nearest one, and as far around it as the exact one can be."""
     values = np.rint(estimate.values)
 
     def interval(confidence: float, cells: int) -> Bounds:
         lower, upper = estimate.interval(confidence, cells)
-        return np.minimum(np.ceil(lower), values), np.maximum(np.floor(upper), values)
+        reach = np.floor((upper - lower) / 2 + 0.5)  # rounding moves by one half at most
+        return values - reach, values + reach
 
     return replace(estimate, values=values, interval=interval, whole=True)
 
@@ -118,7 +121,7 @@ def _estimate_mean(sums: BernsteinSums, method: str) -> Estimate:
         if sums.degree > 1:
             lower, upper = quotient.bounds(confidence, cells)
         else:
-            lower, upper = share_bounds(*reversed(sums.entries[:2]), confidence, cells)
+            lower, upper = share_bounds(*reversed(sums.measured.entries[:2]), confidence, cells)
         return number(np.minimum(lower, shares), -rounding), number(np.maximum(upper, shares), rounding)
 
     return Estimate(number(shares), interval, method)
@@ -157,6 +160,8 @@ def _values_of(statistic: Inner, beside: list[Statistic]) -> _Values | None:
     """What it is about, if that can be measured jointly: of a count of values, what else is about them."""
     query = statistic.query
     match statistic, query.aggregate:
+        case Correlation(), _ if prod(query.shape) > _MOST_WIDE:
+            return None
         case Covariance() | Correlation(), Total() as first:
             # Whichever is named first: both orders are one measurement.
             return _Values(query.relation, query.keys, tuple(sorted((first, statistic.other), key=repr)))

@@ -95,7 +95,7 @@ class Quotient:
 
 def find_lost(needed: Sequence[Noisy], noises: Mapping[str, Noise], left_open: float) -> Floats:
     """How large the noise of what is needed can be beside it, at least 95 times of 100: 1 where it may be all noise."""
-    lost = np.zeros_like(needed[0].values)
+    lost = np.asarray(0.0)
     for each in needed:
         reach = reach_of_noise(each, noises, min(left_open, _USUAL))
         seen = each.values > reach
@@ -119,7 +119,7 @@ def covary(one: Noisy, two: Noisy, noises: Mapping[str, Noise]) -> Floats:
     found = np.zeros_like(one.values)
     for name in one.weights.keys() & two.weights.keys():
         found = found + one.weights[name] * two.weights[name] * _variance(noises[name])
-    return found
+    return np.asarray(found)
 
 
 def _variance(noise: Noise) -> float:

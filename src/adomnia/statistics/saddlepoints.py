@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-_HALVINGS = 45
+_HALVINGS = 20
 _SLACK = 1.025  # by which a tail may be larger than it is computed
 _NARROWEST = 1e-7  # the least slope, where nothing is left open
 _STEEPEST = 1 - 1e-13
