@@ -43,9 +43,11 @@ class Explained:
         """The least and the greatest correlation in each cell that explains what was seen."""
         left_open = left_open_by(confidence, cells)
         lower, upper = map(np.array, self._quotient.bounds(confidence, cells))
-        lost = find_lost((self.x, self.y), self.noises, left_open)
-        unclear = np.asarray((lost > _CLEAR) & (find_lost((self.rows,), self.noises, left_open) < 1))
+        # By the usual noise, whatever is asked for: else a surer interval could be the narrower one.
+        noisy = find_lost((self.x, self.y), self.noises, 1.0) > _CLEAR
+        unclear = np.asarray(noisy & (find_lost((self.rows,), self.noises, left_open) < 1))
         if unclear.any():
+            lost = find_lost((self.x, self.y), self.noises, left_open)
             wider = 1 + _BENT * (widen(lost, left_open) - 1)
             lower[unclear], upper[unclear] = self._try_all(unclear, wider * self._reach_in_spreads(left_open))
         return np.minimum(lower, self.values), np.maximum(upper, self.values)
