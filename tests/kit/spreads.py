@@ -146,7 +146,7 @@ def answered(statistic: Statistic, price: Price, given: Callable[[Any], Any]) ->
     return found
 
 
-def estimated(
+def estimated(  # noqa: PLR0913, PLR0917 - all that an answer depends on
     statistic: Statistic, price: Price, rows: Columns, bits: Bits, wider: int = 1, draws: int = DRAWS
 ) -> Estimate:
     """DRAWS answers to the same rows."""

@@ -217,7 +217,7 @@ def _ratio(above: _Line | None, below: _Line | None) -> Interval | None:
 
 
 def _ratio_of_shares(above: _Line, below: _Line) -> Interval | None:
-    """The interval of (a A + b B) / (c A + d B) with c, d > 0: with the share A / (A + B) it only rises or only falls."""
+    """The interval of (a A + b B) / (c A + d B) with c, d > 0: in A / (A + B) it only rises or only falls."""
     (one, (part, c)), (two, (rest, d)) = below.parts.items()
     if min(c, d) <= 0:
         return None

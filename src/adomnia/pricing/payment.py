@@ -22,7 +22,7 @@ _ENOUGH_BITS = 440  # what the digits of any double within these bounds need
 LARGEST_GROUP = 10**15  # rows, and no number whose digits alone would take for ever
 
 
-def price_batch(  # noqa: PLR0913 - all that a price depends on
+def price_batch(  # noqa: PLR0913, PLR0917 - all that a price depends on
     questions: Sequence[Question],
     plans: Sequence[Plan],
     payment: Payment,

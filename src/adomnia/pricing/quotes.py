@@ -59,6 +59,7 @@ class Measurement:
     noise: Numeric
     price: Price
     bounds: str = ""
+    sums: int = 1  # in each group
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,7 @@ def _measurement(measure: Measure) -> Measurement:
         measure.mechanism,
         measure.price,
         _bounds(query),
+        query.columns,
     )
 
 

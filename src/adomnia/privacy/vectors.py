@@ -4,6 +4,7 @@ Proof: docs/proofs/vectors.md.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
@@ -63,11 +64,11 @@ class Vector:
     @cached_property
     def row(self) -> Sensitivity:
         """How far one row moves all entries together: those that name what it has, or the one for what it has not."""
-        present = reach(self.entries, self._widths)
+        present, absent = reach(self.entries, self._widths), Fraction(self.absent)
         return Sensitivity(
-            max(present.l1, self.absent),
-            max(present.l2_squared, self.absent**2),
-            max(present.linf, self.absent),
+            max(present.l1, absent),
+            max(present.l2_squared, absent**2),
+            max(present.linf, absent),
             present.monotone,
         )
 

@@ -78,9 +78,7 @@ class Batch:
             return identities[0]
         return sha256(self._tag(request) + b"".join(identities)).digest()
 
-    def unpriced_identity(
-        self, plans: Sequence[Plan], catalog: Catalog, request: str, rules: Rules = CURRENT
-    ) -> bytes:
+    def unpriced_identity(self, plans: Sequence[Plan], catalog: Catalog, request: str, rules: Rules = CURRENT) -> bytes:
         """The key of an answer whose price a policy sets: all but the price and what follows from it.
 
         Ways of measuring follow from the terms and their weights, caps from the profiles of tables, and from the

@@ -122,9 +122,7 @@ class BernsteinSums:
     def _square(self, value: int) -> Callable[[_Place], Floats]:
         """The coefficients of (u - m)^2: its polar form, where k of its arguments are 1 and the others 0."""
         mean, pairs = self._means[value], self.degree * (self.degree - 1)
-        return lambda place: (
-            place[value] * (place[value] - 1) / pairs - 2 * mean * place[value] / self.degree + mean**2
-        )
+        return lambda place: place[value] * (place[value] - 1) / pairs - 2 * mean * place[value] / self.degree + mean**2
 
     def _product(self, one: int, two: int) -> Callable[[_Place], Floats]:
         """The coefficients of (u - m) (v - k)."""
@@ -152,7 +150,9 @@ class BernsteinSums:
         """The mean of each value in widths from its lower end; near the middle where the rows are all noise."""
         # A noisy number of rows may be zero or less. One is the least that there is a mean of.
         rows = np.maximum(self._rows, 1.0)
-        off = (np.array([each[value] / self.degree - 0.5 for each in self._places]) for value in range(len(self.totals)))
+        off = (
+            np.array([each[value] / self.degree - 0.5 for each in self._places]) for value in range(len(self.totals))
+        )
         return [np.clip(0.5 + self._shares @ each / rows, 0.0, 1.0) for each in off]
 
     @cached_property
@@ -162,7 +162,8 @@ class BernsteinSums:
     @cached_property
     def _whole(self) -> int:
         """What all entries of a row add up to."""
-        return prod(self.widths) ** self.degree
+        whole: int = prod(self.widths) ** self.degree
+        return whole
 
 
 def _name(place: _Place) -> str:

@@ -54,7 +54,7 @@ class Measured:
 
     @cached_property
     def entries(self) -> tuple["Measured", ...]:
-        """Of a vector, each entry by itself; the same objects every time, so that who shares their noise can be seen."""
+        """Of a vector, each entry by itself; the same objects every time: who shares their noise can be seen."""
         return tuple(Measured(self.values[..., place], self.mechanism) for place in range(self.values.shape[-1]))
 
 

@@ -6,15 +6,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
-import numpy as np
-
 from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.covariance import change_other, pair_of, products_of
+from adomnia.statistics.explained import Explained
 from adomnia.statistics.moments import Moments, NoisyMoments, multiply_totals, query_moments, where_both
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.explained import Explained
 
 
 @dataclass(frozen=True)

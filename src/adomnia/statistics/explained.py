@@ -1,7 +1,8 @@
 """Which correlations explain two noisy variances and a noisy covariance: docs/proofs/moments.md, claim 6.
 
-Where both variances are clear of their noise, a correlation is a quotient. Elsewhere each correlation r is tried: of all
-variances x, y with the covariance r sqrt(x y), those are sought that are nearest to what was seen, in units of noise.
+Where both variances are clear of their noise, a correlation is a quotient. Elsewhere each correlation r is tried: of
+all variances x, y with the covariance r sqrt(x y), those are sought that are nearest to what was seen, in units of
+noise.
 """
 
 from collections.abc import Mapping
@@ -63,15 +64,17 @@ class Explained:
         sums = (self.x, self.both, self.y)
         spreads = np.stack([self._spread(each)[cells] for each in sums], axis=-1)
         seen = np.stack([each.values[cells] for each in sums], axis=-1) / spreads
-        shared = np.stack([[covary(one, two, self.noises)[cells] for two in sums] for one in sums])
-        shared = np.moveaxis(shared, -1, 0) / spreads[:, None, :] / spreads[:, :, None]
-        metric = np.linalg.inv(shared + _RIDGE * np.eye(len(sums)))
+        rows = [np.stack([covary(one, two, self.noises)[cells] for two in sums], axis=-1) for one in sums]
+        shared = np.stack(rows, axis=-2) / spreads[:, None, :] / spreads[:, :, None]
+        metric: Floats = np.asarray(np.linalg.inv(shared + _RIDGE * np.eye(len(sums))), dtype=np.float64)
         towards = np.einsum("cij,cj->ci", metric, seen)
         ratios = self._ratio[cells] * _RATIOS[:, None]
         explained = np.empty((len(_TRIED), len(seen)))
         for start in range(0, len(seen), _AT_ONCE):
             some = slice(start, start + _AT_ONCE)
-            explained[:, some] = _explain(ratios[:, some], spreads[some].T, np.moveaxis(metric[some], 0, -1), towards[some].T)
+            explained[:, some] = _explain(
+                ratios[:, some], spreads[some].T, np.moveaxis(metric[some], 0, -1), towards[some].T
+            )
         return _ends((seen * towards).sum(axis=-1) - explained, np.square(np.asarray(limits)[cells]))
 
     def _spread(self, noisy: Noisy) -> Floats:
@@ -93,7 +96,7 @@ class Explained:
 def _explain(ratios: Floats, spreads: Floats, metric: Floats, towards: Floats) -> Floats:
     """How much of the squared distance from nothing the best variances explain, for each correlation that is tried.
 
-    With the ratio of deviations t they are a and a t^2, and the covariance is a r t: of each line the nearest a is known.
+    With the ratio of deviations t they are a and a t^2, the covariance is a r t: of each line the nearest a is known.
     """
     x, both, y = 1 / spreads[0], ratios / spreads[1], np.square(ratios) / spreads[2]
     tried = _TRIED[:, None, None]
@@ -105,12 +108,13 @@ def _explain(ratios: Floats, spreads: Floats, metric: Floats, towards: Floats) -
 
 
 def _ends(distances: Floats, limits: Floats) -> Bounds:
-    """Where the distance passes its limit, between two that were tried; nothing is excluded where none fits."""
+    """Where the distance, beyond that of the correlation which explains best, passes its limit."""
+    limits = limits + distances.min(axis=0)
     fits, last, step = distances <= limits, len(_TRIED) - 1, _TRIED[1] - _TRIED[0]
     ends = []
     for first, outwards in ((fits.argmax(axis=0), -1), (last - fits[::-1].argmax(axis=0), 1)):
         beyond = np.clip(first + outwards, 0, last)
         inside, outside = (np.take_along_axis(distances, each[None], axis=0)[0] for each in (first, beyond))
         part = np.clip((limits - inside) / np.where(outside > inside, outside - inside, np.inf), 0.0, 1.0)
-        ends.append(np.where(fits.any(axis=0), _TRIED[first] + outwards * step * part, float(outwards)))
+        ends.append(_TRIED[first] + outwards * step * part)
     return ends[0], ends[1]

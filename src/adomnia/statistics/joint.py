@@ -17,7 +17,7 @@ from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, Statistic
 from adomnia.statistics.correlation import Correlation
 from adomnia.statistics.count import Count
-from adomnia.statistics.covariance import Covariance
+from adomnia.statistics.covariance import Covariance, change_other
 from adomnia.statistics.linear import linear
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.moments import rounding_of
@@ -71,7 +71,7 @@ class Joint(OneRound):
         return (replace(self.query, aggregate=bernstein_vector(self.totals, self.degree, self.absent)),)
 
     def map_queries(self, change: Callable[[Query], Query]) -> "Joint":
-        totals = tuple(change(replace(self.query, aggregate=total)).aggregate for total in self.totals)
+        totals = tuple(change_other(self.query, total, change) for total in self.totals)
         return replace(self, inner=self.inner.map_queries(change), totals=totals)
 
     def estimate(self, *measured: Measured) -> Estimate:
@@ -121,7 +121,8 @@ def _estimate_mean(sums: BernsteinSums, method: str) -> Estimate:
         if sums.degree > 1:
             lower, upper = quotient.bounds(confidence, cells)
         else:
-            lower, upper = share_bounds(*reversed(sums.measured.entries[:2]), confidence, cells)
+            below, above, *_ = sums.measured.entries
+            lower, upper = share_bounds(above, below, confidence, cells)
         return number(np.minimum(lower, shares), -rounding), number(np.maximum(upper, shares), rounding)
 
     return Estimate(number(shares), interval, method)
@@ -165,7 +166,7 @@ def _values_of(statistic: Inner, beside: list[Statistic]) -> _Values | None:
         case Covariance() | Correlation(), Total() as first:
             # Whichever is named first: both orders are one measurement.
             return _Values(query.relation, query.keys, tuple(sorted((first, statistic.other), key=repr)))
-        case (Mean() | Sum() | Variance()), Total() as total:
+        case ((Mean() | Sum() | Variance()), Total() as total):
             return _Values(query.relation, query.keys, (total,))
         case Count(), NonNull(value=value):
             others = (each.query for each in beside if isinstance(each, Mean | Sum | Variance))

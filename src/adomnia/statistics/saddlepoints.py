@@ -18,7 +18,7 @@ _STEEPEST = 1 - 1e-13
 def saddlepoint_reach(scales: NDArray[np.float64], left_open: float) -> NDArray[np.float64]:
     """What |sum| exceeds with a probability of at most `left_open`: scales in rows, the largest of each cell is 1.
 
-    With K(s) = -sum of log(1 - (b s)^2), the tail beyond t = K'(s) is about that of a Gaussian beyond w + log(u / w) / w
+    With K(s) = -sum of log(1 - (b s)^2), the tail beyond t = K'(s) is about a Gaussian's beyond w + log(u / w) / w
     with w = sqrt(2 (s t - K)) and u = s sqrt(K''): Barndorff-Nielsen's form of Lugannani and Rice. It falls in s.
     """
     wanted = -NormalDist().inv_cdf(left_open / _SLACK / 2)

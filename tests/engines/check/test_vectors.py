@@ -177,7 +177,10 @@ ABSENT = (
 
 
 def test_rows_that_have_the_value_are_counted_like_a_sum_of_ones():
-    both = [f"SELECT CAST(CAST(400 AS HUGEINT) * {each} AS BIGINT) AS m0 {FROM}" for each in (f"COUNT({GRID})", f"SUM(1 + 0 * {X})")]
+    both = [
+        f"SELECT CAST(CAST(400 AS HUGEINT) * {each} AS BIGINT) AS m0 {FROM}"
+        for each in (f"COUNT({GRID})", f"SUM(1 + 0 * {X})")
+    ]
     assert check(both[0], catalog=WARDS, columns=(1,)) == check(both[1], catalog=WARDS, columns=(1,))
 
 
@@ -190,7 +193,11 @@ def test_a_row_is_among_those_with_the_value_or_among_those_without():
 WITHOUT = "(COUNT(*) - COUNT"
 ABSENT_PLANTED = {
     "rows without another value": (f"{WITHOUT}({GRID}))", f'{WITHOUT}("ward"))', "entries that all name the value"),
-    "an entry that rows without the value add to": (f"SUM({X}) AS DECIMAL(38, 0)) AS m0", "SUM(1) AS DECIMAL(38, 0)) AS m0", "entries that all"),
+    "an entry that rows without the value add to": (
+        f"SUM({X}) AS DECIMAL(38, 0)) AS m0",
+        "SUM(1) AS DECIMAL(38, 0)) AS m0",
+        "entries that all",
+    ),
     "an entry that falls": ("CAST(400 AS HUGEINT) * (", "CAST((-400) AS HUGEINT) * (", "an entry that rises"),
     "all rows": (f"COUNT(*) - COUNT({GRID})", f"COUNT({GRID}) - COUNT({GRID})", "a count of all rows"),
     "rows without a sum": (f"{WITHOUT}({GRID}))", f"(COUNT(*) - SUM({GRID}))", "a count of the rows with the value"),
@@ -198,7 +205,11 @@ ABSENT_PLANTED = {
     "different values": (f"{WITHOUT}({GRID}))", f"(COUNT(*) - COUNT(DISTINCT {GRID}))", "a stored grid"),
     "a filter": (f"{WITHOUT}({GRID}))", f"(COUNT(*) FILTER (WHERE TRUE) - COUNT({GRID}))", "a count of all rows"),
     "a constant that is not wide": ("CAST(400 AS HUGEINT) * (", "CAST(400 AS BIGINT) * (", "an exact sum times"),
-    "a result beyond its type": (f"{WITHOUT}({GRID})) AS DECIMAL(38, 0)", f"{WITHOUT}({GRID})) AS INTEGER", "the width of a result"),
+    "a result beyond its type": (
+        f"{WITHOUT}({GRID})) AS DECIMAL(38, 0)",
+        f"{WITHOUT}({GRID})) AS INTEGER",
+        "the width of a result",
+    ),
 }
 
 

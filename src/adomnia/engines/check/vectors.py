@@ -51,7 +51,7 @@ def derive_joint_sensitivity(nodes: list[exp.Expr], row: Row, most_rows: int) ->
         [polynomials.read_output(node, most_rows) for node in (nodes[:-1] if absent else nodes)]
     )
     # A row has the value or has it not: it moves all entries but the last, or the last alone.
-    added = polynomials.read_absent(nodes[-1], most_rows) if absent else 0
+    added = Fraction(polynomials.read_absent(nodes[-1], most_rows) if absent else 0)
     return Sensitivity(
         max(present.l1, added), max(present.l2_squared, added**2), max(present.linf, added), present.monotone
     )
@@ -80,7 +80,7 @@ class _Polynomials:
         return {each: terms[each] for each in terms if terms[each]}
 
     def read_absent(self, node: exp.Expr, most_rows: int) -> int:
-        """CAST(wide constant * (COUNT(*) - COUNT(grid)) AS ...): what a row without the value that all others name adds."""
+        """CAST(wide constant * (COUNT(*) - COUNT(grid)) AS ...): what a row adds that lacks what all others name."""
         added, rest = self._times(node.this)
         difference = rest.this
         only(rest, "this")

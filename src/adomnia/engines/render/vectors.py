@@ -38,9 +38,7 @@ def _render_entry(entry: Polynomial, variables: list[tuple[str, Variable]], type
     )
 
 
-def _render_sum(
-    exponents: Exponents, named: list[bool], variables: list[tuple[str, Variable]], types: Types
-) -> str:
+def _render_sum(exponents: Exponents, named: list[bool], variables: list[tuple[str, Variable]], types: Types) -> str:
     """The sum of one product; where nothing is multiplied of one variable, how many rows have it: that is quicker."""
     if not any(exponents) and sum(named) == 1:
         return f"COUNT({variables[named.index(True)][0]})"
