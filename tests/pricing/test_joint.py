@@ -11,7 +11,6 @@ from adomnia.pricing.payment import price_batch, price_question
 from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.pricing.rules import EARLIER
 from adomnia.privacy.events import Pure
-from adomnia.privacy.vectors import Vector
 from adomnia.sql.lower import lower
 from adomnia.statistics.joint import Joint
 from sql.hospital import HOSPITAL
@@ -71,8 +70,11 @@ def test_weights_give_the_rows_a_measurement_of_their_own():
 
 
 def test_a_formula_of_sums_is_measured_the_way_that_is_better():
-    worse = asked("SELECT SUM(age) / COUNT(*) AS r, COUNT(age) AS n FROM people")
-    assert not any(isinstance(each.query.aggregate, Vector) for each in list_measures(worse.plan, worse.price))
+    people, text = "COUNT(DISTINCT person_id)", "SELECT SUM(age) / COUNT(*) AS r, COUNT(age) AS n FROM people"
+    assert entries(asked(text)) == [3]
+    counts = f"COUNT(age) * COUNT(age) AS a, COUNT(age) / {people} AS b, COUNT(age) / SUM(salary) AS d"
+    apart = asked(f"SELECT {counts}, SUM(age) / {people} AS c FROM people")
+    assert entries(apart) == [1, 1, 1, 1]
 
 
 def test_an_error_is_bought_for_less():
