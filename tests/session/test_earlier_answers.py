@@ -70,6 +70,13 @@ def test_the_same_holds_where_a_policy_sets_the_price(catalog, text):
         assert alice.answer(fresh.receipt.request_id)["pay"] == fresh["pay"]
 
 
+@pytest.mark.parametrize("text", TEXTS)
+def test_both_versions_have_keys_of_their_own_where_a_policy_sets_the_price(catalog, text):
+    batch = Batch((Question(text),), 0.95, 1)
+    plans = batch.plans(catalog)
+    assert batch.unpriced_identity(plans, catalog, "any") != batch.unpriced_identity(plans, catalog, "any", EARLIER)
+
+
 def test_what_is_measured_as_before_is_found_as_before(curator):
     alice = curator.session("alice")
     stored_by_the_first_version(alice, "SELECT sex, COUNT(*) AS pay, SUM(age) AS total FROM people GROUP BY sex", 1)
