@@ -64,4 +64,4 @@ def test_the_record_of_a_batch_has_no_single_price(quoted):
     record = bills.as_record(quoted([BY_SEX, "SELECT COUNT(*) FROM people"], epsilon=0.6))
     assert record["price"] is None
     assert [output["name"] for output in record["outputs"]] == ["1: n", "1: mean", "2: count"]
-    assert record["outputs"][0]["method"] == "noisy count"
+    assert record["outputs"][0]["method"] == "noisy distances from both ends of the bounds, measured as one"

@@ -91,11 +91,10 @@ def test_the_bill_says_every_measurement_and_the_error_to_expect(hospital, typed
     code, printed, complained = typed("price", hospital, BY_SEX, "--epsilon", "0.6")
     assert (code, complained) == (0, "")
     for words in (
-        "sum of age - 60",
-        "rows, with a value and without",
-        "a person has at most 1 row here, each of at most 60 steps",
+        "2 sums of age, and the rows without it",
+        "a person has at most 1 row here, each of at most 120 in all 3 sums together",
         "Laplace, scale 200",
-        "epsilon 0.3",
+        "epsilon 0.6",
         "AVG(age in 0..120 by 1)",
         "1,000 rows",
         "In all: epsilon 0.6. No private data was read, and nothing was spent.",
@@ -131,8 +130,7 @@ def test_weights_give_an_output_more_of_the_price(hospital, typed):
     paid = {line["what"]: Fraction(line["price"]["epsilon"]) for line in record["measurements"]}
     assert paid == {
         "rows": Fraction(1, 10),
-        "sum of age - 60": Fraction(3, 20),
-        "values of age": Fraction(3, 20),
+        "2 sums of age": Fraction(3, 10),
     }
     asked = json.loads(typed("sql", hospital, BY_SEX, *options)[1])
     assert Fraction(asked["left"]["epsilon"]) == Fraction(16, 10)
@@ -163,14 +161,14 @@ def test_a_question_is_explained_without_private_data_and_for_nothing(command, h
     code, printed, complained = typed(*command, hospital, text, "--epsilon", "0.6")
     assert (code, complained) == (0, "")
     assert printed.splitlines()[:3] == [
-        "2 measurements, 3 outputs",
+        "1 measurement, 3 outputs",
         "├─ rows",
         "│  └─ people: at most 1 row of a person, as declared",
     ]
     assert "price: epsilon 0.6 in all" in printed
     assert max(map(len, printed.splitlines())) <= 100
     record = json.loads(typed(*command, hospital, text, "--format", "json")[1])
-    assert (record["text"], record["parts"][0]["text"]) == ("2 measurements, 3 outputs", "rows")
+    assert (record["text"], record["parts"][0]["text"]) == ("1 measurement, 3 outputs", "rows")
     assert not list((hospital / ".adomnia").glob("ledger*"))
 
 

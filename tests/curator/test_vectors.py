@@ -99,7 +99,7 @@ def _by_hospital(curator, catalog):
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("* (CAST", "* 2 * (CAST"),
+        ("SUM((CAST", "SUM(2 * (CAST"),
         ('"salary grid" AS BIGINT) - 0', '"salary grid" AS BIGINT) - 5'),
         ("AS m1", "AS m2"),
         ('"rank" <= 1', '"rank" <= 2'),
@@ -150,6 +150,7 @@ def vectors(catalog):
     nine = [a * b for a in bernstein(2, score.domain.width, 0, 2) for b in bernstein(2, coarse.domain.width, 1, 2)]
     return [
         ends(catalog),
+        replace(ends(catalog), aggregate=replace(ends(catalog).aggregate, absent=salary.domain.width)),
         Query(people, (sex,), Vector(two, tuple(nine))),
         Query(people, (sex,), Vector(two, (constant(1, 2), x, y, x * y - x * x * constant(3, 2)))),
         Query(Where(people, call("is null", score)), (sex,), Vector((half, coarse), (x * y, y - x, x - x))),

@@ -111,9 +111,11 @@ def place(column: Column) -> tuple[str, str]:
 
 def _vector(vector: Vector, rows: list[tuple[Hashable, Row]]) -> list[int]:
     """The sum of each entry over the rows where all variables that it names have a value."""
-    sums = [0] * len(vector.entries)
+    sums = [0] * vector.columns
     for _, row in rows:
         grids = [grid(each.value, each.domain, row) for each in vector.variables]
+        if vector.absent and grids[0] is None:
+            sums[-1] += vector.absent
         for place, entry in enumerate(vector.entries):
             named = {each for _, exponents in entry.terms for each, exponent in enumerate(exponents) if exponent}
             if all(grids[each] is not None for each in named):

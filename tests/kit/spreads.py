@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
-from adomnia.statistics.contract import Estimate, Measured, Statistic
+from adomnia.privacy.vectors import Vector
+from adomnia.statistics.contract import Estimate, Measure, Measured, Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -86,9 +88,11 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def exact(query: Query, rows: Columns) -> int:
+def exact(query: Query, rows: Columns) -> Any:
     """What the query gives for those rows."""
     aggregate = query.aggregate
+    if isinstance(aggregate, Vector):
+        return _exact_vector(aggregate, rows)
     assert isinstance(aggregate, NonNull | Total)
     values = evaluated(aggregate.value, rows)
     there = values[~np.isnan(values)]
@@ -99,13 +103,36 @@ def exact(query: Query, rows: Columns) -> int:
     return int((grid - aggregate.centre).sum())
 
 
-def drawn(noise: Noise, draws: int, bits: Bits, wider: int = 1) -> Any:
+def _exact_vector(vector: Vector, rows: Columns) -> NDArray[np.object_]:
+    """The sums of all entries, in Python's integers; then what the rows without the value add."""
+    values = [evaluated(each.value, rows) for each in vector.variables]
+    there = ~np.any(np.isnan(values), axis=0)
+    grids = [
+        np.clip(np.floor(value[there] / float(each.domain.step) + 0.5), each.domain.grid_lower, each.domain.grid_upper)
+        for value, each in zip(values, vector.variables, strict=True)
+    ]
+    steps = [
+        (grid - each.domain.grid_lower).astype(np.int64).astype(object)
+        for grid, each in zip(grids, vector.variables, strict=True)
+    ]
+    sums = [
+        sum(
+            coefficient * int(np.sum(prod([step**power for step, power in zip(steps, exponents, strict=True)])))
+            for coefficient, exponents in entry.terms
+        )
+        for entry in vector.entries
+    ]
+    return np.array([*sums, *[vector.absent * int((~there).sum())] * bool(vector.absent)], dtype=object)
+
+
+def drawn(noise: Noise, draws: int | tuple[int, ...], bits: Bits, wider: int = 1) -> Any:
     """Noise as it is stated, or so many times as wide."""
+    shape = draws if isinstance(draws, tuple) else (draws,)
     match noise:
         case DiscreteLaplace(scale=scale):
-            return discrete_laplace(scale * wider, (draws,), bits)
+            return discrete_laplace(scale * wider, shape, bits)
         case DiscreteGaussian(variance=variance):
-            return discrete_gaussian(variance * wider**2, (draws,), bits)
+            return discrete_gaussian(variance * wider**2, shape, bits)
     raise AssertionError(noise)
 
 
@@ -119,11 +146,16 @@ def answered(statistic: Statistic, price: Price, given: Callable[[Any], Any]) ->
     return found
 
 
-def estimated(statistic: Statistic, price: Price, rows: Columns, bits: Bits, wider: int = 1) -> Estimate:
+def estimated(  # noqa: PLR0913, PLR0917 - all that an answer depends on
+    statistic: Statistic, price: Price, rows: Columns, bits: Bits, wider: int = 1, draws: int = DRAWS
+) -> Estimate:
     """DRAWS answers to the same rows."""
-    return answered(
-        statistic, price, lambda measure: exact(measure.query, rows) + drawn(measure.mechanism, DRAWS, bits, wider)
-    )
+
+    def given(measure: Measure) -> Any:
+        truth = exact(measure.query, rows)
+        return truth + drawn(measure.mechanism, (draws, *np.shape(truth)), bits, wider)
+
+    return answered(statistic, price, given)
 
 
 def at_most(hits: int, tries: int) -> float:

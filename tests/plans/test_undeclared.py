@@ -110,10 +110,10 @@ def test_several_open_keys_share_the_groups_that_one_may_make():
 
 def test_finding_is_paid_like_one_more_measurement_and_takes_all_of_delta():
     priced = asked(NAMES, epsilon=1, delta=1e-9)
-    assert priced.finding.price == Approximate(Fraction(1, 4), 1e-9)
-    assert priced.price == Pure(Fraction(3, 4))
+    assert priced.finding.price == Approximate(Fraction(1, 2), 1e-9)
+    assert priced.price == Pure(Fraction(1, 2))
     assert total_price(priced) == Pure(1)
-    assert loss(cost([priced])).rho == 4 * Fraction(1, 32)
+    assert loss(cost([priced])).rho == 2 * Fraction(1, 8)
     assert loss(cost([priced])).delta == Fraction(1, 10**9)
 
 
@@ -169,7 +169,7 @@ def test_the_quote_says_how_many_people_a_value_needs_and_what_that_costs():
     quote = quote_questions([asked(NAMES, epsilon=1, delta=1e-9)], 0.95, False, None)
     (found,) = quote.findings
     assert f"about {found.people} people" in str(found)
-    assert "epsilon 0.25 and delta 1e-9" in str(found)
+    assert "epsilon 0.5 and delta 1e-9" in str(found)
     assert quote.price == Pure(1)
     assert "rho 0.25" in str(asked(NAMES, rho=1, delta=1e-9).finding)
 

@@ -29,9 +29,8 @@ def asked(text, **payment):
         ("SELECT COUNT(*), COUNT(diagnosis) FROM visits", 1),
     ],
 )
-@pytest.mark.parametrize("payment", [{"epsilon": 1}, {"rho": 0.1}])
-def test_rows_and_values_are_one_measurement_in_one_scan(text, number, payment):
-    priced = asked(text, **payment)
+def test_rows_and_values_are_one_measurement_in_one_scan(text, number):
+    priced = asked(text, rho=0.1)
     measured = list_measures(priced.plan, priced.price)
     assert len(measured) == number
     assert all(is_parted(measure.query) for measure in measured)

@@ -95,3 +95,33 @@ def test_a_vector_looks_at_its_variables():
     assert values_of(Rows()) == ()
     assert values_of(Total(AGE, AGE.domain)) == (AGE,)
     assert Bucket(AGE, AGE.domain, AGE).cells == range(18, 121)
+
+
+def test_rows_without_the_value_are_an_entry_that_no_other_row_moves():
+    both = Vector(ENDS.variables, ENDS.entries, absent=102)
+    assert both.row == ENDS.row
+    assert (both.columns, Query(VISITS, (SEX,), both).result_shape, Query(VISITS, (), both).columns) == (3, (3, 3), 3)
+    assert both.suppose(10) == [*ENDS.suppose(10), 0]
+    assert canonical(both) != canonical(ENDS)
+    more = Vector(ENDS.variables, ENDS.entries, absent=900)
+    assert more.row == Sensitivity(900, 900**2, 900, monotone=True)
+    assert more.magnitude == 900
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [
+        lambda: Vector(ENDS.variables, (STEPS, constant(1, 1)), absent=5),
+        lambda: Vector(ENDS.variables * 2, (variable(0, 2),), absent=5),
+        lambda: Vector((), (constant(1, 0),), absent=5),
+    ],
+)
+def test_rows_without_the_value_must_be_in_no_other_entry(vector):
+    with pytest.raises(ValueError, match="entries that all name the one variable"):
+        vector()
+
+
+@pytest.mark.parametrize("absent", [-1, 2.0, True])
+def test_what_a_row_without_the_value_adds_is_a_whole_number(absent):
+    with pytest.raises(ValueError, match="Vector absent must be a whole number"):
+        Vector(ENDS.variables, ENDS.entries, absent)

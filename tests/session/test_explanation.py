@@ -28,9 +28,9 @@ def test_explain_is_free_in_sql_and_in_python_and_says_the_same(bob, payment):
 
 def test_an_explanation_is_rows_and_html_too(alice):
     explained = alice.explain(TEXT, epsilon=0.5)
-    assert explained.records()[0] == {"explanation": "2 measurements, 3 outputs"}
+    assert explained.records()[0] == {"explanation": "1 measurement, 3 outputs"}
     assert explained.to_arrow().num_rows == len(explained) == len(explained.tree.lines())
-    assert explained._repr_html_().startswith("<ul><li>2 measurements")
+    assert explained._repr_html_().startswith("<ul><li>1 measurement")
     assert explained.rows.dtype == np.intp
 
 

@@ -215,15 +215,15 @@ def test_a_batch_may_have_one_price_for_all_it_measures(alice):
     assert spent(alice)[0] == Fraction(3, 10)
     assert answers[0]["count"] == answers[1]["n"]
     assert answers[0].cost == quoted.event
-    assert len(quoted.measurements) == 3  # rows, distances and values; the sum is put together from them
+    assert len(quoted.measurements) == 1  # rows, the sum and the mean follow from distances that are measured as one
     assert sum(line.price.epsilon for line in quoted.measurements) == Fraction(3, 10)
     assert all(answer.replayed for answer in alice.batch(texts, epsilon=0.3))
 
 
 def test_a_sum_beside_the_mean_is_their_product(alice):
     answer = alice.sql("SELECT SUM(age) AS total, AVG(age) AS mean, COUNT(age) AS n FROM people", epsilon=20)
-    assert len(answer.cost.events) == 2
-    assert answer["total"][0] == pytest.approx(answer["mean"][0] * answer["n"][0])
+    assert len(answer.cost.events) == 1
+    assert answer["total"][0] == pytest.approx(answer["mean"][0] * answer["n"][0], rel=0.15)  # the count is rounded
 
 
 def test_weights_split_the_price_and_are_another_question(alice):
@@ -238,12 +238,12 @@ def test_weights_split_the_price_and_are_another_question(alice):
 
 
 def test_uneven_parts_are_measured_replayed_and_reported_alike(alice):
-    text = "SELECT COUNT(age) AS n, AVG(age) AS mean FROM people"
+    text = "SELECT COUNT(*) AS n, AVG(age) AS mean FROM people"
     first, again = (alice.sql(text, epsilon=2, weights={"n": 9}) for _ in range(2))
     assert again.replayed
     assert shown(first) == shown(again)
     assert first.interval("mean") == again.interval("mean")
-    assert {each.epsilon for each in first.cost.events} == {Fraction(36, 19), Fraction(2, 19)}
+    assert {each.epsilon for each in first.cost.events} == {Fraction(9, 5), Fraction(1, 5)}
 
 
 def test_errors_of_all_groups_at_once_are_what_intervals_together_have(alice):

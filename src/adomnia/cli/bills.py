@@ -40,7 +40,8 @@ def measurements(quote: Quote) -> Table:
     """One line for each noisy measurement."""
     table = pages.table(("Measured", "Groups", "One person moves it by", "Because", "Noise", "Price"), {1, 2})
     for line in quote.measurements:
-        groups = f"at most {line.cells:,}" if quote.findings else f"{line.cells:,}"
+        number = line.cells // line.sums
+        groups = f"at most {number:,}" if quote.findings else f"{number:,}"
         table.add_row(
             line.what, groups, sensitivity_in_words(line), line.why, noise_in_words(line), format_cost(line.price)
         )

@@ -96,8 +96,9 @@ def _measurement_node(place: int, line: Measurement, quoted: Quote | None) -> No
     facts = [line.bounds] if line.bounds else []
     facts.append(f"one person moves it by at most {sensitivity_in_words(line)}: {line.why}")
     if quoted is not None:
-        groups = "each group that is found" if quoted.findings else _plural(line.cells, "group")
-        facts.append(f"noise: {noise_in_words(line)}, in {groups}")
+        groups = "each group that is found" if quoted.findings else _plural(line.cells // line.sums, "group")
+        each = f"on each of {line.sums} sums in" if line.sums > 1 else "in"
+        facts.append(f"noise: {noise_in_words(line)}, {each} {groups}")
     return Node(f"[{place}] {line.what}{price}", tuple(map(Node, facts)))
 
 

@@ -145,7 +145,8 @@ def _several(aggregate: Vector | Combination) -> str:
     if isinstance(aggregate, Combination):
         return f"{aggregate.results} combinations of rows"
     of = ", ".join(describe(each.value) for each in aggregate.variables)
-    return f"{len(aggregate.entries)} sums of {of or 'rows'}"
+    absent = ", and the rows without it" if aggregate.absent else ""
+    return f"{len(aggregate.entries)} sums of {of or 'rows'}{absent}"
 
 
 def describe_query(query: Query) -> str:

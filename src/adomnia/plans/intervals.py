@@ -23,9 +23,11 @@ from adomnia.plans.smoothness import find_propagation
 from adomnia.statistics.contract import Bounds, Estimate, Statistic
 from adomnia.statistics.linear import linear
 from adomnia.statistics.ratios import left_open_by, quotient_bounds
+from adomnia.statistics.shares import share_bounds
 
 _SUREST = 1 - 2.0**-53  # the largest double below 1
 _LEAST_SURE = 2.0**-53  # what is less sure leaves 1 open, as a double
+_TWO = 2
 _BOXED = 0.05  # of the misses that are allowed, how many are left to the box where nothing else is known
 
 Interval: TypeAlias = Callable[[float, int], Bounds]
@@ -124,7 +126,11 @@ def _propagated_interval(term: Formula, estimates: Mapping[Statistic, Estimate])
 
 def _ratio(above: Line | None, below: Line | None) -> Interval | None:
     """The interval of (a T + c N) / (b N) = a/b T/N + c/b, where T and N have noise of their own."""
-    if above is None or below is None or above.constant or below.constant or len(below.parts) != 1:
+    if above is None or below is None or above.constant or below.constant:
+        return None
+    if len(below.parts) == _TWO and above.parts.keys() <= below.parts.keys():
+        return _ratio_of_shares(above, below)
+    if len(below.parts) != 1:
         return None
     ((key, (divisor, factor)),) = below.parts.items()
     others = [part for name, part in above.parts.items() if name != key]
@@ -137,6 +143,24 @@ def _ratio(above: Line | None, below: Line | None) -> Interval | None:
         ends = quotient_bounds(dividend, divisor, confidence, cells)
         lower, upper = (end * float(share / factor) + float(shift) for end in ends)
         return (lower, upper) if share / factor > 0 else (upper, lower)
+
+    return interval
+
+
+def _ratio_of_shares(above: Line, below: Line) -> Interval | None:
+    """The interval of (a A + b B) / (c A + d B) with c, d > 0: in A / (A + B) it only rises or only falls."""
+    (one, (part, c)), (two, (rest, d)) = below.parts.items()
+    if min(c, d) <= 0:
+        return None
+    a, b = (above.parts[key][1] if key in above.parts else Fraction(0) for key in (one, two))
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        shares = share_bounds(part, rest, confidence, cells)
+        ends = [
+            (float(a) * share + float(b) * (1 - share)) / (float(c) * share + float(d) * (1 - share))
+            for share in (np.clip(shares[0], 0.0, 1.0), np.clip(shares[1], 0.0, 1.0))
+        ]
+        return np.minimum(*ends), np.maximum(*ends)
 
     return interval
 

@@ -17,6 +17,7 @@ from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Private, Public, Union, recap
+from adomnia.privacy.vectors import Vector
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
 from adomnia.work import spend
 
@@ -172,6 +173,9 @@ def _noise_of(measure: Measure, caps: Mapping[str, int]) -> float:
     match query.aggregate:
         case Total(magnitude=magnitude):  # a row is taken to move a sum by half of what it can
             return _size(measure) * relation.rows_per_person / query.relation.rows_per_person / (magnitude / 2)
+        case Vector(row=row, columns=columns):  # a row is taken to be spread evenly over its entries
+            share = float(row.l1) / columns
+            return _size(measure) * relation.rows_per_person / query.relation.rows_per_person / share
         case Rows() | NonNull():
             return _size(measure) * relation.rows_per_person / query.relation.rows_per_person
     return _size(replace(measure, query=replace(query, relation=relation)))

@@ -12,7 +12,7 @@ from adomnia.pricing.findings import price_finding
 from adomnia.pricing.parts import amount, portion, split_together
 from adomnia.pricing.precision import RowsNeeded, price_for_error
 from adomnia.pricing.questions import Payment, PlannedQuestion, Priced, Question
-from adomnia.pricing.rules import RULES_AFTER_ERROR, RULES_BEFORE_ERROR, RULES_WITHOUT_PRICE, rewrite
+from adomnia.pricing.rules import CURRENT, Rules, rewrite
 from adomnia.privacy.amounts import Number
 from adomnia.privacy.events import Concentrated, Price, Pure
 
@@ -22,8 +22,13 @@ _ENOUGH_BITS = 440  # what the digits of any double within these bounds need
 LARGEST_GROUP = 10**15  # rows, and no number whose digits alone would take for ever
 
 
-def price_batch(
-    questions: Sequence[Question], plans: Sequence[Plan], payment: Payment, catalog: Catalog, confidence: float
+def price_batch(  # noqa: PLR0913, PLR0917 - all that a price depends on
+    questions: Sequence[Question],
+    plans: Sequence[Plan],
+    payment: Payment,
+    catalog: Catalog,
+    confidence: float,
+    rules: Rules = CURRENT,
 ) -> list[Priced]:
     """The plans of a batch: each at the price of its question, or all at one price."""
     payment = payment.copy()
@@ -31,43 +36,48 @@ def price_batch(
     if (effort := payment.pop("effort", None)) is not None:
         questions = [replace(question, effort=effort) for question in questions]
     if not any(value is not None for value in payment.values()):
-        return [price_question(*each, catalog, confidence) for each in zip(questions, plans, strict=True)]
+        return [price_question(*each, catalog, confidence, rules) for each in zip(questions, plans, strict=True)]
     check_confidence(confidence)
     own = any(value is not None for name, value in payment.items() if name not in _CURRENCIES)
     if own or not all(question.names_no_price for question in questions):
         why, fix = "has one price for all", "name epsilon= or rho= once, or a price for each question"
         raise Refusal("The batch", why, fix, code="bad_price")
-    return price_together(questions, plans, read_price(payment.get("epsilon"), payment.get("rho")), catalog)
+    return price_together(questions, plans, read_price(payment.get("epsilon"), payment.get("rho")), catalog, rules)
 
 
-def price_question(question: Question, plan: Plan, catalog: Catalog, confidence: float) -> Priced:
+def price_question(
+    question: Question, plan: Plan, catalog: Catalog, confidence: float, rules: Rules = CURRENT
+) -> Priced:
     """The plan as it is measured at the price that a question names."""
     check_confidence(confidence)
     check_rows(question.rows)
     if question.error is None:
         price = read_price(question.epsilon, question.rho)
         # Finding the values of keys is paid like one more measurement.
-        parts = 1 if question.delta is None else 1 + len(portion(plan))
+        (draft,) = rewrite([PlannedQuestion(question, plan)], price, catalog, rules.before_caps)
+        parts = 1 if question.delta is None else 1 + len(portion(draft.plan))
         rest = price * Fraction(max(1, parts - 1), parts)
-        return _with_finding(price_together([question], [plan], rest, catalog)[0], price / parts, question, catalog)
+        (priced,) = price_together([question], [plan], rest, catalog, rules)
+        return _with_finding(priced, price / parts, question, catalog)
     if question.epsilon is not None or question.rho is not None:
         raise _no_price()
-    priced = _price_within(question, plan, catalog, confidence)
+    priced = _price_within(question, plan, catalog, confidence, rules)
     return _with_finding(priced, priced.price / len(portion(priced.plan)), question, catalog)
 
 
 def price_together(
-    questions: Sequence[Question], plans: Sequence[Plan], price: Price, catalog: Catalog
+    questions: Sequence[Question], plans: Sequence[Plan], price: Price, catalog: Catalog, rules: Rules = CURRENT
 ) -> list[Priced]:
     """The plans as they are measured at one price for all; what is equal in two of them is measured once."""
-    drafts = rewrite([PlannedQuestion(*each) for each in zip(questions, plans, strict=True)], price, catalog)
+    asked = [PlannedQuestion(*each) for each in zip(questions, plans, strict=True)]
+    drafts = rewrite(asked, price, catalog, rules.priced)
     parts = split_together([each.plan for each in drafts], price)
     return [Priced(each.plan, part, each.caps) for each, part in zip(drafts, parts, strict=True)]
 
 
 def plan_without_price(question: Question, plan: Plan, catalog: Catalog) -> Plan:
     """The plan of a question that names no price, measured the way that it would be; a price may choose lower caps."""
-    return rewrite([PlannedQuestion(question, plan)], Pure(1), catalog, RULES_WITHOUT_PRICE)[0].plan
+    return rewrite([PlannedQuestion(question, plan)], Pure(1), catalog, CURRENT.without_price)[0].plan
 
 
 def read_price(epsilon: Number | None, rho: Number | None) -> Price:
@@ -93,7 +103,7 @@ def _with_finding(priced: Priced, part: Price, question: Question, catalog: Cata
     return priced if finding is None else replace(priced, plan=tag_open_keys(priced.plan, finding), finding=finding)
 
 
-def _price_within(question: Question, plan: Plan, catalog: Catalog, confidence: float) -> Priced:
+def _price_within(question: Question, plan: Plan, catalog: Catalog, confidence: float, rules: Rules) -> Priced:
     """The cheapest plan for an error. Its price sets the caps, and they the price: once around is near enough."""
     if question.weights:
         why, fix = "say how a price is split, and error= finds that itself", "give one of them"
@@ -103,10 +113,10 @@ def _price_within(question: Question, plan: Plan, catalog: Catalog, confidence: 
         split, price = price_for_error(plan, question.error, confidence, question.rows)
     except RowsNeeded as refusal:
         raise refusal.for_question(question.text) from None
-    (draft,) = rewrite([PlannedQuestion(question, plan)], price, catalog, RULES_BEFORE_ERROR)
+    (draft,) = rewrite([PlannedQuestion(question, plan)], price, catalog, rules.before_error)
     if draft.plan != plan:
         split, price = price_for_error(draft.plan, question.error, confidence, question.rows)
-    (draft,) = rewrite([replace(draft, plan=split)], price, catalog, RULES_AFTER_ERROR)
+    (draft,) = rewrite([replace(draft, plan=split)], price, catalog, rules.after_error)
     return Priced(draft.plan, price, draft.caps)
 
 

@@ -28,6 +28,7 @@ from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key, key_cells
 from adomnia.privacy.queries import Query
 from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
 from adomnia.work import spend
 
@@ -69,6 +70,7 @@ class Measurement:
     noise: Numeric
     price: Price
     bounds: str = ""
+    sums: int = 1  # in each group
 
 
 @dataclass(frozen=True)
@@ -186,17 +188,22 @@ def _measurement(measure: Measure) -> Measurement:
         measure.mechanism,
         measure.price,
         _bounds(query),
+        query.columns,
     )
 
 
 def _bounds(query: Query) -> str:
-    if not isinstance(query.aggregate, Total | Histogram):
-        return ""
-    domain = query.aggregate.domain
-    match query.aggregate.value:
-        case Call(function="days between", arguments=(_, Literal(value=date.min))):
+    match query.aggregate:
+        case Histogram(value=Call(function="days between", arguments=(_, Literal(value=date.min))), domain=domain):
             return "dates from {} to {}".format(*date_range(domain))
-    return f"values from {domain.lower} to {domain.upper}, in steps of {domain.step}"
+        case Total(domain=domain) | Histogram(domain=domain):
+            domains = [domain]
+        case Vector(variables=variables):
+            domains = [each.domain for each in variables]
+        case _:
+            domains = []
+    each = (f"from {domain.lower} to {domain.upper}, in steps of {domain.step}" for domain in domains)
+    return f"values {', and '.join(each)}" if domains else ""
 
 
 def _why(query: Query) -> str:
@@ -205,7 +212,13 @@ def _why(query: Query) -> str:
         cells = min(rows, prod(query.shape))
         return "a person counts once" if cells == 1 else f"a person counts in at most {cells} groups"
     has = f"a person has at most {rows:,} row{'s' if rows > 1 else ''} here"
-    return f"{has}, each of at most {query.aggregate.magnitude:,} steps" if isinstance(query.aggregate, Total) else has
+    match query.aggregate:
+        case Total(magnitude=magnitude):
+            return f"{has}, each of at most {magnitude:,} steps"
+        case Vector(row=row, columns=columns):
+            together = f"{row.l1.numerator:,}" if row.l1.denominator == 1 else f"{float(row.l1):,g}"
+            return f"{has}, each of at most {together} in all {columns} sums together"
+    return has
 
 
 def check_drawable(measure: Measure, price: Price) -> None:

@@ -5,11 +5,13 @@ data, and none changes what an answer means: only how it is measured.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from adomnia.catalog.model import Catalog
 from adomnia.pricing.caps import apply_caps
 from adomnia.pricing.effort import apply_effort
+from adomnia.pricing.joint import join_sums
 from adomnia.pricing.presence import join_counts
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.pricing.ways import choose_ways
@@ -18,18 +20,44 @@ from adomnia.privacy.events import Price
 
 Rule: TypeAlias = Callable[[Sequence[PlannedQuestion], Price, Catalog], list[PlannedQuestion]]
 
-RULES: tuple[Rule, ...] = (apply_weights, apply_caps, choose_ways, join_counts, apply_effort)
 
-# Of a question that names an error: its weights follow from the price that is found, and so do the rest.
-RULES_BEFORE_ERROR: tuple[Rule, ...] = (apply_caps, choose_ways)
-RULES_AFTER_ERROR: tuple[Rule, ...] = (apply_effort,)
+@dataclass(frozen=True)
+class Rules:
+    """The rules of one version: of a question with a price, and of one that names an error or nothing.
 
-# Of a question that names no price, which no cap can suit yet.
-RULES_WITHOUT_PRICE: tuple[Rule, ...] = (apply_weights, choose_ways, join_counts)
+    The price of a question that names an error is found between `before_error` and `after_error`; weights follow from
+    it. A question that names no price has no caps yet.
+    """
+
+    priced: tuple[Rule, ...]
+    before_error: tuple[Rule, ...]
+    after_error: tuple[Rule, ...]
+    without_price: tuple[Rule, ...]
+
+    @property
+    def before_caps(self) -> tuple[Rule, ...]:
+        """Those that decide how many measurements there are, whatever the caps."""
+        return self.priced[: self.priced.index(apply_caps)]
+
+
+# As answers of version 0.1.0 were measured, which are given again as they are stored.
+EARLIER = Rules(
+    priced=(apply_weights, apply_caps, choose_ways, join_counts, apply_effort),
+    before_error=(apply_caps, choose_ways),
+    after_error=(apply_effort,),
+    without_price=(apply_weights, choose_ways, join_counts),
+)
+CURRENT = Rules(
+    priced=(apply_weights, join_sums, *EARLIER.priced[1:]),
+    before_error=(join_sums, *EARLIER.before_error),
+    after_error=EARLIER.after_error,
+    without_price=(apply_weights, join_sums, *EARLIER.without_price[1:]),
+)
+VERSIONS = (CURRENT, EARLIER)
 
 
 def rewrite(
-    drafts: Sequence[PlannedQuestion], price: Price, catalog: Catalog, rules: tuple[Rule, ...] = RULES
+    drafts: Sequence[PlannedQuestion], price: Price, catalog: Catalog, rules: tuple[Rule, ...]
 ) -> list[PlannedQuestion]:
     """The drafts after all rules."""
     rewritten = list(drafts)

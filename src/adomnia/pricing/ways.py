@@ -18,7 +18,7 @@ from adomnia.privacy.events import Price
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.rewrites import alternatives
 
-_MOST_COMPARED = 200  # a second of the processor's time
+MOST_COMPARED = 200  # a second of the processor's time
 _CONFIDENCE = 0.95
 _SMALLEST = 1e-300  # an error of none, or without bound, is one of this or of its reciprocal
 
@@ -41,7 +41,7 @@ def with_ways(plans: Sequence[Plan], price: Price) -> list[Plan]:
         for each in plan.statistics
         for other in alternatives(each)
     ]
-    if len(others) * sum(len(plan.terms) for plan in plans) > _MOST_COMPARED:
+    if len(others) * sum(len(plan.terms) for plan in plans) > MOST_COMPARED:
         return chosen
     for place, statistic, other in others:
         if _is_shared(other, chosen):
@@ -61,14 +61,14 @@ def _better(plans: list[Plan], place: int, statistic: Statistic, other: Statisti
     # Where it is an output by itself and nothing is weighted, it is always better (docs/decisions/0012).
     if not any(plan.weights or any(_is_within(statistic, term) for term in plan.terms) for plan in plans):
         return swapped
-    return swapped if _error(swapped, price) < _error(plans, price) else plans
+    return swapped if error_together(swapped, price) < error_together(plans, price) else plans
 
 
 def _is_within(statistic: Statistic, term: Statistic | Formula) -> bool:
     return isinstance(term, Formula) and statistic in statistics_of(term)
 
 
-def _error(plans: list[Plan], price: Price) -> float:
+def error_together(plans: Sequence[Plan], price: Price) -> float:
     """How large the errors to expect of all outputs are, by the logarithm of their product."""
     return sum(_errors(plan, part) for plan, part in zip(plans, split_together(plans, price), strict=True))
 

@@ -67,8 +67,8 @@ class Query:
     def result_shape(self) -> tuple[int, ...]:
         """The shape of what is measured: of a vector all entries of each cell, of combinations their number."""
         match self.aggregate:
-            case Vector(entries=entries):
-                return *self.shape, len(entries)
+            case Vector(columns=columns):
+                return *self.shape, columns
             case Combination(results=results):
                 return (results,)
         return self.shape
@@ -76,7 +76,7 @@ class Query:
     @property
     def columns(self) -> int:
         """How many columns of a statement it takes: one for each entry of a vector."""
-        return len(self.aggregate.entries) if isinstance(self.aggregate, Vector) else 1
+        return self.aggregate.columns if isinstance(self.aggregate, Vector) else 1
 
     @property
     def form(self) -> Form:

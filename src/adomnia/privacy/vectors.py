@@ -4,6 +4,7 @@ Proof: docs/proofs/vectors.md.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
@@ -27,35 +28,60 @@ class Variable:
 
 @dataclass(frozen=True)
 class Vector:
-    """Sums of polynomials of a row's variables; an entry adds nothing where a variable that it names is NULL."""
+    """Sums of polynomials of a row's variables; an entry adds nothing where a variable that it names is NULL.
+
+    `absent`, if not 0, makes one more entry of a vector of one variable, the last: what a row adds to it where that
+    variable is NULL. All others must name the variable, so that a row is either in them or in the last.
+    """
 
     tag: ClassVar[str] = "Vector"
     variables: tuple[Variable, ...]
     entries: tuple[Polynomial, ...]
+    absent: int = 0
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.entries) <= MOST_ENTRIES:
             raise ValueError(f"Vector entries must number between 1 and {MOST_ENTRIES}, got {len(self.entries)}.")
         if any(len(exponents) != len(self.variables) for entry in self.entries for _, exponents in entry.terms):
             raise ValueError(f"Vector entries must be of {len(self.variables)} variables each, got {self.entries}.")
+        if type(self.absent) is not int or self.absent < 0:
+            raise ValueError(f"Vector absent must be a whole number of at least 0, got {self.absent}.")
+        if self.absent and (len(self.variables) != 1 or not all(map(_is_named, self.entries))):
+            raise ValueError("Vector absent must stand beside entries that all name the one variable, got others.")
         if self.magnitude > LARGEST_ENTRY:
             raise ValueError(f"Vector entries must stay within 2**78 in every row, got {self.magnitude}.")
 
     @cached_property
     def magnitude(self) -> int:
         """A bound on every entry of a row, and on every step of computing it."""
-        return max(1, *(entry.size(self._widths) for entry in self.entries))
+        return max(1, self.absent, *(entry.size(self._widths) for entry in self.entries))
+
+    @property
+    def columns(self) -> int:
+        """How many numbers it gives."""
+        return len(self.entries) + bool(self.absent)
 
     @cached_property
     def row(self) -> Sensitivity:
-        """How far one row moves all entries together."""
-        return reach(self.entries, self._widths)
+        """How far one row moves all entries together: those that name what it has, or the one for what it has not."""
+        present, absent = reach(self.entries, self._widths), Fraction(self.absent)
+        return Sensitivity(
+            max(present.l1, absent),
+            max(present.l2_squared, absent**2),
+            max(present.linf, absent),
+            present.monotone,
+        )
 
     def suppose(self, rows: int) -> list[int]:
         """The sums of so many rows whose values all lie in the middle."""
         middles = [variable.domain.middle - variable.domain.grid_lower for variable in self.variables]
-        return [rows * entry.at(middles) for entry in self.entries]
+        return [rows * entry.at(middles) for entry in self.entries] + [0] * bool(self.absent)
 
     @property
     def _widths(self) -> list[int]:
         return [variable.domain.width for variable in self.variables]
+
+
+def _is_named(entry: Polynomial) -> bool:
+    """Whether the first variable stands in an entry."""
+    return any(exponents[0] for _, exponents in entry.terms)

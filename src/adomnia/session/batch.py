@@ -13,10 +13,12 @@ from adomnia.plans.canonical import canonical
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import check_effort
+from adomnia.pricing.joint import join_sums, with_joint_sums
 from adomnia.pricing.parts import identify
 from adomnia.pricing.payment import check_confidence, check_rows, price_batch
 from adomnia.pricing.precision import RowsNeeded
 from adomnia.pricing.questions import Payment, Priced, Question
+from adomnia.pricing.rules import CURRENT, Rules
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Pure
@@ -57,15 +59,17 @@ class Batch:
                 raise Refusal("The batch", why, "take it apart", code="too_many_cells")
         return plans
 
-    def price(self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None) -> list[Priced]:
-        """The plans at the price that was named, or that a policy sets."""
+    def price(
+        self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None, rules: Rules = CURRENT
+    ) -> list[Priced]:
+        """The plans at the price that was named, or that a policy sets, measured as the rules say."""
         questions, payment = self.questions, self.payment
         if price is not None and payment is None:
             questions = tuple(replace(question, epsilon=price.epsilon) for question in questions)
         elif price is not None and payment is not None:
             payment = {**payment, "epsilon": price.epsilon}
         try:
-            return price_batch(questions, plans, payment or Payment(), catalog, self.confidence)
+            return price_batch(questions, plans, payment or Payment(), catalog, self.confidence, rules)
         except RowsNeeded as refusal:
             raise refusal.naming(count_of_groups(refusal.text)) from None
 
@@ -76,11 +80,12 @@ class Batch:
             return identities[0]
         return sha256(self._tag(request) + b"".join(identities)).digest()
 
-    def unpriced_identity(self, plans: Sequence[Plan], catalog: Catalog, request: str) -> bytes:
+    def unpriced_identity(self, plans: Sequence[Plan], catalog: Catalog, request: str, rules: Rules = CURRENT) -> bytes:
         """The key of an answer whose price a policy sets: all but the price and what follows from it.
 
         Ways of measuring follow from the terms and their weights, caps from the profiles of tables, and from the
-        minimum frequency which values of keys are found.
+        minimum frequency which values of keys are found. What rules measure otherwise than those of the first version
+        has another key, so that an answer which those measured is never read as one of these.
         """
         facts = (tuple(table.profile for table in catalog.tables), catalog.minimum_frequency, self.version)
         wanted = [weigh_outputs(plan, each.weights or {}) for plan, each in zip(plans, self.questions, strict=True)]
@@ -88,7 +93,8 @@ class Batch:
         paid = tuple((each.effort, _amount(each.delta)) for each in self.questions)
         common = (self.payment or Payment()).get("effort")
         said = canonical((facts, split, paid, common, self.payment is None))
-        return sha256(b"policy" + self._tag(request) + said).digest()
+        joint = b"joint" if join_sums in rules.priced and with_joint_sums(wanted) != wanted else b""
+        return sha256(b"policy" + joint + self._tag(request) + said).digest()
 
     def to_text(self) -> str:
         """As ASCII text."""

@@ -18,6 +18,7 @@ from adomnia.pricing.payment import check_confidence, plan_without_price
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote, quote_questions
+from adomnia.pricing.rules import VERSIONS
 from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
@@ -254,18 +255,19 @@ class LocalSession(Session):
         return f"{self.analyst}\n{request_id}"
 
     def _price_as_before(self, batch: Batch, receipt: Receipt) -> list[Priced]:
-        """The questions as they were measured, if the catalog still means the same by them."""
+        """The questions as they were measured, by whichever rules, if the catalog still means the same by them."""
         catalog = replace(self._curator.catalog, version=batch.version)
-        plans = batch.plans(catalog)
-        by_policy = not batch.names_a_price
-        priced = batch.price(plans, catalog, price_of(receipt.event) if by_policy else None)
-        if by_policy:
-            same = batch.unpriced_identity(plans, catalog, self._with_analyst(receipt.request_id))
-        else:
-            same = batch.identity(priced, self._with_analyst(receipt.request_id))
-        if same != receipt.plan:
-            raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
-        return priced
+        plans, request = batch.plans(catalog), self._with_analyst(receipt.request_id)
+        for rules in VERSIONS:
+            if batch.names_a_price:
+                priced = batch.price(plans, catalog, rules=rules)
+                same = batch.identity(priced, request)
+            else:
+                priced = batch.price(plans, catalog, price_of(receipt.event), rules)
+                same = batch.unpriced_identity(plans, catalog, request, rules)
+            if same == receipt.plan:
+                return priced
+        raise Refusal("The catalog", "means something else by it", "ask again", code="catalog_changed")
 
 
 def _replay(priced: Sequence[Priced], stored: StoredAnswer) -> Outcome:

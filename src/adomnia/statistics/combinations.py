@@ -15,6 +15,7 @@ from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Floats
+from adomnia.statistics.saddlepoints import saddlepoint_reach
 
 _Law: TypeAlias = Callable[[Floats, float], Floats]
 
@@ -24,6 +25,7 @@ _NEGLIGIBLE = 1e-6  # beside the largest scale, which is 1
 _ROOT_OF_TWO = sqrt(2)
 _ONE_DEVIATION = 0.68  # how often Gaussian noise is within one of them
 _STEPS = 5  # of Newton
+_MOST_EXACT = 6  # Laplace noises whose exact law doubles can hold
 _SLOPES = (0.5, 0.72, 0.9)  # where Chernoff's bound is tried
 
 
@@ -50,7 +52,8 @@ def deviation_of(noise: Noise) -> float:
 def _law(noises: Sequence[Noise], left_open: float) -> tuple[_Law, list[float]]:
     """The law of a sum, and the spread of each noise that it is made of."""
     if all(isinstance(noise, DiscreteLaplace) for noise in noises):
-        return _laplace, [float(noise.scale) for noise in noises]  # type: ignore[attr-defined]
+        law = _laplace if len(noises) <= _MOST_EXACT else saddlepoint_reach
+        return law, [float(noise.scale) for noise in noises]  # type: ignore[attr-defined]
     if all(isinstance(noise, DiscreteGaussian) for noise in noises):
         return _gaussian, [float(noise.variance) ** 0.5 for noise in noises]  # type: ignore[attr-defined]
     return _boxed, [float(noise.interval(1 - left_open, cells=len(noises)).half_width) for noise in noises]

@@ -61,6 +61,12 @@ class Measured:
             raise TypeError(f"{type(self.mechanism).__name__} chooses, and has no noise to tell the law of.")
         return cast("Noise", self.mechanism)
 
+    @cached_property
+    def entries(self) -> tuple["Measured", ...]:
+        """Of a vector, each entry by itself; the same objects every time: who shares their noise can be seen."""
+        places = range(self.values.shape[-1])
+        return tuple(Measured(self.values[..., place], self.mechanism, (self, place)) for place in places)
+
 
 Parts: TypeAlias = tuple[tuple[Measured, Fraction], ...]
 

@@ -6,15 +6,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Self
 
-import numpy as np
-
 from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.covariance import change_other, pair_of, products_of
-from adomnia.statistics.moments import Moments, multiply_totals, query_moments, where_both
+from adomnia.statistics.explained import Explained
+from adomnia.statistics.moments import Moments, NoisyMoments, multiply_totals, query_moments, where_both
 from adomnia.statistics.one_round import OneRound
-from adomnia.statistics.quotients import Quotient, combine
 
 
 @dataclass(frozen=True)
@@ -56,12 +54,10 @@ class Correlation(OneRound):
         return replace(self, query=change(self.query), other=change_other(self.query, self.other, change))
 
     def estimate(self, *measured: Measured) -> Estimate:
-        moments = Moments.of(self._moments, measured)
-        x, y = moments.about_means("x", "x"), moments.about_means("y", "y")
-        # The root of their product is half of each, times the ratio of the roots: linear in both, where they are near.
-        there = (x.values > 0) & (y.values > 0)
-        ratio = np.sqrt(np.where(there, y.values, 1.0) / np.where(there, x.values, 1.0))
-        both = combine((x, ratio / 2), (y, 1 / ratio / 2))
-        needed = (moments.rows(), x, y)
-        quotient = Quotient(moments.about_means("x", "y"), both, needed, (-1.0, 1.0), moments.noises)
-        return Estimate(quotient.values, quotient.bounds, "noisy covariance / root of the noisy variances")
+        return self.from_moments(Moments.of(self._moments, measured))
+
+    def from_moments(self, moments: NoisyMoments) -> Estimate:
+        """The correlation of x and y, however their moments were measured."""
+        x, both, y = (moments.about_means(*names) for names in ("xx", "xy", "yy"))
+        found = Explained(moments.rows(), x, both, y, moments.noises)
+        return Estimate(found.values, found.bounds, "noisy covariance / root of the noisy variances")

@@ -10,7 +10,16 @@ from adomnia.privacy.aggregates import Aggregate, NonNull, Total
 from adomnia.privacy.queries import Query
 from adomnia.statistics.centred import plain_total
 from adomnia.statistics.contract import Estimate, Measured
-from adomnia.statistics.moments import ROWS, Moments, centre_total, multiply_totals, query_moments, where_both, width
+from adomnia.statistics.moments import (
+    ROWS,
+    Moments,
+    NoisyMoments,
+    centre_total,
+    multiply_totals,
+    query_moments,
+    where_both,
+    width,
+)
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quotients import Quotient
 
@@ -49,8 +58,11 @@ class Covariance(OneRound):
         return replace(self, query=change(self.query), other=change_other(self.query, self.other, change))
 
     def estimate(self, *measured: Measured) -> Estimate:
+        return self.from_moments(Moments.of(products_of(*pair_of(self.query, self.other, "Covariance")), measured))
+
+    def from_moments(self, moments: NoisyMoments) -> Estimate:
+        """The covariance of x and y, however their moments were measured."""
         first, second = pair_of(self.query, self.other, "Covariance")
-        moments = Moments.of(products_of(first, second), measured)
         sample = self.name.endswith("SAMP")
         rows = moments.rows(less=int(sample))
         farthest = width(first) * width(second) / (2 if sample else 4)

@@ -7,7 +7,7 @@ rows matters little.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -57,6 +57,36 @@ def query_moments(query: Query, moments: Mapping[str, Aggregate]) -> tuple[Query
     return tuple(replace(query, aggregate=aggregate) for aggregate in moments.values())
 
 
+class NoisyMoments(Protocol):
+    """Noisy sums from which a spread is computed, however they were measured; values are called x and y."""
+
+    @property
+    def noises(self) -> Mapping[str, Noise]:
+        """The law of each measurement's noise."""
+        ...
+
+    def rows(self, less: int = 0) -> Noisy:
+        """The number of rows, less one for samples."""
+        ...
+
+    def about_means(self, first: str, second: str) -> Noisy:
+        """The sum of the products of two values' distances from their means."""
+        ...
+
+    def about_noisy_means(self, first: str, second: str) -> Floats:
+        """The same as a smooth function of the noisy sums: means may be beyond the bounds of their values."""
+        ...
+
+    @property
+    def sums(self) -> tuple[Measured, ...]:
+        """The noisy sums, each with noise of its own."""
+        ...
+
+    def with_sums(self, values: Sequence[Floats]) -> Self:
+        """The same with other sums in their place, with axes before those of the cells."""
+        ...
+
+
 @dataclass(frozen=True)
 class Moments:
     """What was asked of the rows of every cell and what was measured, by name."""
@@ -91,8 +121,8 @@ class Moments:
         weights = {ROWS: offset + one * two, both: np.full_like(rows, float(products.domain.step))}
         for name, other in ((first, two), (second, one)):
             weights[name] = weights.get(name, np.zeros_like(rows)) - other * float(self._total(name).domain.step)
-        off = [_rounding(self._total(name)) for name in both]
-        each = _rounding(products) + np.abs(one) * off[1] + np.abs(two) * off[0] + off[0] * off[1]
+        off = [rounding_of(self._total(name)) for name in both]
+        each = rounding_of(products) + np.abs(one) * off[1] + np.abs(two) * off[0] + off[0] * off[1]
         return Noisy(values, weights, each * rows)
 
     def about_noisy_means(self, first: str, second: str) -> Floats:
@@ -104,6 +134,17 @@ class Moments:
         )
         return np.asarray(products + float(_middle(self._total(both))) * rows - one * two / rows)
 
+    @property
+    def sums(self) -> tuple[Measured, ...]:
+        """The noisy sums, each with noise of its own."""
+        return tuple(self.answers.values())
+
+    def with_sums(self, values: Sequence[Floats]) -> Self:
+        """The same with other answers."""
+        answers = zip(self.answers.items(), values, strict=True)
+        changed = {name: Measured(found, answer.mechanism) for (name, answer), found in answers}  # type: ignore[arg-type]
+        return replace(self, answers=changed)
+
     def _mean(self, name: str, rows: Floats) -> Floats:
         total = self._total(name)
         return np.clip(_floats(self.answers[name]) * float(total.domain.step) / rows, *_around(total))
@@ -112,13 +153,6 @@ class Moments:
         total = self.asked[name]
         assert isinstance(total, Total)  # noqa: S101 - all but the rows are
         return total
-
-
-def replace_values(moments: Moments, values: Sequence[Floats]) -> Moments:
-    """The same with other answers."""
-    answers = zip(moments.answers.items(), values, strict=True)
-    changed = {name: Measured(found, answer.mechanism) for (name, answer), found in answers}  # type: ignore[arg-type]
-    return replace(moments, answers=changed)
 
 
 def _floats(measured: Measured) -> Floats:
@@ -148,9 +182,9 @@ def _domain(value: Expression, lowest: Fraction, highest: Fraction) -> Numbers:
     return Numbers.bounded(lowest, highest)
 
 
-def _rounding(total: Total) -> float:
-    """How far a value may be from its place on the grid."""
-    domain, kind = total.domain, total.value.kind
+def rounding_of(total: Total, coarser: Numbers | None = None) -> float:
+    """How far a value may be from its place on the grid, or on a coarser one."""
+    domain, kind = coarser or total.domain, total.value.kind
     if domain.step == 1 and isinstance(kind, Quantity) and kind.whole:
         return 0.0
     ends = (domain.grid_lower * domain.step - domain.lower, domain.upper - domain.grid_upper * domain.step)

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from adomnia.mechanisms.contract import Noise
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Bounds, Floats
 from adomnia.statistics.ratios import left_open_by
 
-_ROUNDS = 5  # of the search for an end of the interval, from inside
+_ROUNDS = 3  # of the search for an end of the interval
 _USUAL = 0.05 - 1e-9  # what 95% leaves open, whatever the last bit
-_CLEAR = 2.0  # what is so many times as large as its noise usually gets can be divided by
-_BENT = 0.75  # times how large noise can be beside what is needed: so far may the noise of a quotient be off a line
+_BENT = (0.15, 0.75)  # times how large noise can be beside what is needed, usually and where more than 95% is asked for
 
 
 @dataclass(frozen=True)
@@ -62,34 +63,70 @@ class Quotient:
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The least and the greatest quotient in each cell that explains what was seen."""
         left_open = left_open_by(confidence, cells)
-        lost = self._lost(min(left_open, _USUAL))
-        clear = lost * _CLEAR < 1
-        # At the usual confidence what noise is off a line evens out. What is surer looks farther, and allows for it.
-        wider = 1 + _BENT * lost * (left_open < _USUAL)
-        denominator = np.where(clear, self.denominator.values, 1.0)
+        lost = find_lost(self.needed, self.noises, left_open)
+        wider = widen(lost, left_open)
         lower, upper = (
-            np.where(clear, self._end(sign * wider, denominator, left_open), self.limits[sign > 0]) for sign in (-1, 1)
+            np.where(lost < 1, self._end(sign, wider, left_open), self.limits[sign > 0]) for sign in (-1, 1)
         )
         values = self.values
         return np.minimum(lower, values), np.maximum(upper, values)
 
-    def _end(self, times: Floats, denominator: Floats, left_open: float) -> Floats:
+    def _end(self, sign: int, wider: Floats, left_open: float) -> Floats:
+        """Where the difference to the numerator is as far as noise goes: first by its spread, then by its own law."""
         end = self.values
         for _ in range(_ROUNDS):
             off = combine((self.numerator, np.asarray(1.0)), (self.denominator, -end))
-            reach = self._reach(off, left_open) + off.rounded
-            end = np.clip((self.numerator.values + times * reach) / denominator, *self.limits)
+            spread = np.sqrt(covary(off, off, self.noises))
+            reach = wider * reach_of_noise(off, self.noises, left_open)
+            times = np.where(spread > 0, reach / np.where(spread > 0, spread, 1.0), 0.0)
+            end = np.clip(self._root(sign, self.numerator.values + sign * off.rounded, times), *self.limits)
         return end
 
-    def _lost(self, left_open: float) -> Floats:
-        """How large the noise of what is needed can be beside it: 1 where it may be all noise."""
-        lost = np.zeros_like(self.denominator.values)
-        for each in self.needed:
-            reach = self._reach(each, left_open)
-            seen = each.values > reach
-            lost = np.maximum(lost, np.where(seen, reach / np.where(seen, each.values, 1.0), 1.0))
-        return lost
+    def _root(self, sign: int, above: Floats, times: Floats) -> Floats:
+        """Fieller's: the quotients r with |above - r below| = times * spread; infinite where below may be zero."""
+        below, squared = self.denominator.values, np.square(times)
+        first = np.square(below) - squared * covary(self.denominator, self.denominator, self.noises)
+        middle = above * below - squared * covary(self.numerator, self.denominator, self.noises)
+        last = np.square(above) - squared * covary(self.numerator, self.numerator, self.noises)
+        clear = (below > 0) & (first > 0)
+        root = middle + sign * np.sqrt(np.maximum(np.square(middle) - first * last, 0.0))
+        return np.where(clear, root / np.where(clear, first, 1.0), sign * np.inf)
 
-    def _reach(self, noisy: Noisy, left_open: float) -> Floats:
-        names = list(noisy.weights)
-        return farthest([self.noises[name] for name in names], [noisy.weights[name] for name in names], left_open)
+
+def find_lost(needed: Sequence[Noisy], noises: Mapping[str, Noise], left_open: float) -> Floats:
+    """How large the noise of what is needed can be beside it, at least 95 times of 100: 1 where it may be all noise."""
+    lost = np.asarray(0.0)
+    for each in needed:
+        reach = reach_of_noise(each, noises, min(left_open, _USUAL))
+        seen = each.values > reach
+        lost = np.maximum(lost, np.where(seen, reach / np.where(seen, each.values, 1.0), 1.0))
+    return lost
+
+
+def widen(lost: Floats, left_open: float) -> Floats:
+    """How much farther noise may reach for being off a line; what is surer than usual looks where it is farther off."""
+    return 1 + _BENT[left_open < _USUAL] * lost
+
+
+def reach_of_noise(noisy: Noisy, noises: Mapping[str, Noise], left_open: float) -> Floats:
+    """How far the noise of a sum goes."""
+    names = list(noisy.weights)
+    return farthest([noises[name] for name in names], [noisy.weights[name] for name in names], left_open)
+
+
+def covary(one: Noisy, two: Noisy, noises: Mapping[str, Noise]) -> Floats:
+    """The covariance of the noises of two sums."""
+    found = np.zeros_like(one.values)
+    for name in one.weights.keys() & two.weights.keys():
+        found = found + one.weights[name] * two.weights[name] * _variance(noises[name])
+    return np.asarray(found)
+
+
+def _variance(noise: Noise) -> float:
+    """Of the laws that are known; of any other, what stands for it."""
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return 2 * float(scale) ** 2
+        case DiscreteGaussian(variance=variance):
+            return float(variance)
+    return float(noise.interval(0.5).half_width + 1) ** 2

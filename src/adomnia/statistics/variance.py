@@ -14,10 +14,10 @@ from adomnia.statistics.contract import Bounds, Derivation, Estimate, Floats, Me
 from adomnia.statistics.moments import (
     ROWS,
     Moments,
+    NoisyMoments,
     centre_total,
     multiply_totals,
     query_moments,
-    replace_values,
     width,
 )
 from adomnia.statistics.one_round import OneRound
@@ -56,7 +56,11 @@ class Variance(OneRound):
         return {"x": centre_total(total), ROWS: NonNull(total.value), "xx": multiply_totals(total, total)}
 
     def estimate(self, *measured: Measured) -> Estimate:
-        moments, total = Moments.of(self._moments, measured), plain_total(self.query, "Variance")
+        return self.from_moments(Moments.of(self._moments, measured))
+
+    def from_moments(self, moments: NoisyMoments) -> Estimate:
+        """The spread of x, however its moments were measured."""
+        total = plain_total(self.query, "Variance")
         sample = self.name.endswith("SAMP")
         rows = moments.rows(less=int(sample))
         # Half of the values at each bound are the farthest apart: of a sample it may be one at each.
@@ -66,7 +70,7 @@ class Variance(OneRound):
         rooted = self.name.startswith("STDDEV")
 
         def compute(sums: Sequence[Floats]) -> tuple[Floats, ...]:
-            moved = replace_values(moments, sums)
+            moved = moments.with_sums(sums)
             rows = moved.rows(less=int(sample)).values
             found = moved.about_noisy_means("x", "x") / np.maximum(rows, 1.0)
             return (np.copysign(np.sqrt(np.abs(found)), found) if rooted else found), rows
@@ -75,7 +79,7 @@ class Variance(OneRound):
         off = squares.rounded / np.maximum(rows.values, 1.0)
         if rooted:  # the root of a + b is at most b / (2 root a) above that of a, and at most the root of b
             off = np.minimum(np.sqrt(off), off / (2 * np.sqrt(np.maximum(variance.values, np.finfo(np.float64).tiny))))
-        derivation = Derivation(measured, compute, limits, off)
+        derivation = Derivation(moments.sums, compute, limits, off)
         if not rooted:
             method = "noisy sums of values and squares / noisy count"
             return Estimate(variance.values, variance.bounds, method, derivation=derivation)

@@ -69,6 +69,7 @@ class MeasurementReply(Reply):
     noise: NoiseReply
     price: CostReply
     bounds: str
+    sums: int = Field(1, description="in each group")
 
 
 class SearchReply(Reply):
@@ -146,6 +147,7 @@ def _measurement_record(line: Measurement) -> dict[str, Any]:
         "noise": {**_law(line.noise), "says": noise_in_words(line)},
         "price": event_record(line.price),
         "bounds": line.bounds,
+        "sums": line.sums,
     }
 
 
@@ -160,6 +162,7 @@ def _measurement(record: dict[str, Any]) -> Measurement:
         _noise(record["noise"]),
         price,  # type: ignore[arg-type]  # prices are written as the events that they will be
         record["bounds"],
+        record.get("sums", 1),  # a server of an earlier version has none
     )
 
 

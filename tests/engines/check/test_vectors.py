@@ -112,7 +112,9 @@ PLANTED = {
     "a value for NULL": ('CAST("cost grid" AS BIGINT)', 'CASE WHEN "cost grid" IS NULL THEN 9 END', "a stored grid of"),
     "a constant where there is no value": (f"SUM(1 + 0 * {X})", "SUM(1)", "sums of the same rows"),
     "a constant where there is another value": (f"SUM(1 + 0 * {X})", f"SUM(1 + 0 * {Y})", "sums of the same rows"),
-    "a count of all rows": (f"SUM(1 + 0 * {X})", "COUNT(*)", "an exact sum times a wide constant"),
+    "a count of all rows": (f"SUM(1 + 0 * {X})", "COUNT(*)", "a stored grid"),
+    "a count of another value": (f"SUM(1 + 0 * {X})", 'COUNT("ward")', "sums of the same rows"),
+    "a count of different values": (f"SUM(1 + 0 * {X})", 'COUNT(DISTINCT "cost grid")', "a stored grid"),
     "a person": ('"cost grid"', '"person"', "a stored grid"),
     "division": ('0) * (CAST("ward" AS', '0) / (CAST("ward" AS', "a stored grid of a known width"),
     "division by whole numbers": ('0) * (CAST("ward" AS', '0) // (CAST("ward" AS', "a stored grid of a known width"),
@@ -164,6 +166,58 @@ def test_a_planted_wrong_statement_is_caught(right, wrong, reason):
     spoiled = RIGHT.replace(right, wrong, 1)
     assert spoiled != RIGHT
     assert reason in refused(spoiled, ["5"] * ("$1" in spoiled), catalog=WARDS, columns=COLUMNS)
+
+
+GRID = '"cost grid"'
+ABSENT = (
+    f"SELECT CAST(CAST(1 AS HUGEINT) * SUM({X}) AS DECIMAL(38, 0)) AS m0, "
+    f"CAST(CAST(400 AS HUGEINT) * COUNT({GRID}) + CAST((-1) AS HUGEINT) * SUM({X}) AS DECIMAL(38, 0)) AS m1, "
+    f'CAST(CAST(400 AS HUGEINT) * (COUNT(*) - COUNT({GRID})) AS DECIMAL(38, 0)) AS m2 FROM "visits" WHERE "rank" <= 4'
+)
+
+
+def test_rows_that_have_the_value_are_counted_like_a_sum_of_ones():
+    both = [
+        f"SELECT CAST(CAST(400 AS HUGEINT) * {each} AS BIGINT) AS m0 {FROM}"
+        for each in (f"COUNT({GRID})", f"SUM(1 + 0 * {X})")
+    ]
+    assert check(both[0], catalog=WARDS, columns=(1,)) == check(both[1], catalog=WARDS, columns=(1,))
+
+
+def test_a_row_is_among_those_with_the_value_or_among_those_without():
+    assert check(ABSENT, catalog=WARDS, columns=(3,)) == (Sensitivity(l1=1600, monotone=True),)
+    more = ABSENT.replace("CAST(400 AS HUGEINT) * (", "CAST(900 AS HUGEINT) * (")
+    assert check(more, catalog=WARDS, columns=(3,)) == (Sensitivity(l1=3600, monotone=True),)
+
+
+WITHOUT = "(COUNT(*) - COUNT"
+ABSENT_PLANTED = {
+    "rows without another value": (f"{WITHOUT}({GRID}))", f'{WITHOUT}("ward"))', "entries that all name the value"),
+    "an entry that rows without the value add to": (
+        f"SUM({X}) AS DECIMAL(38, 0)) AS m0",
+        "SUM(1) AS DECIMAL(38, 0)) AS m0",
+        "entries that all",
+    ),
+    "an entry that falls": ("CAST(400 AS HUGEINT) * (", "CAST((-400) AS HUGEINT) * (", "an entry that rises"),
+    "all rows": (f"COUNT(*) - COUNT({GRID})", f"COUNT({GRID}) - COUNT({GRID})", "a count of all rows"),
+    "rows without a sum": (f"{WITHOUT}({GRID}))", f"(COUNT(*) - SUM({GRID}))", "a count of the rows with the value"),
+    "more than rows": (f"{WITHOUT}({GRID}))", f"(COUNT(*) + COUNT({GRID}))", "an exact sum times a wide constant"),
+    "different values": (f"{WITHOUT}({GRID}))", f"(COUNT(*) - COUNT(DISTINCT {GRID}))", "a stored grid"),
+    "a filter": (f"{WITHOUT}({GRID}))", f"(COUNT(*) FILTER (WHERE TRUE) - COUNT({GRID}))", "a count of all rows"),
+    "a constant that is not wide": ("CAST(400 AS HUGEINT) * (", "CAST(400 AS BIGINT) * (", "an exact sum times"),
+    "a result beyond its type": (
+        f"{WITHOUT}({GRID})) AS DECIMAL(38, 0)",
+        f"{WITHOUT}({GRID})) AS INTEGER",
+        "the width of a result",
+    ),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong", "reason"), ABSENT_PLANTED.values(), ids=ABSENT_PLANTED)
+def test_a_wrong_count_of_rows_without_the_value_is_caught(right, wrong, reason):
+    spoiled = ABSENT.replace(right, wrong, 1)
+    assert spoiled != ABSENT
+    assert reason in refused(spoiled, catalog=WARDS, columns=(3,))
 
 
 def test_constants_before_sums_are_read_off_the_text():

@@ -46,7 +46,15 @@ def is_vector(node: exp.Expr) -> bool:
 def derive_joint_sensitivity(nodes: list[exp.Expr], row: Row, most_rows: int) -> Sensitivity:
     """How far one row moves CAST(constant * SUM(polynomial) + ... AS ...), all of them together."""
     polynomials = _Polynomials(row)
-    return polynomials.reach([polynomials.read_output(node, most_rows) for node in nodes])
+    absent = len(nodes) > 1 and _is_of_absent(nodes[-1])
+    present = polynomials.reach(
+        [polynomials.read_output(node, most_rows) for node in (nodes[:-1] if absent else nodes)]
+    )
+    # A row has the value or has it not: it moves all entries but the last, or the last alone.
+    added = Fraction(polynomials.read_absent(nodes[-1], most_rows) if absent else 0)
+    return Sensitivity(
+        max(present.l1, added), max(present.l2_squared, added**2), max(present.linf, added), present.monotone
+    )
 
 
 @dataclass
@@ -55,6 +63,7 @@ class _Polynomials:
 
     row: Row
     grids: dict[str, Range] = field(default_factory=dict)
+    named: set[frozenset[int]] = field(default_factory=set)  # what outputs name, each of them
 
     def read_output(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
         """What one row adds to an output, which so many rows cannot overflow."""
@@ -62,24 +71,52 @@ class _Polynomials:
         parts = [self._part(part) for part in _split_sum(node.this)]
         # A row with a value of one part and without that of another would add what is no value of the polynomial.
         require(len({summed.named for _, summed in parts}) == 1, "sums of the same rows")
-        largest = most_rows * sum(max(1, abs(factor)) * summed.within.magnitude for factor, summed in parts)
-        kind = integer_type(node, self.row.dialect)
-        require(largest <= self.row.dialect.types.wide.largest, "the width of a sum")
-        require(kind is not None and largest <= kind.largest, "the width of a result")
+        self.named.add(parts[0][1].named)
+        self._check_width(node, most_rows * sum(max(1, abs(factor)) * each.within.magnitude for factor, each in parts))
         terms: Counter[_Product] = Counter()
         for factor, summed in parts:
             for each, coefficient in summed.terms.items():
                 terms[each] += factor * coefficient
         return {each: terms[each] for each in terms if terms[each]}
 
+    def read_absent(self, node: exp.Expr, most_rows: int) -> int:
+        """CAST(wide constant * (COUNT(*) - COUNT(grid)) AS ...): what a row adds that lacks what all others name."""
+        added, rest = self._times(node.this)
+        difference = rest.this
+        only(rest, "this")
+        only(difference, "this", "expression")
+        every, having = difference.this, difference.expression
+        require(type(every) is exp.Count and type(every.this) is exp.Star, "a count of all rows")
+        require(type(having) is exp.Count, "a count of the rows with the value")
+        for count in (every, having, every.this):
+            only(count, "this")
+        self._place(having.this)
+        require(len(self.grids) == 1 and self.named == {frozenset({0})}, "entries that all name the value")
+        require(added >= 0, "an entry that rises")
+        self._check_width(node, most_rows * max(1, added))
+        return added
+
+    def _check_width(self, node: exp.Expr, largest: int) -> None:
+        kind = integer_type(node, self.row.dialect)
+        require(largest <= self.row.dialect.types.wide.largest, "the width of a sum")
+        require(kind is not None and largest <= kind.largest, "the width of a result")
+
     def _part(self, node: exp.Expr) -> tuple[int, _Integers]:
-        """CAST(constant AS a wide integer) * SUM(polynomial)."""
+        """CAST(constant AS a wide integer) * SUM(polynomial), or * COUNT(grid): the rows that have it, 1 each."""
+        factor, summed = self._times(node)
+        require(type(summed) in (exp.Sum, exp.Count), "an exact sum times a wide constant")
+        only(summed, "this")
+        if type(summed) is exp.Sum:
+            return factor, self._read(summed.this)
+        return factor, _Integers({(): 1}, Range(1, 1), frozenset({self._place(summed.this)}))
+
+    def _times(self, node: exp.Expr) -> tuple[int, exp.Expr]:
+        """CAST(constant AS a wide integer) * something."""
         what, dialect = "an exact sum times a wide constant", self.row.dialect
-        require(type(node) is exp.Mul and type(node.this) is exp.Cast and type(node.expression) is exp.Sum, what)
+        require(type(node) is exp.Mul and type(node.this) is exp.Cast, what)
         only(node, "this", "expression")
         require(integer_type(node.this, dialect) == dialect.types.wide, what)
-        only(node.expression, "this")
-        return integer(node.this.this), self._read(node.expression.this)
+        return integer(node.this.this), node.expression
 
     def _read(self, node: exp.Expr) -> _Integers:
         if type(node.unnest()) in (exp.Literal, exp.Neg):
@@ -96,14 +133,22 @@ class _Polynomials:
     def _variable(self, node: exp.Expr) -> _Integers:
         """CAST(grid AS a long or wide integer): NULL where the grid is, and else within its range."""
         require(type(node) is exp.Cast, "a stored grid of a known width")
-        text = node.this.sql()
-        if text not in self.grids:
-            self.grids[text] = grid(node.this, self.row)
-        within, types, kind = self.grids[text], self.row.dialect.types, integer_type(node, self.row.dialect)
+        place = self._place(node.this)
+        within, types, kind = (
+            list(self.grids.values())[place],
+            self.row.dialect.types,
+            integer_type(node, self.row.dialect),
+        )
         if kind not in (types.long, types.wide) or within.magnitude > kind.largest:
             raise not_proved("a stored grid within its width")
-        place = list(self.grids).index(text)
         return _Integers({(place,): 1}, within, frozenset({place}), kind.largest)
+
+    def _place(self, node: exp.Expr) -> int:
+        """The number of a grid among those that were read."""
+        text = node.sql()
+        if text not in self.grids:
+            self.grids[text] = grid(node, self.row)
+        return list(self.grids).index(text)
 
     def reach(self, polynomials: list[dict[_Product, int]]) -> Sensitivity:
         """The worst control point in every norm; at least 1, because no noise hides nothing."""
@@ -159,6 +204,12 @@ def _compute(kind: type[exp.Expr], left: _Integers, right: _Integers) -> _Intege
     require(max(each.within.magnitude for each in (left, right)) <= room, "the width of a part")
     require(within.magnitude <= room, "the width of a product or a sum")
     return _Integers(terms, within, left.named | right.named, room)
+
+
+def _is_of_absent(node: exp.Expr) -> bool:
+    """Whether an output is a constant times a difference in brackets, as only that of absent values is."""
+    inside = node.this.expression if is_vector(node) and type(node.this) is exp.Mul else None
+    return type(inside) is exp.Paren and type(inside.this) is exp.Sub
 
 
 def _split_sum(node: exp.Expr) -> list[exp.Expr]:

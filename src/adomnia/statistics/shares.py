@@ -1,0 +1,25 @@
+"""The interval of a share A / (A + B), where both are noisy sums that are not negative, by the law of their noise."""
+
+import numpy as np
+
+from adomnia.statistics.contract import Bounds, Measured
+from adomnia.statistics.ratios import ratio_bounds
+
+
+def share_bounds(part: Measured, rest: Measured, confidence: float, cells: int) -> Bounds:
+    """Bounds of part / (part + rest) in each cell, between 0 and 1; lower > upper where no share fits.
+
+    Up to one half it is r / (1 + r) with r = part / rest between 0 and 1, and from there on 1 / (1 + r) with r =
+    rest / part: docs/proofs/ratios.md, claim 11.
+    """
+    small, small_fits = _ratio_within(part, rest, confidence, cells)
+    large, large_fits = _ratio_within(rest, part, confidence, cells)
+    lower = np.where(small_fits, small[0] / (1 + small[0]), np.where(large_fits, 1 / (1 + large[1]), np.inf))
+    upper = np.where(large_fits, 1 / (1 + large[0]), np.where(small_fits, small[1] / (1 + small[1]), -np.inf))
+    return lower, upper
+
+
+def _ratio_within(above: Measured, below: Measured, confidence: float, cells: int) -> tuple[Bounds, np.ndarray]:
+    """The ratios between 0 and 1 that fit, and whether there are any."""
+    lower, upper = ratio_bounds(above, below, (0, 1), confidence, cells)
+    return (np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)), lower <= upper
