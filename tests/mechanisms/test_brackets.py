@@ -14,6 +14,7 @@ from adomnia.mechanisms import brackets as module
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.cuts import Pair, Several, cut_pair, cut_several, most_edges
 from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.halving import levels_of
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -21,6 +22,7 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
+from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.brackets import counts_between, drawn, halving_law, secret
 from kit.quantiles import exact_law
@@ -100,8 +102,15 @@ def test_a_stage_that_is_dearer_than_its_part_is_found_out(plan, monkeypatch):
     assert worst_loss(Brackets(shares, 3, Fraction(1), Pure(1)), planned, 1) > 1.05
 
 
-def test_the_parts_of_a_price_are_one():
+@pytest.mark.parametrize("shares", [(HALF,), (NINE,), THIRDS], ids=len)
+def test_the_stages_cost_the_price_together(shares):
     assert sum(module._ONE) == sum(module._MANY) == 1
+    law, one = Brackets(shares, 5, Fraction(2), Pure(1)), Sensitivity(l1=2)
+    counted, total = law.counting.event(one).epsilon, law._total.event(one).epsilon
+    levels = 1 if len(shares) == 1 else levels_of(range(9))
+    chosen = 2 * law._rate(9) * levels * one.l1
+    assert total + chosen + counted == 1
+    assert total + law._few.event(one).epsilon == 1
 
 
 ROWS_HELD = sorted([1, 2, 2, 3, 7, 8, 8, 9] * 40)
@@ -139,11 +148,12 @@ def test_quick_draws_are_like_the_mechanism():
         stated[tuple(sorted(chosen))] = stated.get(tuple(sorted(chosen)), 0.0) + chance
     fixed = replace(law)
     object.__setattr__(fixed, "plan", lambda _: pair)
-    assert p_value(drawn(fixed, ROWS_HELD, 2000, 3)[:, [1, 3]], stated) > 1e-7
-    released = fixed.release(secret(law, ROWS_HELD, 1000), SeededBits("pair"))
+    assert p_value(drawn(fixed, ROWS_HELD, 1000, 3)[:, [1, 3]], stated) > 1e-7
+    released = fixed.release(secret(law, ROWS_HELD, 400), SeededBits("pair"))
     assert p_value(released[:, [1, 3]], stated) > 1e-7
     noise = released[:, 9 + 1] - np.array([counts_between(each, ROWS_HELD)[1] for each in released[:, 4:9]])
-    assert np.abs(noise).mean() == pytest.approx(float(law.counting.scale), rel=0.25)
+    wanted = 2 * sum(k * law.counting.probability(k) for k in range(1, 200))
+    assert np.abs(noise).mean() == pytest.approx(wanted, rel=0.4)
 
 
 def test_large_grids_are_read_in_part_and_counted_exactly():

@@ -84,6 +84,6 @@ def test_few_rows_are_cut_evenly_and_fewer_not_at_all():
 
 def test_a_value_chosen_twice_is_counted_by_itself():
     assert cut_several([3, 5, 5, 9], 20, threes=False) == [3, 5, 6, 9]
-    assert cut_several([3, 5, 7], 20, threes=True) == [3, 5, 6, 8, 14]
+    assert cut_several([3, 5, 7], 20, threes=True) == [3, 5, 6, 8, 12]
     assert cut_several([0, 0, 0], 20, threes=True) == [1]
     assert cut_several([0, 0, 0], 1, threes=True) == []

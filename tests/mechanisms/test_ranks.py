@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import Column
@@ -44,7 +45,10 @@ def test_everything_is_in_proportion_to_price_and_rows():
 def test_a_choice_costs_at_most_its_price():
     asked = query(Fraction(1), rows=3)
     assert Quantiles.for_query(asked, Pure(1)).event(asked.sensitivity()).epsilon == 1
-    assert isinstance(Quantiles.for_query(asked, Concentrated(1)), Quantiles)
+    law = Quantiles.for_query(asked, Concentrated(1))
+    assert law.shape(asked) == (1,)
+    with pytest.raises(TypeError, match="Histogram"):
+        Quantiles.for_query(replace(asked, aggregate=Rows()), Pure(1))
 
 
 @pytest.mark.parametrize("shares", [(HALF,), (Fraction(0), Fraction(1)), ()])

@@ -12,11 +12,13 @@ from math import exp, log, sqrt
 
 _HALVINGS = 60
 _SURE = 1.7  # standard deviations of a noisy rank: about the 95% point of its noise
-_NEAR = 1.4  # the inner cuts of one quantile are so many times that far from it
+_NEAR = 1.7  # the inner cuts of one quantile are so many times that far from it
 _MISSED = 0.005  # so often at most may both ranks that are asked for lie too near
 _ASIDE = 2.2  # standard deviations between one of several quantiles and the cuts beside it
 _FARTHEST = Fraction(3, 5)  # of the rows beyond a quantile may lie between it and a cut
 _BESIDE = Fraction(2, 5)  # of the rows between two quantiles
+_LEAST = 2  # rows between a quantile and a cut, however exact all else is: ranks are whole
+_FARTHER = 3  # times the distance to the cuts beside one of several quantiles
 _FITS = 0.35  # so much of the rows between quantiles may be needed for cuts beside them
 _EVEN = 1.2  # standard deviations between cuts that lie evenly
 _MOST_EVEN = 60
@@ -49,8 +51,8 @@ def plan_pair(share: Fraction, rows: int, sharp: Sharpness) -> Pair | None:
     if rows * beyond < scale * (1.2 * log(sharp.values) + 4):
         return None
     moved = float(max(share, 1 - share)) ** 2 + 2 * float(share**2 + (1 - share) ** 2)
-    sure = _SURE * sharp.count * sqrt(moved)
-    far = sure + scale * find_aside(2, min(_MISSED, 1 / (4 * rows)))
+    sure = _SURE * sharp.count * sqrt(moved) + _LEAST / 2
+    far = sure + _LEAST + scale * find_aside(2, min(_MISSED, 1 / (4 * rows)))
     below, above = min(_exact(far), _FARTHEST * share * rows), min(_exact(far), _FARTHEST * (1 - share) * rows)
     return Pair(below, above, min(_exact(_NEAR * sure / far), Fraction(1)))
 
@@ -71,7 +73,8 @@ class Several:
 
 def plan_several(shares: Sequence[Fraction], rows: int, sharp: Sharpness) -> Several | None:
     """The shares for several quantiles of about so many rows; None where counts could not tell any apart."""
-    aside = _ASIDE * sharp.count * sqrt((4 * len(shares) + 3) / 4)
+    levels = (3 * len(shares)).bit_length()
+    aside = _ASIDE * sharp.count * sqrt((4 * len(shares) + 3) / 4) + levels * sharp.choice + _LEAST
     gaps = sorted(float(above - below) for below, above in pairwise(shares))
     if aside <= _FITS * gaps[len(gaps) // 2] * rows:
         return Several(_threes(shares, _exact(aside / rows)), threes=True)
@@ -92,15 +95,18 @@ def cut_several(chosen: Sequence[int], values: int, *, threes: bool) -> list[int
     if threes:
         edges = {value + 1 for value in repeated}
         few = len(chosen) <= 3 * _MOST_EVEN // _FEWEST
-        for low, value, high in zip(chosen[::3], chosen[1::3], chosen[2::3], strict=True):
-            edges |= {low, value, high + 1} | ({value + 1} if few else set())
-        edges |= {chosen[0] - 3 * (chosen[1] - chosen[0]), chosen[-1] + 3 * (chosen[-1] - chosen[-2]) + 1}
+        lows, highs = [*chosen[3::3], values], [-1, *chosen[2:-1:3]]
+        for place, (low, value, high) in enumerate(zip(chosen[::3], chosen[1::3], chosen[2::3], strict=True)):
+            edges |= {low, value, high + 1}
+            if few:  # farther ones, in case that those are too near; none past the cuts of its neighbours
+                under, over = value - _FARTHER * (value - low), value + _FARTHER * (high - value)
+                edges |= {value + 1} | {edge for edge in (under, over + 1) if highs[place] < edge <= lows[place]}
     return sorted(edge for edge in edges if 0 < edge < values)
 
 
 def most_edges(shares: int) -> int:
     """How many edges there can be."""
-    return 5 if shares == 1 else max(4 * shares + 2, 2 * min(3 * shares, _MOST_EVEN) + 4)
+    return 5 if shares == 1 else max(6 * shares, 2 * min(3 * shares, _MOST_EVEN) + 4)
 
 
 def _threes(shares: Sequence[Fraction], aside: Fraction) -> tuple[Fraction, ...]:

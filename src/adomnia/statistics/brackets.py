@@ -106,7 +106,8 @@ class Bracket:
         if at <= 0 <= after:
             return self.value
         off = at if at > 0 else after
-        return min(max(_whole(np.interp((1 - _MOVED) * off, ranks, places)), self.low), self.high)
+        found, beside = _whole(np.interp((1 - _MOVED) * off, ranks, places)), self.high - self.low
+        return min(max(found, self.low - beside), self.high + beside)
 
 
 def _whole(place: float) -> int:
