@@ -37,7 +37,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
 # Of the price: the number of rows, the values, the counts between them.
 _ONE = (Fraction(2, 100), Fraction(35, 100), Fraction(63, 100))
-_MANY = (Fraction(3, 100), Fraction(45, 100), Fraction(52, 100))
+_MANY = (Fraction(2, 100), Fraction(41, 100), Fraction(57, 100))
 
 
 @final
