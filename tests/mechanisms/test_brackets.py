@@ -15,6 +15,7 @@ from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.cuts import Pair, Several, cut_pair, cut_several, most_edges
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import levels_of
+from adomnia.mechanisms.histograms import Known
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -183,3 +184,14 @@ def test_it_is_bought_for_a_histogram_with_either_noise():
     assert isinstance(law.counting, DiscreteGaussian)
     with pytest.raises(TypeError, match="Histogram"):
         Brackets.for_query(Query(Private("people", 2, (AGE,)), (), Rows()), Pure(1))
+
+
+def test_counting_asks_for_the_buckets_that_edges_lie_in():
+    law, rows = Brackets(THIRDS, 2**12, Fraction(1), Pure(100)), np.array([4, 5, 5, 9, 4000])
+    known = Known(2**12, np.bincount(rows >> 2, minlength=2**10))
+    counting = law._count([5, 8, 100], known, SeededBits("unread"))
+    assert next(counting) == [1]  # 8 and 100 begin a bucket
+    known.refine(np.array([[4, 5], [1, 2]]), [1])
+    with pytest.raises(StopIteration) as end:
+        next(counting)
+    assert end.value.value == pytest.approx([1, 2, 1, 1], abs=1)
