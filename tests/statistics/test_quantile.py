@@ -167,7 +167,7 @@ def misses(case, draws, seeds=(1,)):
 
 
 def test_an_interval_costs_little_of_the_value():
-    """Bars with room for chance: the long form has the ones that are promised."""
+    """Bars with room for chance; the long form has narrower ones, with room too."""
     assert misses(((HALF,), Pure(1), "normal", 1000), 200, range(4))[0] < 1.9
     assert misses((DECILES, Pure(1), "lognormal", 1000), 25)[1] < 1.7
 
