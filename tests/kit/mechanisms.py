@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adomnia.mechanisms.quantiles import Quantiles, SecretHistogram
+from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.halving import Halving
+from adomnia.mechanisms.histograms import SecretHistogram
+from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.mechanisms.secret import Secret
@@ -53,6 +56,8 @@ def calibrate(name: str, sensitivity: Sensitivity, price: Any) -> Any:
     """The mechanism of that name that a price buys for a move; a choice by rank is of two ranks around the median."""
     if name == "quantiles":
         return Quantiles(MEDIAN, 101, Quantiles.rate_for(sensitivity, price))
+    if name in {"halving", "brackets"}:
+        return {"halving": Halving, "brackets": Brackets}[name]((Fraction(1, 2),), 101, sensitivity.l1, price)
     return MECHANISMS[name].calibrated(sensitivity, price)
 
 

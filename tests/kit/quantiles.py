@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adomnia.mechanisms.quantiles import Quantiles, SecretHistogram
+from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.ranks import Target, scores
+from adomnia.privacy.aggregates import bucket_bits
 from adomnia.privacy.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from adomnia.mechanisms.quantiles import Quantiles
     from adomnia.noise import Bits
 
 Place = int
@@ -61,13 +63,15 @@ def exact_law(law: Quantiles, rows: Sequence[int]) -> dict[tuple[Place, ...], fl
 def secret(law: Quantiles, *cells: Sequence[int], reads: list[Sequence[int] | None] | None = None) -> SecretHistogram:
     """The rows of cells as a histogram that is paid for, noting what is read of it."""
 
+    shift = bucket_bits(law.values)
+
     def read(buckets: Sequence[int] | None) -> NDArray[np.int64]:
         if reads is not None:
             reads.append(buckets)
         found = []
         for cell, rows in enumerate(cells):
             values = np.array(rows, dtype=np.int64)
-            values = values >> law.shift if buckets is None else values[np.isin(values >> law.shift, buckets)]
+            values = values >> shift if buckets is None else values[np.isin(values >> shift, buckets)]
             distinct, counts = np.unique(values, return_counts=True)
             found.append(np.stack([np.full(len(distinct), cell), distinct, counts]))
         return np.hstack(found)

@@ -12,8 +12,9 @@ import pytest
 from scipy import stats
 
 from adomnia.errors import Failure
-from adomnia.mechanisms import quantiles as module
-from adomnia.mechanisms.quantiles import MOST_VALUES, Quantiles, SecretHistogram
+from adomnia.mechanisms.draws import Draw
+from adomnia.mechanisms.histograms import SecretHistogram
+from adomnia.mechanisms.quantiles import MOST_VALUES, Quantiles
 from adomnia.mechanisms.ranks import Target, scores
 from adomnia.privacy.events import BoundedRange, Concentrated, Pure
 from adomnia.privacy.sensitivity import Sensitivity
@@ -64,7 +65,7 @@ def test_draws_have_the_law_however_the_histogram_is_read(targets, bucket_bits, 
     """False alarms: below 1e-7 for each of fifteen; twice the rate is found out."""
     monkeypatch.setattr("adomnia.privacy.aggregates._BUCKET_BITS", bucket_bits)
     if not looks_first:
-        monkeypatch.setattr(module._Draw, "near", lambda _: [])
+        monkeypatch.setattr(Draw, "near", lambda _: [])
     law, bits = Quantiles(targets, 11, HALF), SeededBits((len(targets), bucket_bits, looks_first))
     draws = law.release(secret(law, *[ROWS] * 1500), bits)
     assert p_value(draws, exact_law(law, ROWS)) > 1e-7
@@ -162,7 +163,7 @@ def test_a_histogram_opens_once_and_only_for_what_was_paid():
 
 
 def test_a_draw_that_is_never_accepted_is_a_failure(monkeypatch):
-    monkeypatch.setattr(module._Draw, "_propose", lambda *_: None)
+    monkeypatch.setattr(Draw, "_propose", lambda *_: None)
     with pytest.raises(Failure):
         law = Quantiles(MEDIAN, 11, HALF)
         law.release(secret(law, ROWS), SeededBits("never"))

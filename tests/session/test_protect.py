@@ -204,3 +204,24 @@ def test_the_error_of_a_date_is_told_in_days():
 def test_bounds_of_dates_are_dates_in_their_order(bounds):
     with pytest.raises(Refusal, match="two dates in their order"):
         dated(bounds={"born": bounds})
+
+
+PAY = pa.table({"who": range(600), "pay": pa.array([float(n % 83) + 0.25 for n in range(600)])})
+
+
+def test_a_question_may_do_without_the_intervals_of_its_quantiles():
+    session = adomnia.protect(PAY, unit="who", bounds={"pay": (0, 100)}, epsilon=1000)
+    text = "SELECT MEDIAN(pay) AS m, MAX(pay) AS z, COUNT(*) AS n FROM data"
+    answer = session.sql(text, epsilon=90, interval=False)
+    ((lower, upper),) = answer.interval("m")
+    assert (lower, upper) == (0.0, 100.0)
+    assert answer.interval("z")[0][0] == pytest.approx(answer["z"][0], abs=1e-3)
+    assert "not bought" in repr(answer)
+    assert session.sql(text, epsilon=90, interval=False, confidence=0.99).replayed is False
+    median = "SELECT MEDIAN(pay) AS m FROM data"
+    first = session.sql(median, epsilon=5, interval=False, confidence=0.9)
+    assert session.sql(median, epsilon=5, interval=False).replayed
+    assert not session.sql(median, epsilon=5).replayed
+    assert session.batch([median], epsilon=5, interval=False)[0].interval("m") == first.interval("m") == [(0.0, 100.0)]
+    with pytest.raises(TypeError, match="interval must be True or False"):
+        session.sql(median, epsilon=5, interval="no")

@@ -29,6 +29,8 @@ SHAPES = {
     "one": [50.0],
     "few": [3.0, 60.0, 99.0],
     "one value": [30.0] * 500,
+    "mostly zeros": [0.0] * 300 + [20.0 + place / 10 for place in range(200)],
+    "nobody beside one": [0.0, 100.0],
 }
 
 

@@ -1,17 +1,18 @@
-"""Quantiles: how often their intervals cover, how wide those are, and what is said where there are too few rows.
+"""Quantiles: how often their intervals cover on every shape of data, how wide those are, and what they cost the value.
 
-Draws come from the law in doubles, which tests/mechanisms holds against the mechanism's own.
+Draws run the mechanism's own code with samplers in doubles, which tests/mechanisms holds against the exact laws.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Concentrated, Pure
@@ -20,158 +21,241 @@ from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measured
-from adomnia.statistics.quantile import Quantile
-from kit.bits import SeededBits
-from kit.quantiles import drawn
+from adomnia.statistics.quantile import PlainQuantile, Quantile
+from kit.brackets import drawn
+from kit.shapes import SHAPES, SMOOTH, VALUES, sample
 
-DRAWS = 10_000
-FARE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Fraction(1, 128)))
-AGE = Column("age", Quantity(Fraction(0), Fraction(120), whole=True), Numbers.integers(0, 120))
 HALF = Fraction(1, 2)
-
-_random = np.random.default_rng(7)
-SHAPES = {
-    "lognormal": (FARE, np.clip(_random.lognormal(2.5, 0.7, 3001), 0, 100)),
-    "uniform": (FARE, _random.uniform(0, 100, 2000)),
-    "ages": (AGE, np.clip(np.rint(_random.normal(45, 18, 5000)), 0, 120)),
-}
-PRICES = [Pure(Fraction(1, 2)), Pure(2), Concentrated(Fraction(1, 8))]
+QUARTILES = tuple(Fraction(place, 4) for place in range(1, 4))
+DECILES = tuple(Fraction(place, 10) for place in range(1, 10))
+PERCENTILES = tuple(Fraction(place, 100) for place in range(1, 100))
+FARE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Fraction(100, VALUES - 1)))
+AGE = Column("age", Quantity(Fraction(0), Fraction(100), whole=True), Numbers.integers(0, 100))
 
 
-def statistic(column, share=HALF, shares=None, confidence=Fraction(19, 20)):
+def statistic(column=FARE, share=HALF, shares=None, confidence=Fraction(19, 20)):
     aggregate = Histogram(column, column.domain, shares or (share,), confidence)
     return Quantile(Query(Private("people", 1, (column,)), (), aggregate), share)
 
 
-def rows(column, values):
-    return [column.domain.grid(float(value)) for value in values]
+def without_interval(asked):
+    aggregate = replace(asked.query.aggregate, confidence=Fraction(0))
+    return PlainQuantile(replace(asked.query, aggregate=aggregate), asked.share)
+
+
+def law_of(asked, price):
+    (measure,) = next(asked.steps(price))
+    return measure.mechanism
 
 
 def answered(asked, price, values):
-    """The estimate of given choices."""
-    flow = asked.steps(price)
-    (measure,) = next(flow)
-    with pytest.raises(StopIteration) as end:
-        flow.send((Measured(np.asarray(values), measure.mechanism),))
-    return end.value.value
+    """The estimate of what was released."""
+    return asked.estimate(Measured(np.asarray(values), law_of(asked, price)))
 
 
-def simulated(asked, price, values, law=None, size=DRAWS):
-    law, column = law or Quantiles.for_query(asked.query, price), asked.query.aggregate.value
-    return answered(asked, price, drawn(law, rows(column, values), size, SeededBits((str(price), len(values)))))
+@cache
+def released(case, draws, *, whole=False, wider=1):
+    """Rows, and what is released of many cells that hold them."""
+    shares, price, shape, n = case
+    column = AGE if whole else FARE
+    rows = sample(shape, n, n, 101 if whole else VALUES)
+    asked = statistic(column, shares[0], shares)
+    return rows, drawn(law_of(asked, price), rows, draws, n, wider)
 
 
-def truth(column, values, share):
-    ordered = sorted(rows(column, values))
-    return float(column.domain.step) * ordered[int(np.ceil(float(share) * len(ordered))) - 1]
+def holds(rows, share, lower, upper, step):
+    """Which intervals hold a quantile: any value that at least its share of rows is at or below, and the rest above."""
+    first = rows[max(0, int(np.ceil(share * len(rows))) - 1)] * step if len(rows) else 0.0
+    last = rows[min(len(rows) - 1, int(np.floor(share * len(rows))))] * step if len(rows) else 100.0
+    return (lower <= last + 1e-9) & (first - 1e-9 <= upper)
 
 
-def coverage(estimate, true, confidence=0.95):
+def coverage(case, draws, part=1.0, **how):
+    """The least upper bound of the coverage over all shares: false alarms 1e-7 each."""
+    (shares, price, *_), (rows, values) = case, released(case, draws, **how)
+    column, worst = AGE if how.get("whole") else FARE, 1.0
+    for share in shares:
+        asked = statistic(column, share, shares)
+        estimate = answered(asked, price, values)
+        lower, upper = (estimate.values + part * (end - estimate.values) for end in estimate.interval(0.95, 1))
+        hits = int(holds(rows, share, lower, upper, float(column.domain.step)).sum())
+        worst = min(worst, float(stats.beta.ppf(1 - 1e-7, hits + 1, draws - hits)) if hits < draws else 1.0)
+    return worst
+
+
+SHORT = [
+    ((HALF,), Pure(1), "normal", 1000),
+    ((HALF,), Pure(1), "ages", 1000),
+    ((HALF,), Pure(Fraction(3, 10)), "rounded to 5", 1000),
+    ((HALF,), Pure(1), "zeros", 1000),
+    ((HALF,), Pure(1), "clusters", 1000),
+    ((HALF,), Pure(1), "prices", 1000),
+    ((HALF,), Pure(3), "heavy tails", 200),
+    ((HALF,), Pure(1), "constant", 300),
+    ((HALF,), Pure(1), "lognormal", 0),
+    ((HALF,), Pure(Fraction(1, 10)), "lognormal", 200),
+    ((HALF,), Concentrated(Fraction(1, 8)), "clusters", 1000),
+    ((Fraction(1, 10),), Pure(1), "lognormal", 3000),
+    ((Fraction(99, 100),), Pure(3), "heavy tails", 5000),
+]
+SHORT_SEVERAL = [
+    (DECILES, Pure(1), "lognormal", 1000),
+    (DECILES, Pure(1), "ages", 1000),
+    (DECILES, Pure(1), "clusters", 300),
+    (QUARTILES, Concentrated(Fraction(1, 8)), "zeros", 300),
+    (QUARTILES, Pure(1), "prices", 20),
+]
+
+
+@pytest.mark.parametrize(("shares", "price", "shape", "n"), SHORT)
+def test_the_interval_of_one_covers_on_every_shape_of_data(shares, price, shape, n):
+    assert coverage((shares, price, shape, n), 300) >= 0.95
+
+
+@pytest.mark.parametrize(("shares", "price", "shape", "n"), SHORT_SEVERAL)
+def test_the_intervals_of_several_cover_on_every_shape_of_data(shares, price, shape, n):
+    assert coverage((shares, price, shape, n), 40) >= 0.95
+
+
+def test_whole_numbers_cover_too():
+    assert coverage(((HALF,), Pure(1), "ages", 1000), 500, whole=True) >= 0.95
+
+
+def test_narrower_intervals_are_found_out():
+    """Three tenths of an interval, and noise ten times as wide as is stated."""
+    assert coverage(((HALF,), Pure(1), "normal", 1000), 500, part=0.3) < 0.93
+    assert coverage(((HALF,), Pure(1), "normal", 1000), 500, wider=10) < 0.93
+
+
+def spans(estimate, rows, confidence=0.95):
+    """How many ranks each interval spans, and whether it is the whole range."""
     lower, upper = estimate.interval(confidence, 1)
-    return int(((lower <= true) & (true <= upper)).sum())
+    step = float(FARE.domain.step)
+    ranks = np.searchsorted(rows, upper / step, side="right") - np.searchsorted(rows, lower / step)
+    return ranks, (lower <= 0) & (upper >= 100)
 
 
-def at_most(hits, tries):
-    """The Clopper-Pearson upper bound of a coverage: false alarms have a probability of 1e-6."""
-    return float(stats.beta.ppf(1 - 1e-6, hits + 1, tries - hits)) if hits < tries else 1.0
+def is_narrow(estimate, rows, epsilon):
+    ranks, whole = spans(estimate, rows)
+    return ranks.mean() <= 40 / epsilon and whole.mean() < 0.01
 
 
+@pytest.mark.parametrize(("shape", "n", "epsilon"), [("normal", 1000, 1), ("lognormal", 1000, 3)])
+def test_the_interval_of_a_median_of_smooth_data_is_narrow(shape, n, epsilon):
+    rows, values = released(((HALF,), Pure(epsilon), shape, n), 500)
+    estimate = answered(statistic(), Pure(epsilon), values)
+    assert is_narrow(estimate, rows, epsilon)
+    nothing = answered(statistic(), Pure(epsilon), np.hstack([np.zeros((500, 1), int), values[:, 1:]]))
+    assert not is_narrow(nothing, rows, epsilon)
+
+
+def misses(case, draws, seeds=(1,)):
+    """The mean distance to the quantile in values, and in ranks, with an interval and without."""
+    shares, price, shape, n = case
+    found = []
+    for seed in seeds:
+        rows = sample(shape, n, seed)
+        for plain in (False, True):
+            asked = [statistic(FARE, share, shares) for share in shares]
+            asked = [without_interval(each) for each in asked] if plain else asked
+            values = drawn(law_of(asked[0], price), rows, draws, seed)
+            for each in asked:
+                chosen = np.rint(answered(each, price, values).values / float(FARE.domain.step)).astype(int)
+                rank, true = each.share * n, rows[max(0, int(np.ceil(each.share * n)) - 1)]
+                beyond = (
+                    np.searchsorted(rows, chosen) - float(rank),
+                    float(rank) - np.searchsorted(rows, chosen, "right"),
+                )
+                found.append((plain, np.abs(chosen - true).mean(), np.maximum(0, np.maximum(*beyond)).mean()))
+    means = [np.mean([each[1:] for each in found if each[0] == plain], axis=0) for plain in (False, True)]
+    return means[0] / np.maximum(means[1], 1e-9)
+
+
+def test_an_interval_costs_little_of_the_value():
+    """Bars with room for chance; the long form has narrower ones, with room too."""
+    assert misses(((HALF,), Pure(1), "normal", 1000), 200, range(4))[0] < 1.9
+    assert misses((DECILES, Pure(1), "lognormal", 1000), 25)[1] < 1.7
+
+
+@pytest.mark.parametrize("n", [20, 200])
+def test_few_rows_have_the_value_of_a_plain_choice(n):
+    assert misses(((HALF,), Pure(Fraction(1, 2)), "ages", n), 300)[0] < 1.5
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("price", PRICES, ids=str)
-@pytest.mark.parametrize("share", [HALF, Fraction(1, 10)], ids=str)
-def test_the_interval_covers_as_often_as_it_says(shape, price, share):
-    column, values = SHAPES[shape]
-    hits = coverage(simulated(statistic(column, share), price, values), truth(column, values, share))
-    assert at_most(hits, DRAWS) >= 0.94
+@pytest.mark.parametrize("price", [Pure(Fraction(1, 10)), Pure(1), Pure(3), Concentrated(Fraction(1, 8))], ids=str)
+@pytest.mark.parametrize("n", [20, 200, 1000, 10_000, 100_000])
+def test_all_intervals_cover_on_all_data(shape, price, n):
+    for hundredths in (1, 5, 25, 50, 90, 99):
+        assert coverage(((Fraction(hundredths, 100),), price, shape, n), 2000) >= 0.95
+    assert coverage((QUARTILES, price, shape, n), 400) >= 0.95
+    assert coverage((DECILES, price, shape, n), 200) >= 0.95
+    assert coverage((PERCENTILES, price, shape, n), 40) >= 0.95
 
 
-@pytest.mark.parametrize("shape", ["lognormal", "uniform"])
-def test_twice_the_noise_is_found_out(shape):
-    column, values = SHAPES[shape]
-    asked, price = statistic(column), Pure(HALF)
-    noisier = Quantiles.for_query(asked.query, price)
-    noisier = type(noisier)(noisier.targets, noisier.values, noisier.rate / 2)
-    estimate = simulated(asked, price, values, law=noisier)
-    assert at_most(coverage(estimate, truth(column, values, HALF)), DRAWS) < 0.94
+@pytest.mark.soak
+@pytest.mark.parametrize("shape", SMOOTH)
+@pytest.mark.parametrize(("n", "epsilon"), [(1000, 1), (10_000, 1), (100_000, 1), (10_000, Fraction(1, 10)), (1000, 3)])
+def test_all_intervals_of_medians_are_narrow_and_cost_little(shape, n, epsilon):
+    rows, values = released(((HALF,), Pure(epsilon), shape, n), 3000)
+    assert is_narrow(answered(statistic(), Pure(epsilon), values), rows, epsilon)
+    assert misses(((HALF,), Pure(epsilon), shape, n), 1000, range(20))[0] <= 1.7
 
 
-@pytest.mark.parametrize("shape", ["lognormal", "uniform"])
-@pytest.mark.parametrize("price", PRICES, ids=str)
-def test_the_interval_is_hardly_wider_than_the_exact_law_of_these_rows_needs(shape, price):
-    """The narrowest distance of both ranks that covers as often as is asked, for these very rows, by simulation."""
-    column, values = SHAPES[shape]
-    asked, true = statistic(column), truth(*SHAPES[shape], HALF)
-    law = Quantiles.for_query(asked.query, price)
-
-    def at(part):
-        targets = tuple(type(each)(each.share, each.offset * part, each.beyond) for each in law.targets)
-        narrower = type(law)(targets, law.values, law.rate)
-        estimate = simulated(asked, price, values, law=narrower)
-        lower, upper = estimate.interval(0.95, 1)
-        return coverage(estimate, true), float((upper - lower).mean())
-
-    parts = [Fraction(place, 20) for place in range(8, 21)]
-    _, needed = next(found for found in map(at, parts) if found[0] >= 0.95 * DRAWS)
-    assert at(Fraction(1))[1] <= 1.3 * needed
-
-
-@pytest.mark.parametrize("price", PRICES, ids=str)
-@pytest.mark.parametrize("values", [[50.0], [0.0, 100.0], [20.0] * 10, np.linspace(10, 60, 10)], ids=len)
-def test_where_there_are_too_few_rows_the_interval_still_covers(values, price):
-    hits = coverage(simulated(statistic(FARE), price, values, size=4000), truth(FARE, values, HALF))
-    assert at_most(hits, 4000) >= 0.94
-
-
-def test_the_middle_of_both_values_is_the_answer_and_they_are_the_interval():
-    estimate = answered(statistic(FARE), Pure(1), [[1280, 1536], [1536, 1280]])
-    assert estimate.values.tolist() == [11.0, 11.0]
-    lower, upper = estimate.interval(0.95, 1)
-    assert lower.tolist() == [10 - 1 / 256] * 2
-    assert upper.tolist() == [12 + 1 / 256] * 2
-    assert estimate.interval(0.5, 1)[0].tolist() == lower.tolist()
+@pytest.mark.soak
+@pytest.mark.parametrize("shape", SMOOTH)
+@pytest.mark.parametrize("n", [1000, 10_000, 100_000])
+@pytest.mark.parametrize("shares", [DECILES, PERCENTILES], ids=len)
+def test_all_intervals_of_several_cost_little(shape, n, shares):
+    assert misses((shares, Pure(1), shape, n), 60, range(3))[1] <= 1.4
 
 
 def test_whole_numbers_are_their_own_grid():
-    estimate = answered(statistic(AGE), Pure(1), [[40, 43]])
+    asked = statistic(AGE)
+    law = law_of(asked, Pure(100))
+    estimate = answered(asked, Pure(100), [law.lay_out([40, 42, 43], [40, 41, 42, 43, 44], [0, 10, 10, 10, 10])])
     assert estimate.whole
-    assert estimate.values.tolist() == [41.0]
-    assert [bound.tolist() for bound in estimate.interval(0.95, 1)] == [[40.0], [43.0]]
+    assert estimate.values.tolist() == [42.0]
+    assert [bound.tolist() for bound in estimate.interval(0.95, 1)] == [[41.0], [42.0]]
 
 
-@pytest.mark.parametrize(("confidence", "cells"), [(0.96, 1), (0.95, 2), (0.9999, 10**6)])
-def test_more_confidence_than_was_bought_is_the_bounds(confidence, cells):
-    estimate = answered(statistic(FARE), Pure(1), [[1280, 1536]])
-    assert [bound.tolist() for bound in estimate.interval(confidence, cells)] == [[0.0], [100.0]]
-
-
-def test_one_that_was_bought_so_is_not():
-    estimate = answered(statistic(FARE, confidence=Fraction(99, 100)), Pure(1), [[1280, 1536]])
-    assert estimate.interval(0.98, 1)[0].tolist() == [10 - 1 / 256]
-    assert estimate.interval(0.98, 1000)[0].tolist() == [0.0]
-
-
-@pytest.mark.parametrize(
-    ("chosen", "value"), [([-1, 1280], 10.0), ([1280, 12801], 10.0), ([-1, 12801], 50.0), ([-1, -1], 0.0)]
-)
-def test_an_end_beyond_the_grid_says_that_nothing_can_be_told(chosen, value):
-    estimate = answered(statistic(FARE), Pure(1), [chosen])
-    assert estimate.values.tolist() == [pytest.approx(value, abs=0.01)]
+def test_few_rows_have_a_value_and_the_bounds():
+    asked = statistic(AGE)
+    law = law_of(asked, Pure(1))
+    estimate = answered(asked, Pure(1), [law.lay_out([33] * 3, [], [])])
+    assert estimate.values.tolist() == [33.0]
     assert [bound.tolist() for bound in estimate.interval(0.5, 1)] == [[0.0], [100.0]]
 
 
+def test_all_cells_at_once_and_more_confidence_have_wider_intervals():
+    rows, values = released(((HALF,), Pure(1), "normal", 1000), 500)
+    estimate = answered(statistic(), Pure(1), values)
+    widths = [spans(estimate, rows, confidence)[0].mean() for confidence in (0.5, 0.95, 0.999)]
+    assert widths == sorted(widths)
+    together = estimate.interval(0.95, 500)
+    assert holds(rows, HALF, *together, float(FARE.domain.step)).all()
+
+
 def test_shares_of_one_value_are_one_measurement():
-    shares = (Fraction(1, 10), HALF)
-    one, other = (statistic(FARE, share, shares) for share in shares)
+    one, other = (statistic(FARE, share, DECILES) for share in DECILES[:2])
     assert next(one.steps(Pure(1))) == next(other.steps(Pure(1)))
-    assert answered(other, Pure(1), [[0, 0, 1280, 1536]]).values.tolist() == [11.0]
 
 
-@pytest.mark.parametrize("share", [Fraction(0), Fraction(1), Fraction(1, 4)])
-def test_a_share_that_is_none_or_was_not_asked_for_is_refused(share):
-    with pytest.raises(ValueError, match="asked for"):
-        statistic(FARE, share, (HALF,))
+def test_a_question_that_does_without_intervals_buys_values_alone():
+    asked = statistic(FARE, DECILES[3], DECILES)
+    plain = without_interval(asked)
+    assert plain.operands == (plain.query.aggregate, DECILES[3])
+    estimate = plain.estimate(Measured(np.array([[0, 1, 2, 524288, 4, 5, 6, 7, 8]]), law_of(plain, Pure(1))))
+    assert estimate.values.tolist() == [50.0]
+    assert [bound.tolist() for bound in estimate.interval(0.95, 1)] == [[0.0], [100.0]]
 
 
-def test_a_query_of_anything_else_is_refused():
+@pytest.mark.parametrize("kind", [Quantile, PlainQuantile])
+def test_a_share_that_is_none_or_was_not_asked_for_is_refused(kind):
+    query = statistic().query
+    for share in (Fraction(0), Fraction(1), Fraction(1, 4)):
+        with pytest.raises(ValueError, match="asked for"):
+            kind(query, share)
     with pytest.raises(TypeError, match="Histogram"):
-        Quantile(Query(Private("people", 1, (FARE,)), (), Rows()), HALF)
+        kind(Query(Private("people", 1, (FARE,)), (), Rows()), HALF)

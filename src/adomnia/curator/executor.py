@@ -14,7 +14,7 @@ from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
 from adomnia.engines.check import Reading, check_histogram, check_statement, combine_sensitivity
 from adomnia.engines.contract import Engine, Statement
-from adomnia.mechanisms.quantiles import SecretHistogram
+from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
 from adomnia.plans.undeclared import Finding, Values

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from adomnia.explaining.reasons import reason_tree
 from adomnia.explaining.tree import Node
+from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.plans.descriptions import describe_key, describe_term
@@ -79,7 +81,13 @@ def noise_in_words(line: Measurement) -> str:
             return f"Laplace, scale {show_up(scale)}"
         case DiscreteGaussian(variance=variance):
             return f"Gaussian, deviation {show_up(sqrt_up(variance))}"
-        case Quantiles(rate=rate):
+        case Brackets(counting=DiscreteLaplace(scale=scale)):
+            return f"values chosen by rank, Laplace noise of scale {show_up(scale)} on rows between them"
+        case Brackets(counting=DiscreteGaussian(variance=variance)):
+            return (
+                f"values chosen by rank, Gaussian noise of deviation {show_up(sqrt_up(variance))} on rows between them"
+            )
+        case Quantiles(rate=rate) | Halving(rate=rate):
             return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
     return type(line.noise).__name__
 

@@ -1,8 +1,10 @@
 """The mechanisms there are. A new one is its file and one line here; tests/contracts hold it to its promise."""
 
+from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Mechanism, Noise, Numeric
 from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.threshold import Threshold
@@ -17,6 +19,8 @@ NUMERIC: dict[str, type[Numeric]] = {
     **NOISES,
     "exponential": Exponential,
     "quantiles": Quantiles,
+    "halving": Halving,
+    "brackets": Brackets,
 }
 
 MECHANISMS: dict[str, type[Mechanism]] = {

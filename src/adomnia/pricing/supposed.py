@@ -4,6 +4,8 @@ from math import inf, isnan
 
 import numpy as np
 
+from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.noise import Integers
 from adomnia.plans.finish import find_estimates
@@ -90,7 +92,9 @@ def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure
 def _suppose(measure: Measure, rows: int) -> Integers:
     """What would be released without noise."""
     query, mechanism = measure.query, measure.mechanism
-    if isinstance(mechanism, Quantiles):  # of values that all lie in the middle, no rank would be off
+    if isinstance(
+        mechanism, Quantiles | Halving | Brackets
+    ):  # of values that all lie in the middle, no rank would be off
         return mechanism.spread_evenly(rows)
     aggregate = query.aggregate
     inside = _integers(aggregate.suppose(rows) if isinstance(aggregate, Total | Vector | Combination) else rows)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from adomnia.privacy.amounts import show_down, show_up
 from adomnia.privacy.losses import loss
 from adomnia.session.columns import KeyColumn
+from adomnia.statistics.quantile import VALUE_ALONE
 
 if TYPE_CHECKING:
     from adomnia.privacy.events import Event
@@ -30,6 +31,9 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
             continue
         bounds = answer.interval(column.name)
         headings.append(f"{100 * answer.confidence:g}% interval")
+        if column.estimate.method == VALUE_ALONE:
+            columns.extend(([_alone(value) for value in values], ["not bought"] * len(values)))
+            continue
         if column.estimate.dates:
             columns.extend((list(map(_cell, values)), [f"{lower} to {upper}" for lower, upper in bounds]))
             continue
@@ -98,6 +102,11 @@ def _cell(value: object) -> str:
     """A public value as text: no thousands separators, nothing for NULL, control characters escaped."""
     text = "" if value is None else str(value)
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def _alone(value: object) -> str:
+    """A value of which nobody said how exact it is."""
+    return f"{value:,.7g}" if isinstance(value, float) else _cell(value)
 
 
 def _places(lower: float, upper: float) -> int:

@@ -7,10 +7,13 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.noise import Integers
 from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Estimate, Measured
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.quantile import estimate_chosen, histogram
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,13 @@ class Extreme(OneRound):
     def estimate(self, *measured: Measured) -> Estimate:
         aggregate, value, choice = histogram(self.query), measured[0].values[..., 0], measured[0].mechanism
         assert isinstance(choice, Quantiles)  # noqa: S101 - as it was asked for
-        beyond = np.full(value.shape, aggregate.values if self.greatest else -1)
-        ends = (value, beyond) if self.greatest else (beyond, value)
+
+        def ends(confidence: float, cells: int) -> tuple[Integers, Integers]:
+            nothing = confidence ** (1 / cells) > float(aggregate.confidence) + _ROUNDING  # more than was bought
+            low, high = np.full(value.shape, -1), np.full(value.shape, aggregate.values)
+            if nothing:
+                return low, high
+            return (value, high) if self.greatest else (low, value)
+
         rows = abs(choice.targets[0].offset)
         return estimate_chosen(self.query, value, ends, f"about {int(rows):,} rows lie beyond it")

@@ -1,58 +1,109 @@
 """Quantiles."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from math import expm1, log
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from adomnia.mechanisms.brackets import Brackets
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate, Histogram
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
+from adomnia.statistics.brackets import Bracket
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
 from adomnia.statistics.one_round import OneRound
 from adomnia.statistics.scaled import times
 
-_ROUNDING = 1e-12
+VALUE_ALONE = "value chosen by rank, without an interval"
+
+Ends: TypeAlias = Callable[[float, int], tuple[Integers, Integers]]  # (confidence, cells) -> places of the grid
 
 
 @dataclass(frozen=True)
 class Quantile(OneRound):
     """The value that a share of all values is below or at, NULL left out, in every cell.
 
-    Method      two values of the grid chosen by their ranks, one some rows below and one as many above the quantile's;
-                their middle is the answer, and both are the interval. Where one lies beyond the grid there are too few
-                rows to tell: the other is the answer then, and the bounds are the interval. All quantiles of one value
-                in a question are chosen at once.
+    Method      values of the grid are chosen near the quantile by their ranks, and rows between them are counted; the
+                interval holds every value whose noisy rank allows for it, the answer is where noisy ranks meet the
+                share. Where there are too few rows to tell, the bounds are the interval, and a value chosen by rank is
+                the answer. All quantiles of one value in a question are one measurement.
     Guarantee   one measurement at the whole price.
     Bias        the cap on rows per person, clamping, and half a step of rounding a value.
-    Cite        McSherry & Talwar 2007; Smith 2011 (by ranks); docs/proofs/quantiles.md (all at once).
+    Cite        McSherry & Talwar 2007; Smith 2011 (by ranks); Kaplan, Schnapp & Stemmer 2022 (several);
+                docs/proofs/brackets.md (the interval).
     """
 
-    tag: ClassVar[str] = "Quantile"
+    tag: ClassVar[str] = "BracketedQuantile"
     name: ClassVar[str] = "QUANTILE"
-    by: ClassVar[str] = "quantiles"
+    by: ClassVar[str] = "brackets"
     query: Query
     share: Fraction
 
     def __post_init__(self) -> None:
-        if not 0 < self.share < 1 or self.share not in histogram(self.query).shares:
-            raise ValueError(f"Quantile share must be above 0, below 1 and asked for, got {self.share}.")
+        _check_share(self.query, self.share)
 
     @property
     def operands(self) -> tuple[Aggregate | Fraction, ...]:
         return self.query.aggregate, self.share
 
     def estimate(self, *measured: Measured) -> Estimate:
-        aggregate, values = histogram(self.query), measured[0].values
-        place = 2 * aggregate.shares.index(self.share)
-        one, other = values[..., place], values[..., place + 1]
-        below, above = one < 0, other >= aggregate.values
-        value = np.where(below & ~above, other, np.where(above & ~below, one, (one + other) // 2))
-        lower = np.where(below | above, -1, np.minimum(one, other))
-        upper = np.where(below | above, aggregate.values, np.maximum(one, other))
-        return estimate_chosen(self.query, value, (lower, upper), "middle of two values chosen by rank")
+        aggregate, mechanism, values = histogram(self.query), measured[0].mechanism, measured[0].values
+        assert isinstance(mechanism, Brackets)  # noqa: S101 - as it was asked for
+        place, shape = aggregate.shares.index(self.share), values.shape[:-1]
+        brackets = [Bracket.read(mechanism, each, place) for each in values.reshape(-1, values.shape[-1])]
+        bought = 1 - float(aggregate.confidence)
+        value = np.array([each.estimate(bought) for each in brackets], dtype=np.int64).reshape(shape)
+
+        def ends(confidence: float, cells: int) -> tuple[Integers, Integers]:
+            alpha = -expm1(log(confidence) / cells)
+            found = np.array([each.bounds(alpha) for each in brackets], dtype=np.int64).reshape(*shape, 2)
+            # The value may lie outside where less confidence is asked for than was bought.
+            return np.minimum(found[..., 0], value), np.maximum(found[..., 1], value)
+
+        return estimate_chosen(self.query, value, ends, "rows counted between values chosen by rank")
+
+
+@dataclass(frozen=True)
+class PlainQuantile(OneRound):
+    """The same without an interval: the declared bounds stand for it, and the whole price buys the value.
+
+    Method      a value of the grid chosen by its rank; several of one value by halving: the middle one first, then
+                those below and above it from the rows there.
+    Guarantee   one measurement at the whole price.
+    Bias        the cap on rows per person, clamping, and half a step of rounding a value.
+    Cite        McSherry & Talwar 2007; Smith 2011; Kaplan, Schnapp & Stemmer 2022.
+    """
+
+    tag: ClassVar[str] = "PlainQuantile"
+    name: ClassVar[str] = "QUANTILE"
+    by: ClassVar[str] = "halving"
+    query: Query
+    share: Fraction
+
+    def __post_init__(self) -> None:
+        _check_share(self.query, self.share)
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return self.query.aggregate, self.share
+
+    def estimate(self, *measured: Measured) -> Estimate:
+        aggregate = histogram(self.query)
+        value = measured[0].values[..., aggregate.shares.index(self.share)]
+
+        def ends(_confidence: float, _cells: int) -> tuple[Integers, Integers]:
+            return np.full(value.shape, -1), np.full(value.shape, aggregate.values)
+
+        return estimate_chosen(self.query, value, ends, VALUE_ALONE)
+
+
+def _check_share(query: Query, share: Fraction) -> None:
+    if not 0 < share < 1 or share not in histogram(query).shares:
+        raise ValueError(f"Quantile share must be above 0, below 1 and asked for, got {share}.")
 
 
 def histogram(query: Query) -> Histogram:
@@ -62,11 +113,8 @@ def histogram(query: Query) -> Histogram:
     return query.aggregate
 
 
-def estimate_chosen(query: Query, value: Integers, ends: tuple[Integers, Integers], method: str) -> Estimate:
-    """The estimate of values chosen from a histogram, and ends of their intervals: at the bounds if beyond its grid.
-
-    The bounds are the ends for more confidence than was bought, too.
-    """
+def estimate_chosen(query: Query, value: Integers, ends: Ends, method: str) -> Estimate:
+    """The estimate of values chosen from a histogram, and ends of their intervals: at the bounds if beyond its grid."""
     aggregate = histogram(query)
     domain, kind = aggregate.domain, aggregate.value.kind
     # Each value was rounded to its grid; whole numbers are their own grid.
@@ -79,9 +127,8 @@ def estimate_chosen(query: Query, value: Integers, ends: tuple[Integers, Integer
     def interval(confidence: float, cells: int) -> Bounds:
         if not 0 < confidence < 1:
             raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
-        if confidence ** (1 / cells) > float(aggregate.confidence) + _ROUNDING:
-            return np.full(value.shape, float(domain.lower)), np.full(value.shape, float(domain.upper))
-        return number(ends[0], -rounding), number(ends[1], rounding)
+        low, high = ends(confidence, cells)
+        return number(low, -rounding), number(high, rounding)
 
     inside = np.minimum(np.maximum(value, 0), aggregate.values - 1)
     return Estimate(number(inside), interval, method, whole=domain.step.denominator == 1)

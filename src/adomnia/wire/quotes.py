@@ -6,8 +6,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from adomnia.explaining.explanations import noise_in_words
+from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
@@ -50,13 +52,16 @@ class TargetReply(Reply):
 class NoiseReply(Reply):
     """The law of the noise, with the parameters that it has."""
 
-    law: Literal["laplace", "gaussian", "ranks"]
+    law: Literal["laplace", "gaussian", "ranks", "halving", "brackets"]
     says: str
     scale: ExactText | None = None
     variance: ExactText | None = None
     rate: ExactText | None = None
     values: int | None = None
     targets: list[TargetReply] | None = None
+    shares: list[ExactText] | None = None
+    rows: ExactText | None = None
+    price: CostReply | None = None
 
 
 class MeasurementReply(Reply):
@@ -175,6 +180,10 @@ def _law(noise: Numeric) -> dict[str, Any]:
         case Quantiles(targets=targets, values=values, rate=rate):
             wanted = [{"share": text_of(t.share), "offset": text_of(t.offset), "beyond": t.beyond} for t in targets]
             return {"law": "ranks", "rate": text_of(rate), "values": values, "targets": wanted}
+        case Halving() | Brackets():
+            asked = {"shares": [text_of(share) for share in noise.shares], "values": noise.values}
+            law = "halving" if isinstance(noise, Halving) else "brackets"
+            return {"law": law, **asked, "rows": text_of(noise.rows), "price": event_record(noise.price)}
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
@@ -186,6 +195,10 @@ def _noise(record: dict[str, Any]) -> Numeric:
             return DiscreteGaussian(amount_of(record["variance"]))
         case "ranks":
             return Quantiles(tuple(map(_target, record["targets"])), record["values"], amount_of(record["rate"]))
+        case "halving" | "brackets" as law:
+            kind = Halving if law == "halving" else Brackets
+            shares = tuple(map(amount_of, record["shares"]))
+            return kind(shares, record["values"], amount_of(record["rows"]), event_of(record["price"]))  # type: ignore[arg-type]
     raise ValueError(f"Noise law must be known, got {record['law']!r}.")
 
 

@@ -57,7 +57,7 @@ def test_a_formula_of_two_gets_intervals_that_are_sure_enough():
 def test_a_quote_says_what_to_expect_of_rows_that_lie_evenly():
     plan = lower("SELECT MEDIAN(age) FROM people", HOSPITAL)
     (output,) = quote_plan(plan, Pure(1)).outputs
-    assert (output.rows, output.method) == (1000, "middle of two values chosen by rank")
+    assert (output.rows, output.method) == (1000, "rows counted between values chosen by rank")
     assert 0 < output.error < 3
 
 

@@ -27,7 +27,7 @@ from adomnia.sql.values.scalars import read_number
 from adomnia.sql.values.scope import check_parts
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.extreme import Extreme
-from adomnia.statistics.quantile import Quantile
+from adomnia.statistics.quantile import PlainQuantile, Quantile
 
 MOST_SHARES = 100
 MOST_CHOICES = 4_000
@@ -38,13 +38,13 @@ def quantile(groups: Groups, node: exp.Expr) -> Statistic | Formula:
     """QUANTILE(value, share)."""
     check_parts(node, "this", "quantile")
     share = _share(node, node.args.get("quantile"))
-    return _read(groups, node, "QUANTILE", share, Quantile)
+    return _read(groups, node, "QUANTILE", share, Quantile if groups.interval else PlainQuantile)
 
 
 def median(groups: Groups, node: exp.Expr) -> Statistic | Formula:
     """MEDIAN(value): the quantile of a half."""
     check_parts(node, "this")
-    return _read(groups, node, "MEDIAN", Fraction(1, 2), Quantile)
+    return _read(groups, node, "MEDIAN", Fraction(1, 2), Quantile if groups.interval else PlainQuantile)
 
 
 def extreme(groups: Groups, node: exp.Expr) -> Statistic | Formula:
@@ -115,7 +115,8 @@ def _count_days(node: exp.Expr, value: Expression) -> Expression:
 
 
 def _query(groups: Groups, node: exp.Expr, name: str, share: Fraction, value: Expression) -> Query:
-    # An extreme has its interval from the rank that it is chosen at, and pays nothing for it.
+    # The confidence of an interval that is not bought must not tell two questions apart. An extreme has its interval
+    # from the rank that it is chosen at, and pays nothing for it.
     bought = groups.interval or not 0 < share < 1
     confidence = Fraction(str(groups.confidence)) if bought else Fraction(0)
     aggregate = Histogram(value, _tell_apart(domain_of(node.this, value)), (share,), confidence)

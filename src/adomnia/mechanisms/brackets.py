@@ -1,0 +1,248 @@
+"""Quantiles with intervals that hold on all data: values are chosen near them, then rows are counted between these."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import sqrt
+from typing import ClassVar, Self, TypeAlias, final
+
+import numpy as np
+
+from adomnia.mechanisms.contract import PriceKind
+from adomnia.mechanisms.cuts import Pair, Several, Sharpness, cut_pair, cut_several, most_edges, plan_pair, plan_several
+from adomnia.mechanisms.draws import Draw, Segment, choose
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.halving import (
+    MOST_ROWS,
+    Halving,
+    check_shares,
+    event_of,
+    halve,
+    law_of,
+    near_shares,
+    rate_of,
+)
+from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram, count_buckets, run_cells
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.mechanisms.ranks import Target
+from adomnia.noise import Bits, Integers, add, discrete_gaussian, discrete_laplace
+from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.events import Concentrated, Price, Pure
+from adomnia.privacy.queries import Form, Query
+from adomnia.privacy.sensitivity import Sensitivity
+
+Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
+# Of the price: the number of rows, the values, the counts between them.
+_ONE = (Fraction(2, 100), Fraction(35, 100), Fraction(63, 100))
+_MANY = (Fraction(2, 100), Fraction(41, 100), Fraction(57, 100))
+
+
+@final
+@dataclass(frozen=True)
+class Brackets:
+    """Where quantiles are: values of the grid 0, 1, ..., values - 1, and noisy numbers of rows between them.
+
+    Guarantee   the price for people of that many rows, over all stages, shares and cells together.
+    Conditions  the sensitivity is that of counting rows; grid, shares and the number of cells are public.
+    Noise       a noisy number of rows; then values chosen by rank, and Laplace or Gaussian noise on the counts between
+                them; where there are few rows, values alone, for all that is left of the price.
+    Proof       docs/proofs/brackets.md.
+
+    >>> Brackets((Fraction(1, 2),), 101, Fraction(1), Pure(1)).event(Sensitivity(l1=2)).epsilon
+    Fraction(2, 1)
+    """
+
+    prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
+    reads: ClassVar[Form] = "histogram"
+
+    shares: tuple[Fraction, ...]
+    values: int
+    rows: Fraction
+    price: Price
+
+    def __post_init__(self) -> None:
+        check_shares(self.shares, "Brackets")
+        if not isinstance(self.price, Pure | Concentrated):
+            raise TypeError(f"Brackets are bought with Pure(epsilon) or Concentrated(rho), got {self.price}.")
+        # What cannot be drawn is refused here, before anything is read.
+        _ = self.counting, self._total, self._across, self._few
+        _ = law_of(self.values, Fraction(1, 2), MOST_ROWS, self._rate(most_chosen(len(self.shares))))
+
+    @classmethod
+    def for_query(cls, query: Query, price: Price) -> Self:
+        if not isinstance(query.aggregate, Histogram):
+            raise TypeError(f"Brackets are chosen from a Histogram, got {query.aggregate}.")
+        return cls(query.aggregate.shares, query.aggregate.values, query.sensitivity().l1, price)
+
+    def event(self, sensitivity: Sensitivity) -> Price:
+        return event_of(self.price, self.rows, sensitivity)
+
+    def shape(self, query: Query) -> tuple[int, ...]:
+        return (*query.shape, self.width)
+
+    @property
+    def width(self) -> int:
+        """How many integers are released of a cell: see `lay_out`."""
+        return 2 + 3 * len(self.shares) + 2 * most_edges(len(self.shares))
+
+    @cached_property
+    def counting(self) -> Counting:
+        """The noise of each count between cuts."""
+        return self._noise(self._parts[2], 1)
+
+    @property
+    def _parts(self) -> tuple[Fraction, Fraction, Fraction]:
+        return _ONE if len(self.shares) == 1 else _MANY
+
+    @property
+    def _total(self) -> Counting:
+        return self._noise(self._parts[0], 1)
+
+    @cached_property
+    def _across(self) -> Counting:
+        """The noise of rows below all cuts against those above them, in parts of a row: of one quantile."""
+        return self._noise(self._parts[2], max(self.shares[0].numerator, (1 - self.shares[0]).numerator))
+
+    @cached_property
+    def _few(self) -> Halving:
+        """The choice where there are few rows, for all that the number of rows has left."""
+        return Halving(self.shares, self.values, self.rows, self.price * (1 - self._parts[0]))
+
+    def _noise(self, part: Fraction, moved: int) -> Counting:
+        """The noise for a part of the price on a number that a row moves by at most so much."""
+        sensitivity, price = Sensitivity(l1=self.rows * moved), self.price * part
+        kind = DiscreteLaplace if isinstance(price, Pure) else DiscreteGaussian
+        return kind.calibrated(sensitivity, price)
+
+    def _rate(self, chosen: int) -> Fraction:
+        levels = 1 if len(self.shares) == 1 else chosen.bit_length()
+        return rate_of(self.price * self._parts[1], self.rows, levels)
+
+    @property
+    def _sharpness(self) -> Sharpness:
+        return Sharpness(self.values, float(1 / self._rate(1)), _deviation(self.counting))
+
+    def plan(self, rows: int) -> Pair | Several | None:
+        """What to choose where there are about so many rows."""
+        if len(self.shares) == 1:
+            return plan_pair(self.shares[0], rows, self._sharpness)
+        return plan_several(self.shares, rows, self._sharpness)
+
+    def release(self, secret: SecretHistogram, bits: Bits) -> Integers:
+        """The integers of every cell, as `lay_out` puts them."""
+        read = secret.opened_by(self)
+        coarse = count_buckets(read, secret.cells, self.values)
+        noisy = _add(coarse.sum(axis=1), self._total, bits)
+        rows = [min(max(each, 1), MOST_ROWS) for each in noisy]
+        plans = [self.plan(each) for each in rows]
+        found = run_cells(
+            read,
+            self.values,
+            coarse,
+            lambda cell: self._near(plans[cell], rows[cell], Known(self.values, coarse[cell])),
+            lambda cell, known: self._run(plans[cell], rows[cell], known, bits),
+        )
+        return np.array(found, dtype=np.int64).reshape(secret.cells, self.width)
+
+    def _run(self, plan: Pair | Several | None, rows: int, known: Known, bits: Bits) -> Flow:
+        if plan is None:
+            chosen = yield from self._few.choose(known, bits)
+            return self.lay_out([number for value in chosen for number in (value,) * 3], [], [])
+        if isinstance(plan, Pair):
+            low, high = sorted((yield from choose(self._law(plan), known, Segment.whole(self.values), bits)))
+            edges, threes = cut_pair(low, high, plan.near), [low, (low + high + 1) // 2, high]
+        else:
+            chosen = yield from halve(known, plan.shares, rows, self._rate(len(plan.shares)), bits)
+            edges = cut_several(chosen, self.values, threes=plan.threes)
+            threes = chosen if plan.threes else self._nearest(plan, chosen)
+        counts = yield from self._count(edges, known, bits)
+        return self.lay_out(threes, edges, counts)
+
+    def _nearest(self, plan: Several, chosen: Sequence[int]) -> list[int]:
+        """For each share the value chosen nearest to it, where none was chosen for itself, and nothing beside it."""
+        near = [min(range(len(chosen)), key=lambda at: abs(plan.shares[at] - share)) for share in self.shares]
+        return [number for place in near for number in (-1, chosen[place], -1)]
+
+    def _law(self, pair: Pair) -> Quantiles:
+        (share,) = self.shares
+        return Quantiles((Target(share, -pair.below), Target(share, pair.above)), self.values, self._rate(2))
+
+    def _near(self, plan: Pair | Several | None, rows: int, known: Known) -> Buckets:
+        if plan is None:
+            return self._few.near(known)
+        if isinstance(plan, Pair):
+            return Draw(self._law(plan), known, Segment.whole(self.values)).near()
+        return near_shares(known, plan.shares, rows, self._rate(len(plan.shares)))
+
+    def _count(self, edges: Sequence[int], known: Known, bits: Bits) -> Generator[Buckets, None, list[int]]:
+        """Noisy numbers of rows: before the first edge, between edges, and after the last.
+
+        Of one quantile, the first and the last count as one number: where it would be zero if the share lay there.
+        """
+        if unread := known.unread(edges):
+            yield unread
+        below = known.count_below(edges)
+        rows = int(known.coarse.sum())
+        counts = [after - before for before, after in pairwise([0, *below, rows])]
+        if len(self.shares) > 1:
+            return _add(counts, self.counting, bits)
+        (share,) = self.shares
+        across = (1 - share).numerator * counts[0] - share.numerator * counts[-1]
+        return _add([across], self._across, bits) + _add(counts[1:-1], self.counting, bits)
+
+    def lay_out(self, threes: Sequence[int], edges: Sequence[int], counts: Sequence[int]) -> list[int]:
+        """All numbers of a cell in their places: how many edges; low, value and high of each share; edges; counts.
+
+        Where cuts lie evenly, low and high are -1.
+        """
+        room = most_edges(len(self.shares))
+        return [
+            len(edges),
+            *threes,
+            *edges,
+            *[0] * (room - len(edges)),
+            *counts,
+            *[0] * (room + 1 - len(counts)),
+        ]
+
+    def spread_evenly(self, rows: int) -> Integers:
+        """What would be released without noise of rows whose values lie evenly over the grid."""
+        plan, last = self.plan(max(rows, 1)), self.values - 1
+        if plan is None:
+            return np.array(self.lay_out([round(share * last) for share in self.shares for _ in range(3)], [], []))
+        if isinstance(plan, Pair):
+            (share,) = self.shares
+            low, high = (round((share + aside / rows) * last) for aside in (-plan.below, plan.above))
+            edges, threes = cut_pair(low, high, plan.near), [low, (low + high + 1) // 2, high]
+        else:
+            chosen = [round(share * last) for share in plan.shares]
+            edges = cut_several(chosen, self.values, threes=plan.threes)
+            threes = chosen if plan.threes else self._nearest(plan, chosen)
+        below = [0, *(rows * edge // self.values for edge in edges), rows]
+        counts = [after - before for before, after in pairwise(below)]
+        if isinstance(plan, Pair):
+            across = (1 - self.shares[0]).numerator * counts[0] - self.shares[0].numerator * counts[-1]
+            counts = [across, *counts[1:-1]]
+        return np.array(self.lay_out(threes, edges, counts))
+
+
+def most_chosen(shares: int) -> int:
+    """For how many ranks a value may be chosen."""
+    return max(3 * shares, most_edges(shares) // 2)
+
+
+def _add(exact: Sequence[int] | Integers, noise: Counting, bits: Bits) -> list[int]:
+    """Numbers with noise: where a rate suits ranks of 64 bits, a noise of its price does."""
+    shape = (len(exact),)
+    if isinstance(noise, DiscreteLaplace):
+        drawn = discrete_laplace(noise.scale, shape, bits)
+    else:
+        drawn = discrete_gaussian(noise.variance, shape, bits)
+    return [int(each) for each in add(np.asarray(exact, dtype=np.int64), drawn)]
+
+
+def _deviation(noise: Counting) -> float:
+    return sqrt(2) * float(noise.scale) if isinstance(noise, DiscreteLaplace) else sqrt(noise.variance)

@@ -1,0 +1,146 @@
+"""Where a quantile is, from noisy numbers of rows between cuts: only ranks and the law of the noise are used.
+
+T(e) = rows below the edge e - share * rows is at most 0 where e is at or below a quantile and at least 0 above it. Its
+noise is a weighted sum of independent ones. Edges are tested from the outside in: docs/proofs/brackets.md, 2.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import erfc, sqrt
+
+import numpy as np
+
+from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.cuts import most_edges
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.noise import Integers
+from adomnia.statistics.contract import Floats
+
+LEAST_ALPHA = 1e-7  # smaller tails are not computed
+_MOVED = 0.9  # of a noisy rank is taken back by the value
+_SURE = 30.0  # deviations: no tail that is asked for lies there
+_STEP, _POINTS = 2 * np.pi / 40, 1300  # of the integral: it wraps around beyond 20 deviations
+_RAMP = 1e-9  # keeps equal ranks in order
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """One quantile of one cell: cuts, and how many rows too many lie below each, with noise."""
+
+    mechanism: Brackets
+    share: float
+    low: int
+    value: int
+    high: int
+    edges: Integers
+    excess: Floats
+    rows: float  # all that were counted, with noise
+
+    @classmethod
+    def read(cls, mechanism: Brackets, numbers: Integers, place: int) -> "Bracket":
+        """From what was released of a cell."""
+        shares, room = mechanism.shares, most_edges(len(mechanism.shares))
+        share, many = float(shares[place]), int(numbers[0])
+        low, value, high = (int(each) for each in numbers[1 + 3 * place : 4 + 3 * place])
+        start = 1 + 3 * len(shares)
+        edges, counts = numbers[start : start + many], numbers[start + room :].astype(np.float64)
+        if len(shares) == 1:
+            inner = np.concatenate([[0.0], np.cumsum(counts[1 : max(many, 1)])])
+            excess, rows = counts[0] / shares[0].denominator + inner - share * inner[-1], 0.0
+        else:
+            below, rows = np.cumsum(counts[:many]), float(counts[: many + 1].sum())
+            excess = below - share * rows
+        return cls(mechanism, share, low, value, high, edges, excess[:many], rows)
+
+    @property
+    def _larger(self) -> float:
+        return max(self.share, 1 - self.share)
+
+    @cached_property
+    def weights(self) -> tuple[tuple[tuple[float, int], ...], ...]:
+        """Of each edge, how much and how often noises of a count are in its excess."""
+        many, share = len(self.edges), self.share
+        if len(self.mechanism.shares) == 1:
+            return tuple(((self._larger, 1), (1 - share, i), (share, many - 1 - i)) for i in range(many))
+        return tuple(((1 - share, i + 1), (share, many - i)) for i in range(many))
+
+    def bounds(self, alpha: float) -> tuple[int, int]:
+        """The least and the greatest value that a quantile may have; beyond the grid where nothing is told."""
+        low, high = -1, self.mechanism.values
+        if alpha < LEAST_ALPHA:
+            return low, high
+        # No edge serves both ends, and none of the lower lies above one of the upper: then at most one end can fail.
+        lower = int(np.searchsorted(self.edges, self.value, side="right"))
+        for at in range(lower):
+            if not self._passes(-self.excess[at], self.weights[at], alpha):
+                break
+            low = int(self.edges[at])
+        for at in reversed(range(lower, len(self.edges))):
+            if not self._passes(self.excess[at], self.weights[at], alpha):
+                break
+            high = int(self.edges[at]) - 1
+        return low, high
+
+    def _passes(self, excess: float, weights: tuple[tuple[float, int], ...], alpha: float) -> bool:
+        # Half a row less, because noise is a whole number: its tail is below that of a continuous one there.
+        return tail(self.mechanism.counting, excess - self._larger / 2, weights) <= alpha
+
+    def estimate(self, alpha: float) -> int:
+        """The value: noisy ranks made monotone, and as many rows taken back as the value is off by."""
+        values, (low, high) = self.mechanism.values, self.bounds(alpha)
+        found = self.value if not len(self.edges) else self._interpolated()
+        return min(max(found, low, 0), high, values - 1)
+
+    def _interpolated(self) -> int:
+        edges, first = np.unique(self.edges, return_index=True)
+        excess = np.add.reduceat(self.excess, first) / np.diff(first, append=len(self.edges))
+        monotone = isotonic(excess)
+        ranks = monotone + _RAMP * np.arange(len(edges))
+        places = edges.astype(np.float64)
+        if self.low < 0:  # cuts lie evenly, and the quantile anywhere between them
+            ends = np.concatenate([[-self.share * self.rows], ranks, [(1 - self.share) * self.rows]])
+            around = np.concatenate([[0.0], places, [float(self.mechanism.values)]])
+            return _whole(np.interp(0.0, np.maximum.accumulate(ends), around))
+        at, after = np.interp([self.value, self.value + 1], places, monotone)
+        if at <= 0 <= after:
+            return self.value
+        off = at if at > 0 else after
+        found, beside = _whole(np.interp((1 - _MOVED) * off, ranks, places)), self.high - self.low
+        return min(max(found, self.low - beside), self.high + beside)
+
+
+def _whole(place: float) -> int:
+    """The grid value that a place lies in; the ramp must not move one off its own edge."""
+    return int(place + 1e-6)
+
+
+def isotonic(numbers: Floats) -> Floats:
+    """The nearest numbers that never fall: neighbours that do are pooled."""
+    pools: list[tuple[float, int]] = []
+    for number in numbers.tolist():
+        mean, size = number, 1
+        while pools and pools[-1][0] > mean:
+            before, many = pools.pop()
+            mean, size = (before * many + mean * size) / (many + size), many + size
+        pools.append((mean, size))
+    return np.concatenate([np.full(size, mean) for mean, size in pools])
+
+
+def tail(noise: DiscreteLaplace | DiscreteGaussian, x: float, weights: tuple[tuple[float, int], ...]) -> float:
+    """P[a weighted sum of independent noises >= x], each weight so many times; for noise that is not rounded.
+
+    Of Laplace noise by inverting its characteristic function (Gil-Pelaez 1951); of Gaussian noise it is normal.
+    """
+    if x <= 0:
+        return 1.0
+    spread = sum(many * weight * weight for weight, many in weights)
+    if not isinstance(noise, DiscreteLaplace):
+        return erfc(x / sqrt(2 * spread * float(noise.variance))) / 2
+    scale = float(noise.scale)
+    deviation = scale * sqrt(2 * spread)
+    if x > _SURE * deviation:
+        return 0.0
+    points = (np.arange(_POINTS) + 0.5) * _STEP
+    logs = sum(many * np.log1p((weight * scale / deviation * points) ** 2) for weight, many in weights)
+    return float(0.5 - _STEP / np.pi * np.sum(np.sin(points * (x / deviation)) * np.exp(-logs) / points))

@@ -1,0 +1,197 @@
+"""Brackets: the cost of all stages together over small databases, what is counted, and what is said of few rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import log
+
+import numpy as np
+import pytest
+
+from adomnia.mechanisms import brackets as module
+from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.cuts import Pair, Several, cut_pair, cut_several, most_edges
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.halving import levels_of
+from adomnia.mechanisms.histograms import Known
+from adomnia.privacy.aggregates import Histogram, Rows
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Concentrated, Pure
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Private
+from adomnia.privacy.sensitivity import Sensitivity
+from kit.bits import SeededBits
+from kit.brackets import counts_between, drawn, halving_law, secret
+from kit.quantiles import exact_law
+from mechanisms.test_halving import databases
+from mechanisms.test_quantiles import p_value
+
+HALF = Fraction(1, 2)
+NINE = Fraction(9, 10)
+THIRDS = (Fraction(1, 4), HALF, Fraction(3, 4))
+AGE = Column("age", Quantity(Fraction(0), Fraction(4), whole=True), Numbers.integers(0, 4))
+PAIR = Pair(Fraction(2), Fraction(3, 2), Fraction(1, 3))
+PLANS = {
+    "few rows of one": ((HALF,), None),
+    "few rows of nine tenths": ((NINE,), None),
+    "a median": ((HALF,), PAIR),
+    "nine tenths": ((NINE,), PAIR),
+    "few rows of several": (THIRDS, None),
+    "several": ((Fraction(1, 4), HALF), Several((Fraction(1, 5), Fraction(2, 5), Fraction(3, 5)), threes=False)),
+}
+
+
+def choices(law, plan, rows):
+    """The exact law of the values that are chosen under a plan, by enumeration."""
+    if plan is None and len(law.shares) == 1:
+        return exact_law(law._few._alone, rows)
+    if plan is None:
+        return halving_law(law.shares, rows, law.values, 0, law._few.rate)
+    if isinstance(plan, Pair):
+        return exact_law(law._law(plan), rows)
+    return halving_law(plan.shares, rows, law.values, 50, law._rate(len(plan.shares)))
+
+
+def numbers(law, plan, chosen, rows):
+    """The exact numbers that noise is added to once values were chosen, in scales of their noise."""
+    if plan is None:
+        return []
+    if isinstance(plan, Pair):
+        (share,), counts = law.shares, counts_between(cut_pair(*sorted(chosen), plan.near), rows)
+        across = share.denominator * ((1 - share) * counts[0] - share * counts[-1])
+        return [across / law._across.scale, *(count / law.counting.scale for count in counts[1:-1])]
+    edges = cut_several(chosen, law.values, threes=plan.threes)
+    return [count / law.counting.scale for count in counts_between(edges, rows)]
+
+
+def worst_loss(law, plan, people):
+    """The greatest loss of any outcome of all stages: Laplace noise reaches its bound whatever was chosen before."""
+    worst, values = 0.0, law.values
+    laws = {rows: choices(law, plan, rows) for rows in databases(values, 2 + people)}
+    for rows, added in product(databases(values, 2), databases(values, people)):
+        more = tuple(sorted(rows + added))
+        for chosen, chance in laws[rows].items():
+            here, there = numbers(law, plan, chosen, rows), numbers(law, plan, chosen, more)
+            counted = sum(abs(one - other) for one, other in zip(here, there, strict=True))
+            total = len(added) / law._total.scale
+            worst = max(worst, abs(log(laws[more][chosen] / chance)) + float(counted + total))
+    return worst
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("people", [1, 2])
+def test_no_outcome_of_all_stages_is_more_than_exp_epsilon_times_likelier_for_a_neighbour(plan, people):
+    """All databases of up to two rows, and all rows that one person may add: two in different places, too."""
+    shares, planned = PLANS[plan]
+    law = Brackets(shares, 3, Fraction(people), Pure(1))
+    assert 0.4 < worst_loss(law, planned, people) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("plan", ["a median", "several", "few rows of one"])
+def test_a_stage_that_is_dearer_than_its_part_is_found_out(plan, monkeypatch):
+    shares, planned = PLANS[plan]
+    dear = (Fraction(1, 2), Fraction(1, 2), Fraction(1))
+    monkeypatch.setattr(module, "_ONE", dear)
+    monkeypatch.setattr(module, "_MANY", dear)
+    monkeypatch.setattr(
+        Brackets, "_few", property(lambda law: module.Halving(law.shares, law.values, law.rows, law.price))
+    )
+    assert worst_loss(Brackets(shares, 3, Fraction(1), Pure(1)), planned, 1) > 1.05
+
+
+@pytest.mark.parametrize("shares", [(HALF,), (NINE,), THIRDS], ids=len)
+def test_the_stages_cost_the_price_together(shares):
+    assert sum(module._ONE) == sum(module._MANY) == 1
+    law, one = Brackets(shares, 5, Fraction(2), Pure(1)), Sensitivity(l1=2)
+    counted, total = law.counting.event(one).epsilon, law._total.event(one).epsilon
+    levels = 1 if len(shares) == 1 else levels_of(range(9))
+    chosen = 2 * law._rate(9) * levels * one.l1
+    assert total + chosen + counted == 1
+    assert total + law._few.event(one).epsilon == 1
+
+
+ROWS_HELD = sorted([1, 2, 2, 3, 7, 8, 8, 9] * 40)
+
+
+@pytest.mark.parametrize("shares", [(HALF,), (Fraction(1, 4), HALF)], ids=len)
+@pytest.mark.parametrize("price", [Pure(2), Concentrated(1)], ids=str)
+def test_all_that_was_chosen_and_counted_comes_out_in_its_place(shares, price):
+    law = Brackets(shares, 11, Fraction(1), price)
+    released = law.release(secret(law, ROWS_HELD, 40), SeededBits("places"))
+    assert released.shape == (40, law.width)
+    room, start = most_edges(len(shares)), 1 + 3 * len(shares)
+    told = 0
+    for many, *rest in released.tolist():
+        threes, edges, counts = rest[: start - 1], rest[start - 1 :][:many], rest[start - 1 + room :]
+        assert all(-1 <= value < 11 for value in threes)
+        assert edges == sorted(edges)
+        exact = counts_between(edges, ROWS_HELD)
+        if many and len(shares) > 1:
+            told += 1
+            assert np.abs(np.array(counts[: many + 1]) - exact).max() < 40
+        elif many:
+            told += 1
+            assert abs(counts[0] - (exact[0] - exact[-1])) < 40
+            assert np.abs(np.array(counts[1:5]) - exact[1:5]).max() < 40
+    assert told > 20
+
+
+def test_quick_draws_are_like_the_mechanism():
+    """What is chosen for a pair, against enumeration: false alarms 1e-7."""
+    law = Brackets((HALF,), 11, Fraction(1), Pure(2))
+    pair = law.plan(320)
+    stated = {}
+    for chosen, chance in exact_law(law._law(pair), ROWS_HELD).items():
+        stated[tuple(sorted(chosen))] = stated.get(tuple(sorted(chosen)), 0.0) + chance
+    fixed = replace(law)
+    object.__setattr__(fixed, "plan", lambda _: pair)
+    assert p_value(drawn(fixed, ROWS_HELD, 1000, 3)[:, [1, 3]], stated) > 1e-7
+    released = fixed.release(secret(law, ROWS_HELD, 400), SeededBits("pair"))
+    assert p_value(released[:, [1, 3]], stated) > 1e-7
+    noise = released[:, 9 + 1] - np.array([counts_between(each, ROWS_HELD)[1] for each in released[:, 4:9]])
+    wanted = 2 * sum(k * law.counting.probability(k) for k in range(1, 200))
+    assert np.abs(noise).mean() == pytest.approx(wanted, rel=0.4)
+
+
+def test_large_grids_are_read_in_part_and_counted_exactly():
+    rows = np.arange(0, 2**20, 501)
+    law = Brackets((HALF,), 2**20, Fraction(1), Pure(Fraction(10)))
+    for many, *rest in law.release(secret(law, rows, 5), SeededBits("large")).tolist():
+        assert many == 5
+        exact = counts_between(rest[3:8], rows.tolist())
+        assert np.abs(np.array(rest[9:13]) - exact[1:5]).max() < 10
+
+
+def test_rows_that_lie_evenly_are_supposed_where_they_are():
+    for shares in ((HALF,), THIRDS):
+        law = Brackets(shares, 2**20, Fraction(1), Pure(1))
+        for rows in (0, 60, 200, 100_000):
+            many, *rest = law.spread_evenly(rows).tolist()
+            assert len(rest) + 1 == law.width
+            values = rest[1 : 3 * len(shares) : 3]
+            assert values == pytest.approx([float(share) * 2**20 for share in shares], rel=0.02)
+            assert (many == 0) == (law.plan(max(rows, 1)) is None)
+
+
+def test_it_is_bought_for_a_histogram_with_either_noise():
+    asked = Query(Private("people", 2, (AGE,)), (), Histogram(AGE, AGE.domain, THIRDS, Fraction(19, 20)))
+    law = Brackets.for_query(asked, Concentrated(1))
+    assert (law.shares, law.values, law.rows, law.shape(asked)) == (THIRDS, 5, 2, (law.width,))
+    assert isinstance(law.counting, DiscreteGaussian)
+    with pytest.raises(TypeError, match="Histogram"):
+        Brackets.for_query(Query(Private("people", 2, (AGE,)), (), Rows()), Pure(1))
+
+
+def test_counting_asks_for_the_buckets_that_edges_lie_in():
+    law, rows = Brackets(THIRDS, 2**12, Fraction(1), Pure(100)), np.array([4, 5, 5, 9, 4000])
+    known = Known(2**12, np.bincount(rows >> 2, minlength=2**10))
+    counting = law._count([5, 8, 100], known, SeededBits("unread"))
+    assert next(counting) == [1]  # 8 and 100 begin a bucket
+    known.refine(np.array([[4, 5], [1, 2]]), [1])
+    with pytest.raises(StopIteration) as end:
+        next(counting)
+    assert end.value.value == pytest.approx([1, 2, 1, 1], abs=1)

@@ -1,0 +1,116 @@
+"""Noisy ranks: the tail of their noise against exact sums, and ends that are found from the outside in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+
+from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.privacy.events import Concentrated, Pure
+from adomnia.statistics.brackets import Bracket, isotonic, tail
+
+HALF = Fraction(1, 2)
+
+
+def exact_tails(noise, weights, unit):
+    """P[sum >= x] for x = 0, unit, 2 unit, ...: by adding up the law of every sum of whole noises."""
+    reach, total = 400, np.array([1.0])
+    for weight, many in weights:
+        step = round(weight / unit)
+        law = np.zeros(2 * reach * step + 1)
+        law[::step] = [noise.probability(k) for k in range(-reach, reach + 1)]
+        for _ in range(many):
+            total = np.convolve(total, law)
+            spare = max(0, (len(total) - 1) // 2 - 6000)
+            total = total[spare : len(total) - spare]
+    middle = len(total) // 2
+    return np.cumsum(total[::-1])[::-1][middle:]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [DiscreteLaplace(Fraction(3, 2)), DiscreteLaplace(7), DiscreteGaussian(Fraction(1, 2)), DiscreteGaussian(30)],
+)
+@pytest.mark.parametrize(
+    ("weights", "unit"),
+    [
+        (((0.5, 1), (0.5, 2), (0.5, 2)), 0.5),
+        (((0.9, 1), (0.9, 1), (0.1, 3)), 0.1),
+        (((0.9, 1), (0.1, 9)), 0.1),
+        (((0.5, 12),), 0.5),
+    ],
+)
+def test_the_tail_with_half_a_row_less_is_above_the_exact_one_and_not_by_far(noise, weights, unit):
+    exact, larger = exact_tails(noise, weights, unit), max(weight for weight, _ in weights)
+    for place, chance in enumerate(exact[1:], 1):
+        if not 1e-4 < chance < 0.25:
+            continue
+        x = place * unit
+        assert tail(noise, x - larger / 2, weights) >= chance * 0.995
+        assert tail(noise, x + larger, weights) <= chance * 1.01
+
+
+def test_tails_at_both_ends():
+    weights = ((0.5, 2),)
+    assert tail(DiscreteLaplace(1), 0, weights) == tail(DiscreteGaussian(1), -3, weights) == 1
+    assert tail(DiscreteLaplace(1), 1000, weights) == 0
+    assert tail(DiscreteLaplace(5), 10, ((1.0, 1),)) == pytest.approx(exp(-2) / 2, abs=1e-6)
+
+
+def test_ranks_that_fall_are_pooled():
+    assert isotonic(np.array([1.0, 3.0, 2.0, 2.5, 9.0])).tolist() == [1, 2.5, 2.5, 2.5, 9]
+    assert isotonic(np.array([3.0, 2.0, 1.0])).tolist() == [2, 2, 2]
+
+
+def one(across, inner, edges=(10, 20, 30, 41, 51), price=None):
+    law = Brackets((HALF,), 101, Fraction(1), price or Pure(100))
+    return Bracket.read(law, np.array(law.lay_out([10, 30, 50], edges, [across, *inner])), 0)
+
+
+def test_ends_are_the_innermost_cuts_that_hold_from_the_outside_in():
+    # Rows too many below the edges: -20, -10, 0, 10, 20.
+    found = one(-40 + 40, (10, 10, 10, 10))
+    assert found.excess.tolist() == [-20, -10, 0, 10, 20]
+    assert found.bounds(0.05) == (20, 40)
+    assert found.estimate(0.05) == 30
+
+
+def test_a_cut_that_does_not_hold_hides_those_inside_of_it():
+    found = one(0, (-30, 10, 10, 10))
+    assert found.excess.tolist() == [0, -30, -20, -10, 0]
+    assert found.bounds(0.05) == (-1, 101)
+
+
+def test_both_prices_know_their_noise():
+    weak, sharp = one(0, (10,) * 4, price=Concentrated(Fraction(1, 1000))), one(0, (10,) * 4, price=Concentrated(10))
+    assert weak.bounds(0.05) == (-1, 101)
+    assert sharp.bounds(0.05) == (20, 40)
+
+
+def test_tails_that_are_not_computed_tell_nothing():
+    assert one(0, (10,) * 4).bounds(1e-8) == (-1, 101)
+
+
+@pytest.mark.parametrize(("across", "value"), [(16, 22), (-16, 38), (200, 10), (-200, 51)])
+def test_the_value_takes_back_the_rows_that_it_is_off_by(across, value):
+    assert one(across, (10,) * 4).estimate(1e-9) == value
+
+
+def test_an_atom_between_two_cuts_is_the_value():
+    found = one(-300, (0, 0, 700, 0), edges=(30, 30, 30, 31, 31))
+    assert (found.bounds(0.05), found.estimate(0.05)) == ((30, 30), 30)
+
+
+def test_several_quantiles_share_the_counts():
+    law = Brackets((Fraction(1, 4), HALF), 101, Fraction(1), Pure(100))
+    numbers = np.array(law.lay_out([-1, 30, -1, -1, 40, -1], [20, 30, 40, 60], [100, 150, 50, 300, 400]))
+    quarter, half = (Bracket.read(law, numbers, place) for place in range(2))
+    assert quarter.excess.tolist() == [-150, 0, 50, 350]
+    assert half.excess.tolist() == [-400, -250, -200, 100]
+    assert (quarter.bounds(0.05), half.bounds(0.05)) == ((20, 39), (40, 59))
+    assert (quarter.estimate(0.05), half.estimate(0.05)) == (30, 53)
