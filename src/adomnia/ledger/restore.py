@@ -178,7 +178,7 @@ def _exhaust(spent: Spent, budget: Budget, by_epsilon: bool) -> Spent:
     that were admitted by their epsilons, if the backup still had their sum, may have had up to epsilon**2 / 2 of rho,
     which is more than the other branch takes.
     """
-    rho = max(budget.rho, budget.epsilon**2 / 2 if by_epsilon else 0)
+    rho = max(budget.rho, budget.epsilon**2 / 2) if by_epsilon else budget.rho
     return replace(
         spent,
         in_epsilon=spent.in_epsilon and not round_down(budget.rho, EPSILON_UNIT),
