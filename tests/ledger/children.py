@@ -132,6 +132,17 @@ def persist(path: str, name: str) -> None:
             time.sleep(0.01)
 
 
+def overlook(path: str) -> None:
+    """Pay once when told to, whatever has become of the files, and wait to be killed."""
+    journal.identify = lambda _: ()
+    ledger = opened(path)
+    say("opened")
+    sys.stdin.readline()
+    ledger.reserve("alice", "overlooked", plan("overlooked"), COST)
+    say("granted")
+    sys.stdin.readline()
+
+
 def put_back(path: str, backup: str, failpoint: str) -> None:
     """Restore a backup, and end at a failpoint."""
     os.environ[VARIABLE] = failpoint
@@ -148,7 +159,7 @@ def unprivileged(path: str) -> None:
         say(trouble)
 
 
-_PARTS = (race, crash, share, endless, cramped, persist, put_back, unprivileged)
+_PARTS = (race, crash, share, endless, cramped, persist, overlook, put_back, unprivileged)
 
 if __name__ == "__main__":
     {f.__name__: f for f in _PARTS}[sys.argv[1]](*sys.argv[2:])

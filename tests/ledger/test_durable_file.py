@@ -119,10 +119,10 @@ def test_an_entry_that_was_lost_is_noticed_before_it_pays(path, faults):
             other.execute("DELETE FROM entries WHERE sequence = 3")
         faults.unlink()
         deadline = time.monotonic() + 30
-        while "lost or changed entry 3" not in str(ledger.trouble):
+        while "ends at entry 2, but its anchor remembers entry 3" not in str(ledger.trouble):
             assert time.monotonic() < deadline
             time.sleep(0.005)
-        with pytest.raises(Unavailable, match="lost or changed entry 3"):
+        with pytest.raises(Unavailable, match="ends at entry 2, but its anchor"):
             ledger.reserve("alice", "2", plan(2), COST)
 
 

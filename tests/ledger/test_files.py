@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.errors import Failure, Refusal
-from adomnia.ledger import Ledger, StoredAnswer, journal
+from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.ledger import Ledger, StoredAnswer, durable_file, journal, schema, sqlite
 from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import GENESIS
 from adomnia.ledger.files import close_leaving_log, identify, is_in_use
-from ledger.references import COST, answered, child, entries, opened, plan, units_of
+from ledger.references import COST, PLENTY, answered, child, entries, opened, plan, units_of
 
 LOG, SHARED_MEMORY = "-wal", "-shm"
 VANISHING = [(SHARED_MEMORY,), (LOG,), (SHARED_MEMORY, LOG)]
@@ -103,6 +104,85 @@ def test_the_second_to_write_finds_the_head_of_the_first_and_leaves_it(path, mon
         assert ask(one, "two") == "granted"
         assert Anchor(path).read().sequence == newest.sequence + 2
         assert len(entries(copy)) == 3
+
+
+def test_opening_leaves_a_log_alone_that_others_wrote_meanwhile(path, monkeypatch):
+    """The new process was alone when it emptied the log, but had read it before the old one paid for the last time."""
+    opened(path).close()
+    old = child("overlook", path)
+    assert old.stdout.readline() == "opened\n"
+    remove(path, SHARED_MEMORY)
+
+    def connect_early(*arguments):
+        connection = sqlite.connect(*arguments)
+        old.stdin.write("pay\n")
+        old.stdin.flush()
+        assert old.stdout.readline() == "granted\n"
+        old.kill()
+        old.communicate(timeout=60)
+        return connection
+
+    with monkeypatch.context() as split:
+        split.setattr(durable_file, "connect", connect_early)
+        with pytest.raises(Refusal, match="ends at entry 1, but its anchor remembers entry 2"):
+            opened(path)
+    log = Path(f"{path}{LOG}")
+    assert log.exists()
+    assert log.stat().st_size
+    with opened(path) as again:
+        assert again.spent().epsilon_units == units_of(1)
+        again.verify()
+
+
+@pytest.mark.parametrize("left", [None, b""])
+def test_a_database_that_is_gone_leaves_its_log_to_the_one_that_comes_back(path, left):
+    """SQLite makes an empty database, and deletes the log that is not its own."""
+    endless = child("endless", path)
+    for line in endless.stdout:
+        if line.startswith("answered"):
+            break
+    endless.kill()
+    endless.communicate(timeout=60)
+    away = path.rename(path.with_name("away"))
+    if left is not None:
+        path.write_bytes(left)
+    with pytest.raises(Refusal, match="is empty, but its anchor remembers entries"):
+        opened(path)
+    away.rename(path)
+    with opened(path, *PLENTY) as ledger:
+        assert ledger.spent().epsilon_units > 0
+        ledger.verify()
+
+
+def test_an_empty_database_is_refused_where_the_anchor_remembers_entries(path):
+    opened(path).close()
+    path.unlink()
+    with closing(sqlite3.connect(path)) as empty:
+        empty.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(Refusal, match="is empty, but its anchor remembers entries"):
+        opened(path)
+    with (
+        closing(sqlite3.connect(":memory:")) as unseen,  # as whoever joins others that pay might find it
+        pytest.raises(Refusal, match="is empty, but its anchor remembers entries"),
+    ):
+        schema.create_tables(unseen, Anchor(path))
+
+
+def test_an_anchor_that_remembers_nothing_yet_keeps_nobody_from_making_the_database(path):
+    Anchor(path).create(GENESIS)
+    with opened(path) as ledger:
+        assert ledger.verify().sequence == 1
+
+
+def test_a_log_that_vanishes_while_the_ledger_is_opened_is_noticed(path, monkeypatch):
+    def create_and_lose(*arguments):
+        schema.create_tables(*arguments)
+        remove(path, LOG)
+
+    with monkeypatch.context() as clumsy:
+        clumsy.setattr(journal, "create_tables", create_and_lose)
+        with pytest.raises(Unavailable, match=NOTICED):
+            opened(path)
 
 
 def test_closing_leaves_a_log_alone_that_others_wrote(path):

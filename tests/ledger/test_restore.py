@@ -112,8 +112,11 @@ def test_a_gap_may_be_larger_than_the_budget_and_in_rho_and_delta(path, saved, t
         ledger.verify()
 
 
-def test_a_gap_that_nobody_knows_may_have_been_spent_in_rho(path, saved):
-    """Then the epsilons of the gap add up to more than the budget, and a larger one must not be held to their sum."""
+def test_a_gap_that_nobody_knows_may_have_been_spent_in_epsilon_or_in_rho(path, saved):
+    """In rho: then its epsilons add up to more than the budget, and a larger one must not be held to their sum.
+
+    In epsilon: then it has a rho of up to epsilon**2 / 2, which a larger budget must not take for less.
+    """
     budget = Budget(epsilon=1, delta=1e-6, approximate=True)
     saved.parent.mkdir()
     with opened(path, budget, {"alice": budget}) as ledger:
@@ -122,11 +125,37 @@ def test_a_gap_that_nobody_knows_may_have_been_spent_in_rho(path, saved):
     with opened(path, budget, {"alice": budget}) as ledger:
         ledger.top_up("alice", "after the restoration", epsilon=1)
         ledger.top_up(None, "after the restoration", epsilon=1)
-        assert ledger.left("alice").epsilon == ledger.left().epsilon == 0
-        assert ledger.left("alice").rho > 0
+        assert ledger.left("alice") == ledger.left() == NONE_LEFT
+        assert ledger.spent().rho_units == ledger.spent("alice").rho_units == 10**12 // 2
         ledger.verify()
-    rewrite(path, 2, lambda entry: entry["spent"]["dataset"].update(in_epsilon=True))
+        ledger.top_up("alice", "so much that it fits either way", epsilon=8)
+        ledger.top_up(None, "so much that it fits either way", epsilon=8)
+        assert ledger.left("alice").epsilon == 0 < ledger.left("alice").rho
+        ledger.verify()
+
+
+@pytest.mark.parametrize("wrong", [{"in_epsilon": True}, {"rho": str(round(0.0230 * 10**12))}])
+def test_a_gap_that_was_counted_in_one_branch_alone_does_not_add_up(path, saved, wrong):
+    budget = Budget(epsilon=1, delta=1e-6, approximate=True)
+    saved.parent.mkdir()
+    with opened(path, budget, {"alice": budget}) as ledger:
+        ledger.backup(saved)
+    put_back(path, saved, budgets=(budget, {"alice": budget}))
+    rewrite(path, 2, lambda entry: entry["spent"]["dataset"].update(wrong))
     with opened(path, budget, {"alice": budget}) as ledger, pytest.raises(Refusal, match="entry 2 that does not"):
+        ledger.verify()
+
+
+def test_a_gap_after_rho_was_spent_alone_was_spent_in_rho(path, saved):
+    budget = Budget(epsilon=1, delta=1e-6, approximate=True)
+    saved.parent.mkdir()
+    with opened(path, budget, {"alice": budget}) as ledger:
+        ledger.reserve("alice", "in rho", plan("in rho"), Concentrated(0.001))
+        ledger.backup(saved)
+    put_back(path, saved, budgets=(budget, {"alice": budget}))
+    with opened(path, budget, {"alice": budget}) as ledger:
+        assert ledger.left("alice") == ledger.left() == NONE_LEFT
+        assert ledger.spent().rho_units == budget.rho * 10**12
         ledger.verify()
 
 
@@ -180,7 +209,7 @@ def test_the_old_files_are_kept_aside(path, saved, lost):
         assert Anchor(aside).exists()
     names = {file.name.removeprefix("ledger.db") for file in path.parent.iterdir() if file.is_file()}
     kept = {f".replaced-{number}{suffix}" for number in (1, 2) for suffix in ("", ".anchor")}
-    assert names == {"", ".anchor", *kept}
+    assert names == {"", ".anchor", ".lock", *kept}
 
 
 @pytest.mark.parametrize("missing", [("ledger.db",), ("ledger.db", "ledger.db.anchor"), ("ledger.db.anchor",)])

@@ -56,6 +56,7 @@ class Anchor:
     """A file beside the database that remembers the newest entry; it may be behind the chain, never ahead of it."""
 
     def __init__(self, database: Path) -> None:
+        self.database = database
         self.path = database.with_name(f"{database.name}.anchor")
         self._draft = database.with_name(f"{database.name}.anchor.new")
 

@@ -15,8 +15,9 @@ from adomnia.ledger.accounts import DATASET, Account, Accounts, account_name, ap
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, digest
 from adomnia.ledger.journal import check_anchor, is_on_chain, read_entries
+from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Event, from_record
-from adomnia.privacy.filters import Filter
+from adomnia.privacy.filters import Filter, Spent
 from adomnia.privacy.losses import Loss, loss
 
 __all__ = ["backup", "check_witnesses", "examine", "list_restorations"]
@@ -157,9 +158,17 @@ def _gap_adds_up(entry: Mapping[str, Any], name: str, account: Account) -> bool:
     if gap == "all":
         units = "epsilon_units", "rho_units", "delta_units"
         grown = all(getattr(after, unit) >= getattr(before, unit) for unit in units)
-        may_be_in_rho = account.filter is not None and account.filter.budget.rho > 0
-        return grown and not (may_be_in_rho and after.in_epsilon) and not any(replace(account, spent=after).left())
+        nothing_left = not any(replace(account, spent=after).left())
+        return grown and nothing_left and (account.filter is None or _covers_gap(account.filter, after))
     return after == (before if gap is None else before.plus(loss(from_record(gap))))
+
+
+def _covers_gap(account: Filter, after: Spent) -> bool:
+    """Whether a total suits whichever branch of the filter admitted the gap: each may exceed the other's sum."""
+    budget, before = account.budget, account.spent
+    by_rho = not (budget.rho and after.in_epsilon)
+    by_epsilon = not before.in_epsilon or after.rho_units * EPSILON_UNIT >= budget.epsilon**2 / 2
+    return by_rho and by_epsilon
 
 
 def _is_old(entry: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ docs/proofs/ledger.md, section 10, says why each of them is needed.
 import errno
 import fcntl
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from adomnia.ledger.sqlite import FileFormat, connect, execute_patiently
 
 __all__ = ["DurableFile"]
 
-Guard: TypeAlias = Callable[[], AbstractContextManager[None]]
+Guard: TypeAlias = Callable[[sqlite3.Connection], AbstractContextManager[None]]
 
 _PAYING, _OPENING = 2**61, 2**61 + 1  # bytes of the lock file, beyond those that questions lock
 _POLL_SECONDS = 0.005
@@ -30,7 +31,8 @@ class DurableFile:
     """A connection to the ledger, and a lock that says to others that this process pays from it.
 
     Whoever pays first empties the log: a process that ended may have left in it what no disk has. `guard` is entered
-    meanwhile, and keeps away whoever pays from it in spite of the lock.
+    meanwhile: it keeps away whoever pays from it in spite of the lock, and refuses if the connection lacks anything of
+    theirs.
     """
 
     def __init__(self, path: Path | None, file_format: FileFormat, guard: Guard) -> None:
@@ -53,11 +55,11 @@ class DurableFile:
             try:
                 self.connection.execute("PRAGMA wal_autocheckpoint = 0")  # SQLite would not tell of its errors
                 if _try_lock(self._lock, fcntl.F_WRLCK, _PAYING):  # nobody else pays
-                    with self._guard():
+                    with self._guard(self.connection):
                         self._empty_log()
                 _try_lock(self._lock, fcntl.F_RDLCK, _PAYING)
             except BaseException:
-                self.connection.close()
+                close_leaving_log(self.connection, path)
                 raise
 
     def rewrite(self) -> None:

@@ -3,7 +3,7 @@
 import errno
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, di
 from adomnia.ledger.durable_file import DurableFile
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.files import identify
-from adomnia.ledger.schema import LEDGER_FORMAT, create_tables
+from adomnia.ledger.schema import LEDGER_FORMAT, check_contents, check_existence, create_tables
 from adomnia.ledger.sqlite import write_transaction
 
 __all__ = ["Journal", "Transaction", "Work", "check_anchor", "find_newest", "is_on_chain", "read_entries"]
@@ -200,12 +200,24 @@ class Journal:
         return self._file.connection
 
     def _open_file(self) -> DurableFile:
+        """Open the file, unless it is gone: SQLite would make an empty one, and delete the log that belongs to it."""
+        if isinstance(self._anchor, Anchor) and self._anchor.exists() and self._anchor.read() != GENESIS:
+            check_existence(self._anchor.database)
         return DurableFile(self._path, LEDGER_FORMAT, self._keep_others_from_paying)
 
     @contextmanager
-    def _keep_others_from_paying(self) -> Iterator[None]:
-        """Hold the anchor, if there is one yet: whoever pays holds it too, whatever they take for the database."""
-        with nullcontext() if isinstance(self._anchor, Anchor) and not self._anchor.exists() else self._anchor.lock():
+    def _keep_others_from_paying(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Hold the anchor, if there is one yet: whoever pays holds it too, whatever they take for the database.
+
+        Refuses where the connection does not see what they paid: its log is about to be emptied.
+        """
+        if isinstance(self._anchor, Anchor) and not self._anchor.exists():
+            yield
+            return
+        with self._anchor.lock() as anchored:
+            if anchored.head != GENESIS:
+                check_contents(connection)
+                check_anchor(connection, find_newest(connection), anchored.head)
             yield
 
     def _has_all(self, anchor: Head) -> bool:
@@ -218,7 +230,7 @@ class Journal:
 
     def _check_files(self) -> None:
         """Raise an error of the system if the files are not those that were opened: only opening them anew helps."""
-        if self._identify() != self._files:
+        if self._identify() != self._files or None in self._files:
             raise OSError(errno.ESTALE, "files removed or replaced")
 
     @contextmanager

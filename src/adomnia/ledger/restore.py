@@ -22,7 +22,7 @@ from adomnia.ledger.journal import Journal, Transaction, Work
 from adomnia.ledger.owner import declare
 from adomnia.ledger.requests import now
 from adomnia.ledger.schema import explain_error
-from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, round_down
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, round_down, round_up
 from adomnia.privacy.events import Event, to_record
 from adomnia.privacy.filters import Budget, Spent
 from adomnia.privacy.losses import loss
@@ -79,7 +79,7 @@ def _lock_leftover(anchor: Anchor, held: ExitStack) -> list[Head]:
 def _remove(draft: Path) -> None:
     """Remove what a restoration that was cut off has left, or this one does not need any more."""
     Anchor(draft).remove()
-    for suffix in _SUFFIXES:
+    for suffix in (*_SUFFIXES, ".lock"):
         Path(f"{draft}{suffix}").unlink(missing_ok=True)
 
 
@@ -163,22 +163,26 @@ def _add_gap(gap: Mapping[str, Event | None], name: str, accounts: tuple[Account
     """What an account has spent with its gap, given what it was in the backup and what it is now."""
     spent = accounts[0].spent
     if name not in gap:
+        by_epsilon = spent.in_epsilon
         for account in accounts:
-            spent = spent if account.filter is None else _exhaust(spent, account.filter.budget)
+            spent = spent if account.filter is None else _exhaust(spent, account.filter.budget, by_epsilon)
         return spent
     event = gap[name]
     return spent if event is None else spent.plus(loss(event))
 
 
-def _exhaust(spent: Spent, budget: Budget) -> Spent:
-    """The least total that is not below what was spent, and of which a budget admits no more.
+def _exhaust(spent: Spent, budget: Budget, by_epsilon: bool) -> Spent:
+    """The least total that is not below what was spent, nor below anything that a budget may have admitted since.
 
-    Spends that were admitted by their rhos may have had any sum of epsilons: that sum is of no use afterwards.
+    Spends that were admitted by their rhos may have had any sum of epsilons: that sum is of no use afterwards. Those
+    that were admitted by their epsilons, if the backup still had their sum, may have had up to epsilon**2 / 2 of rho,
+    which is more than the other branch takes.
     """
+    rho = max(budget.rho, budget.epsilon**2 / 2) if by_epsilon else budget.rho
     return replace(
         spent,
         in_epsilon=spent.in_epsilon and not round_down(budget.rho, EPSILON_UNIT),
         epsilon_units=max(spent.epsilon_units, round_down(budget.epsilon, EPSILON_UNIT)),
-        rho_units=max(spent.rho_units, round_down(budget.rho, EPSILON_UNIT)),
+        rho_units=max(spent.rho_units, round_up(rho, EPSILON_UNIT)),
         delta_units=max(spent.delta_units, round_down(budget.event_delta, DELTA_UNIT)),
     )

@@ -1,15 +1,16 @@
 """The ledger's tables, one of entries and one of answers, and what their errors mean to an owner."""
 
 import sqlite3
+from pathlib import Path
 
-from adomnia.errors import Unavailable
+from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import sqlite
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, damage_refusal
 from adomnia.ledger.failpoints import reach
 from adomnia.ledger.sqlite import FileFormat, Trouble
 
-__all__ = ["LEDGER_FILE", "LEDGER_FORMAT", "create_tables", "explain_error"]
+__all__ = ["LEDGER_FILE", "LEDGER_FORMAT", "check_contents", "check_existence", "create_tables", "explain_error"]
 
 # What entries are looked up by is derived from their text and stored nowhere else: one truth, and it is hashed.
 _TABLES = (
@@ -69,6 +70,22 @@ def create_tables(connection: sqlite3.Connection, anchor: Anchor | MemoryAnchor)
     if isinstance(anchor, Anchor) and not anchor.exists():
         anchor.create(GENESIS)
     if anchor.read() != GENESIS:
-        raise damage_refusal("is empty, but its anchor remembers entries")
+        raise _empty_refusal()
     sqlite.create_tables(connection, LEDGER_FORMAT)
     reach("schema-created")
+
+
+def check_existence(path: Path) -> None:
+    """Refuse a database that is gone, although its anchor remembers entries."""
+    if not path.exists() or not path.stat().st_size:
+        raise _empty_refusal()
+
+
+def check_contents(connection: sqlite3.Connection) -> None:
+    """Refuse a database that has no tables, although its anchor remembers entries."""
+    if sqlite.is_new(connection, LEDGER_FORMAT):
+        raise _empty_refusal()
+
+
+def _empty_refusal() -> Refusal:
+    return damage_refusal("is empty, but its anchor remembers entries")
