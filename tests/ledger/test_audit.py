@@ -203,7 +203,7 @@ def test_a_backup_that_does_not_fit_on_the_disk_leaves_no_file(used, tmp_path, m
     with opened(used) as ledger:
         with monkeypatch.context() as full:
             full.setattr(os, step, fail)
-            with pytest.raises(Refusal, match="has no room left on its disk"):
+            with pytest.raises(Unavailable, match="has no room left on its disk"):
                 ledger.backup(tmp_path / "copies" / "backup.db")
         assert list((tmp_path / "copies").iterdir()) == []
         ledger.backup(tmp_path / "copies" / "backup.db")

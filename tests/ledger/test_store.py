@@ -375,3 +375,12 @@ def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(tmp_path)
     assert (tmp_path / "ledger.db.lock").stat().st_mode & 0o777 == 0o600
     with opened(":memory:") as ledger, ledger.lock_dataset(), ledger.lock_dataset():
         pass
+
+
+def test_a_lock_whose_folder_is_gone_is_trouble_of_the_ledger(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with opened(folder / "ledger.db") as ledger:
+        folder.rename(tmp_path / "moved")
+        with pytest.raises(Unavailable, match="cannot be opened or created"), ledger.lock("question"):
+            pass

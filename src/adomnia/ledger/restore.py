@@ -79,7 +79,7 @@ def _lock_leftover(anchor: Anchor, held: ExitStack) -> list[Head]:
 def _remove(draft: Path) -> None:
     """Remove what a restoration that was cut off has left, or this one does not need any more."""
     Anchor(draft).remove()
-    for suffix in _SUFFIXES:
+    for suffix in (*_SUFFIXES, ".lock"):
         Path(f"{draft}{suffix}").unlink(missing_ok=True)
 
 
