@@ -176,5 +176,5 @@ def test_a_copy_is_sound_and_replaces_nothing(asked, typed, tmp_path):
     assert code == 2
     assert "exists already" in complained
     code, _, complained = typed("ledger", "backup", asked, tmp_path / "nowhere" / "monday.sqlite")
-    assert code == 2
+    assert code == 3
     assert "cannot be opened or created" in complained

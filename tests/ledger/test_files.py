@@ -44,6 +44,14 @@ def remove(path, *suffixes) -> None:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
+def count_or_damage(path) -> int | str:
+    """How many entries there are, or what SQLite says of a file that was overwritten."""
+    try:
+        return len(entries(path))
+    except sqlite3.DatabaseError as error:
+        return str(error)
+
+
 def ask(ledger, name) -> str:
     """How a question ends that is new: granted or refused."""
     try:
@@ -261,7 +269,7 @@ def test_closing_leaves_a_log_alone_that_others_wrote(path):
     racer = child("persist", path, "new")
     assert len(racer.communicate(timeout=120)[0].splitlines()) == 99
     old.close()
-    assert len(entries(path)) == 201
+    assert count_or_damage(path) == 201
     with opened(path) as again:
         assert again.spent().epsilon_units == units_of(100)
         again.verify()

@@ -25,6 +25,7 @@ __all__ = [
     "create_tables",
     "execute_patiently",
     "explain_error",
+    "is_damage",
     "is_new",
     "is_transient",
     "leaves_doubt",
@@ -95,6 +96,11 @@ def name_file(error: Exception, usual: str) -> str:
 def is_transient(error: Exception) -> bool:
     """Whether nothing was written and trying again is sound; after a failed fsync, say, it is not."""
     return isinstance(error, sqlite3.Error) and _result_code(error) in _TRANSIENT
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the file itself is wrong, and trying again is of no use."""
+    return isinstance(error, sqlite3.Error) and _result_code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def leaves_doubt(error: Exception) -> bool:
