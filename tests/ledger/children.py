@@ -8,12 +8,13 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import Lock
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import journal
+from adomnia.ledger import Ledger, journal
 from adomnia.ledger.failpoints import VARIABLE
 from adomnia.ledger.restore import Restoration, restore
 from adomnia.server.access import ACCESS, Access
@@ -124,8 +125,8 @@ def persist(path: str, name: str) -> None:
                     hold = ledger.reserve("alice", f"{name} {number}", plan((name, number)), COST)
                     say("granted", name, number)
                     hold.commit(b"noisy")
-        except Failure:
-            pass
+        except (Failure, Unavailable):
+            time.sleep(0.01)
         except Refusal as refusal:
             if refusal.code == "budget":
                 return
@@ -141,6 +142,33 @@ def overlook(path: str) -> None:
     ledger.reserve("alice", "overlooked", plan("overlooked"), COST)
     say("granted")
     sys.stdin.readline()
+
+
+def open_patiently(path: str) -> Ledger:
+    """Open a ledger; who alone has its log may just be about to save it."""
+    for _ in range(500):
+        with suppress(Refusal, Unavailable):
+            return opened(path)
+        time.sleep(0.01)
+    return opened(path)
+
+
+def endure(path: str, name: str) -> None:
+    """Ask until the budget is spent, and wait for the ledger to heal; say what was granted, and if it never heals."""
+    with open_patiently(path) as ledger:
+        for number in range(2 * GRANTED):
+            try:
+                hold = ledger.reserve("alice", f"{name} {number}", plan((name, number)), COST)
+                say("granted", name, number)
+                hold.commit(b"noisy")
+            except Refusal:  # the budget is spent
+                return
+            except (Failure, Unavailable):
+                deadline = time.monotonic() + 20
+                while ledger.trouble is not None:
+                    if ledger._writer._closed or time.monotonic() > deadline:
+                        return
+                    time.sleep(0.01)
 
 
 def put_back(path: str, backup: str, failpoint: str) -> None:
@@ -159,7 +187,7 @@ def unprivileged(path: str) -> None:
         say(trouble)
 
 
-_PARTS = (race, crash, share, endless, cramped, persist, overlook, put_back, unprivileged)
+_PARTS = (race, crash, share, endless, cramped, persist, overlook, endure, put_back, unprivileged)
 
 if __name__ == "__main__":
     {f.__name__: f for f in _PARTS}[sys.argv[1]](*sys.argv[2:])

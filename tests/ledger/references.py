@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -72,6 +73,22 @@ def child(*arguments, **options) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, **options
     )
+
+
+def wait_until_recovered(ledger, seconds=30.0) -> None:
+    """Wait for a ledger to heal by itself; one that does not fails the test."""
+    deadline = time.monotonic() + seconds
+    while ledger.trouble is not None:
+        assert time.monotonic() < deadline, ledger.trouble
+        time.sleep(0.005)
+
+
+def wait_until_closed(ledger, seconds=30.0) -> None:
+    """Wait for a ledger to be unavailable for good: it tries no more."""
+    deadline = time.monotonic() + seconds
+    while ledger._writer._closed is None:
+        assert time.monotonic() < deadline, ledger.trouble
+        time.sleep(0.005)
 
 
 def units_of(cost_count: int) -> int:

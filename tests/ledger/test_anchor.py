@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import anchor
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, Head
@@ -83,7 +83,7 @@ def test_a_held_anchor_lets_a_ledger_grant_nothing_for_the_moment(used, monkeypa
     with opened(used) as ledger:
         with monkeypatch.context() as hurried, Anchor(used).lock():
             hurried.setattr(anchor, "monotonic", lambda: 600 * time.monotonic())
-            with pytest.raises(Refusal, match="is locked by another program"):
+            with pytest.raises(Unavailable, match="is locked by another program"):
                 ledger.reserve("alice", "1", plan(1), COST)
         answered(ledger, name="afterwards")
         assert ledger.spent().epsilon_units == units_of(3)
@@ -138,8 +138,9 @@ def test_nobody_is_told_of_a_grant_whose_anchor_was_replaced_meanwhile(used, mon
     with opened(used) as ledger:
         before = Anchor(used).read()
         monkeypatch.setattr("adomnia.ledger.anchor.os.pwrite", write)
-        with pytest.raises(Refusal, match="had its anchor replaced while it was open"):
-            ledger.reserve("alice", "1", plan(1), COST)
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="had its anchor replaced while it was open"):
+                ledger.reserve("alice", "1", plan(1), COST)
     assert Anchor(used).read() == before
 
 
@@ -150,7 +151,7 @@ def test_an_anchor_from_another_branch_ends_the_ledger_and_is_left_alone(used):
         with Anchor(used).lock() as locked:
             locked.advance(other)
         for _ in range(2):
-            with pytest.raises(Refusal, match="its entry 5 is not the one that its anchor remembers"):
+            with pytest.raises(Unavailable, match="its entry 5 is not the one that its anchor remembers"):
                 ledger.reserve("alice", "1", plan(1), COST)
         assert Anchor(used).read() == other
 
@@ -159,8 +160,9 @@ def test_an_anchor_ahead_of_the_chain_ends_the_ledger(used):
     with opened(used) as ledger:
         with Anchor(used).lock() as locked:
             locked.advance(LATER)
-        with pytest.raises(Refusal, match="ends at entry 5, but its anchor remembers entry 7"):
-            ledger.reserve("alice", "1", plan(1), COST)
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="ends at entry 5, but its anchor remembers entry 7"):
+                ledger.reserve("alice", "1", plan(1), COST)
         assert Anchor(used).read() == LATER
 
 
@@ -169,8 +171,9 @@ def test_an_anchor_that_goes_back_ends_the_ledger(used):
     with opened(used) as ledger:
         answered(ledger, name="third")
         Anchor(used).path.write_bytes(older)
-        with pytest.raises(Refusal, match="had entry 7, but its anchor went back to entry 5"):
-            ledger.reserve("alice", "1", plan(1), COST)
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="had entry 7, but its anchor went back to entry 5"):
+                ledger.reserve("alice", "1", plan(1), COST)
 
 
 def test_removing_takes_away_what_creating_left(made):

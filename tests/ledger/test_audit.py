@@ -14,7 +14,7 @@ import pytest
 from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import StoredAnswer
 from adomnia.ledger.anchor import Anchor
-from adomnia.ledger.audit import check_witnesses
+from adomnia.ledger.audit import check_witnesses, examine
 from adomnia.ledger.chain import GENESIS, Head, digest
 from adomnia.privacy.events import Approximate, Concentrated, Pure, to_record
 from adomnia.privacy.filters import Budget, Spent
@@ -203,7 +203,7 @@ def test_a_backup_that_does_not_fit_on_the_disk_leaves_no_file(used, tmp_path, m
     with opened(used) as ledger:
         with monkeypatch.context() as full:
             full.setattr(os, step, fail)
-            with pytest.raises(Refusal, match="has no room left on its disk"):
+            with pytest.raises(Unavailable, match="has no room left on its disk"):
                 ledger.backup(tmp_path / "copies" / "backup.db")
         assert list((tmp_path / "copies").iterdir()) == []
         ledger.backup(tmp_path / "copies" / "backup.db")
@@ -400,3 +400,22 @@ def test_a_new_total_says_that_its_epsilons_are_complete(path):
         "pure": False,
         "in_epsilon": True,
     }
+
+
+@pytest.mark.parametrize(("content", "words"), [(b"no database" * 1000, "is not a database"), (None, "is locked")])
+def test_what_is_no_database_is_refused_and_what_is_locked_is_not_called_damaged(used, content, words):
+    """Trying again helps with a lock, and not with damage."""
+    damaged = content is not None
+    with opened(used) as ledger:
+        anchor = Anchor(used).read()
+        ledger.close()
+    if damaged:
+        used.write_bytes(content)
+    with closing(sqlite3.connect(used, isolation_level=None, timeout=0)) as other:
+        if not damaged:
+            other.execute("PRAGMA journal_mode = DELETE")
+            other.execute("BEGIN EXCLUSIVE")
+        error = Refusal if damaged else sqlite3.OperationalError
+        connection = sqlite3.connect(used, isolation_level=None, timeout=0)
+        with closing(connection), pytest.raises(error, match=words):
+            examine(connection, anchor)

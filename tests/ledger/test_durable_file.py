@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 import pytest
 
@@ -13,7 +13,7 @@ from adomnia.ledger import durable_file, journal, sqlite
 from adomnia.ledger.durable_file import DurableFile
 from adomnia.ledger.schema import LEDGER_FORMAT
 from kit.faults import FaultyConnection, faulty
-from ledger.references import COST, PLENTY, answered, opened, plan, units_of
+from ledger.references import COST, PLENTY, answered, opened, plan, units_of, wait_until_recovered
 
 PAYS, REWRITES, EMPTIES = "BEGIN IMMEDIATE", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"
 
@@ -37,13 +37,6 @@ def impatient(monkeypatch):
 
 def log_bytes(path) -> int:
     return path.with_name(f"{path.name}-wal").stat().st_size
-
-
-def wait_until_recovered(ledger) -> None:
-    deadline = time.monotonic() + 30
-    while ledger.trouble is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("fault", ["SQLITE_IOERR_FSYNC", "+SQLITE_IOERR_FSYNC", "SQLITE_IOERR_WRITE"])
@@ -107,6 +100,28 @@ def test_a_reader_who_keeps_the_log_keeps_it_from_paying(path, faults, impatient
         answered(ledger, name="afterwards")
 
 
+def test_others_pay_while_a_reader_keeps_one_from_recovering(path, faults):
+    """The one in doubt tries again and again, and holds the anchor for each try alone."""
+    with opened(path, *PLENTY) as ledger, opened(path, *PLENTY) as other:
+        answered(ledger)
+        with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT COUNT(*) FROM entries").fetchall()
+            faults.write_text("SQLITE_IOERR_FSYNC COMMIT")
+            with pytest.raises(Unavailable):
+                ledger.reserve("alice", "1", plan(1), COST)
+            faults.unlink()
+            FaultyConnection.done.clear()
+            while EMPTIES not in {statement for _, statement in FaultyConnection.done}:
+                time.sleep(0.005)
+            since = time.monotonic()
+            answered(other, name="meanwhile")
+            assert time.monotonic() - since < 10  # it gives up after 30
+            assert ledger.trouble is not None
+        wait_until_recovered(ledger)
+        assert ledger.spent().epsilon_units >= units_of(2)
+
+
 def test_an_entry_that_was_lost_is_noticed_before_it_pays(path, faults):
     """A disk that forgot what it had confirmed: the chain does not reach what this process knows."""
     with opened(path) as ledger:
@@ -122,7 +137,7 @@ def test_an_entry_that_was_lost_is_noticed_before_it_pays(path, faults):
         while "ends at entry 2, but its anchor remembers entry 3" not in str(ledger.trouble):
             assert time.monotonic() < deadline
             time.sleep(0.005)
-        with pytest.raises(Unavailable, match="ends at entry 2, but its anchor"):
+        with pytest.raises(Unavailable, match="ends at entry 2, but its anchor remembers entry 3"):
             ledger.reserve("alice", "2", plan(2), COST)
 
 
@@ -147,6 +162,24 @@ def test_a_ledger_is_not_opened_whose_log_no_disk_takes(path, faults):
     faults.unlink()
     with opened(path) as ledger:  # the one that failed has left no lock
         answered(ledger)
+
+
+def test_a_log_that_does_not_reach_the_anchor_is_not_copied_by_who_opens_the_ledger(path, faults):
+    """An older log at the place of the newer one: its pages would go over those of entries that were granted."""
+    with opened(path) as ledger:
+        answered(ledger)
+        older = path.with_name(f"{path.name}-wal").read_bytes()
+        answered(ledger, name="newer")
+    before = path.read_bytes()
+    path.with_name(f"{path.name}-wal").write_bytes(older)
+    FaultyConnection.done.clear()
+    with pytest.raises(Refusal, match="ends at entry 3, but its anchor remembers entry 5"):
+        opened(path)
+    assert EMPTIES not in {statement for _, statement in FaultyConnection.done}
+    assert path.read_bytes() == before
+    path.with_name(f"{path.name}-wal").unlink()
+    with opened(path) as ledger:
+        assert ledger.spent().epsilon_units == units_of(2)
 
 
 def test_two_do_not_open_it_at_the_same_moment(path, impatient):
@@ -174,7 +207,7 @@ def test_a_long_log_is_copied_into_the_database_and_errors_of_that_are_noticed(p
 
 
 def test_sqlite_copies_no_log_by_itself_because_it_would_not_tell_of_errors(path):
-    file = DurableFile(path, LEDGER_FORMAT)
+    file = DurableFile(path, LEDGER_FORMAT, nullcontext)
     assert file.connection.execute("PRAGMA wal_autocheckpoint").fetchone() == (0,)
     file.close()
 
@@ -195,7 +228,7 @@ def test_a_ledger_in_memory_has_no_disk_to_wait_for():
 
 
 def test_closing_twice_is_closing_once(path):
-    file = DurableFile(path, LEDGER_FORMAT)
+    file = DurableFile(path, LEDGER_FORMAT, nullcontext)
     file.close()
     file.close()
 

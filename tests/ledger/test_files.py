@@ -15,8 +15,21 @@ from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Ledger, StoredAnswer, durable_file, journal, schema, sqlite
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS
-from adomnia.ledger.files import close_leaving_log, identify, is_in_use
-from ledger.references import COST, PLENTY, answered, child, entries, opened, plan, units_of
+from adomnia.ledger.durable_file import DurableFile
+from adomnia.ledger.files import FilesReplacedError, close_leaving_log, identify, identify_open, is_in_use
+from adomnia.ledger.sqlite import connect_read_only
+from ledger.references import (
+    COST,
+    PLENTY,
+    answered,
+    child,
+    entries,
+    opened,
+    plan,
+    units_of,
+    wait_until_closed,
+    wait_until_recovered,
+)
 
 LOG, SHARED_MEMORY = "-wal", "-shm"
 VANISHING = [(SHARED_MEMORY,), (LOG,), (SHARED_MEMORY, LOG)]
@@ -33,13 +46,28 @@ def remove(path, *suffixes) -> None:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
+def count_or_damage(path) -> int | str:
+    """How many entries there are, or what SQLite says of a file that was overwritten."""
+    try:
+        return len(entries(path))
+    except sqlite3.DatabaseError as error:
+        return str(error)
+
+
 def ask(ledger, name) -> str:
     """How a question ends that is new: granted or refused."""
     try:
         answered(ledger, name=name)
-    except (Refusal, Failure) as error:
+    except (Refusal, Failure, Unavailable) as error:
         return str(error)
     return "granted"
+
+
+@pytest.fixture
+def blind(monkeypatch):
+    """Nobody looks at the files: the anchor has to notice by itself."""
+    monkeypatch.setattr(journal, "identify", lambda _: ())
+    monkeypatch.setattr(journal, "identify_open", lambda _: ())
 
 
 def test_files_are_the_same_until_one_is_replaced(path):
@@ -58,23 +86,153 @@ def test_files_are_the_same_until_one_is_replaced(path):
 
 
 @pytest.mark.parametrize("suffixes", VANISHING)
-def test_a_process_stops_paying_once_its_files_have_vanished(path, suffixes):
+def test_a_process_grants_nothing_on_files_that_have_vanished_and_opens_those_that_are_there(path, suffixes):
+    with opened(path) as ledger:
+        answered(ledger)
+        before = entries(path)
+        remove(path, *suffixes)
+        assert NOTICED in ask(ledger, "noticed")
+        wait_until_recovered(ledger)
+        assert entries(path) == before  # it is alone, and has put everything into the database
+        assert ask(ledger, "next") == "granted"
+        assert ledger.reserve("alice", "id of q", plan("q"), COST).payload == b"noisy"
+        assert ledger.spent().epsilon_units == units_of(2)
+        assert len(entries(path)) == ledger.verify().sequence == 5  # as everybody else sees it
+    with opened(path) as ledger:
+        assert ledger.reserve("alice", "id of q", plan("q"), COST).payload == b"noisy"
+        assert ledger.verify().sequence == 5
+
+
+@pytest.mark.parametrize("suffixes", VANISHING)
+def test_a_process_that_closes_after_its_files_have_vanished_loses_nothing(path, suffixes):
     with opened(path) as ledger:
         answered(ledger)
         remove(path, *suffixes)
-        for number in range(2):
-            assert NOTICED in ask(ledger, number)
-        with pytest.raises(Refusal, match=NOTICED):
-            ledger.spent()
-    with opened(path) as ledger:  # whoever is alone puts everything into the database when it closes
+    with opened(path) as ledger:
         assert ledger.reserve("alice", "id of q", plan("q"), COST).payload == b"noisy"
+        assert ledger.verify().sequence == 3
+
+
+def test_an_answer_that_was_paid_for_waits_for_the_files_to_be_opened_again(path):
+    with opened(path) as ledger:
+        hold = ledger.reserve("alice", "1", plan(1), COST)
+        remove(path, SHARED_MEMORY)
+        hold.commit(b"noisy")
+        assert ledger.trouble is None
+        assert ledger.reserve("alice", "1", plan(1), COST).payload == b"noisy"
+
+
+def test_a_log_without_a_name_is_saved_by_a_process_that_had_not_read_all_of_it(path):
+    """The other one was granted the newest entries, and is gone; so is the name of the log that has them."""
+    with opened(path) as ledger:
+        other = child("endure", path, "other")
+        said = [other.stdout.readline() for _ in range(3)]
+        other.kill()
+        said += other.communicate(timeout=120)[0].splitlines()
+        remove(path, LOG, SHARED_MEMORY)
+        assert NOTICED in ask(ledger, "noticed")
+        wait_until_recovered(ledger)
+        assert ledger.spent().epsilon_units >= units_of(len(said))
+        assert ask(ledger, "next") == "granted"
+        assert len(entries(path)) == ledger.verify().sequence
+
+
+def test_a_log_without_a_name_is_saved_although_somebody_was_refused_and_left_an_empty_one(path):
+    with opened(path) as ledger:
+        answered(ledger)
+        remove(path, LOG, SHARED_MEMORY)
+        assert child("persist", path, "late").communicate(timeout=120)[0] == ""
+        assert Path(f"{path}{LOG}").stat().st_size == 0
+        assert NOTICED in ask(ledger, "noticed")
+        wait_until_recovered(ledger)
         assert ask(ledger, "next") == "granted"
         assert ledger.verify().sequence == 5
 
 
-def test_two_processes_that_do_not_see_each_other_share_one_budget(path, monkeypatch):
+@pytest.mark.parametrize(("content", "saved"), [(None, True), (b"", True), (b"written", False)])
+def test_a_log_without_a_name_is_not_copied_where_another_one_was_written(path, monkeypatch, content, saved):
+    """Whoever wrote that one had everything, so nothing is lost; an old page over a newer one would be damage."""
+    calls = []
+    monkeypatch.setattr(DurableFile, "save_log", lambda _: calls.append("saved"))
+    with opened(path) as ledger:
+        answered(ledger)
+        remove(path, LOG)
+        if content is not None:
+            Path(f"{path}{LOG}").write_bytes(content)
+    assert len(calls) == saved
+    if content:
+        assert Path(f"{path}{LOG}").read_bytes() == content
+
+
+def test_a_process_waits_for_its_own_readers_before_it_opens_other_files(path):
+    """SQLite would give the new connection the shared memory of the reader, and others would have another one."""
+    with opened(path) as ledger:
+        answered(ledger)
+        with closing(connect_read_only(path)) as reader:
+            reader.execute("SELECT COUNT(*) FROM entries").fetchall()
+            remove(path, SHARED_MEMORY)
+            Path(f"{path}{SHARED_MEMORY}").touch()
+            with pytest.raises(FilesReplacedError):
+                identify_open(path)
+            assert NOTICED in ask(ledger, "noticed")
+            time.sleep(0.5)
+            assert NOTICED in ask(ledger, "again")
+        wait_until_recovered(ledger)
+        assert ask(ledger, "next") == "granted"
+        assert identify_open(path) == identify(path)
+        said = child("persist", path, "other").communicate(timeout=120)[0].splitlines()
+        assert len(said) == 98
+        assert ledger.spent().epsilon_units == units_of(100)
+
+
+def test_entries_that_are_gone_end_the_ledger_for_good(path):
+    """A database of before, and no log: the anchor names what nobody has any more."""
+    with opened(path) as ledger:
+        answered(ledger)
+    older = path.read_bytes()
+    with opened(path) as ledger:
+        answered(ledger, name="second")
+        path.unlink()
+        remove(path, LOG, SHARED_MEMORY)
+        path.write_bytes(older)
+        assert NOTICED in ask(ledger, "noticed")
+        wait_until_closed(ledger)
+        for number in range(2):
+            assert "ends at entry 3, but its anchor remembers entry 5" in ask(ledger, number)
+    with pytest.raises(Refusal, match="ends at entry 3, but its anchor remembers entry 5"):
+        opened(path)
+    assert path.read_bytes() == older
+
+
+def test_a_database_that_is_gone_is_waited_for_and_none_is_made_in_its_place(path):
+    with opened(path) as ledger:
+        answered(ledger)
+        path.rename(path.with_name("moved"))
+        assert NOTICED in ask(ledger, "noticed")
+        time.sleep(0.3)
+        assert NOTICED in ask(ledger, "again")
+        assert not path.exists()
+        for suffix in ("", LOG):
+            moved = path.with_name(f"moved{suffix}")
+            if moved.exists():
+                moved.rename(f"{path}{suffix}")
+        wait_until_recovered(ledger)
+        assert ask(ledger, "next") == "granted"
+        assert ledger.verify().sequence == 5
+
+
+def test_an_empty_database_in_the_place_of_one_with_entries_ends_the_ledger(path):
+    with opened(path) as ledger:
+        answered(ledger)
+        path.unlink()
+        path.touch()
+        assert NOTICED in ask(ledger, "noticed")
+        wait_until_closed(ledger)
+        assert "is empty, but its anchor remembers entries" in ask(ledger, "next")
+
+
+def test_two_processes_that_do_not_see_each_other_share_one_budget(path, blind):
     """38 answers on a budget of 30: the old process and a new one had different shared memory, and both paid."""
-    monkeypatch.setattr(journal, "identify", lambda _: ())  # the anchor has to notice by itself
     with opened(path) as old:
         granted = [ask(old, f"first {number}") for number in range(5)]
         remove(path, SHARED_MEMORY)
@@ -89,8 +247,7 @@ def test_two_processes_that_do_not_see_each_other_share_one_budget(path, monkeyp
         again.verify()
 
 
-def test_the_second_to_write_finds_the_head_of_the_first_and_leaves_it(path, monkeypatch):
-    monkeypatch.setattr(journal, "identify", lambda _: ())
+def test_the_second_to_write_finds_the_head_of_the_first_and_leaves_it(path, blind):
     with opened(path) as ledger:
         answered(ledger)
         shutil.copytree(path.parent, path.parent / "copy")
@@ -193,7 +350,7 @@ def test_closing_leaves_a_log_alone_that_others_wrote(path):
     racer = child("persist", path, "new")
     assert len(racer.communicate(timeout=120)[0].splitlines()) == 99
     old.close()
-    assert len(entries(path)) == 201
+    assert count_or_damage(path) == 201
     with opened(path) as again:
         assert again.spent().epsilon_units == units_of(100)
         again.verify()
@@ -283,7 +440,7 @@ def forked_in_races(folder, rounds, seed) -> None:
     for number in range(rounds):
         path, suffixes = folder / f"{number}.db", VANISHING[number % 3]
         opened(path).close()
-        racers = [child("persist", path, name) for name in ("one", "other")]
+        racers = [child("persist", path, "one"), child("endure", path, "other")]
         said = racers[0].stdout.readline().splitlines()  # it has begun
         for _ in range(6):
             time.sleep(moments.uniform(0.0, 0.05))

@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.ledger import durable_file
 from adomnia.ledger import journal as journals
 from adomnia.ledger.accounts import decode_accounts, encode_accounts
 from adomnia.ledger.anchor import Anchor
@@ -180,15 +181,20 @@ def test_reading_begins_at_a_checkpoint_that_the_anchor_vouches_for(long, monkey
         assert ledger.spent().epsilon_units == units_of(7)
 
 
+@pytest.mark.parametrize("comes", ["first", "joins"])
 @pytest.mark.parametrize("anchored", [14, 17])
-def test_a_checkpoint_is_not_believed_without_its_hash(long, anchored):
+def test_a_checkpoint_is_not_believed_without_its_hash(long, anchored, comes):
     """Whoever states less in it changes its hash, and what follows or the anchor does not fit any more."""
     if anchored == 14:
         tamper(long, "DELETE FROM entries WHERE sequence > 14")
         Anchor(long).create(Head(14, digest(entries(long)[13].encode())))
     tamper(long, f"UPDATE entries SET body = replace(body, '{units_of(6)}', '{units_of(1)}') WHERE sequence = 14")
-    with pytest.raises(Refusal, match=r"The ledger was changed: (its entry 14 is not|entry 15 does not follow)"):
-        opened(long)
+    words = r"The ledger was changed: (its entry 14 is not|entry 15 does not follow)"
+    with long.with_name(f"{long.name}.lock").open("r+b") as lock:
+        if comes == "joins":  # somebody pays already, so nothing is looked at before the chain
+            assert durable_file._try_lock(lock.fileno(), durable_file.fcntl.F_RDLCK, durable_file._PAYING)
+        with pytest.raises(Refusal, match=words):
+            opened(long)
 
 
 @pytest.mark.parametrize("body", ['{"kind":"checkpoint"}', '{"kind":"checkpoint","previous":3,"sequence":"x"}'])

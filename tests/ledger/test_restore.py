@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Hold
 from adomnia.ledger import restore as restoring
 from adomnia.ledger.anchor import Anchor
@@ -21,7 +21,21 @@ from adomnia.ledger.restore import Restoration, restore
 from adomnia.ledger.sqlite import connect_read_only
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Left
-from ledger.references import ANALYSTS, BUDGET, COST, answered, child, entries, opened, plan, rewrite, tamper, units_of
+from ledger.references import (
+    ANALYSTS,
+    BUDGET,
+    COST,
+    answered,
+    child,
+    entries,
+    opened,
+    plan,
+    rewrite,
+    tamper,
+    units_of,
+    wait_until_closed,
+    wait_until_recovered,
+)
 
 NOTHING = dict.fromkeys(["dataset", "analyst:alice", "analyst:bob"])
 NONE_LEFT = Left(Fraction(0), Fraction(0), Fraction(0))
@@ -244,12 +258,31 @@ def test_a_process_that_was_overlooked_pays_no_more(path, saved, lost, monkeypat
     with opened(path) as ledger:
         answered(ledger, name="before")
         put_back(path, saved, NOTHING)
-        for number in range(2):
-            with pytest.raises(Refusal, match="had its files removed or replaced while it was open"):
-                ledger.reserve("alice", f"{number}", plan(number), COST)
+        with pytest.raises(Unavailable, match="had its files removed or replaced while it was open"):
+            ledger.reserve("alice", "0", plan(0), COST)
+        wait_until_closed(ledger)
+        with pytest.raises(Unavailable, match="had entry 9, but its anchor went back to entry 4"):
+            ledger.reserve("alice", "1", plan(1), COST)
     with opened(path) as ledger:
         assert ledger.spent().epsilon_units == units_of(1)
         ledger.verify()
+
+
+def test_a_process_that_was_overlooked_goes_on_where_it_knows_only_what_the_backup_has(path, saved, monkeypatch):
+    """It reads the restoration like any other entry, with all that may have been spent in the gap."""
+    monkeypatch.setattr(restoring, "is_in_use", lambda _: False)
+    saved.parent.mkdir()
+    with opened(path) as ledger:
+        answered(ledger, name="kept")
+        ledger.backup(saved)
+        put_back(path, saved, {**NOTHING, "analyst:alice": Pure(0.5)})
+        with pytest.raises(Unavailable, match="had its files removed or replaced while it was open"):
+            ledger.spent()
+        wait_until_recovered(ledger)
+        assert ledger.spent("alice").epsilon_units == units_of(51)
+        answered(ledger, name="next")
+        assert ledger.verify().sequence == 6
+        assert len(entries(path)) == 6
 
 
 def test_a_backup_that_is_not_sound_is_refused_and_everything_stays(path, saved, lost):
@@ -260,7 +293,7 @@ def test_a_backup_that_is_not_sound_is_refused_and_everything_stays(path, saved,
     Anchor(saved).path.unlink()
     with pytest.raises(Refusal, match="has lost its anchor"):
         put_back(path, saved)
-    with pytest.raises(Refusal, match="cannot be opened or created"):
+    with pytest.raises(Unavailable, match="cannot be opened or created"):
         Anchor(saved).create(GENESIS)
         saved.unlink()
         put_back(path, saved)

@@ -387,3 +387,12 @@ def test_a_lock_that_cannot_be_made_is_trouble_of_the_ledger(tmp_path, monkeypat
         with pytest.raises(Unavailable, match="has no room left on its disk"), ledger.lock("question"):
             pass
         monkeypatch.undo()
+
+
+def test_a_lock_whose_folder_is_gone_is_trouble_of_the_ledger(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with opened(folder / "ledger.db") as ledger:
+        folder.rename(tmp_path / "moved")
+        with pytest.raises(Unavailable, match="cannot be opened or created"), ledger.lock("question"):
+            pass

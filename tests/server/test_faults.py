@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
-from adomnia.ledger.chain import Anchor
 from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
 from kit.example import write_example
 from kit.faults import fill, small_disk

@@ -15,6 +15,8 @@ from adomnia.ledger.accounts import DATASET, Account, Accounts, account_name, ap
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, digest
 from adomnia.ledger.journal import check_anchor, is_on_chain, read_entries
+from adomnia.ledger.schema import explain_error
+from adomnia.ledger.sqlite import is_damage
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Event, from_record
 from adomnia.privacy.filters import Filter, Spent
@@ -27,14 +29,24 @@ _LOST = "it was set back since, or is another branch"
 
 def examine(connection: sqlite3.Connection, anchor: Head) -> Head:
     """Check the whole chain and that it goes through the anchor; gives its head, or refuses."""
-    if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
-        raise damage_refusal("is damaged")
+    _check_pages(connection)
     head, audit = GENESIS, _Audit(connection)
     for head, entry in read_entries(connection, GENESIS):  # noqa: B007 - the last head is the result
         audit.check(entry)
     check_anchor(connection, head, anchor)
     audit.check_answers()
     return head
+
+
+def _check_pages(connection: sqlite3.Connection) -> None:
+    try:
+        sound = connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise damage_refusal(explain_error(error).why) from error
+        raise
+    if not sound:
+        raise damage_refusal("is damaged")
 
 
 def check_witnesses(connection: sqlite3.Connection, heads: Collection[Head], receipts: Collection[str]) -> None:

@@ -8,7 +8,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from struct import pack
 from time import monotonic, sleep
@@ -19,7 +19,7 @@ from adomnia.ledger.sqlite import FileFormat, connect, execute_patiently
 
 __all__ = ["DurableFile"]
 
-Guard: TypeAlias = Callable[[sqlite3.Connection], AbstractContextManager[None]]
+Guard: TypeAlias = Callable[[sqlite3.Connection], AbstractContextManager[object]]
 
 _PAYING, _OPENING = 2**61, 2**61 + 1  # bytes of the lock file, beyond those that questions lock
 _POLL_SECONDS = 0.005
@@ -31,8 +31,7 @@ class DurableFile:
     """A connection to the ledger, and a lock that says to others that this process pays from it.
 
     Whoever pays first empties the log: a process that ended may have left in it what no disk has. `guard` is entered
-    meanwhile: it keeps away whoever pays from it in spite of the lock, and refuses if the connection lacks anything of
-    theirs.
+    for every step that copies or writes: it refuses where that would harm others, and keeps them away meanwhile.
     """
 
     def __init__(self, path: Path | None, file_format: FileFormat, guard: Guard) -> None:
@@ -55,8 +54,7 @@ class DurableFile:
             try:
                 self.connection.execute("PRAGMA wal_autocheckpoint = 0")  # SQLite would not tell of its errors
                 if _try_lock(self._lock, fcntl.F_WRLCK, _PAYING):  # nobody else pays
-                    with self._guard(self.connection):
-                        self._empty_log()
+                    self._empty_log(self._guard)
                 _try_lock(self._lock, fcntl.F_RDLCK, _PAYING)
             except BaseException:
                 close_leaving_log(self.connection, path)
@@ -67,19 +65,27 @@ class DurableFile:
 
         The checkpoint alone would leave out what an earlier one copied without waiting for the disk.
         """
-        execute_patiently(self.connection, self._format, "VACUUM")
-        self._empty_log()
+        with self._guard(self.connection):
+            execute_patiently(self.connection, self._format, "VACUUM")
+        self._empty_log(self._guard)
 
     def probe(self) -> None:
         """Write something that changes nothing, durably: a disk that takes it takes entries too."""
-        execute_patiently(self.connection, self._format, f"PRAGMA user_version = {self._format.version}")
+        with self._guard(self.connection):
+            execute_patiently(self.connection, self._format, f"PRAGMA user_version = {self._format.version}")
 
     def is_log_long(self) -> bool:
-        """Count one more transaction; whether the log should be copied into the database now."""
+        """Count one more transaction; whether the log should be copied into the database now.
+
+        A log that is missing is not: whoever pays next notices.
+        """
         if self._path is None:
             return False
         self._transactions += 1
-        size = self._path.with_name(f"{self._path.name}-wal").stat().st_size
+        try:
+            size = self._path.with_name(f"{self._path.name}-wal").stat().st_size
+        except FileNotFoundError:
+            return False
         if self._transactions < _LOG_TRANSACTIONS and size - self._log_bytes < _LOG_BYTES:
             return False
         self._transactions, self._log_bytes = 0, size
@@ -87,7 +93,12 @@ class DurableFile:
 
     def copy_log(self) -> None:
         """Copy the log into the database, as far as readers let it; raises what goes wrong."""
-        self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        with self._guard(self.connection):
+            self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def save_log(self) -> None:
+        """Copy a log into the database that has lost its name, so that nobody else can; the caller guards it."""
+        self._empty_log(nullcontext)
 
     def close(self) -> None:
         """Close it; the lock first, so that whoever sees it knows that the connection is open."""
@@ -105,10 +116,17 @@ class DurableFile:
             os.close(self._lock)
             self._lock = -1
 
-    def _empty_log(self) -> None:
-        """Copy all of the log into the database, wait until the disk has it, and cut the log to nothing."""
+    def _empty_log(self, guard: Guard) -> None:
+        """Copy all of the log into the database, wait until the disk has it, and cut the log to nothing.
+
+        The guard is left between two tries: a reader with a long snapshot does not keep others from paying.
+        """
         deadline = monotonic() + self._format.busy_seconds
-        while execute_patiently(self.connection, self._format, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
+        while True:
+            with guard(self.connection):
+                kept = execute_patiently(self.connection, self._format, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+            if not kept:
+                return
             if monotonic() >= deadline:
                 raise TimeoutError(errno.ETIMEDOUT, "readers keep its log")
             sleep(_POLL_SECONDS)

@@ -4,6 +4,7 @@ SQLite writes into the files it has opened, also after somebody removed or repla
 different files for the same database and do not see each other.
 """
 
+import errno
 import fcntl
 import os
 import sqlite3
@@ -13,7 +14,7 @@ from pathlib import Path
 from struct import pack
 from threading import Lock
 
-__all__ = ["close_leaving_log", "identify", "is_in_use"]
+__all__ = ["FilesReplacedError", "close_leaving_log", "identify", "identify_open", "is_in_use"]
 
 _SUFFIXES = ("", "-wal", "-shm")
 _SHARED_BYTES = 0x40000002, 510  # every connection of SQLite holds a read lock on these: the first, and how many
@@ -21,9 +22,32 @@ _descriptors: dict[tuple[int, int], int] = {}  # never closed: that would end al
 _guard = Lock()
 
 
+class FilesReplacedError(OSError):
+    """The files of a database are not those that were opened. Nothing was written; only opening them anew helps."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.ESTALE, "files removed or replaced")
+
+
 def identify(path: Path) -> tuple[tuple[int, int] | None, ...]:
     """Which files stand at the names of a database, of its log and of its shared memory; None where there is none."""
     return tuple(_number(f"{path}{suffix}") for suffix in _SUFFIXES)
+
+
+def identify_open(path: Path) -> tuple[tuple[int, int] | None, ...]:
+    """Which files stand at the names of a database that was just opened, if this process has all of them open.
+
+    SQLite has one shared memory for all connections of a process to a file: a new connection gets that of an older one,
+    also if another has its name since, and would go by an index that is not of the log at its name.
+    """
+    files, opened = identify(path), set()
+    for descriptor in os.listdir("/proc/self/fd"):  # noqa: PTH208 - names, not paths
+        with suppress(OSError):  # closed meanwhile, by another thread
+            found = os.fstat(int(descriptor))
+            opened.add((found.st_dev, found.st_ino))
+    if not opened.issuperset(files):
+        raise FilesReplacedError
+    return files
 
 
 def close_leaving_log(connection: sqlite3.Connection, path: Path) -> None:

@@ -1,6 +1,5 @@
 """The journal: runs a group of requests in one transaction, then moves the anchor to the newest entry."""
 
-import errno
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -10,13 +9,13 @@ from typing import Any, TypeAlias
 
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.ledger.accounts import Accounts, apply_entry, encode_accounts
-from adomnia.ledger.anchor import Anchor, LockedAnchor, MemoryAnchor
+from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest, encode_entry
 from adomnia.ledger.durable_file import DurableFile
 from adomnia.ledger.failpoints import reach
-from adomnia.ledger.files import identify
+from adomnia.ledger.files import FilesReplacedError, identify, identify_open
 from adomnia.ledger.schema import LEDGER_FORMAT, check_contents, check_existence, create_tables
-from adomnia.ledger.sqlite import write_transaction
+from adomnia.ledger.sqlite import check_format, write_transaction
 
 __all__ = ["Journal", "Transaction", "Work", "check_anchor", "find_newest", "is_on_chain", "read_entries"]
 
@@ -142,15 +141,15 @@ class Journal:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._anchor = MemoryAnchor() if path is None else Anchor(path)
+        self._files: tuple[tuple[int, int] | None, ...] = ()  # not known while they are being opened
         self._file = self._open_file()
-        self._files: tuple[tuple[int, int] | None, ...] = ()
         self._position = Position()
 
     def open(self, first: Work) -> None:
         """Read the chain from a checkpoint to its anchor, keeping nobody from writing; then do the first work."""
         with self._transact():
             create_tables(self._connection, self._anchor)
-            self._files = self._identify()  # from now on SQLite has all three open, and nobody tidies them up
+            self._remember_files()  # from now on SQLite has all three open, and nobody tidies them up
         self._position = self._read_chain()
         with self._transaction() as transaction:
             first(transaction)
@@ -166,8 +165,7 @@ class Journal:
     def maintain(self) -> None:
         """What is due after a transaction, and concerns no caller."""
         if self._file.is_log_long():
-            with self._hold():
-                self._file.copy_log()
+            self._file.copy_log()
 
     def recover(self, doubtful: bool) -> None:
         """Find out whether the file can be written again; after an error that left doubt, write all of it again first.
@@ -176,13 +174,9 @@ class Journal:
         """
         if doubtful and self._path is not None:
             self.close()
-            self._file = self._open_file()
-            self._files = self._identify()
-            self._position = self._read_chain(self._position)
-            with self._hold():
-                self._file.rewrite()
-        with self._hold():
-            self._file.probe()
+            self._open_again(self._path)
+            self._file.rewrite()
+        self._file.probe()
         with self._transaction():
             pass
 
@@ -191,8 +185,11 @@ class Journal:
         if self._path is None:
             return self._file.close()
         with suppress(AdomniaError, OSError, sqlite3.Error), self._anchor.lock() as anchored:
-            if self._has_all(anchored.head):
-                return self._file.close()
+            if is_on_chain(self._connection, anchored.head):  # then this process sees all that was ever granted
+                if self._identify() == self._files:
+                    return self._file.close()
+                if self._has_last_log(self._path):
+                    self._file.save_log()
         return self._file.abandon()
 
     @property
@@ -201,48 +198,60 @@ class Journal:
 
     def _open_file(self) -> DurableFile:
         """Open the file, unless it is gone: SQLite would make an empty one, and delete the log that belongs to it."""
-        if isinstance(self._anchor, Anchor) and self._anchor.exists() and self._anchor.read() != GENESIS:
-            check_existence(self._anchor.database)
-        return DurableFile(self._path, LEDGER_FORMAT, self._keep_others_from_paying)
+        if self._path is not None and self._remembers_entries():
+            check_existence(self._path)
+        self._files = ()
+        return DurableFile(self._path, LEDGER_FORMAT, self._hold)
 
-    @contextmanager
-    def _keep_others_from_paying(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """Hold the anchor, if there is one yet: whoever pays holds it too, whatever they take for the database.
+    def _remembers_entries(self) -> bool:
+        """Whether there is an anchor, and it remembers an entry."""
+        return isinstance(self._anchor, Anchor) and self._anchor.exists() and self._anchor.read() != GENESIS
 
-        Refuses where the connection does not see what they paid: its log is about to be emptied.
+    def _open_again(self, path: Path) -> None:
+        """Open the files that are there now, and read on in them to the anchor. None is created in their place."""
+        if not path.exists():
+            raise FilesReplacedError
+        self._file = self._open_file()
+        check_contents(self._connection)
+        self._remember_files()
+        self._position = self._read_chain(self._position)
+
+    def _has_last_log(self, path: Path) -> bool:
+        """Whether the log of this process has lost its name and nobody wrote another one: it may be the only copy.
+
+        What stands at the name of the log is nobody's or empty. Whoever made it would have written into it, had they
+        found a chain that goes through the anchor.
         """
-        if isinstance(self._anchor, Anchor) and not self._anchor.exists():
-            yield
-            return
-        with self._anchor.lock() as anchored:
-            if anchored.head != GENESIS:
-                check_contents(connection)
-                check_anchor(connection, find_newest(connection), anchored.head)
-            yield
-
-    def _has_all(self, anchor: Head) -> bool:
-        """Whether this process sees every entry up to the anchor in the files that everybody else sees."""
-        unchanged = self._identify() == self._files and is_on_chain(self._connection, anchor)
-        return unchanged or anchor == self._position.head
+        database, log, _ = self._identify()
+        own_log_is_lost = self._files[:1] == (database,) and self._files[1] != log
+        return own_log_is_lost and (log is None or Path(f"{path}-wal").stat().st_size == 0)
 
     def _identify(self) -> tuple[tuple[int, int] | None, ...]:
         return () if self._path is None else identify(self._path)
 
+    def _remember_files(self) -> None:
+        self._files = () if self._path is None else identify_open(self._path)
+
     def _check_files(self) -> None:
-        """Raise an error of the system if the files are not those that were opened: only opening them anew helps."""
-        if self._identify() != self._files or None in self._files:
-            raise OSError(errno.ESTALE, "files removed or replaced")
+        """Raise an error if the files are not those that were opened."""
+        if self._files and self._identify() != self._files:
+            raise FilesReplacedError
 
     @contextmanager
-    def _hold(self) -> Iterator[LockedAnchor | MemoryAnchor]:
-        """Hold the anchor while the log is copied or everything is written again.
+    def _hold(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Hold the anchor while the log is copied or everything is written again; nobody pays meanwhile.
 
         With a log that is not everybody's, or behind the anchor, that would destroy what others were granted.
         """
+        if check_format(connection, LEDGER_FORMAT):  # no entry, and perhaps no anchor yet
+            if self._remembers_entries():
+                check_contents(connection)
+            yield
+            return
         with self._anchor.lock() as anchored:
             self._check_files()
-            check_anchor(self._connection, find_newest(self._connection), anchored.head)
-            yield anchored
+            check_anchor(connection, find_newest(connection), anchored.head)
+            yield
 
     def _read_chain(self, start: Position | None = None) -> Position:
         """Read on to the anchor in a snapshot, from a place that is known or from the newest checkpoint."""

@@ -19,11 +19,13 @@ from adomnia.errors import Refusal, Unavailable
 __all__ = [
     "FileFormat",
     "Trouble",
+    "check_format",
     "connect",
     "connect_read_only",
     "create_tables",
     "execute_patiently",
     "explain_error",
+    "is_damage",
     "is_new",
     "is_transient",
     "leaves_doubt",
@@ -96,6 +98,11 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and _result_code(error) in _TRANSIENT
 
 
+def is_damage(error: Exception) -> bool:
+    """Whether the file itself is wrong, and trying again is of no use."""
+    return isinstance(error, sqlite3.Error) and _result_code(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
 def leaves_doubt(error: Exception) -> bool:
     """Whether it is unknown which of the last writes are on the disk."""
     return isinstance(error, sqlite3.Error | OSError) and not is_transient(error)
@@ -117,7 +124,7 @@ def connect(path: Path | None, file_format: FileFormat) -> sqlite3.Connection:
     _create_file(path)
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     try:
-        _check_format(connection, file_format)
+        check_format(connection, file_format)
         _make_durable(connection, file_format)
     except BaseException:
         connection.close()
@@ -140,11 +147,13 @@ def _create_file(path: Path) -> None:
         raise PermissionError(errno.EACCES, "may not be written")
 
 
-def _check_format(connection: sqlite3.Connection, file_format: FileFormat) -> None:
-    """Refuse a file of another format before the first change, so that it stays as it was."""
+def check_format(connection: sqlite3.Connection, file_format: FileFormat) -> bool:
+    """Refuse a file of another format before the first change, so that it stays as it was; gives whether it is new."""
     connection.execute("BEGIN")  # one view of the file: another process may be creating it
-    is_new(connection, file_format)
-    connection.execute("COMMIT")
+    try:
+        return is_new(connection, file_format)
+    finally:
+        connection.execute("COMMIT")
 
 
 def _make_durable(connection: sqlite3.Connection, file_format: FileFormat) -> None:

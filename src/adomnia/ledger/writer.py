@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from adomnia.errors import Refusal, Unavailable
+from adomnia.ledger.files import FilesReplacedError
 from adomnia.ledger.journal import Work
 from adomnia.ledger.schema import LEDGER_FILE, explain_error
 from adomnia.ledger.sqlite import is_transient, leaves_doubt, name_error, name_file
@@ -74,7 +75,7 @@ class Writer:
         self._doubtful = self._blocked = False
         self._next_try, self._pause = 0.0, _FIRST_PAUSE
         self._waiting: deque[_Task] = deque()
-        self._kept: list[_Task] = []  # answers that a full disk or a lock held up
+        self._kept: list[_Task] = []  # answers of which nothing was written: they are tried again
         self._changed = Condition()
         self._closed: Unavailable | None = None
         self._process = os.getpid()
@@ -143,7 +144,8 @@ class Writer:
         try:
             outcomes = self._store.run([task.work for task in group])
         except Exception as error:  # noqa: BLE001 - whatever it was, every caller must hear of it
-            self._kept += [task for task in group if task.urgent and is_transient(error)]
+            unwritten = is_transient(error) or isinstance(error, FilesReplacedError)
+            self._kept += [task for task in group if task.urgent and unwritten]
             self._refuse([task for task in group if task not in self._kept], self._note(error))
             return
         for task, outcome in zip(group, outcomes, strict=True):
