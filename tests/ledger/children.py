@@ -135,7 +135,7 @@ def persist(path: str, name: str) -> None:
 
 def overlook(path: str) -> None:
     """Pay once when told to, whatever has become of the files, and wait to be killed."""
-    journal.identify = lambda _: ()
+    journal.identify = journal.identify_open = lambda _: ()
     ledger = opened(path)
     say("opened")
     sys.stdin.readline()
