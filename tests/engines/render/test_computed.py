@@ -134,7 +134,7 @@ def test_a_person_whom_a_left_join_leaves_out_is_not_the_one_of_the_row(others, 
         together, alone = answer(engine, *wanted), [answer(engine, each)[0] for each in wanted]
     assert together == alone
     found, everybody = (alone[2], alone[-1]) if others else (alone[-1][1], sum(alone[-1]))
-    assert 0 < found < everybody  # some rows find another one and some do not: or it would not matter whose person it is
+    assert 0 < found < everybody  # or it would not matter whose person it is
 
 
 def test_a_value_is_written_once_however_many_aggregates_look_at_it():
