@@ -130,7 +130,11 @@ class Writer:
         options += [tens, "LEAST(GREATEST(FLOOR({number}), 0), 2) * 5"] * bool(numbers)
         options += ["MONTH({day})", "YEAR({day}) % 4"] * bool(days)
         options += ["DATE_TRUNC('year', {day})", "DATE_TRUNC('quarter', {day})"] * (bool(days) and not self.plain)
-        return str(self.pick(*options)).format(
+        options += ["{looked_up}"] * bool(source.of("p"))
+        chosen = str(self.pick(*options))
+        if chosen == "{looked_up}":
+            return self.looked_up(source)
+        return chosen.format(
             condition=self.condition(source.fields),
             number=self.pick(*numbers).text if numbers else "",
             day=self.pick(*days).text if days else "",

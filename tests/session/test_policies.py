@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from adomnia.catalog.model import Analyst, Policy, Profile
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.losses import loss
+from adomnia.work import Work, limit
 from kit.hospital import curated, person
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
@@ -187,3 +189,19 @@ def test_an_answer_is_not_taken_for_that_of_other_caps(curator):
     tables = (replace(curator.catalog.tables[0], profile=profile), *curator.catalog.tables[1:])
     curator.kernel.catalog = replace(curator.catalog, tables=tables)
     assert not alice.sql(COUNT).replayed
+
+
+def test_an_answer_that_is_shared_is_not_refused_for_its_work_once_it_is_paid_for(curator):
+    """Carol's answer is cheaper than what the others would pay; whoever shares it prices the question once more."""
+    text = f"SELECT {', '.join(f'AVG(age + {k})' for k in range(5))} FROM people"
+    curator.session("carol").sql(text)
+    alice, bob, work = curator.session("alice"), curator.session("bob"), Work(None)
+    with limit(work):
+        shared = bob.sql(text)
+    assert (shared.replayed, paid(bob)) == (True, Fraction(1, 4))
+    for most in range(0, 2 * work.steps, work.steps // 40):
+        with suppress(Refusal), limit(Work(most)):
+            alice.sql(text)
+            break
+        assert paid(alice) == 0
+    assert paid(alice) == Fraction(1, 4)

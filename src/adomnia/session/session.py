@@ -235,9 +235,10 @@ class LocalSession(Session):
             if isinstance(paid, Reservation):
                 return self._measure(paid)
             stored = paid
-        priced = batch.price(plans, self._curator.catalog, price_of(stored.receipt.event))
-        self._curator.admit(measure_size(priced))
-        return _replay(priced, stored)
+        with allow():  # it is paid for: perhaps just now, where somebody else's answer is shared
+            priced = batch.price(plans, self._curator.catalog, price_of(stored.receipt.event))
+            self._curator.admit(measure_size(priced))
+            return _replay(priced, stored)
 
     def _pay(self, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
         """Pays, once there is room for the answer in memory and in the ledger: how much it needs is public."""

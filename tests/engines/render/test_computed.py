@@ -13,9 +13,9 @@ from adomnia.engines.render import render
 from adomnia.errors import Failure
 from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import columns_of, map_columns
+from adomnia.privacy.expressions import Call, Literal, columns_of, map_columns
 from adomnia.privacy.keys import Bucket
-from adomnia.privacy.kinds import Boolean
+from adomnia.privacy.kinds import Boolean, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Join, Named, Where
 from adomnia.privacy.vectors import Variable, Vector
@@ -108,6 +108,33 @@ def test_the_sides_of_a_join_keep_their_columns_apart():
         assert answer(engine, *wanted) == [answer(engine, each)[0] for each in wanted]
     found = check_statement(render(wanted, DUCKDB), CATALOG, DUCKDB)
     assert found == tuple(each.sensitivity() for each in wanted)
+
+
+def left_out():
+    """Whether a LEFT JOIN found no row of the other side, which names the person of that side."""
+    return Call("is null", (replace(PERSON, source="b", optional=True),), Boolean())
+
+
+@pytest.mark.parametrize(
+    ("others", "keys"),
+    [
+        ([NonNull(replace(PERSON, source="b", optional=True))], ()),
+        ([NonNull(applied("case", left_out(), written(1), Literal(None, Quantity())))], ()),
+        ([], (Bucket(applied("not", left_out()), None, applied("not", left_out())),)),
+    ],
+    ids=["counted", "in a condition", "in a key"],
+)
+def test_a_person_whom_a_left_join_leaves_out_is_not_the_one_of_the_row(others, keys):
+    young = Named(Where(relation(PEOPLE), applied("<", AGE, written(19))), "b")
+    rows = Join(Named(relation(PEOPLE), "a"), young, (), outer=True)
+    (older, _) = (applied("+", column, written(1)) for column in rows.columns if column.name == "age")
+    grid = Numbers.integers(19, 121)
+    wanted = ask(Total(older, grid), replace(Total(older, grid), centre=70), *others, Rows(), rows=rows, keys=keys)
+    with loaded(CATALOG, people=ROWS) as engine:
+        together, alone = answer(engine, *wanted), [answer(engine, each)[0] for each in wanted]
+    assert together == alone
+    found, everybody = (alone[2], alone[-1]) if others else (alone[-1][1], sum(alone[-1]))
+    assert 0 < found < everybody  # or it would not matter whose person it is
 
 
 def test_a_value_is_written_once_however_many_aggregates_look_at_it():

@@ -19,7 +19,7 @@ from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, Peopl
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, columns_of, map_columns
 from adomnia.privacy.keys import Bucket, Key
-from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.kinds import Identity, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select, Selected
 from adomnia.privacy.vectors import Variable, Vector
@@ -31,10 +31,9 @@ _Grid: TypeAlias = tuple[Expression, Numbers]
 
 def compute_once(queries: tuple[Query, ...], scalars: Scalars) -> tuple[tuple[Query, ...], From]:
     """The queries over what stands behind FROM: their own rows, or a SELECT that computes what they repeat."""
-    grids = _list_repeated(queries)
-    if not grids or presence_key(queries) is not None or any(map(_names_person, queries)):
+    inside = _Inside(queries, _list_repeated(queries))
+    if not inside.grids or presence_key(queries) is not None or any(map(_is_person, inside.passed)):
         return queries, render_source(queries[0].read, scalars)
-    inside = _Inside(queries, grids)
     return inside.queries, (inside.render(scalars), [])
 
 
@@ -106,6 +105,8 @@ class _Inside:
                 yield from (columns_of(each.value) for each in variables if _grid_of(each) not in self.computed)
             case NonNull(value=value) if value in self.counted:
                 pass
+            case People(person=Column() as person):
+                yield frozenset({person})
             case aggregate:
                 yield from map(columns_of, values_of(aggregate))
 
@@ -164,6 +165,6 @@ def _is_computed(value: Expression, domain: Numbers) -> bool:
     return not stored and not may_be_nan(value)
 
 
-def _names_person(query: Query) -> bool:
-    """Whether a query names a person of its own, who need not be the one of the row."""
-    return isinstance(query.aggregate, People) and query.aggregate.person is not None
+def _is_person(column: Column) -> bool:
+    """Whether a column names a person, who need not be the one of the row: a LEFT JOIN may have left that one out."""
+    return isinstance(column.kind, Identity) and column.kind.person
