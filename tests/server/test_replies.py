@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from adomnia.server import replies
 from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.server.running.answer_memory import AnswerMemory, needed_bytes
 from adomnia.session.sizes import AnswerSize
@@ -40,3 +43,36 @@ def test_the_same_pieces_can_be_sent_again():
     for _ in range(2):
         asyncio.run(PiecewiseResponse(EncodedReply(pieces))({}, None, send))
     assert b"".join(sent) == b"abab"
+
+
+def test_a_caller_who_reads_too_slowly_is_cut_off_and_the_memory_is_given_back(monkeypatch):
+    monkeypatch.setattr(replies, "PATIENCE_SECONDS", 0.05)
+    memory, sent = AnswerMemory(needed_bytes(LARGE)), []
+
+    def encode():
+        memory.admit(LARGE)
+        return [b"[1,", b"2]"]
+
+    async def send(message):
+        sent.append(message)
+        if len(sent) == 2:
+            await asyncio.sleep(60)
+
+    asyncio.run(PiecewiseResponse(encode_within(memory, encode))({}, None, send))
+    assert [message.get("more_body") for message in sent] == [None, True]
+    assert memory.used_bytes == 0
+
+
+def test_a_connection_that_breaks_gives_the_memory_back():
+    memory = AnswerMemory(needed_bytes(LARGE))
+
+    def encode():
+        memory.admit(LARGE)
+        return [b"[1]"]
+
+    async def send(_message):
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        asyncio.run(PiecewiseResponse(encode_within(memory, encode))({}, None, send))
+    assert memory.used_bytes == 0

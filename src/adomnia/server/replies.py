@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from adomnia.server.running.answer_memory import AnswerMemory, Claim
 
 __all__ = ["EncodedReply", "PiecewiseResponse", "encode_within"]
+
+PATIENCE_SECONDS, LEAST_BYTES_A_SECOND = 30.0, 2**18  # how long a reply may take, whatever its size and by its size
 
 
 @dataclass(frozen=True)
@@ -35,18 +39,30 @@ def encode_within(memory: AnswerMemory, encode: Callable[[], Pieces]) -> Encoded
 
 
 class PiecewiseResponse(Response):
-    """A reply of JSON in pieces, of which each is let go when it is sent, and the memory of all of them at the end."""
+    """A reply of JSON in pieces, of which each is let go when it is sent, and the memory of all of them at the end.
+
+    A caller who reads too slowly is cut off: what waits for them is memory that others could have.
+    """
 
     media_type = "application/json"
 
     def __init__(self, reply: EncodedReply) -> None:
-        super().__init__(headers={"Content-Length": str(sum(map(len, reply.pieces)))})
+        size = sum(map(len, reply.pieces))
+        super().__init__(headers={"Content-Length": str(size)})
         self._pieces, self._claim = reply.pieces[::-1], reply.claim
+        self._seconds = PATIENCE_SECONDS + size / LEAST_BYTES_A_SECOND
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - the form of ASGI
+        try:
+            with suppress(TimeoutError):  # a reply that is not complete makes the server close the connection
+                await asyncio.wait_for(self._send_all(send), self._seconds)
+        finally:
+            self._pieces.clear()
+            if self._claim is not None:
+                self._claim.resize(0)  # at once, whoever may still hold it
+
+    async def _send_all(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         while self._pieces:
             piece = self._pieces.pop()
             await send({"type": "http.response.body", "body": piece, "more_body": bool(self._pieces)})
-        if self._claim is not None:
-            self._claim.resize(0)  # at once, whoever may still hold it
