@@ -8,6 +8,7 @@ noise.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,13 @@ from numpy.typing import NDArray
 from adomnia.mechanisms.contract import Noise
 from adomnia.statistics.contract import Bounds, Floats
 from adomnia.statistics.quotients import (
+    USUAL,
     Noisy,
     Quotient,
     combine,
     covary,
     find_lost,
-    reach_of_noise,
+    reach_of_each,
     solve_in_blocks,
     widen,
 )
@@ -63,17 +65,17 @@ class Explained:
         hidden = find_lost((self.rows,), self.noises, left_open)
         lower, upper = map(np.array, self._quotient.bounds_where(hidden, left_open))
         # By the usual noise, whatever is asked for: else a surer interval could be the narrower one.
-        unclear = (find_lost((self.x, self.y), self.noises, 1.0) > _CLEAR) & (hidden < 1)
+        usual = find_lost((self.x, self.y), self.noises, USUAL)
+        unclear = (usual > _CLEAR) & (hidden < 1)
         if unclear.any():
-            lost = find_lost((self.x, self.y), self.noises, left_open)
+            lost = usual if left_open >= USUAL else find_lost((self.x, self.y), self.noises, left_open)
             wider = 1 + _BENT * (widen(lost, left_open) - 1)
             lower[unclear], upper[unclear] = self._try_all(unclear, wider * self._reach_in_spreads(left_open))
         return np.minimum(lower, self.values), np.maximum(upper, self.values)
 
     def _reach_in_spreads(self, left_open: float) -> Floats:
         """How many times its spread the noise of one of the sums reaches at most."""
-        reaches = [reach_of_noise(each, self.noises, left_open) for each in self._sums]
-        return np.asarray((np.stack(reaches) / self._spreads).max(axis=0))
+        return np.asarray((reach_of_each(self._sums, self.noises, left_open) / self._spreads).max(axis=0))
 
     def _try_all(self, cells: NDArray[np.bool_], limits: Floats) -> Bounds:
         """The ends of the correlations whose nearest explanation is not too far away."""
@@ -98,17 +100,20 @@ class Explained:
     @cached_property
     def _covariances(self) -> Floats:
         """Of the noises of each two of the sums."""
-        return np.asarray([[covary(one, two, self.noises) for two in self._sums] for one in self._sums])
+        found = np.empty((3, 3, *self.x.values.shape))
+        for (a, one), (b, two) in combinations_with_replacement(enumerate(self._sums), 2):
+            found[a, b] = found[b, a] = covary(one, two, self.noises)
+        return found
 
     @cached_property
     def _spreads(self) -> Floats:
         """Of the noise of each sum, in the order of the sums."""
-        return np.asarray(np.sqrt([covary(each, each, self.noises) for each in self._sums]))
+        return np.asarray(np.sqrt([self._covariances[place, place] for place in range(3)]))
 
     @cached_property
     def _ratio(self) -> Floats:
         """The ratio of both deviations, where none of the variances is taken for less than its noise."""
-        x, y = np.maximum(self.x.values, self._spreads[0]), np.maximum(self.y.values, self._spreads[2])
+        x, y = (np.maximum(each.values, np.sqrt(covary(each, each, self.noises))) for each in (self.x, self.y))
         return np.asarray(np.sqrt(y / x))
 
     @cached_property

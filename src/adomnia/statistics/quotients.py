@@ -17,9 +17,9 @@ from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Bounds, Floats
 from adomnia.statistics.ratios import left_open_by
 
-_AT_ONCE = 1024  # cells: some megabytes of numbers
+_AT_ONCE = 1024  # cells: one megabyte of numbers
 _ROUNDS = 3  # of the search for an end of the interval
-_USUAL = 0.05 - 1e-9  # what 95% leaves open, whatever the last bit
+USUAL = 0.05 - 1e-9  # what 95% leaves open, whatever the last bit
 _BENT = (0.15, 0.75)  # times how large noise can be beside what is needed, usually and where more than 95% is asked for
 
 
@@ -130,23 +130,29 @@ def _take(noisy: Noisy, block: slice) -> Noisy:
 
 def find_lost(needed: Sequence[Noisy], noises: Mapping[str, Noise], left_open: float) -> Floats:
     """How large the noise of what is needed can be beside it, at least 95 times of 100: 1 where it may be all noise."""
-    lost = np.asarray(0.0)
-    for each in needed:
-        reach = reach_of_noise(each, noises, min(left_open, _USUAL))
-        seen = each.values > reach
-        lost = np.maximum(lost, np.where(seen, reach / np.where(seen, each.values, 1.0), 1.0))
-    return lost
+    values, reaches = np.stack([each.values for each in needed]), reach_of_each(needed, noises, min(left_open, USUAL))
+    seen = values > reaches
+    return np.asarray(np.where(seen, reaches / np.where(seen, values, 1.0), 1.0).max(axis=0))
 
 
 def widen(lost: Floats, left_open: float) -> Floats:
     """How much farther noise may reach for being off a line; what is surer than usual looks where it is farther off."""
-    return 1 + _BENT[left_open < _USUAL] * lost
+    return 1 + _BENT[left_open < USUAL] * lost
 
 
 def reach_of_noise(noisy: Noisy, noises: Mapping[str, Noise], left_open: float) -> Floats:
     """How far the noise of a sum goes."""
     names = list(noisy.weights)
     return farthest([noises[name] for name in names], [noisy.weights[name] for name in names], left_open)
+
+
+def reach_of_each(sums: Sequence[Noisy], noises: Mapping[str, Noise], left_open: float) -> Floats:
+    """How far the noise of each of some sums goes; at once, where they have the same noises."""
+    first, *others = sums
+    if any(each.weights.keys() != first.weights.keys() for each in others):
+        return np.stack([reach_of_noise(each, noises, left_open) for each in sums])
+    stacked = {name: np.stack([each.weights[name] for each in sums]) for name in first.weights}
+    return farthest([noises[name] for name in stacked], list(stacked.values()), left_open)
 
 
 def covary(one: Noisy, two: Noisy, noises: Mapping[str, Noise]) -> Floats:
