@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from adomnia.engines.check.aggregates import grid
 from adomnia.engines.check.columns import Range
-from adomnia.engines.check.nodes import integer, integer_type, not_proved, only, place, require
+from adomnia.engines.check.nodes import integer, integer_type, only, place, require
 from adomnia.engines.check.scalars import Row
 from adomnia.privacy.sensitivity import Sensitivity
 
@@ -131,13 +131,19 @@ class _Polynomials:
         return self._variable(node)
 
     def _variable(self, node: exp.Expr) -> _Integers:
-        """CAST(grid AS a long or wide integer): NULL where the grid is, and else within its range."""
-        require(type(node) is exp.Cast, "a stored grid of a known width")
-        variable = self._place(node.this)
-        within, types, kind = self.grids[variable], self.row.dialect.types, integer_type(node, self.row.dialect)
-        if kind not in (types.long, types.wide) or within.magnitude > kind.largest:
-            raise not_proved("a stored grid within its width")
-        return _Integers({(variable,): 1}, within, frozenset({variable}), kind.largest)
+        """CAST(grid AS a long or wide integer), or a grid of a known width: NULL where it is, else within its range."""
+        if place(node) is not None:
+            room = self.row.column(node).room
+            require(room > 0, "a stored grid of a known width")
+            variable = self._place(node)
+        else:
+            require(type(node) is exp.Cast, "a stored grid of a known width")
+            kind, types = integer_type(node, self.row.dialect), self.row.dialect.types
+            room = kind.largest if kind is not None and kind in (types.long, types.wide) else 0
+            variable = self._place(node.this)
+        within = self.grids[variable]
+        require(within.magnitude <= room, "a stored grid within its width")
+        return _Integers({(variable,): 1}, within, frozenset({variable}), room)
 
     def _place(self, node: exp.Expr) -> int:
         """The number of a grid among those that were read."""

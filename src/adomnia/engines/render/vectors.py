@@ -14,23 +14,26 @@ from typing import TypeAlias
 from adomnia.engines.dialect import Types
 from adomnia.engines.render.constants import integer
 from adomnia.engines.render.scalars import Scalars
+from adomnia.privacy.expressions import Expression
 from adomnia.privacy.polynomials import Exponents, Polynomial
 from adomnia.privacy.vectors import Variable, Vector
 
 _Powers: TypeAlias = tuple[tuple[int, int], ...]  # of each variable's distance from its lower and from its upper end
 
 
-def render_entries(vector: Vector, scalars: Scalars) -> list[str]:
+def render_entries(vector: Vector, computed: frozenset[Expression], scalars: Scalars) -> list[str]:
     """The exact sum of each entry, NULL where no row has all that it names; then how much the rows without one add."""
     grids = [scalars.grid(variable.value, variable.domain) for variable in vector.variables]
     variables, types = list(zip(grids, vector.variables, strict=True)), scalars.dialect.types
-    entries = [_render_entry(entry, variables, types) for entry in vector.entries]
+    entries = [_render_entry(entry, variables, computed, types) for entry in vector.entries]
     if vector.absent:
         entries.append(f"{_widen(vector.absent, types)} * (COUNT(*) - COUNT({grids[0]}))")
     return entries
 
 
-def _render_entry(entry: Polynomial, variables: list[tuple[str, Variable]], types: Types) -> str:
+def _render_entry(
+    entry: Polynomial, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
+) -> str:
     """A * SUM((w - x) * y), or a * SUM(x * x * y) + b * SUM(x * y) + ... where it is no product of distances from ends.
 
     Each sum is over the rows where all variables of the entry have a value.
@@ -40,7 +43,7 @@ def _render_entry(entry: Polynomial, variables: list[tuple[str, Variable]], type
     named = [any(exponents[place] for _, exponents in entry.terms) for place in range(len(variables))]
     widths = [_width(variable) for _, variable in variables]
     if sum(named) > 1 and (found := factor(entry, widths)) is not None:
-        factors = _render_distances(found[1], variables, types)
+        factors = _render_distances(found[1], variables, computed, types)
         return f"{_widen(found[0], types)} * SUM({' * '.join(factors)})"
     terms = entry.terms or ((0, (0,) * len(variables)),)
     return " + ".join(
@@ -108,14 +111,20 @@ def _expand(whole: int, powers: _Powers, widths: Sequence[int]) -> Iterator[tupl
         yield whole * prod(coefficient for coefficient, _ in chosen), tuple(exponent for _, exponent in chosen)
 
 
-def _render_distances(powers: _Powers, variables: list[tuple[str, Variable]], types: Types) -> Iterator[str]:
-    """The factors of a product, from left to right in integers that hold all that is multiplied so far."""
+def _render_distances(
+    powers: _Powers, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
+) -> Iterator[str]:
+    """The factors of a product, from left to right in integers that hold all that is multiplied so far.
+
+    What is computed in the same statement is of long integers there, wherever these hold it.
+    """
     size = 1
     for (below, above), (grid, variable) in zip(powers, variables, strict=True):
         lower, width = variable.domain.grid_lower, _width(variable)
         size *= width ** (below + above)
         kind = types.long if max(size, variable.domain.magnitude, width) <= types.long.largest else types.wide
-        step = f"CAST({grid} AS {kind.name})"
+        is_long = kind == types.long and variable.value in computed
+        step = grid if is_long else f"CAST({grid} AS {kind.name})"
         yield from [f"({step} - {integer(lower)})" if lower else step] * below
         yield from [f"({integer(lower + width)} - {step})"] * above
 
