@@ -72,9 +72,11 @@ def test_weights_give_the_rows_a_measurement_of_their_own():
 def test_a_formula_of_sums_is_measured_the_way_that_is_better():
     people, text = "COUNT(DISTINCT person_id)", "SELECT SUM(age) / COUNT(*) AS r, COUNT(age) AS n FROM people"
     assert entries(asked(text)) == [3]
-    counts = f"COUNT(age) * COUNT(age) AS a, COUNT(age) / {people} AS b, COUNT(age) / SUM(salary) AS d"
-    apart = asked(f"SELECT {counts}, SUM(age) / {people} AS c FROM people")
-    assert entries(apart) == [1, 1, 1, 1]
+    # A count that is put together has two noises. What that costs four of them, one measurement less has to bring in.
+    counts = ", ".join(f"COUNT(age) * {times} AS n{times}" for times in (2, 3, 4, 5))
+    assert entries(asked(f"SELECT {counts}, SUM(age) / {people} AS c FROM people")) == [2, 1]
+    sums = "SUM(age) + SUM(salary) + SUM(salary * 2)"
+    assert entries(asked(f"SELECT {counts}, ({sums}) / {people} AS c FROM people")) == [1, 1, 1, 1, 1]
 
 
 def test_an_error_is_bought_for_less():

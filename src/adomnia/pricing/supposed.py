@@ -38,8 +38,8 @@ class Supposed:
 
     def needs_rows(self, source: Statistic | Formula) -> bool:
         """Whether the error depends on how many rows there are, as it does not for sums of noisy integers."""
-        none = [self.result(part, 0) for part in statistics_of(source)]
-        return not is_linear(source) or not all(isinstance(each, Estimate) and each.parts for each in none)
+        found = [self.result(part, self.rows) for part in statistics_of(source)]
+        return not is_linear(source) or not all(isinstance(each, Estimate) and each.parts for each in found)
 
     def estimate(self, source: Statistic | Formula, rows: int | None = None) -> Estimate:
         """The estimate of one number where there are that many rows."""

@@ -8,13 +8,24 @@ noise.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.mechanisms.contract import Noise
 from adomnia.statistics.contract import Bounds, Floats
-from adomnia.statistics.quotients import Noisy, Quotient, combine, covary, find_lost, reach_of_noise, widen
+from adomnia.statistics.quotients import (
+    USUAL,
+    Noisy,
+    Quotient,
+    combine,
+    covary,
+    find_lost,
+    reach_of_each,
+    solve_in_blocks,
+    widen,
+)
 from adomnia.statistics.ratios import left_open_by
 
 _CLEAR = 0.5  # how large the noise of a variance may be beside it where a correlation is taken for a quotient
@@ -43,30 +54,35 @@ class Explained:
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The least and the greatest correlation in each cell that explains what was seen."""
         left_open = left_open_by(confidence, cells)
-        lower, upper = map(np.array, self._quotient.bounds(confidence, cells))
+
+        def solve(rows: Noisy, x: Noisy, both: Noisy, y: Noisy) -> Bounds:
+            return Explained(rows, x, both, y, self.noises)._solve(left_open)
+
+        return solve_in_blocks(solve, (self.rows, self.x, self.both, self.y))
+
+    def _solve(self, left_open: float) -> Bounds:
+        """The same all at once."""
+        hidden = find_lost((self.rows,), self.noises, left_open)
+        lower, upper = map(np.array, self._quotient.bounds_where(hidden, left_open))
         # By the usual noise, whatever is asked for: else a surer interval could be the narrower one.
-        noisy = find_lost((self.x, self.y), self.noises, 1.0) > _CLEAR
-        unclear = np.asarray(noisy & (find_lost((self.rows,), self.noises, left_open) < 1))
+        usual = find_lost((self.x, self.y), self.noises, USUAL)
+        unclear = (usual > _CLEAR) & (hidden < 1)
         if unclear.any():
-            lost = find_lost((self.x, self.y), self.noises, left_open)
+            lost = usual if left_open >= USUAL else find_lost((self.x, self.y), self.noises, left_open)
             wider = 1 + _BENT * (widen(lost, left_open) - 1)
             lower[unclear], upper[unclear] = self._try_all(unclear, wider * self._reach_in_spreads(left_open))
         return np.minimum(lower, self.values), np.maximum(upper, self.values)
 
     def _reach_in_spreads(self, left_open: float) -> Floats:
         """How many times its spread the noise of one of the sums reaches at most."""
-        sums = (self.x, self.both, self.y)
-        reaches = [reach_of_noise(each, self.noises, left_open) / self._spread(each) for each in sums]
-        return np.asarray(np.maximum.reduce(reaches))
+        return np.asarray((reach_of_each(self._sums, self.noises, left_open) / self._spreads).max(axis=0))
 
     def _try_all(self, cells: NDArray[np.bool_], limits: Floats) -> Bounds:
         """The ends of the correlations whose nearest explanation is not too far away."""
-        sums = (self.x, self.both, self.y)
-        spreads = np.stack([self._spread(each)[cells] for each in sums], axis=-1)
-        seen = np.stack([each.values[cells] for each in sums], axis=-1) / spreads
-        rows = [np.stack([covary(one, two, self.noises)[cells] for two in sums], axis=-1) for one in sums]
-        shared = np.stack(rows, axis=-2) / spreads[:, None, :] / spreads[:, :, None]
-        metric: Floats = np.asarray(np.linalg.inv(shared + _RIDGE * np.eye(len(sums))), dtype=np.float64)
+        spreads = self._spreads[:, cells].T
+        seen = np.stack([each.values[cells] for each in self._sums], axis=-1) / spreads
+        shared = self._covariances[:, :, cells].transpose(2, 0, 1) / spreads[:, None, :] / spreads[:, :, None]
+        metric: Floats = np.asarray(np.linalg.inv(shared + _RIDGE * np.eye(len(self._sums))), dtype=np.float64)
         towards = np.einsum("cij,cj->ci", metric, seen)
         ratios = self._ratio[cells] * _RATIOS[:, None]
         explained = np.empty((len(_TRIED), len(seen)))
@@ -77,13 +93,27 @@ class Explained:
             )
         return _ends((seen * towards).sum(axis=-1) - explained, np.square(np.asarray(limits)[cells]))
 
-    def _spread(self, noisy: Noisy) -> Floats:
-        return np.asarray(np.sqrt(covary(noisy, noisy, self.noises)))
+    @property
+    def _sums(self) -> tuple[Noisy, Noisy, Noisy]:
+        return self.x, self.both, self.y
+
+    @cached_property
+    def _covariances(self) -> Floats:
+        """Of the noises of each two of the sums."""
+        found = np.empty((3, 3, *self.x.values.shape))
+        for (a, one), (b, two) in combinations_with_replacement(enumerate(self._sums), 2):
+            found[a, b] = found[b, a] = covary(one, two, self.noises)
+        return found
+
+    @cached_property
+    def _spreads(self) -> Floats:
+        """Of the noise of each sum, in the order of the sums."""
+        return np.asarray(np.sqrt([self._covariances[place, place] for place in range(3)]))
 
     @cached_property
     def _ratio(self) -> Floats:
         """The ratio of both deviations, where none of the variances is taken for less than its noise."""
-        x, y = (np.maximum(each.values, self._spread(each)) for each in (self.x, self.y))
+        x, y = (np.maximum(each.values, np.sqrt(covary(each, each, self.noises))) for each in (self.x, self.y))
         return np.asarray(np.sqrt(y / x))
 
     @cached_property

@@ -4,8 +4,9 @@ If F = numerator - r * denominator is zero for the exact sums, then for the nois
 function of theirs, and the r for which that noise is not too large hold the true one with the confidence asked for.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Bounds, Floats
 from adomnia.statistics.ratios import left_open_by
 
+_AT_ONCE = 1024  # cells: one megabyte of numbers
 _ROUNDS = 3  # of the search for an end of the interval
-_USUAL = 0.05 - 1e-9  # what 95% leaves open, whatever the last bit
+USUAL = 0.05 - 1e-9  # what 95% leaves open, whatever the last bit
 _BENT = (0.15, 0.75)  # times how large noise can be beside what is needed, usually and where more than 95% is asked for
 
 
@@ -63,49 +65,79 @@ class Quotient:
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The least and the greatest quotient in each cell that explains what was seen."""
         left_open = left_open_by(confidence, cells)
-        lost = find_lost(self.needed, self.noises, left_open)
-        wider = widen(lost, left_open)
-        lower, upper = (
-            np.where(lost < 1, self._end(sign, wider, left_open), self.limits[sign > 0]) for sign in (-1, 1)
-        )
+
+        def solve(numerator: Noisy, denominator: Noisy, *needed: Noisy) -> Bounds:
+            lost = find_lost(needed, self.noises, left_open)
+            return replace(self, numerator=numerator, denominator=denominator).bounds_where(lost, left_open)
+
+        return solve_in_blocks(solve, (self.numerator, self.denominator, *self.needed))
+
+    def bounds_where(self, lost: Floats, left_open: float) -> Bounds:
+        """The same all at once, where it is known how large the noise of what is needed can be beside it."""
+        ends = self._ends(widen(lost, left_open), left_open)
+        lower, upper = (np.where(lost < 1, *each) for each in zip(ends, self.limits, strict=True))
         values = self.values
         return np.minimum(lower, values), np.maximum(upper, values)
 
-    def _end(self, sign: int, wider: Floats, left_open: float) -> Floats:
+    def _ends(self, wider: Floats, left_open: float) -> Floats:
         """Where the difference to the numerator is as far as noise goes: first by its spread, then by its own law."""
-        end = self.values
+        signs = np.reshape([-1.0, 1.0], (2,) + (1,) * self.values.ndim)
+        ends = self.values * np.ones_like(signs)
         for _ in range(_ROUNDS):
-            off = combine((self.numerator, np.asarray(1.0)), (self.denominator, -end))
+            off = combine((self.numerator, np.ones_like(ends)), (self.denominator, -ends))
             spread = np.sqrt(covary(off, off, self.noises))
             reach = wider * reach_of_noise(off, self.noises, left_open)
             times = np.where(spread > 0, reach / np.where(spread > 0, spread, 1.0), 0.0)
-            end = np.clip(self._root(sign, self.numerator.values + sign * off.rounded, times), *self.limits)
-        return end
+            ends = np.clip(self._roots(signs, self.numerator.values + signs * off.rounded, times), *self.limits)
+        return ends
 
-    def _root(self, sign: int, above: Floats, times: Floats) -> Floats:
+    def _roots(self, signs: Floats, above: Floats, times: Floats) -> Floats:
         """Fieller's: the quotients r with |above - r below| = times * spread; infinite where below may be zero."""
-        below, squared = self.denominator.values, np.square(times)
-        first = np.square(below) - squared * covary(self.denominator, self.denominator, self.noises)
-        middle = above * below - squared * covary(self.numerator, self.denominator, self.noises)
-        last = np.square(above) - squared * covary(self.numerator, self.numerator, self.noises)
+        below, squared, (of_below, of_both, of_above) = self.denominator.values, np.square(times), self._covariances
+        first = np.square(below) - squared * of_below
+        middle = above * below - squared * of_both
+        last = np.square(above) - squared * of_above
         clear = (below > 0) & (first > 0)
-        root = middle + sign * np.sqrt(np.maximum(np.square(middle) - first * last, 0.0))
-        return np.where(clear, root / np.where(clear, first, 1.0), sign * np.inf)
+        root = middle + signs * np.sqrt(np.maximum(np.square(middle) - first * last, 0.0))
+        return np.where(clear, root / np.where(clear, first, 1.0), signs * np.inf)
+
+    @cached_property
+    def _covariances(self) -> tuple[Floats, Floats, Floats]:
+        """Of the noise below, of both noises, and of the noise above."""
+        above, below, noises = self.numerator, self.denominator, self.noises
+        return covary(below, below, noises), covary(above, below, noises), covary(above, above, noises)
+
+
+def solve_in_blocks(solve: Callable[..., Bounds], parts: Sequence[Noisy]) -> Bounds:
+    """The bounds of all cells, so many at a time: what is computed on the way is no larger in a larger answer."""
+    shape = parts[0].values.shape
+    lower, upper = np.empty(shape), np.empty(shape)
+    for start in range(0, lower.size, _AT_ONCE):
+        block = slice(start, start + _AT_ONCE)
+        lower.reshape(-1)[block], upper.reshape(-1)[block] = solve(*(_take(part, block) for part in parts))
+    return lower, upper
+
+
+def _take(noisy: Noisy, block: slice) -> Noisy:
+    """The same of some cells, in their order."""
+
+    def take(numbers: Floats) -> Floats:
+        return np.broadcast_to(numbers, noisy.values.shape).reshape(-1)[block]
+
+    weights = {name: take(weight) for name, weight in noisy.weights.items()}
+    return Noisy(take(noisy.values), weights, take(noisy.rounded))
 
 
 def find_lost(needed: Sequence[Noisy], noises: Mapping[str, Noise], left_open: float) -> Floats:
     """How large the noise of what is needed can be beside it, at least 95 times of 100: 1 where it may be all noise."""
-    lost = np.asarray(0.0)
-    for each in needed:
-        reach = reach_of_noise(each, noises, min(left_open, _USUAL))
-        seen = each.values > reach
-        lost = np.maximum(lost, np.where(seen, reach / np.where(seen, each.values, 1.0), 1.0))
-    return lost
+    values, reaches = np.stack([each.values for each in needed]), reach_of_each(needed, noises, min(left_open, USUAL))
+    seen = values > reaches
+    return np.asarray(np.where(seen, reaches / np.where(seen, values, 1.0), 1.0).max(axis=0))
 
 
 def widen(lost: Floats, left_open: float) -> Floats:
     """How much farther noise may reach for being off a line; what is surer than usual looks where it is farther off."""
-    return 1 + _BENT[left_open < _USUAL] * lost
+    return 1 + _BENT[left_open < USUAL] * lost
 
 
 def reach_of_noise(noisy: Noisy, noises: Mapping[str, Noise], left_open: float) -> Floats:
@@ -114,11 +146,21 @@ def reach_of_noise(noisy: Noisy, noises: Mapping[str, Noise], left_open: float) 
     return farthest([noises[name] for name in names], [noisy.weights[name] for name in names], left_open)
 
 
+def reach_of_each(sums: Sequence[Noisy], noises: Mapping[str, Noise], left_open: float) -> Floats:
+    """How far the noise of each of some sums goes; at once, where they have the same noises."""
+    first, *others = sums
+    if any(each.weights.keys() != first.weights.keys() for each in others):
+        return np.stack([reach_of_noise(each, noises, left_open) for each in sums])
+    stacked = {name: np.stack([each.weights[name] for each in sums]) for name in first.weights}
+    return farthest([noises[name] for name in stacked], list(stacked.values()), left_open)
+
+
 def covary(one: Noisy, two: Noisy, noises: Mapping[str, Noise]) -> Floats:
     """The covariance of the noises of two sums."""
     found = np.zeros_like(one.values)
-    for name in one.weights.keys() & two.weights.keys():
-        found = found + one.weights[name] * two.weights[name] * _variance(noises[name])
+    for name, weight in one.weights.items():
+        if name in two.weights:
+            found = found + weight * two.weights[name] * _variance(noises[name])
     return np.asarray(found)
 
 

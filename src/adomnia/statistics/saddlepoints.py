@@ -9,10 +9,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-_HALVINGS = 20
+_STEPS = 5  # of Newton: after them, of what is rarer than 10% no reach is more than 1e-5 too large
 _SLACK = 1.025  # by which a tail may be larger than it is computed
+_BEYOND = 1 + 1e-6  # how far beyond what is wanted is aimed at, so that steps which end below it reach it too
 _NARROWEST = 1e-7  # the least slope, where nothing is left open
-_STEEPEST = 1 - 1e-13
 
 
 def saddlepoint_reach(scales: NDArray[np.float64], left_open: float) -> NDArray[np.float64]:
@@ -22,19 +22,29 @@ def saddlepoint_reach(scales: NDArray[np.float64], left_open: float) -> NDArray[
     with w = sqrt(2 (s t - K)) and u = s sqrt(K''): Barndorff-Nielsen's form of Lugannani and Rice. It falls in s.
     """
     wanted = -NormalDist().inv_cdf(left_open / _SLACK / 2)
-    below, above = np.full(scales.shape[1:], _NARROWEST), np.full(scales.shape[1:], _STEEPEST)
     squares = np.square(scales)
-    for _ in range(_HALVINGS):
-        slope = (below + above) / 2
-        reached = _signed_root(squares, slope) >= wanted
-        below, above = np.where(reached, below, slope), np.where(reached, slope, above)
-    return np.asarray((2 * squares * above / (1 - squares * above**2)).sum(axis=0))
+    total = squares.sum(axis=0)
+    squares = np.where(total > 0, squares, 1.0)
+    # By v = s / sqrt(1 - s^2), in which w is nearly a straight line: its slope by s is s K'' / w.
+    steep = np.maximum(wanted / np.sqrt(2 * squares.sum(axis=0)), _NARROWEST)
+    reach = np.full(total.shape, np.inf)
+    for _ in range(_STEPS):
+        slope = steep / np.sqrt(1 + np.square(steep))
+        found, move, reached = _compare(squares, slope, wanted)
+        reach = np.where(found >= wanted, np.minimum(reach, reached), reach)
+        steep = np.maximum(steep + move * (1 + np.square(steep)) ** 1.5, _NARROWEST)
+    return np.where(total > 0, reach, 0.0)
 
 
-def _signed_root(squares: NDArray[np.float64], slope: NDArray[np.float64]) -> NDArray[np.float64]:
-    parts = squares * slope**2
+def _compare(
+    squares: NDArray[np.float64], slope: NDArray[np.float64], wanted: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The Gaussian's quantile at a slope, by how much the slope has to change for the wanted one, and t."""
+    parts = squares * np.square(slope)
+    left = 1 - parts
     cumulant = -np.log1p(-parts).sum(axis=0)
-    tilt = (2 * parts / (1 - parts)).sum(axis=0)  # the slope times t
-    curve = (2 * parts * (1 + parts) / np.square(1 - parts)).sum(axis=0)  # its square times K''
+    tilt = (2 * parts / left).sum(axis=0)  # the slope times t
+    curve = (2 * parts * (1 + parts) / np.square(left)).sum(axis=0)  # its square times K''
     root = np.sqrt(np.maximum(2 * (tilt - cumulant), _NARROWEST**2))
-    return np.asarray(root + np.log(np.sqrt(curve) / root) / root)
+    found = root + np.log(np.sqrt(curve) / root) / root
+    return found, (wanted * _BEYOND - found) * root * slope / curve, tilt / slope

@@ -66,6 +66,40 @@ def test_norms_are_read_off_the_text(entries, sensitivity):
     assert moved(*entries) == sensitivity
 
 
+COMPUTED_GRID = (
+    'CASE WHEN CAST("ward" AS DOUBLE) < 1.0e0 THEN 1 WHEN CAST("ward" AS DOUBLE) > 9.0e0 THEN 9 '
+    'ELSE TRY_CAST(FLOOR(CAST("ward" AS DOUBLE) / 1.0e0 + 0.5e0) AS BIGINT) END'
+)
+
+
+def of_computed(summed, *inner):
+    """A sum over SELECTs that compute v, one after the other."""
+    selects = (f'SELECT "person" AS "person", {each} AS v {FROM}' for each in inner or (COMPUTED_GRID,))
+    return (
+        f"SELECT CAST(CAST(1 AS HUGEINT) * SUM({summed}) AS DECIMAL(38, 0)) AS m0 FROM ({' UNION ALL '.join(selects)})"
+    )
+
+
+def test_a_grid_that_the_statement_computes_has_the_width_that_it_says():
+    assert check(of_computed("v * v"), catalog=WARDS) == (Sensitivity(l1=4 * 81, monotone=True),)
+    assert check(of_computed("v", COMPUTED_GRID, COMPUTED_GRID), catalog=WARDS) == (Sensitivity(72, monotone=True),)
+    wide = COMPUTED_GRID.replace("BIGINT", "HUGEINT")
+    assert check(of_computed(f"v * {2**63}", wide), catalog=WARDS)[0].l1 == 36 * 2**63
+
+
+@pytest.mark.parametrize(
+    ("summed", "inner", "reason"),
+    [
+        (f"v * {2**62}", (COMPUTED_GRID,), "the width of a product or a sum"),
+        ("v", ('"ward"',), "a stored grid of a known width"),
+        ("v", (COMPUTED_GRID, '"ward"'), "a stored grid of a known width"),
+        ("v", (COMPUTED_GRID, COMPUTED_GRID.replace("BIGINT", "HUGEINT")), "a stored grid of a known width"),
+    ],
+)
+def test_a_grid_whose_width_is_not_said_has_to_be_cast(summed, inner, reason):
+    assert reason in refused(of_computed(summed, *inner), catalog=WARDS)
+
+
 LAST = f"CAST((-1) AS HUGEINT) * SUM({X}) + CAST(400 AS HUGEINT) * SUM(1 + 0 * {X})"
 RIGHT = (
     'SELECT "hospital" AS k0, COUNT(*) AS m0, '

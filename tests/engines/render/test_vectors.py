@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from math import inf, nan
+from operator import mul
 from random import Random
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.engines.render.vectors import render_product
+from adomnia.engines.render.vectors import factor, render_product
 from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.matrices import Combination, Matrix
@@ -76,6 +78,29 @@ def test_an_entry_is_put_together_from_sums_of_products():
 )
 def test_a_product_is_missing_where_a_variable_of_its_entry_is(exponents, text):
     assert render_product(exponents, {0: "x", 1: "y"}) == text
+
+
+def test_a_product_of_distances_from_both_ends_is_written_as_one():
+    whole = Vector(BOTH, (variable(0, 2) * (constant(102, 2) - variable(1, 2)) * constant(-3, 2),))
+    assert render((query(whole),), DUCKDB).text == (
+        'SELECT CAST(CAST((-3) AS HUGEINT) * SUM((CAST("fare grid" AS BIGINT) - (-640)) * '
+        '(120 - CAST("age" AS BIGINT))) AS DECIMAL(38, 0)) AS m0 FROM "people" WHERE "rank" <= 3'
+    )
+    assert render((query(NINE),), DUCKDB).text.count("SUM(") == 9
+
+
+def test_products_are_found_again_and_no_other_polynomial_is_taken_for_them():
+    chance = Random(3)
+    for _ in range(2_000):
+        widths = [chance.choice([1, 2, 7, 10**3]) for _ in range(2)]
+        powers = tuple((chance.randint(0, 3), chance.randint(0, 3)) for _ in widths)
+        scale = chance.choice([-5, -1, 1, 4])
+        entry = constant(scale, 2)
+        for place, (below, above) in enumerate(powers):
+            ends = [variable(place, 2)] * below + [constant(widths[place], 2) - variable(place, 2)] * above
+            entry = reduce(mul, ends, entry)
+        assert factor(entry, widths) == (scale, powers)
+        assert factor(entry + variable(0, 2) * constant(7, 2), widths) != (scale, powers)
 
 
 def test_variables_that_an_entry_does_not_name_are_not_looked_at():
@@ -205,8 +230,8 @@ def test_the_extremes_of_a_box_are_added_up_exactly(width, wide):
     rows = [{"person_id": who, "a": float(a), "b": float(b)} for who, (a, b) in enumerate(corners * 3)]
     asked = Query(relation(table, cap=1), (), vector)
     statement = render((asked,), DUCKDB)
-    assert ('CAST("a" AS HUGEINT)' in statement.text) == wide
-    assert 'CAST("a" AS BIGINT)' in statement.text  # where that is enough
+    assert ('CAST("b" AS HUGEINT)' in statement.text) == wide
+    assert 'CAST("a" AS HUGEINT)' not in statement.text  # what is multiplied first fits less
     assert check_statement(statement, catalog(table), DUCKDB, (), (9,)) == (asked.sensitivity(),)
     with loaded(catalog(table), people=rows) as engine:
         (found,) = answer(engine, asked)

@@ -32,12 +32,14 @@ class ProvedColumn:
 
     `among` is the list in which a code is a place, or the key that an id is: columns of different ones never meet.
     `repeats` is in how many rows one value can stand: of one person, or of all where rows are nobody's; None: unknown.
+    `room` is the largest integer of its type, where the text itself says which that is; 0: unknown.
     """
 
     type: str
     grid: Range | None = None
     among: tuple[str, ...] | str | None = None
     repeats: int | None = None
+    room: int = 0
 
     @property
     def is_person(self) -> bool:

@@ -4,7 +4,7 @@ import re
 
 from sqlglot import exp
 
-from adomnia.engines.check.vocabulary import vocabulary_of
+from adomnia.engines.check.vocabulary import type_key, vocabulary_of
 from adomnia.engines.dialect import Dialect, IntegerType
 from adomnia.errors import Failure
 
@@ -48,7 +48,7 @@ def conjuncts(node: exp.Expr) -> list[exp.Expr]:
 def integer_type(cast: exp.Expr, dialect: Dialect) -> IntegerType | None:
     """The type of integers that is cast to, if it is one that carries or holds sums."""
     only(cast, "this", "to")
-    return vocabulary_of(dialect).integers.get(cast.args["to"].sql())
+    return vocabulary_of(dialect).integers.get(type_key(cast.args["to"]))
 
 
 def integer(node: exp.Expr) -> int:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.check.aggregates import grid, own_value, value
 from adomnia.engines.check.columns import ProvedColumn, Range, list_columns
-from adomnia.engines.check.nodes import conjuncts, integer, not_proved, only, place, require
+from adomnia.engines.check.nodes import conjuncts, integer, integer_type, not_proved, only, place, require
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.contract import PERSON, RANK
 from adomnia.engines.dialect import Dialect
@@ -181,7 +181,8 @@ def _united(node: exp.Expr) -> list[exp.Expr]:
 def _passed(node: exp.Expr, row: Row) -> ProvedColumn:
     """An output over one row: a value clamped onto a grid, or what is told apart like a column and repeats as often."""
     if type(node) is exp.Case and type(node.args.get("default")) is exp.TryCast:
-        return ProvedColumn("number", grid(node, row))
+        within, kind = grid(node, row), integer_type(node.args["default"], row.dialect)
+        return ProvedColumn("number", within, room=kind.largest if kind else 0)
     column = _told_apart(node, row)
     return replace(value(node, row), repeats=None if column is None else row.columns[column].repeats)
 
@@ -195,7 +196,8 @@ def _merged(found: list[ProvedColumn]) -> ProvedColumn:
     grid = Range(min(g.lowest for g in grids), max(g.highest for g in grids)) if len(grids) == len(found) else None
     repeats = [each.repeats for each in found if each.repeats is not None]
     among = found[0].among if len(lists) == 1 else None
-    return ProvedColumn(found[0].type, grid, among, sum(repeats) if len(repeats) == len(found) else None)
+    room = found[0].room if len({each.room for each in found}) == 1 else 0
+    return ProvedColumn(found[0].type, grid, among, sum(repeats) if len(repeats) == len(found) else None, room)
 
 
 def _equal(condition: exp.Expr, left: ProvedRows, right: ProvedRows, row: Row) -> Iterator[tuple[Place, Place]]:

@@ -5,7 +5,6 @@ corners (as polar forms), not by the rule that plans use. Proof: docs/proofs/vec
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -16,7 +15,7 @@ from sqlglot import exp
 
 from adomnia.engines.check.aggregates import grid
 from adomnia.engines.check.columns import Range
-from adomnia.engines.check.nodes import integer, integer_type, not_proved, only, require
+from adomnia.engines.check.nodes import integer, integer_type, only, place, require
 from adomnia.engines.check.scalars import Row
 from adomnia.privacy.sensitivity import Sensitivity
 
@@ -62,7 +61,8 @@ class _Polynomials:
     """Reads polynomials, and remembers the grids that they are made of: equal texts are one variable."""
 
     row: Row
-    grids: dict[str, Range] = field(default_factory=dict)
+    places: dict[tuple[str, str] | str, int] = field(default_factory=dict)  # by the name of a column, or by a text
+    grids: list[Range] = field(default_factory=list)
     named: set[frozenset[int]] = field(default_factory=set)  # what outputs name, each of them
 
     def read_output(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
@@ -131,74 +131,70 @@ class _Polynomials:
         return self._variable(node)
 
     def _variable(self, node: exp.Expr) -> _Integers:
-        """CAST(grid AS a long or wide integer): NULL where the grid is, and else within its range."""
-        require(type(node) is exp.Cast, "a stored grid of a known width")
-        place = self._place(node.this)
-        within, types, kind = (
-            list(self.grids.values())[place],
-            self.row.dialect.types,
-            integer_type(node, self.row.dialect),
-        )
-        if kind not in (types.long, types.wide) or within.magnitude > kind.largest:
-            raise not_proved("a stored grid within its width")
-        return _Integers({(place,): 1}, within, frozenset({place}), kind.largest)
+        """CAST(grid AS a long or wide integer), or a grid of a known width: NULL where it is, else within its range."""
+        if place(node) is not None:
+            room = self.row.column(node).room
+            require(room > 0, "a stored grid of a known width")
+            variable = self._place(node)
+        else:
+            require(type(node) is exp.Cast, "a stored grid of a known width")
+            kind, types = integer_type(node, self.row.dialect), self.row.dialect.types
+            room = kind.largest if kind is not None and kind in (types.long, types.wide) else 0
+            variable = self._place(node.this)
+        within = self.grids[variable]
+        require(within.magnitude <= room, "a stored grid within its width")
+        return _Integers({(variable,): 1}, within, frozenset({variable}), room)
 
     def _place(self, node: exp.Expr) -> int:
         """The number of a grid among those that were read."""
-        text = node.sql()
-        if text not in self.grids:
-            self.grids[text] = grid(node, self.row)
-        return list(self.grids).index(text)
+        name = place(node) or node.sql()
+        if name not in self.places:
+            self.places[name] = len(self.grids)
+            self.grids.append(grid(node, self.row))
+        return self.places[name]
 
     def reach(self, polynomials: list[dict[_Product, int]]) -> Sensitivity:
         """The worst control point in every norm; at least 1, because no noise hides nothing."""
-        points = list(self._control_points(polynomials))
+        whole, points = self._control_points(polynomials)
         return Sensitivity(
-            max([Fraction(1), *(sum(map(abs, point), Fraction()) for point in points)]),
-            max([Fraction(1), *(sum((part**2 for part in point), Fraction()) for point in points)]),
-            max([Fraction(1), *(abs(part) for point in points for part in point)]),
+            Fraction(max([whole, *(sum(map(abs, point)) for point in points)]), whole),
+            Fraction(max([whole**2, *(sum(part**2 for part in point) for point in points)]), whole**2),
+            Fraction(max([whole, *(abs(part) for point in points for part in point)]), whole),
             monotone=all(part >= 0 for point in points for part in point),
         )
 
-    def _control_points(self, polynomials: list[dict[_Product, int]]) -> Iterator[list[Fraction]]:
-        """The polar forms of all polynomials, where every argument is an end of its grid."""
-        powers = [[Counter(each) for each in polynomial] for polynomial in polynomials]
-        degrees = [max((each[place] for own in powers for each in own), default=0) for place in range(len(self.grids))]
+    def _control_points(self, polynomials: list[dict[_Product, int]]) -> tuple[int, list[list[int]]]:
+        """The polar forms of all polynomials, where every argument is an end of its grid; over one denominator."""
+        places = range(len(self.grids))
+        powers = {each: tuple(map(each.count, places)) for polynomial in polynomials for each in polynomial}
+        degrees = [max((each[place] for each in powers.values()), default=0) for place in places]
         points = prod(degree + 1 for degree in degrees)
         require(points * sum(map(len, polynomials)) <= _MOST_POINTS, "a vector of few control points")
         corners = [
             [_polar([ends.lowest] * (degree - above) + [ends.highest] * above) for above in range(degree + 1)]
-            for ends, degree in zip(self.grids.values(), degrees, strict=True)
+            for ends, degree in zip(self.grids, degrees, strict=True)
         ]
-        whole = prod(map(factorial, degrees))
+        found = []
         for corner in product(*corners):
-            yield [
-                Fraction(
-                    sum(
-                        coefficient * prod(own[each[place]] for place, own in enumerate(corner))
-                        for each, coefficient in zip(counted, polynomial.values(), strict=True)
-                    ),
-                    whole,
-                )
-                for counted, polynomial in zip(powers, polynomials, strict=True)
-            ]
+            forms = {each: prod(map(list.__getitem__, corner, own)) for each, own in powers.items()}
+            found.append([sum(forms[each] * polynomial[each] for each in polynomial) for polynomial in polynomials])
+        return prod(map(factorial, degrees)), found
 
 
 def _compute(kind: type[exp.Expr], left: _Integers, right: _Integers) -> _Integers:
     """A sum, a difference or a product, of which no row can leave its type."""
     room = max(left.room, right.room)
-    terms: Counter[_Product] = Counter()
     if kind is exp.Mul:
+        terms: dict[_Product, int] = {}
         ends = [a * b for a in _ends(left) for b in _ends(right)]
         for (one, first), (two, second) in product(left.terms.items(), right.terms.items()):
-            terms[tuple(sorted(one + two))] += first * second
+            both = tuple(sorted(one + two))
+            terms[both] = terms.get(both, 0) + first * second
     else:
-        sign = 1 if kind is exp.Add else -1
+        terms, sign = dict(left.terms), 1 if kind is exp.Add else -1
         ends = [a + sign * b for a in _ends(left) for b in _ends(right)]
-        for one, first in left.terms.items():
-            terms[one] += first
         for two, second in right.terms.items():
-            terms[two] += sign * second
+            terms[two] = terms.get(two, 0) + sign * second
     within = Range(min(ends), max(ends))
     # Two constants have no room at all: the engine would compute them in integers of 32 bits.
     require(max(each.within.magnitude for each in (left, right)) <= room, "the width of a part")

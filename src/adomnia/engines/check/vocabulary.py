@@ -22,7 +22,7 @@ _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 class Vocabulary:
     """Types by how SQLGlot writes or names them; `cut` is what a text is shortened to, days are the calendar's ends."""
 
-    integers: Mapping[str, IntegerType]
+    integers: Mapping[exp.DType | str, IntegerType]  # by `type_key`
     targets: Mapping[exp.DType, CastTarget]
     long: exp.DType
     days: exp.DType
@@ -31,6 +31,12 @@ class Vocabulary:
     cut: exp.Expr
     first_day: exp.Expr
     last_day: exp.Expr
+
+
+def type_key(kind: exp.DataType) -> exp.DType | str:
+    """What a type is told apart by: its word, or all of its text where more than a word is said."""
+    bare: exp.DType = kind.this
+    return kind.sql() if any(value for name, value in kind.args.items() if name != "this") else bare
 
 
 @lru_cache
@@ -46,7 +52,7 @@ def vocabulary_of(dialect: Dialect) -> Vocabulary:
 
     first, last = (constant(f"CAST('{day}' AS {types.date})") for day in ("0001-01-01", "9999-12-31"))
     return Vocabulary(
-        integers={kind(each.name).sql(): each for each in (types.decimal, types.wide, types.long)},
+        integers={type_key(kind(each.name)): each for each in (types.decimal, types.wide, types.long)},
         targets={
             kind(types.double).this: ("double", _NOT_FINITE),
             kind(types.date).this: ("day", _DAY),

@@ -29,12 +29,15 @@ COMPUTED = "computed"  # the name of the SELECT that is added up
 _Grid: TypeAlias = tuple[Expression, Numbers]
 
 
-def compute_once(queries: tuple[Query, ...], scalars: Scalars) -> tuple[tuple[Query, ...], From]:
-    """The queries over what stands behind FROM: their own rows, or a SELECT that computes what they repeat."""
+def compute_once(queries: tuple[Query, ...], scalars: Scalars) -> tuple[tuple[Query, ...], From, frozenset[Expression]]:
+    """The queries over what stands behind FROM: their own rows, or a SELECT that computes what they repeat.
+
+    Then the columns that it computes: of those it is known which integers their grids are.
+    """
     inside = _Inside(queries, _list_repeated(queries))
     if not inside.grids or presence_key(queries) is not None or any(map(_is_person, inside.passed)):
-        return queries, render_source(queries[0].read, scalars)
-    return inside.queries, (inside.render(scalars), [])
+        return queries, render_source(queries[0].read, scalars), frozenset()
+    return inside.queries, (inside.render(scalars), []), frozenset(inside.computed.values())
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from adomnia.engines.render.scalars import Scalars
 from adomnia.engines.render.vectors import render_entries
 from adomnia.privacy.aggregates import Histogram, People, Rows, Total
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import Bucket, Key, Names
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.matrices import Combination
@@ -51,7 +52,7 @@ def render_rows(rows: Select, dialect: Dialect) -> Statement:
     return Statement(render_select(rows, scalars), tuple(scalars.parameters))
 
 
-def _render_plain(queries: tuple[Query, ...], source: From, scalars: Scalars) -> str:
+def _render_plain(queries: tuple[Query, ...], source: From, computed: frozenset[Expression], scalars: Scalars) -> str:
     missing = presence_key(queries)
     keys = _keys(queries[0].keys if missing is None else queries[0].keys[:-1], scalars)
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
@@ -61,7 +62,9 @@ def _render_plain(queries: tuple[Query, ...], source: From, scalars: Scalars) ->
             present, absent = render_presence(missing, scalars)
             outputs += [f"{present} AS m{place}", f"{absent} AS n{place}"]
         else:
-            outputs += [f"{column} AS m{place + entry}" for entry, column in enumerate(_columns(query, scalars))]
+            outputs += [
+                f"{column} AS m{place + entry}" for entry, column in enumerate(_columns(query, computed, scalars))
+            ]
         place += query.columns
     table, conditions = source
     # By their numbers: what is bound cannot be written a second time.
@@ -89,11 +92,11 @@ def _key(key: Key, scalars: Scalars) -> str:
     return scalars.column(key)
 
 
-def _columns(query: Query, scalars: Scalars) -> list[str]:
+def _columns(query: Query, computed: frozenset[Expression], scalars: Scalars) -> list[str]:
     """One for an aggregate, or one for each entry of a vector."""
     if isinstance(query.aggregate, Vector):
         kind = _sum_type(query, scalars.dialect.types)
-        return [f"CAST({entry} AS {kind})" for entry in render_entries(query.aggregate, scalars)]
+        return [f"CAST({entry} AS {kind})" for entry in render_entries(query.aggregate, computed, scalars)]
     return [_aggregate(query, scalars)]
 
 

@@ -1,36 +1,50 @@
-"""Vectors as SQL: each entry is a combination of sums of products, exact, and put together by the engine.
+"""Vectors as SQL: each entry is an exact sum of products, or a combination of such sums put together by the engine.
 
-Entries of one vector share most of their products, which are computed and added up once: so written, nine polynomials
-of two columns cost a quarter of what they cost one by one. No row can make it fail: every step stays within
-`Vector.magnitude`, and is computed in integers that hold it. Proof: docs/proofs/vectors.md.
+A product of distances from the ends of several variables is written as that: a Bernstein polynomial of two columns,
+multiplied out, is a statement five times as long. Other entries share their products, which are added up once. No row
+can make it fail: every step stays within `Vector.magnitude`, and is computed in integers that hold it. Proof:
+docs/proofs/vectors.md.
 """
 
-from collections.abc import Mapping
-from math import prod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import comb, prod
+from typing import TypeAlias
 
 from adomnia.engines.dialect import Types
 from adomnia.engines.render.constants import integer
 from adomnia.engines.render.scalars import Scalars
+from adomnia.privacy.expressions import Expression
 from adomnia.privacy.polynomials import Exponents, Polynomial
 from adomnia.privacy.vectors import Variable, Vector
 
+_Powers: TypeAlias = tuple[tuple[int, int], ...]  # of each variable's distance from its lower and from its upper end
 
-def render_entries(vector: Vector, scalars: Scalars) -> list[str]:
+
+def render_entries(vector: Vector, computed: frozenset[Expression], scalars: Scalars) -> list[str]:
     """The exact sum of each entry, NULL where no row has all that it names; then how much the rows without one add."""
     grids = [scalars.grid(variable.value, variable.domain) for variable in vector.variables]
     variables, types = list(zip(grids, vector.variables, strict=True)), scalars.dialect.types
-    entries = [_render_entry(entry, variables, types) for entry in vector.entries]
+    entries = [_render_entry(entry, variables, computed, types) for entry in vector.entries]
     if vector.absent:
         entries.append(f"{_widen(vector.absent, types)} * (COUNT(*) - COUNT({grids[0]}))")
     return entries
 
 
-def _render_entry(entry: Polynomial, variables: list[tuple[str, Variable]], types: Types) -> str:
-    """A * SUM(x * x * y) + b * SUM(x * y) + ..., each sum over the rows where all variables of the entry have a value.
+def _render_entry(
+    entry: Polynomial, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
+) -> str:
+    """A * SUM((w - x) * y), or a * SUM(x * x * y) + b * SUM(x * y) + ... where it is no product of distances from ends.
 
-    The products with constants are of the widest integers, because in others enough rows would make them fail.
+    Each sum is over the rows where all variables of the entry have a value.
+
+    Products with constants are of the widest integers, because in others enough rows would make them fail.
     """
     named = [any(exponents[place] for _, exponents in entry.terms) for place in range(len(variables))]
+    widths = [_width(variable) for _, variable in variables]
+    if sum(named) > 1 and (found := factor(entry, widths)) is not None:
+        factors = _render_distances(found[1], variables, computed, types)
+        return f"{_widen(found[0], types)} * SUM({' * '.join(factors)})"
     terms = entry.terms or ((0, (0,) * len(variables)),)
     return " + ".join(
         f"{_widen(coefficient, types)} * {_render_sum(exponents, named, variables, types)}"
@@ -70,3 +84,51 @@ def render_product(exponents: Exponents, steps: Mapping[int, str]) -> str:
     factors = [step for place, step in steps.items() for _ in range(exponents[place])]
     absent = [f"0 * {step}" for place, step in steps.items() if not exponents[place]]
     return " + ".join([" * ".join(factors) or "1", *absent])
+
+
+def factor(entry: Polynomial, widths: Sequence[int]) -> tuple[int, _Powers] | None:
+    """An entry as a constant times powers of each x and of its width less x; None where it is no such product.
+
+    >>> x, y = Polynomial(((1, (1, 0)),)), Polynomial(((1, (0, 1)),))
+    >>> factor(Polynomial(((10, (0, 2)),)) * y - x * y * y * y, (10, 7))
+    (1, ((0, 1), (3, 0)))
+    >>> factor(x + y, (10, 7))
+    """
+    coefficient, lowest = entry.terms[0]
+    highest = (max(exponents[place] for _, exponents in entry.terms) for place in range(len(widths)))
+    powers = tuple((low, high - low) for low, high in zip(lowest, highest, strict=True))
+    whole = coefficient // prod(width**above for width, (_, above) in zip(widths, powers, strict=True))
+    return (whole, powers) if tuple(_expand(whole, powers, widths)) == entry.terms else None
+
+
+def _expand(whole: int, powers: _Powers, widths: Sequence[int]) -> Iterator[tuple[int, Exponents]]:
+    """The terms of a constant times powers of each x and of its width less x, in the order of exponents."""
+    families = [
+        [(comb(above, k) * (-1) ** k * width ** (above - k), below + k) for k in range(above + 1)]
+        for (below, above), width in zip(powers, widths, strict=True)
+    ]
+    for chosen in product(*families):
+        yield whole * prod(coefficient for coefficient, _ in chosen), tuple(exponent for _, exponent in chosen)
+
+
+def _render_distances(
+    powers: _Powers, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
+) -> Iterator[str]:
+    """The factors of a product, from left to right in integers that hold all that is multiplied so far.
+
+    What is computed in the same statement is of long integers there, wherever these hold it.
+    """
+    size = 1
+    for (below, above), (grid, variable) in zip(powers, variables, strict=True):
+        lower, width = variable.domain.grid_lower, _width(variable)
+        size *= width ** (below + above)
+        kind = types.long if max(size, variable.domain.magnitude, width) <= types.long.largest else types.wide
+        is_long = kind == types.long and variable.value in computed
+        step = grid if is_long else f"CAST({grid} AS {kind.name})"
+        yield from [f"({step} - {integer(lower)})" if lower else step] * below
+        yield from [f"({integer(lower + width)} - {step})"] * above
+
+
+def _width(variable: Variable) -> int:
+    """How many steps a grid is wide; 1 where it is a single point, so that powers of it divide."""
+    return max(1, variable.domain.width)
