@@ -9,6 +9,7 @@ import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.statistics import quotients as quotients_module
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.quotients import Noisy, Quotient, combine
 from adomnia.statistics.ratios import ratio_bounds
@@ -100,3 +101,14 @@ def test_gaussian_noise_is_told_by_its_variance():
 def test_a_confidence_that_is_none_is_refused(confidence):
     with pytest.raises(ValueError, match="confidence must be above 0 and below 1"):
         quotient(noisy([5.0], s=1), noisy([5.0], n=1)).bounds(confidence, 1)
+
+
+def test_cells_are_solved_in_blocks_as_they_are_all_at_once(monkeypatch):
+    values = np.linspace(-9e4, 9e4, 35).reshape(5, 7)
+    one = quotient(noisy(values, 10.0, s=1, n=0.5), noisy(np.full((5, 7), 4e3), n=1))
+    whole = one.bounds(0.95, 1)
+    monkeypatch.setattr(quotients_module, "_AT_ONCE", 4)
+    for found, known in zip(one.bounds(0.95, 1), whole, strict=True):
+        assert found.shape == (5, 7)
+        assert found.tolist() == known.tolist()
+    assert (np.diff(whole[0].ravel()) > 0).all()
