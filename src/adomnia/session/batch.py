@@ -51,6 +51,7 @@ class Batch:
         """The plans of the questions; a Refusal where they are too large together."""
         plans, numbers = [], 0
         for question in self.questions:
+            check_text(question)
             interval = question.interval and (self.payment or Payment()).get("interval", True)
             plans.append(require_plan(plan_text(replace(question, interval=interval), catalog, self.confidence)))
             numbers += count_numbers(plans[-1])
