@@ -94,7 +94,7 @@ class Joint(OneRound):
 
 def _to_integers(estimate: Estimate) -> Estimate:
     """The estimate of a whole number: the nearest one, and as far around it as the exact one can be."""
-    values = np.rint(estimate.values)
+    values = np.rint(estimate.values) + 0.0  # no -0
 
     def interval(confidence: float, cells: int) -> Bounds:
         lower, upper = estimate.interval(confidence, cells)
