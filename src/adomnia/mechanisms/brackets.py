@@ -210,7 +210,8 @@ class Brackets:
 
     def spread_evenly(self, rows: int) -> Integers:
         """What would be released without noise of rows whose values lie evenly over the grid."""
-        plan, last = self.plan(max(rows, 1)), self.values - 1
+        rows, last = max(rows, 1), self.values - 1
+        plan = self.plan(rows)
         if plan is None:
             return np.array(self.lay_out([round(share * last) for share in self.shares for _ in range(3)], [], []))
         if isinstance(plan, Pair):
