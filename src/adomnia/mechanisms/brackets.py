@@ -36,7 +36,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
 # Of the price: the number of rows, the values, the counts between them.
-_ONE = (Fraction(2, 100), Fraction(35, 100), Fraction(63, 100))
+_ONE = (Fraction(2, 100), Fraction(28, 100), Fraction(70, 100))
 _MANY = (Fraction(2, 100), Fraction(41, 100), Fraction(57, 100))
 
 
@@ -123,7 +123,7 @@ class Brackets:
 
     @property
     def _sharpness(self) -> Sharpness:
-        return Sharpness(self.values, float(1 / self._rate(1)), _deviation(self.counting))
+        return Sharpness(self.values, float(1 / self._rate(1)), deviation_of(self.counting))
 
     def plan(self, rows: int) -> Pair | Several | None:
         """What to choose where there are about so many rows."""
@@ -245,5 +245,6 @@ def _add(exact: Sequence[int] | Integers, noise: Counting, bits: Bits) -> list[i
     return [int(each) for each in add(np.asarray(exact, dtype=np.int64), drawn)]
 
 
-def _deviation(noise: Counting) -> float:
+def deviation_of(noise: Counting) -> float:
+    """The standard deviation of one count, or a little more."""
     return sqrt(2) * float(noise.scale) if isinstance(noise, DiscreteLaplace) else sqrt(noise.variance)
