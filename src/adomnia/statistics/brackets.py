@@ -97,7 +97,7 @@ class Bracket:
         return min(max(found, low, 0), high, values - 1)
 
     def _tied(self) -> int | None:
-        """A value that many rows hold, and among them the quantile, as far as noise can tell; nearest by rank, then by value."""
+        """A value that many rows hold, and the quantile with them as far as noise can tell: the nearest such one."""
         single = np.flatnonzero(np.diff(self.edges) == 1)
         rows = self.excess[single + 1] - self.excess[single]
         single = single[rows >= _TIED * deviation_of(self.mechanism.counting)]
