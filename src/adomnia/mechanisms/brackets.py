@@ -36,7 +36,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
 # Of the price: the number of rows, the values, the counts between them.
-_ONE = (Fraction(2, 100), Fraction(28, 100), Fraction(70, 100))
+_ONE = (Fraction(2, 100), Fraction(25, 100), Fraction(73, 100))
 _MANY = (Fraction(2, 100), Fraction(41, 100), Fraction(57, 100))
 
 
