@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 
 from adomnia.mechanisms import brackets, halving
 from adomnia.mechanisms.draws import Pieces, Segment
@@ -61,28 +62,37 @@ def in_doubles(random: np.random.Generator, wider: float = 1) -> Iterator[None]:
 
     def choose(law: Quantiles, known: Known, segment: Segment, _: object) -> Any:
         whole = segment.start == 0 and segment.stop == known.values * segment.parts
-        key = (segment, id(known.coarse.base)) if whole else None  # all cells hold the same rows
-        pieces = known_pieces.get(key) or Pieces.of(segment, known)
+        pieces = known_pieces.get(segment) or Pieces.of(segment, known)
         if whole:
-            known_pieces[key] = pieces
+            known_pieces[segment] = pieces  # all cells hold the same rows
         return _choose(law, pieces, random, wider)
         yield  # a generator, like the one that it stands for
 
     def add(exact: Sequence[int], noise: Any, _: object) -> list[int]:
         return (np.asarray(exact) + _noise(noise, len(exact), random, wider)).tolist()
 
-    def everything(_self: object, *args: Any) -> list[int]:
-        known = args[-1]
-        return np.flatnonzero(known.coarse).tolist()
+    def run_cells(read: Any, values: int, coarse: Any, _: object, start: Any) -> list[list[int]]:
+        """Cells that all hold the same rows are read once, all of it."""
+        known, buckets = Known(values, coarse[0]), np.flatnonzero(coarse[0]).tolist()
+        found = read(buckets)
+        known.refine(found[1:, found[0] == 0], buckets)
+        return [_end_of(start(cell, known)) for cell in range(len(coarse))]
 
     with (
         patch.object(brackets, "choose", choose),
         patch.object(halving, "choose", choose),
         patch.object(brackets, "_add", add),
-        patch.object(brackets.Brackets, "_near", everything),
-        patch.object(halving.Halving, "near", everything),
+        patch.object(brackets, "run_cells", run_cells),
+        patch.object(halving, "run_cells", run_cells),
     ):
         yield
+
+
+def _end_of(flow: Iterator[Any]) -> list[int]:
+    """What a flow returns that has nothing to ask for."""
+    with pytest.raises(StopIteration) as end:
+        next(flow)
+    return end.value.value
 
 
 def _noise(noise: Any, size: int, random: np.random.Generator, wider: float) -> NDArray[np.int64]:

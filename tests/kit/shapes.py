@@ -28,6 +28,7 @@ SHAPES: dict[str, Callable[[Random, int], NDArray[np.float64]]] = {
     "heavy tails": lambda random, n: random.pareto(1.2, n) / 10,
     "prices": lambda random, n: np.floor(random.lognormal(2.5, 0.7, n)) + 0.99,
     "constant": lambda _, n: np.full(n, 37.0),
+    "two values": lambda _, n: np.where(np.arange(n) < n // 2, 20.0, 80.0),
 }
 SMOOTH = ("normal", "lognormal", "uniform")
 

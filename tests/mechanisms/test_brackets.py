@@ -177,6 +177,13 @@ def test_rows_that_lie_evenly_are_supposed_where_they_are():
             assert (many == 0) == (law.plan(max(rows, 1)) is None)
 
 
+@pytest.mark.parametrize("shares", [(HALF,), THIRDS], ids=len)
+def test_at_a_high_price_no_rows_at_all_are_spread_too(shares):
+    law = Brackets(shares, 11, Fraction(1), Pure(100))
+    assert law.plan(1) is not None or len(shares) > 1
+    assert law.spread_evenly(0).tolist() == law.spread_evenly(1).tolist()
+
+
 def test_it_is_bought_for_a_histogram_with_either_noise():
     asked = Query(Private("people", 2, (AGE,)), (), Histogram(AGE, AGE.domain, THIRDS, Fraction(19, 20)))
     law = Brackets.for_query(asked, Concentrated(1))

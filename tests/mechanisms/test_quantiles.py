@@ -15,7 +15,7 @@ from adomnia.errors import Failure
 from adomnia.mechanisms.draws import Draw
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.quantiles import MOST_VALUES, Quantiles
-from adomnia.mechanisms.ranks import Target, scores
+from adomnia.mechanisms.ranks import MOST_BEYOND, Target, scores
 from adomnia.privacy.events import BoundedRange, Concentrated, Pure
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
@@ -169,6 +169,12 @@ def test_a_draw_that_is_never_accepted_is_a_failure(monkeypatch):
         law.release(secret(law, ROWS), SeededBits("never"))
 
 
+def test_the_most_values_beyond_the_largest_grid_are_drawn_from():
+    law = Quantiles((Target(ZERO, Fraction(50), MOST_BEYOND),), MOST_VALUES, HALF)
+    few, many = law.release(secret(law, [7], [9] * 200), SeededBits("beyond")).tolist()
+    assert (few, many) == ([MOST_VALUES], [9])
+
+
 @pytest.mark.parametrize(
     ("targets", "values", "rate", "rule"),
     [
@@ -177,7 +183,7 @@ def test_a_draw_that_is_never_accepted_is_a_failure(monkeypatch):
         ((Target(Fraction(3, 2), ZERO),), 5, HALF, "shares"),
         (MEDIAN, 0, HALF, "values"),
         (MEDIAN, MOST_VALUES + 1, HALF, "values"),
-        ((Target(HALF, ZERO, 2**12 + 1),), 5, HALF, "values"),
+        ((Target(HALF, ZERO, MOST_BEYOND + 1),), 5, HALF, "values"),
         (MEDIAN, 5, ZERO, "rate"),
         (MEDIAN, 5, Fraction(1, 10**20), "64 bits"),
         (MEDIAN, 5, Fraction(10**9), "64 bits"),

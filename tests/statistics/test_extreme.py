@@ -19,7 +19,7 @@ from adomnia.privacy.relations import Private
 from adomnia.statistics.contract import Measured
 from adomnia.statistics.extreme import Extreme
 from kit.bits import SeededBits
-from kit.quantiles import drawn
+from kit.quantiles import drawn, exact_law
 
 DRAWS = 4_000
 FARE = Column("fare", Quantity(Fraction(0), Fraction(100)), Numbers(0, 100, Fraction(1, 128)))
@@ -34,10 +34,10 @@ SHAPES = {
 }
 
 
-def statistic(greatest, shares=None):
+def statistic(greatest, shares=None, confidence=Fraction(19, 20), column=FARE):
     shares = shares or (Fraction(int(greatest)),)
     return Extreme(
-        Query(Private("people", 1, (FARE,)), (), Histogram(FARE, FARE.domain, shares, Fraction(19, 20))), greatest
+        Query(Private("people", 1, (column,)), (), Histogram(column, column.domain, shares, confidence)), greatest
     )
 
 
@@ -61,6 +61,19 @@ def test_the_extreme_itself_lies_within_the_interval(shape, price, greatest):
     true = (max(rows) if greatest else min(rows)) / 128
     hits = int(((lower <= true) & (true <= upper)).sum())
     assert hits == DRAWS or stats.beta.ppf(1 - 1e-6, hits + 1, DRAWS - hits) >= 0.95
+
+
+@pytest.mark.parametrize("left_open", [Fraction(1, 20), Fraction(1, 10_000), Fraction(1, 10**9)], ids=float)
+@pytest.mark.parametrize("rows", [(0,), (0, 0, 0), (0,) * 40], ids=len)
+def test_what_is_stated_is_never_past_the_extreme_more_often(left_open, rows):
+    """By enumeration, few rows at a low price: there only the values beyond the grid keep the word."""
+    column = Column("stars", Quantity(Fraction(0), Fraction(9), whole=True), Numbers.integers(0, 9))
+    asked = statistic(greatest=True, confidence=1 - left_open, column=column)
+    law = Quantiles.for_query(asked.query, Pure(Fraction(1, 10)))
+    past = sum(chance for (value,), chance in exact_law(law, rows).items() if value > 0)
+    lower, _ = answered(asked, Pure(Fraction(1, 10)), [[5]]).interval(float(1 - left_open), 1)
+    assert past <= left_open or lower.tolist() == [0.0]
+    assert lower.tolist() == ([0.0] if left_open < Fraction(1, 2**20) else [5.0])
 
 
 def test_about_as_many_rows_as_are_stated_lie_beyond():

@@ -36,7 +36,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 
 Counting: TypeAlias = DiscreteLaplace | DiscreteGaussian
 # Of the price: the number of rows, the values, the counts between them.
-_ONE = (Fraction(2, 100), Fraction(35, 100), Fraction(63, 100))
+_ONE = (Fraction(2, 100), Fraction(25, 100), Fraction(73, 100))
 _MANY = (Fraction(2, 100), Fraction(41, 100), Fraction(57, 100))
 
 
@@ -123,7 +123,7 @@ class Brackets:
 
     @property
     def _sharpness(self) -> Sharpness:
-        return Sharpness(self.values, float(1 / self._rate(1)), _deviation(self.counting))
+        return Sharpness(self.values, float(1 / self._rate(1)), deviation_of(self.counting))
 
     def plan(self, rows: int) -> Pair | Several | None:
         """What to choose where there are about so many rows."""
@@ -210,7 +210,8 @@ class Brackets:
 
     def spread_evenly(self, rows: int) -> Integers:
         """What would be released without noise of rows whose values lie evenly over the grid."""
-        plan, last = self.plan(max(rows, 1)), self.values - 1
+        rows, last = max(rows, 1), self.values - 1
+        plan = self.plan(rows)
         if plan is None:
             return np.array(self.lay_out([round(share * last) for share in self.shares for _ in range(3)], [], []))
         if isinstance(plan, Pair):
@@ -244,5 +245,6 @@ def _add(exact: Sequence[int] | Integers, noise: Counting, bits: Bits) -> list[i
     return [int(each) for each in add(np.asarray(exact, dtype=np.int64), drawn)]
 
 
-def _deviation(noise: Counting) -> float:
+def deviation_of(noise: Counting) -> float:
+    """The standard deviation of one count, or a little more."""
     return sqrt(2) * float(noise.scale) if isinstance(noise, DiscreteLaplace) else sqrt(noise.variance)

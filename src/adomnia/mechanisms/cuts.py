@@ -12,7 +12,7 @@ from math import exp, log, sqrt
 
 _HALVINGS = 60
 _SURE = 1.7  # standard deviations of a noisy rank: about the 95% point of its noise
-_NEAR = 1.7  # the inner cuts of one quantile are so many times that far from it
+_NEAR = 2.3  # the inner cuts of one quantile are so many times that far from it
 _MISSED = 0.005  # so often at most may both ranks that are asked for lie too near
 _ASIDE = 2.2  # standard deviations between one of several quantiles and the cuts beside it
 _FARTHEST = Fraction(3, 5)  # of the rows beyond a quantile may lie between it and a cut
@@ -52,7 +52,7 @@ def plan_pair(share: Fraction, rows: int, sharp: Sharpness) -> Pair | None:
         return None
     moved = float(max(share, 1 - share)) ** 2 + 2 * float(share**2 + (1 - share) ** 2)
     sure = _SURE * sharp.count * sqrt(moved) + _LEAST / 2
-    far = sure + _LEAST + scale * find_aside(2, min(_MISSED, 1 / (4 * rows)))
+    far = sure + _LEAST + scale * find_aside(2, min(_MISSED, scale / rows))
     below, above = min(_exact(far), _FARTHEST * share * rows), min(_exact(far), _FARTHEST * (1 - share) * rows)
     return Pair(below, above, min(_exact(_NEAR * sure / far), Fraction(1)))
 

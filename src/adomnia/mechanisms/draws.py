@@ -84,8 +84,9 @@ class Pieces:
     def of(cls, segment: Segment, known: Known) -> Self:
         places, counts = segment.locate(known)
         ends = places + segment.widths(places, known)
-        starts = np.unique(np.concatenate([[segment.first], places, ends]))
-        starts = starts[(starts >= segment.first) & (starts <= segment.last)]
+        starts = np.concatenate([[segment.first], places, ends])
+        starts = np.sort(starts[(starts >= segment.first) & (starts <= segment.last)])
+        starts = starts[np.diff(starts, prepend=segment.first - 1) > 0]
         rows = np.zeros(len(starts) + 2, dtype=np.int64)
         np.add.at(rows, np.searchsorted(starts, np.maximum(places, segment.first)) + 1, counts)
         sizes = np.concatenate([[0], np.diff(starts, append=segment.last + 1), [0]])

@@ -11,7 +11,7 @@ from math import ceil, lcm, log
 
 from adomnia.privacy.aggregates import Histogram
 
-MOST_BEYOND = 2**12  # times as many values beyond a grid as it has: far from the end of 64 bits
+MOST_BEYOND = 2**20  # times as many values beyond a grid as it has: 2**60 of them at most
 _FINEST_SCORE = 2**13  # 2**48 rows in such parts stay below 2**62
 _EXTREMES = ((Fraction(0),), (Fraction(1),))
 

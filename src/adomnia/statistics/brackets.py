@@ -10,7 +10,7 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.brackets import Brackets, deviation_of
 from adomnia.mechanisms.cuts import most_edges
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
@@ -22,6 +22,8 @@ _MOVED = 0.9  # of a noisy rank is taken back by the value
 _SURE = 30.0  # deviations: no tail that is asked for lies there
 _STEP, _POINTS = 2 * np.pi / 40, 1300  # of the integral: it wraps around beyond 20 deviations
 _RAMP = 1e-9  # keeps equal ranks in order
+_TIED = 4.0  # deviations of a count: a single value with so many rows is tied
+_BESIDE = 1.5  # deviations of a rank: a tied value so near to the quantile is the answer
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,26 @@ class Bracket:
     def estimate(self, alpha: float) -> int:
         """The value: noisy ranks made monotone, and as many rows taken back as the value is off by."""
         values, (low, high) = self.mechanism.values, self.bounds(alpha)
-        found = self.value if not len(self.edges) else self._interpolated()
+        found = self._tied()
+        if found is None:
+            found = self.value if not len(self.edges) else self._interpolated()
         return min(max(found, low, 0), high, values - 1)
+
+    def _tied(self) -> int | None:
+        """A value that many rows hold, and the quantile with them as far as noise can tell: the nearest such one."""
+        single = np.flatnonzero(np.diff(self.edges) == 1)
+        rows = self.excess[single + 1] - self.excess[single]
+        single = single[rows >= _TIED * deviation_of(self.mechanism.counting)]
+        if not len(single):
+            return None
+        off = np.maximum(0, np.maximum(self.excess[single], -self.excess[single + 1]))
+        best = np.lexsort([np.abs(self.edges[single] - self.value), off])[0]
+        return int(self.edges[single[best]]) if off[best] <= _BESIDE * self._deviation(int(single[best])) else None
+
+    def _deviation(self, at: int) -> float:
+        """Of the noise of an excess."""
+        spread = sum(many * weight * weight for weight, many in self.weights[at])
+        return deviation_of(self.mechanism.counting) * sqrt(spread)
 
     def _interpolated(self) -> int:
         edges, first = np.unique(self.edges, return_index=True)

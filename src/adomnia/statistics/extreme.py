@@ -44,13 +44,16 @@ class Extreme(OneRound):
     def estimate(self, *measured: Measured) -> Estimate:
         aggregate, value, choice = histogram(self.query), measured[0].values[..., 0], measured[0].mechanism
         assert isinstance(choice, Quantiles)  # noqa: S101 - as it was asked for
+        (target,) = choice.targets
+        # Where there are few rows, values beyond the grid are as sure as there are many of them.
+        bought = min(float(aggregate.confidence), 1 - 1 / abs(target.beyond))
 
         def ends(confidence: float, cells: int) -> tuple[Integers, Integers]:
-            nothing = confidence ** (1 / cells) > float(aggregate.confidence) + _ROUNDING  # more than was bought
+            nothing = confidence ** (1 / cells) > bought + _ROUNDING  # more than was bought
             low, high = np.full(value.shape, -1), np.full(value.shape, aggregate.values)
             if nothing:
                 return low, high
             return (value, high) if self.greatest else (low, value)
 
-        rows = abs(choice.targets[0].offset)
+        rows = abs(target.offset)
         return estimate_chosen(self.query, value, ends, f"about {int(rows):,} rows lie beyond it")
