@@ -75,6 +75,14 @@ def child(*arguments, **options) -> subprocess.Popen[str]:
     )
 
 
+def list_answers(ledger, analyst="alice") -> list:
+    """The receipts of all answers of an analyst, page by page."""
+    found = []
+    while page := ledger.answers(analyst, found[-1].request_id if found else None):
+        found += page
+    return found
+
+
 def wait_until_recovered(ledger, seconds=30.0) -> None:
     """Wait for a ledger to heal by itself; one that does not fails the test."""
     deadline = time.monotonic() + seconds

@@ -15,7 +15,7 @@ import adomnia.ledger
 from adomnia.errors import Failure, Refusal
 from adomnia.ledger import Hold, StoredAnswer
 from adomnia.ledger.failpoints import FAILPOINTS, KILLED, VARIABLE, reach
-from ledger.references import COST, PLENTY, answered, child, opened, plan, units_of
+from ledger.references import COST, PLENTY, answered, child, list_answers, opened, plan, units_of
 
 SOURCES = sorted(Path(adomnia.ledger.__file__).parent.glob("*.py"))
 
@@ -149,7 +149,7 @@ def killed_at_random(path, rounds, seed) -> None:
             assert spent >= units_of(len(granted))
             ledger.verify()
     with opened(path, *PLENTY) as ledger:
-        names = [receipt.request_id for receipt in ledger.answers("alice")]
+        names = [receipt.request_id for receipt in list_answers(ledger)]
         kept = {name: ledger.answer("alice", name).payload.decode() for name in names}
         assert replies <= set(kept)
         assert all(name == payload for name, payload in kept.items())

@@ -217,6 +217,10 @@ def test_those_who_wait_when_trouble_comes_are_told_once_it_does_not_pass(store,
 def test_trouble_after_a_transaction_is_nobodys_but_has_to_be_recovered_from(store):
     store.maintenance, store.error = io_error(), None
     assert store.writer.submit(lambda _: 1) == 1
+    deadline = time.monotonic() + 30
+    while not store.recoveries:  # its caller was told of the work before anybody knew of the trouble
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
     store.wait_until_recovered()
     assert store.recoveries == [True]
     assert store.writer.submit(lambda _: 2) == 2
