@@ -70,8 +70,8 @@ def test_the_size_of_an_answer_is_known_before_it_is_asked_for(curator, bob, siz
 
 
 def test_the_size_of_a_batch_is_that_of_all_its_questions(bob, sizes):
-    bob.batch([COUNT, "SELECT sex, VAR_POP(age) AS v FROM people GROUP BY sex"], epsilon=1)
-    assert (sizes[0].numbers, sizes[0].largest) == (1 + 3 * 3, 3 * 3)
+    bob.batch([COUNT, "SELECT sex, VAR_POP(age) AS v, SUM(salary) AS s FROM people GROUP BY sex"], epsilon=1)
+    assert (sizes[0].numbers, sizes[0].largest) == (1 + 3 * 3 + 3, 3 * 3)
 
 
 def test_every_way_to_an_answer_is_admitted(alice, sizes):
