@@ -34,7 +34,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.contract import Estimate, Measured
-from adomnia.statistics.quantile import Quantile, without_interval
+from adomnia.statistics.quantile import PlainQuantile, Quantile
 from trips import Report, declare, interleaved, prepare, raw_answer
 
 DOMAIN = Numbers.bounded(0, 100)
@@ -72,7 +72,7 @@ def estimates(values: np.ndarray, shares: tuple[Fraction, ...], kind: type[Halvi
     asked = [Quantile(Query(Private("trips", 1, (FARE,)), (), aggregate), share) for share in shares]
     released = measured(values, shares, kind)
     law = kind(shares, DOMAIN.width + 1, Fraction(1), Pure(1))
-    wanted = asked if kind is Brackets else [without_interval(each) for each in asked]
+    wanted = asked if kind is Brackets else [PlainQuantile(each.query, each.share) for each in asked]
     return [each.estimate(Measured(released, law)) for each in wanted]  # type: ignore[attr-defined, misc]
 
 
