@@ -24,7 +24,7 @@ def test_who_gives_no_sign_of_life_does_not_serve(tmp_path, monkeypatch):
     assert not states.read(0).is_serving()
     states.write(0, Stage.SERVING)
     assert states.read(0).is_serving()
-    later = monotonic() + worker_states.HUNG_SECONDS
+    later = monotonic() + worker_states.HUNG_SECONDS + 0.001  # signs of life are told in whole milliseconds
     monkeypatch.setattr(worker_states, "monotonic", lambda: later)
     assert not states.read(0).is_serving()
 
