@@ -104,7 +104,7 @@ def explain_guarantee(guarantee: Event | Number, prior: Number) -> str:
     """Say in plain words what a guarantee means.
 
     >>> print(explain_guarantee(1, 0.01))  # doctest: +ELLIPSIS
-    If someone thinks the chance that you are in the data is 1 in 100, everything released can raise it to ... at most. ...
+    If someone thinks the chance that you are in the data is 1 in 100, everything released can raise it to 2.67 in 10...
     """
     event = guarantee if isinstance(guarantee, Event) else Pure(guarantee)
     before = _probability(prior, "explain_guarantee", "prior")
