@@ -75,11 +75,17 @@ def main() -> None:
     try:
         app()
     except AdomniaError as error:
-        typer.echo(f"{type(error).__name__}: {error}{_name_cause(error)}", err=True)
+        typer.echo(f"{type(error).__name__}: {_reword(error)}{_name_cause(error)}", err=True)
         sys.exit(_code_of(error))
     except OSError as error:
         typer.echo(f"Unavailable: {_explain_file(error)}", err=True)
         sys.exit(UNAVAILABLE)
+
+
+def _reword(error: AdomniaError) -> AdomniaError:
+    from adomnia.explaining.surfaces import Surface, reword
+
+    return reword(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
 
 
 def _code_of(error: AdomniaError) -> int:
