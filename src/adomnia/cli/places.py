@@ -108,7 +108,7 @@ def check_encryption(url: str) -> None:
     except Refusal as refusal:
         if refusal.code != "insecure":
             raise
-        fix = "use https://, or a tunnel: http:// is taken to 127.0.0.1 alone"
+        fix = "use https://, or a tunnel to a port of this machine: http://127.0.0.1:PORT"
         raise Refusal(refusal.what, refusal.why, fix, code=refusal.code) from None
 
 
