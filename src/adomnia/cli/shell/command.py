@@ -51,10 +51,10 @@ def shell(  # noqa: PLR0913, PLR0917 - each is an option
     error ends the shell with its exit code.
     """
     from adomnia.cli.places import Place, open_to_ask
-    from adomnia.cli.shell.settings import Settings
+    from adomnia.cli.shell.settings import ShellSettings
     from adomnia.cli.shell.shell import Shell
 
-    settings = Settings(form)
+    settings = ShellSettings(form)
     for name, value in _first_settings(epsilon, setting):
         settings.set(name, value)
     text = _read_text(command, file)

@@ -16,26 +16,42 @@ if TYPE_CHECKING:
 
     from adomnia.cli.shell.shell import Shell
     from adomnia.session.accounts import Past
-    from adomnia.sql.reading.statements import Statement
+    from adomnia.sql.reading.statements import WrittenStatement
 
 _SHOWN_ANSWERS = 20
 _MOST_PAGES = 50
 
 
 class Command(NamedTuple):
-    """A command: what follows its name, what it does in a line, and how."""
+    """A command: what follows its name, what it does in a line, and how.
+
+    `before` is what it puts before the rest of its line to make a statement of it; None, if it makes none.
+    """
 
     takes: str
     does: str
     run: Callable[[Shell, str], None]
+    before: str | None = None
 
 
-def run(shell: Shell, statement: Statement) -> None:
-    """Run the command of a line."""
+def run(shell: Shell, statement: WrittenStatement) -> None:
+    """Run the command of a line; the place of a refusal is one of that line, or none."""
     name, _, rest = statement.text[1:].partition(" ")
-    if name.rstrip(";") not in COMMANDS:
+    command = COMMANDS.get(name.rstrip(";"))
+    if command is None:
         raise Refusal(f"The command \\{name}", "is not known", r"\? lists all of them")
-    COMMANDS[name.rstrip(";")].run(shell, rest.strip().rstrip(";").rstrip())
+    try:
+        command.run(shell, rest.strip().rstrip(";").rstrip())
+    except Refusal as refusal:
+        begins = len(statement.text) - len(rest.lstrip())
+        refusal.position = _move(refusal.position, command.before, begins)
+        raise
+
+
+def _move(position: tuple[int, int] | None, before: str | None, begins: int) -> tuple[int, int] | None:
+    if position is None or before is None:
+        return None
+    return position[0], position[1] + begins - len(before)
 
 
 def _describe(shell: Shell, table: str) -> None:
@@ -128,10 +144,10 @@ def _need(text: str, name: str) -> str:
 
 
 COMMANDS = {
-    "d": Command("[TABLE]", "the tables, or the columns of one: SHOW TABLES, DESCRIBE TABLE", _describe),
+    "d": Command("[TABLE]", "the tables, or the columns of one: SHOW TABLES, DESCRIBE TABLE", _describe, "DESCRIBE "),
     "b": Command("", "the budget: yours, and that of all together", _show_budget),
-    "p": Command("QUESTION", "what a question would cost and how far off it would be, line by line", _show_price),
-    "e": Command("QUESTION", "what a question means and measures: EXPLAIN QUESTION", _explain),
+    "p": Command("QUESTION", "what a question would cost and how far off it would be, line by line", _show_price, ""),
+    "e": Command("QUESTION", "what a question means and measures: EXPLAIN QUESTION", _explain, ""),
     "a": Command("[REQUEST ID]", "your last answers, or one of them again, free", _show_answers),
     "again": Command("", "the question whose answer was lost, under the same request id", _ask_again),
     "set": Command(

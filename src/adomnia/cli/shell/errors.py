@@ -10,13 +10,13 @@ from adomnia.explaining.surfaces import Surface, reword
 
 if TYPE_CHECKING:
     from adomnia.errors import AdomniaError
-    from adomnia.sql.reading.statements import Statement
+    from adomnia.sql.reading.statements import WrittenStatement
 
 _WORD = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|\w+|.")
 _WIDEST = 120  # characters of a line that are shown around the place
 
 
-def describe_error(error: AdomniaError, statement: Statement) -> str:
+def describe_error(error: AdomniaError, statement: WrittenStatement) -> str:
     """One line, and below it for a refusal with a place the line of the statement, its place underlined."""
     if not isinstance(error, Refusal | Unavailable):
         return f"{type(error).__name__}: {error}"
@@ -50,7 +50,7 @@ def underline(text: str, position: tuple[int, int]) -> list[str]:
     return [f"  {shown}", "  " + " " * cell_len(shown[: start - first]) + "^" * max(1, cell_len(marked))]
 
 
-def _move(position: tuple[int, int], statement: Statement) -> tuple[int, int]:
+def _move(position: tuple[int, int], statement: WrittenStatement) -> tuple[int, int]:
     """The place in the whole text of a place in a statement."""
     line, column = position
     return statement.line + line - 1, column + (statement.column - 1 if line == 1 else 0)

@@ -18,7 +18,7 @@ NAMES = (*_FIELDS, *_OWN)
 
 
 @dataclass
-class Settings:
+class ShellSettings:
     """Settings by the names of options; `options` has those that were set, as typed."""
 
     form: AnswerFormat = AnswerFormat.TABLE

@@ -2,13 +2,14 @@ r"""The shell without its terminal: what a statement or a command does with a se
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from adomnia.cli import answers, bills, pages
+from adomnia.cli import answers, bills, exit_codes, pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
@@ -23,12 +24,12 @@ from adomnia.session.request_ids import choose_request_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from adomnia.cli.shell.settings import Settings
+    from adomnia.cli.shell.settings import ShellSettings
     from adomnia.pricing.quotes import Quote
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
-    from adomnia.sql.reading.statements import Statement
+    from adomnia.sql.reading.statements import WrittenStatement
 
 _Result = TypeVar("_Result")
 
@@ -43,7 +44,7 @@ PAID = "What it cost stays paid."
 class Asked:
     """A question on its way, by which it can be asked again without being paid again."""
 
-    statement: Statement
+    statement: WrittenStatement
     payment: dict[str, Any]
     request_id: str
     replay: bool
@@ -54,7 +55,7 @@ class Shell:
     """A session with its settings; `confirm` asks whoever types, and is None where nobody does."""
 
     session: Session
-    settings: Settings
+    settings: ShellSettings
     confirm: Callable[[str], bool] | None = None
     mock: bool = False
     left: Left | None = None
@@ -62,7 +63,7 @@ class Shell:
     over: bool = False
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "adomnia-question"))
 
-    def run(self, statements: Iterable[Statement]) -> AdomniaError | None:
+    def run(self, statements: Iterable[WrittenStatement]) -> AdomniaError | None:
         """Run statements until one of them ends with an error, which is told and given back."""
         for statement in statements:
             if self.over:
@@ -79,7 +80,7 @@ class Shell:
                 break
         return None
 
-    def ask(self, statement: Statement) -> None:
+    def ask(self, statement: WrittenStatement) -> None:
         """Price a question and ask it, once it is confirmed; what costs nothing is answered at once."""
         payment = self.settings.payment()
         if is_explain(statement.text) or is_listing(statement.text):
@@ -122,10 +123,15 @@ class Shell:
         return f"{self.session.catalog().name} [{format_left(self.left)}]> "
 
     def close(self) -> None:
-        """Wait for questions that go on: what they pay is paid."""
-        self._threads.shutdown(wait=True)
+        """Wait for a question that goes on, because what it pays is paid; one more Ctrl-C leaves it."""
+        if self.pending is not None and self.confirm is not None:
+            typer.echo("A question may still be on its way. Ctrl-C leaves without it.", err=True)
+        try:
+            self._threads.shutdown(wait=True)
+        except KeyboardInterrupt:
+            os._exit(exit_codes.FAILED)  # its thread would be waited for all the same
 
-    def _run(self, statement: Statement) -> None:
+    def _run(self, statement: WrittenStatement) -> None:
         if statement.command:
             commands.run(self, statement)
         else:
@@ -148,7 +154,7 @@ class Shell:
         cost = f"Costs {format_cost(quote.event)}{left}; nothing, if it was answered before at this price."
         pages.show(bills.expectations(quote), "", *lines, *quote.warnings, cost)
 
-    def _tell(self, error: AdomniaError, statement: Statement) -> None:
+    def _tell(self, error: AdomniaError, statement: WrittenStatement) -> None:
         typer.echo(describe_error(error, statement), err=True)
         if self.pending is not None:
             typer.echo(AGAIN, err=True)

@@ -15,7 +15,7 @@ _ENDS = {"string": "string_end", "name": "name_end", "dollar": "dollar_end"}
 
 
 @dataclass(frozen=True)
-class Statement:
+class WrittenStatement:
     """A statement and where in the text it begins; `ended` says that it had its `;`, or is a command of one line."""
 
     text: str
@@ -25,7 +25,7 @@ class Statement:
     command: bool = False
 
 
-def split_statements(text: str) -> Iterator[Statement]:
+def split_statements(text: str) -> Iterator[WrittenStatement]:
     r"""The statements of a text, without their `;`; a line that begins with `\` where a statement could is a command.
 
     Comments alone are no statement. What is not closed goes to the end of the text, and has not ended.
@@ -81,6 +81,6 @@ def _end_of_comment(text: str, place: int) -> tuple[int, bool]:
     return len(text), False
 
 
-def _statement(text: str, start: int, end: int, *, ended: bool, command: bool = False) -> Statement:
+def _statement(text: str, start: int, end: int, *, ended: bool, command: bool = False) -> WrittenStatement:
     line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
-    return Statement(text[start:end], line, column, ended, command)
+    return WrittenStatement(text[start:end], line, column, ended, command)
