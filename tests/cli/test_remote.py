@@ -6,6 +6,7 @@ import csv
 import json
 import socket
 import subprocess
+import time
 from io import BytesIO, StringIO
 
 import pyarrow as pa
@@ -33,6 +34,18 @@ def ask(server, typed, monkeypatch):
     _, address, token = server
     monkeypatch.setenv("ADOMNIA_TOKEN", token)
     return lambda command, *arguments: typed(command, address, *arguments)
+
+
+def listen(port: int) -> socket.socket:
+    """A server that says nothing, in the place of one whose last processes may still be ending."""
+    until = time.monotonic() + 20
+    while True:
+        try:
+            return socket.create_server(("127.0.0.1", port))
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
 
 def test_a_question_has_one_answer_by_every_command_and_form(ask, server):
@@ -107,11 +120,11 @@ def test_a_shell_with_a_server_prices_asks_and_tells_what_was_lost(server, tmp_p
         shell.expect("hospital [epsilon 1.6]>")
         # The server is gone: whether the next question is paid is not known, and that is what is said.
         running.kill()
-        with socket.create_server(("127.0.0.1", running.port)) as deaf:
+        with listen(running.port) as deaf:
             shell.type("SELECT COUNT(*) FROM people WHERE age > 50;\r")
             line, _ = deaf.accept()
             with line:
                 assert line.recv(5) == b"POST "
                 shell.interrupt()  # the waiting ends, and not the shell
                 shell.expect("Stopped waiting. If it was paid for, it stays paid, and its answer is kept.")
-                shell.expect("hospital [epsilon 1.6]>")
+                shell.expect("hospital [epsilon 1.6?]>")

@@ -31,7 +31,9 @@ def make(curator, capsys):
     shells = []
 
     def build(confirm=None, **options):
-        shell = Shell(curator.session("alice"), ShellSettings(options={"epsilon": "0.1", **options}), confirm)
+        session = curator.session("alice")
+        shell = Shell(session, ShellSettings(options={"epsilon": "0.1", **options}), "hospital", confirm)
+        shell.left = session.budget().personal.left()
         shells.append(shell)
 
         def run(text):
@@ -79,7 +81,6 @@ def test_a_price_is_shown_and_nothing_is_asked_without_a_yes(make):
         return len(asked) > 1
 
     shell, run = make(confirm)
-    shell.prompt()
     _, printed, _ = run(f"{COUNT};")
     assert "Costs epsilon 0.1 of epsilon 2 left" in printed
     assert "Not asked, and nothing was spent." in printed
@@ -176,6 +177,7 @@ def test_a_question_whose_answer_was_lost_is_asked_again_under_its_request_id(ma
     error, _, complained = run(f"\\set fresh on\n{COUNT}")
     assert error is fault
     assert (AGAIN in complained) == (shell.pending is not None) == paid
+    assert shell.prompt() == f"hospital [epsilon 2{'?' if paid else ''}]> "
     if not paid:
         return
     before = spent(shell)

@@ -35,9 +35,12 @@ def test_questions_are_priced_confirmed_and_answered_one_after_another(hospital,
         shell.expect("hospital [epsilon 1.5]>")
         # Ctrl-C drops the text, a refusal underlines its place, and the shell goes on.
         shell.type("SELECT nonsense\x03")
+        shell.expect("nonsense")
+        shell.expect(READY)
         shell.type("SELECT COUNT(*) FROM peple;\r")
         shell.expect("Refusal: peple is not among the tables")
         shell.expect("\n" + " " * 23 + "^^^^^\n")
+        shell.expect(READY)
         shell.type("\x04")
         assert shell.process.wait(30) == 0
     history = state / "adomnia" / "history"

@@ -56,6 +56,7 @@ class Shell:
 
     session: Session
     settings: ShellSettings
+    name: str = ""
     confirm: Callable[[str], bool] | None = None
     mock: bool = False
     left: Left | None = None
@@ -117,10 +118,9 @@ class Shell:
             pages.show(str(answer.tree))
 
     def prompt(self) -> str:
-        """What stands before the next statement: the dataset, and what is left of the budget."""
-        if self.left is None:
-            self.left = self.session.budget().personal.left()
-        return f"{self.session.catalog().name} [{format_left(self.left)}]> "
+        """What stands before the next statement: the dataset, and what is left of the budget, if nothing was lost."""
+        left = "?" if self.left is None else format_left(self.left) + ("?" if self.pending else "")
+        return f"{self.name} [{left}]> "
 
     def close(self) -> None:
         """Wait for a question that goes on, because what it pays is paid; one more Ctrl-C leaves it."""

@@ -26,11 +26,12 @@ class Terminal:
     """Reads statements for a shell, and asks whoever types."""
 
     def __init__(self, shell: Shell, source: Input | None = None, target: Output | None = None) -> None:
-        self._shell = shell
+        self._shell, catalog = shell, shell.session.catalog()
+        shell.name, shell.left = catalog.name, shell.session.budget().personal.left()
         shell.confirm = self._confirm
         self._statements: PromptSession[str] = PromptSession(
             history=FileHistory(history_file()),
-            completer=CatalogCompleter(shell.session.catalog()),
+            completer=CatalogCompleter(catalog),
             complete_while_typing=False,
             lexer=PygmentsLexer(SqlLexer),
             multiline=True,
