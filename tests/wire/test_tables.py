@@ -55,3 +55,11 @@ def test_an_answer_without_rows_is_a_heading():
     empty = answer(measured("n", [1, 2], whole=True), rows=())
     assert b"".join(encode_csv(empty)) == b'"n","n_lower","n_upper"\n'
     assert pa.ipc.open_stream(b"".join(encode_arrow(empty))).read_all().num_rows == 0
+
+
+def test_a_column_of_nothing_and_columns_of_every_type_are_written():
+    kinds = (("nothing", (None, None)), ("truth", (True, None)), ("number", (1.5, 2)), ("large", (2**70, 1)))
+    found = answer(*(KeyColumn(name, values) for name, values in kinds))
+    assert b"".join(encode_csv(found)).decode().splitlines()[1:] == [',,2,"1"', f',true,1.5,"{2**70}"']
+    table = pa.ipc.open_stream(b"".join(encode_arrow(found))).read_all()
+    assert [str(kind) for kind in table.schema.types] == ["null", "bool", "double", "string"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path  # noqa: TC003 - Typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
@@ -87,13 +88,15 @@ def _read_text(command: str | None, file: Path | None) -> str | None:
         raise Refusal("-c and -f", "both say what to run", "give one of them")
     if command is not None:
         return command
+    what = "Standard input" if file is None else f"File {file}"
     try:
         if file is not None:
-            return file.read_text(encoding="utf-8")
+            return file.read_text(encoding="utf-8-sig")
         return None if sys.stdin.isatty() and sys.stdout.isatty() else sys.stdin.read()
     except UnicodeDecodeError:
-        what = "Standard input" if file is None else f"File {file}"
         raise Refusal(what, "is not text in UTF-8", "write it in UTF-8") from None
+    except OSError as error:
+        raise Refusal(what, f"cannot be read: {os.strerror(error.errno or 0).lower()}", "name another file") from None
 
 
 def _run_text(opened: Shell, text: str) -> None:

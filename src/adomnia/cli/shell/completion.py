@@ -12,6 +12,7 @@ from adomnia.cli.shell.settings import NAMES as SETTINGS
 from adomnia.cli.shell.settings import values_of
 from adomnia.privacy.kinds import Text
 from adomnia.sql.rows.blocks import rows_of
+from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.functions import NAMES as FUNCTIONS
 
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.privacy.expressions import Expression
 
-_AGGREGATES = (
-    *("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VARIANCE"),
-    *("VAR_POP", "VAR_SAMP", "CORR", "COVAR_POP", "COVAR_SAMP", "PERCENTILE_CONT", "PERCENTILE_DISC", "COUNT_IF"),
-)
 _KEYWORDS = (
     *("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "OFFSET", "JOIN", "LEFT JOIN", "ON", "AS"),
     *("AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "IS NULL", "IS NOT NULL", "CASE", "WHEN", "THEN", "ELSE", "END"),
@@ -48,7 +45,7 @@ class CatalogCompleter(Completer):
     def __init__(self, catalog: Catalog) -> None:
         self._tables = _list_columns(catalog)
         columns = sorted({name for columns in self._tables.values() for name in columns})
-        calls = sorted({*(name.upper() for name in FUNCTIONS), *_AGGREGATES})
+        calls = sorted({*FUNCTIONS, *(each.name for each in AGGREGATES.values())})
         self._words = (*self._tables, *columns, *_KEYWORDS, *calls)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002 - of the interface
