@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-import pytest
-
 from adomnia.errors import Unavailable
 from adomnia.ledger.chain import damage_refusal
 from adomnia.ledger.schema import explain_error
@@ -55,30 +53,25 @@ def test_trouble_of_the_ledger_is_a_503_on_every_route_that_needs_it(own_house):
     assert own_house.log.getvalue().count("The ledger is full. Fix: free space.") == 2
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
+def test_an_analyst_is_not_told_where_a_ledger_is_damaged(own_house, monkeypatch):
+    faults = [
         damage_refusal("was changed: entry 17 does not follow from the one before it"),
         explain_error(damage_refusal("lost or changed entry 17")),
         explain_error(OSError(28, "x", "/secret/ledger.sqlite")),
-    ],
-    ids=str,
-)
-def test_an_analyst_is_not_told_where_a_ledger_is_damaged(own_house, monkeypatch, fault):
+    ]
+    said = []
+
     def broken(*_arguments, **_named):
         raise fault
 
     monkeypatch.setattr(LocalSession, "sql", broken)
     monkeypatch.setattr(LocalSession, "budget", broken)
-    for reply in (own_house.query("alice"), own_house.ask("alice", "GET", f"{DATASET}/budget")):
-        error = reply.json()["error"]
-        assert (reply.status_code, error["code"]) == (503, "unavailable")
-        assert (error["what"], error["why"], error["fix"]) == (
-            "The ledger",
-            "is not available",
-            "tell the owner, and ask again later",
-        )
-    assert json.dumps(str(fault))[1:-1] in own_house.log.getvalue()
+    for fault in faults:
+        said += [own_house.query("alice"), own_house.ask("alice", "GET", f"{DATASET}/budget")]
+        assert json.dumps(str(fault))[1:-1] in own_house.log.getvalue()
+    fix = "tell the owner, and ask again later"
+    wanted = {"code": "unavailable", "what": "The ledger", "why": "is not available", "fix": fix}
+    assert [(reply.status_code, wanted.items() <= reply.json()["error"].items()) for reply in said] == [(503, True)] * 6
 
 
 def test_a_ledger_that_is_only_busy_says_so_to_anybody(own_house, monkeypatch):
