@@ -11,7 +11,7 @@ import pytest
 
 from adomnia.cli.options import AnswerFormat
 from adomnia.cli.shell.settings import ShellSettings
-from adomnia.cli.shell.shell import AGAIN, Shell
+from adomnia.cli.shell.shell import AGAIN, STAYS_PAID, Shell
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.session.curator import read_catalog, rehearse
 from adomnia.sql.reading.statements import split_statements
@@ -156,15 +156,15 @@ def test_refusals_are_in_the_words_of_the_shell_at_the_place_that_was_typed(make
 
 
 @pytest.mark.parametrize(
-    ("fault", "paid"),
+    ("fault", "says"),
     [
-        (Unavailable("The server", "cannot be reached", "check it", "unreachable"), True),
-        (Refusal("The server", "speaks otherwise", "install it", code="other_version"), True),
-        (Refusal("The budget", "is spent", "wait", code="budget"), False),
-        (Failure("mine"), False),
+        (Unavailable("The server", "cannot be reached", "check it", "unreachable"), AGAIN),
+        (Refusal("The server", "speaks otherwise", "install it", code="other_version"), AGAIN),
+        (Refusal("The budget", "is spent", "wait", code="budget"), None),
+        (Failure("mine"), STAYS_PAID),
     ],
 )
-def test_a_question_whose_answer_was_lost_is_asked_again_under_its_request_id(make, monkeypatch, fault, paid):
+def test_a_question_whose_answer_was_lost_is_asked_again_under_its_request_id(make, monkeypatch, fault, says):
     shell, run = make()
     sent, real = [], shell.session.sql
 
@@ -176,9 +176,10 @@ def test_a_question_whose_answer_was_lost_is_asked_again_under_its_request_id(ma
     monkeypatch.setattr(shell.session, "sql", lose)
     error, _, complained = run(f"\\set fresh on\n{COUNT}")
     assert error is fault
-    assert (AGAIN in complained) == (shell.pending is not None) == paid
-    assert shell.prompt() == f"hospital [epsilon 2{'?' if paid else ''}]> "
-    if not paid:
+    assert complained.splitlines()[1:] == ([says] if says else [])
+    assert shell.prompt() == f"hospital [epsilon 2{'?' if says else ''}]> "
+    if says is None:
+        assert run("\\again")[0].what == r"\again"
         return
     before = spent(shell)
     monkeypatch.setattr(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.errors import Refusal, Unavailable
 from adomnia.explaining.surfaces import Surface, reword
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def describe_error(error: AdomniaError, statement: WrittenStatement) -> str:
 
 def may_be_paid(error: BaseException) -> bool:
     """Whether a question that ended with this error may have been paid for all the same."""
-    strange = isinstance(error, Refusal) and error.code in {"not_adomnia", "other_version"}
-    return strange or not isinstance(error, Refusal | Failure)
+    return not isinstance(error, Refusal) or error.code in {"not_adomnia", "other_version"}
 
 
 def underline(text: str, position: tuple[int, int]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +14,7 @@ from adomnia.cli import answers, bills, exit_codes, pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
-from adomnia.errors import AdomniaError, Refusal
+from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.privacy.amounts import show_down
 from adomnia.session.display import format_cost
@@ -33,11 +34,14 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
+_NOTICE_SECONDS = 0.2
 AGAIN = (
     "If it was paid for, it stays paid, and its answer is kept. "
     r"\again asks it under the same request id: nothing is paid twice."
 )
-PAID = "What it cost stays paid."
+
+
+STAYS_PAID = r"What it cost stays paid. It may only have taken long: \again looks for its answer, and pays nothing."
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,12 @@ class Shell:
 
     def wait(self, work: Callable[[], _Result]) -> _Result:
         """What work gives. On a terminal it has a thread of its own, so that Ctrl-C ends the waiting alone."""
-        return work() if self.confirm is None else self._threads.submit(work).result()
+        if self.confirm is None:
+            return work()
+        future = self._threads.submit(work)
+        while not future.done():  # a Ctrl-C just before a wait without end would not be noticed
+            wait_for([future], timeout=_NOTICE_SECONDS)
+        return future.result()
 
     def show(self, answer: Answer) -> None:
         """Print an answer in the format that is set; an explanation is a tree."""
@@ -157,7 +166,7 @@ class Shell:
     def _tell(self, error: AdomniaError, statement: WrittenStatement) -> None:
         typer.echo(describe_error(error, statement), err=True)
         if self.pending is not None:
-            typer.echo(AGAIN, err=True)
+            typer.echo(STAYS_PAID if isinstance(error, Failure) else AGAIN, err=True)
 
 
 def format_left(left: Left) -> str:
