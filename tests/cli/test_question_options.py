@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -29,13 +28,13 @@ def test_a_command_is_called_with_its_options():
         seen.append((asked.text, asked.payment()["epsilon"], form))
 
     given = dict.fromkeys(inspect.signature(QuestionOptions).parameters)
-    command(**given | {"folder": Path(), "text": "SELECT", "epsilon": "0.1", "confidence": "0.9", "form": "json"})
+    command(**given | {"place": "x", "text": "SELECT", "epsilon": "0.1", "confidence": "0.9", "form": "json"})
     assert seen == [("SELECT", Decimal("0.1"), "json")]
     assert command.__doc__ == "Say it."
 
 
 def test_what_is_not_named_is_not_paid():
-    payment = QuestionOptions(Path(), "SELECT").payment()
+    payment = QuestionOptions("x", "SELECT").payment()
     assert {name for name, value in payment.items() if value is not None} == {"effort", "interval", "confidence"}
     assert payment["confidence"] == 0.95
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adomnia.cli.options import Folder, parse_number, parse_share
+from adomnia.cli.options import PlaceText, TokenFile, parse_number, parse_share
+from adomnia.cli.places import Place
 from adomnia.errors import Refusal
 from adomnia.session.contract import CONFIDENCE
 
@@ -18,7 +19,7 @@ from adomnia.session.contract import CONFIDENCE
 class QuestionOptions:
     """The options as they were typed."""
 
-    folder: Folder
+    place: PlaceText
     text: Annotated[str, typer.Argument(metavar="SELECT", help="The question, in SQL.")]
     epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in epsilon: Laplace noise.")] = None
     rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in rho: Gaussian noise.")] = None
@@ -39,6 +40,12 @@ class QuestionOptions:
     no_interval: Annotated[bool, typer.Option("--no-interval", help="Of quantiles, buy the values alone.")] = False
     confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of intervals and of --error.")] = str(CONFIDENCE)
     analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None
+    token_file: TokenFile = None
+
+    @property
+    def where(self) -> Place:
+        """Where the dataset is, and who asks."""
+        return Place(self.place, self.analyst, self.token_file)
 
     def payment(self) -> dict[str, Any]:
         """What a session takes beside the text: the price and the confidence."""
