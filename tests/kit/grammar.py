@@ -207,7 +207,7 @@ class Writer:
         people = source.of("pq")
         match self.pick("rows", "present", "different", *(["people", "people", "ids"] if people else [])):
             case "people":
-                return f"COUNT(DISTINCT {self.pick(*people).text})"
+                return self.people_counted(source, self.pick(*people).text)
             case "ids":
                 return f"COUNT({self.pick(*people).text})"
             case "present":
@@ -216,6 +216,15 @@ class Writer:
                 counted = self.pick(*source.of("ntbd")).text if source.of("ntbd") and self.chance(2) else ""
                 return f"COUNT(DISTINCT {counted or self.value(self.pick(*VALUES), source.fields, 1)})"
         return "COUNT(*)"
+
+    def people_counted(self, source: From, person: str) -> str:
+        """A count of people, or of those with a row that meets a condition."""
+        match self.pick("all", "all", "filter", "case"):
+            case "filter":
+                return f"COUNT(DISTINCT {person}) FILTER (WHERE {self.mostly(source.fields)})"
+            case "case":
+                return f"COUNT(DISTINCT CASE WHEN {self.mostly(source.fields)} THEN {person} END)"
+        return f"COUNT(DISTINCT {person})"
 
     def summed(self, function: str, source: From) -> str:
         if source.of("p") and self.chance(6):

@@ -87,7 +87,7 @@ class _Search:
             above *= 2
             if above > _LARGEST:
                 why, fix = "is less than any price can promise", "ask for a larger error"
-                raise Refusal(f"error={within:g} for {_named(self._term)}", why, fix, code="error_too_small")
+                raise Refusal(f"error={within:g} for {_named(self._term, self._plan)}", why, fix, code="error_too_small")
         below = above // 2
         while above - below > (max(1, above >> _FINE) if self.depends_on_rows else 1):
             middle = (above + below) // 2
@@ -98,5 +98,5 @@ class _Search:
         return Supposed(self._plan, price, self._rows)
 
 
-def _named(term: Statistic | Formula) -> str:
-    return describe_term(term_in_words(term))
+def _named(term: Statistic | Formula, plan: Plan) -> str:
+    return describe_term(term_in_words(term), plan.relation)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import gcd
 
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Call, Expression, Literal, call, number
+from adomnia.privacy.expressions import Call, Expression, Literal, call, conjuncts, number
 from adomnia.privacy.keys import MOST_CELLS, Bucket
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.privacy.relations import Relation, Where
@@ -104,7 +104,7 @@ def _texts_of_case(value: Expression) -> list[str]:
 def _texts_of_where(value: Expression, relation: Relation) -> list[str]:
     """The texts that a condition allows: WHERE value IN ('a', 'b') lists its groups."""
     for condition in _conditions(relation):
-        parts = list(_split("or", condition))
+        parts = list(_alternatives(condition))
         found = [_equal_text(part, value) for part in parts]
         if None not in found:
             return sorted({each for each in found if each is not None})
@@ -113,14 +113,14 @@ def _texts_of_where(value: Expression, relation: Relation) -> list[str]:
 
 def _conditions(relation: Relation) -> Iterator[Expression]:
     while isinstance(relation, Where):
-        yield from _split("and", relation.condition)
+        yield from conjuncts(relation.condition)
         relation = relation.source
 
 
-def _split(function: str, condition: Expression) -> Iterator[Expression]:
-    if isinstance(condition, Call) and condition.function == function:
+def _alternatives(condition: Expression) -> Iterator[Expression]:
+    if isinstance(condition, Call) and condition.function == "or":
         for part in condition.arguments:
-            yield from _split(function, part)
+            yield from _alternatives(part)
     else:
         yield condition
 
