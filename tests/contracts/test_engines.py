@@ -82,7 +82,7 @@ def arguments_of(function, kinds):
 
 def expected(function, arguments, constants):
     """What Python makes of stored values: no value where it is not finite."""
-    found = MEANINGS[function.name](*arguments, *map(float, constants))
+    found = MEANINGS[function.name](*arguments, *(each if isinstance(each, str) else float(each) for each in constants))
     return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
