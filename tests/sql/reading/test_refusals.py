@@ -33,8 +33,8 @@ SENTENCES = {
         'upper), or the owner can declare children = { type = "integer", lower = ..., upper = ... }. '
         "(line 1, column 12)"
     ),
-    "SELECT COUNT(*) FROM people WHERE Regexp_Matches(name, 'x')": (
-        "REGEXP_MATCHES may take a time that depends on the data. Fix: use LIKE with % and _. (line 1, column 35)"
+    "SELECT COUNT(*) FROM people WHERE Regexp_Extract(name, 'x') = 'x'": (
+        "REGEXP_EXTRACT may take a time that depends on the data. Fix: use LIKE with % and _. (line 1, column 35)"
     ),
     "SELECT COUNT(*) FROM people WHERE age = 'x'": (
         "age = 'x' is made of integer, text. Fix: it takes two numbers, texts, dates or booleans, alike. "

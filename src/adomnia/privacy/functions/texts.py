@@ -39,7 +39,12 @@ def _end(kind: Kind, length: Kind) -> Kind | None:
 
 
 def _position(text: Kind, part: Kind) -> Kind | None:
-    return Quantity(Fraction(0), Fraction(LONGEST_TEXT), whole=True) if _texts(text, part) else None
+    """A part that is found begins before the end, except that nothing is found at the first place of nothing."""
+    match text, part:
+        case Text(values=values), Text():
+            most = LONGEST_TEXT if values is None else max(map(len, values))
+            return Quantity(Fraction(0), Fraction(max(1, most)), whole=True)
+    return None
 
 
 def _replaced(text: Kind, part: Kind, other: Kind) -> Kind | None:

@@ -179,6 +179,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "position": _known(lambda text, part: float(text.find(part) + 1)),
     "replace": _known(lambda text, part, other: text.replace(part, other)[:LONGEST_TEXT]),
     "format": _known(write_date),
+    "quarter": _known(lambda day: float((day.month + 2) // 3)),
     "substring": _known(lambda text, start, length: text[start - 1 : start - 1 + length]),
     "right": _known(lambda text, length: text[max(0, len(text) - length) :]),
     "||": _known(lambda left, right: (left + right)[:LONGEST_TEXT]),

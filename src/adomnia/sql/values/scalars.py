@@ -219,7 +219,7 @@ def _similar(node: exp.Expr, scope: Scope) -> Expression:
     """SIMILAR TO describes the whole text; signs that some engines take for those of LIKE are refused."""
     check_parts(node, "this", "expression")
     value, pattern = read_expression(node.this, scope), read_constant(node.expression, scope)
-    if isinstance(pattern.value, str) and any(sign in pattern.value for sign in _DISPUTED):
+    if isinstance(pattern.value, str) and any(sign in pattern.value.replace("[^", "[") for sign in _DISPUTED):
         why = "has a sign that means different things in different databases (% _ . ^ $ \\)"
         raise refusal("bad_literal", node.expression, why, "use LIKE, or REGEXP_FULL_MATCH(a, 'pattern')", "SIMILAR TO")
     return match_pattern(node, value, pattern, whole=True)
