@@ -58,7 +58,6 @@ def test_people_under_a_condition_are_people_among_the_rows_where_it_holds():
     texts = [
         "SELECT COUNT(DISTINCT person_id) AS n FROM visits WHERE cost > 5 AND day > '2020-01-01'",
         "SELECT COUNT(DISTINCT person_id) FILTER (WHERE cost > 5) AS n FROM visits WHERE day > '2020-01-01'",
-        "SELECT COUNT(DISTINCT CASE WHEN cost > 5 THEN CASE WHEN day > '2020-01-01' THEN person_id END END) AS n "
-        "FROM visits",
+        "SELECT COUNT(DISTINCT CASE WHEN cost>5 THEN CASE WHEN day > '2020-01-01' THEN person_id END END) FROM visits",
     ]
     assert len({lower(text, HOSPITAL).identity(price, 1) for text in texts}) == 1

@@ -33,7 +33,7 @@ class _Group:
 
 
 def check_pattern(pattern: str) -> None:
-    """Require a pattern that is made of known signs, in order, and stays small where its repetitions are written out."""
+    """Require a pattern of known signs, in order, that stays small where its repetitions are written out."""
     groups, place = [_Group()], 0
     while place < len(pattern):
         token = _TOKEN.match(pattern, place)
@@ -78,4 +78,4 @@ def _count_repeats(sign: str) -> int:
 
 
 def _code(character: str) -> int:
-    return int(character[2:], 16) if len(character) > 1 else ord(character)
+    return int(character.removeprefix("\\x"), 16) if len(character) > 1 else ord(character)

@@ -15,7 +15,7 @@ from adomnia.engines.dialect import Dialect
 
 # Types of values. A `number` is one as it lies there: it may be cast or be NULL, no more. A `code` is the place of a
 # category in its list. An `id` equals another one or not. A `time` is a day that has to be cast back to one. `place`,
-# `days` and `months` are whole constants, a `string` is a text that is written out, and `read` what was found in a text.
+# `days` and `months` are whole constants, a `string` is a text that is written out, `read` what was found in a text.
 SAME = frozenset({"double", "boolean", "text", "day", "code"})
 
 _VALUES = {each: each for each in SAME - {"code"}}
@@ -109,7 +109,7 @@ class Row:
                 types[id(part)] = self._type(part, types)
         return types[id(node)]
 
-    def _type(self, node: exp.Expr, types: dict[int, str]) -> str:
+    def _type(self, node: exp.Expr, types: dict[int, str]) -> str:  # noqa: PLR0911 - one for each form
         match node:
             case exp.Is(expression=exp.Null()):
                 return "boolean"
@@ -152,7 +152,9 @@ class Row:
                 found = self.column(node).type
             case exp.Literal():
                 found = _constant(node)
-            case exp.Placeholder(this=str(number)) if _NUMBERED.fullmatch(number) and int(number) <= len(self.parameters):
+            case exp.Placeholder(this=str(number)) if _NUMBERED.fullmatch(number) and int(number) <= len(
+                self.parameters
+            ):
                 found = "text"
             case exp.Boolean():
                 found = "boolean"

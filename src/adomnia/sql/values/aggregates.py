@@ -12,8 +12,8 @@ from adomnia.privacy.expressions import Column, Expression, Literal, text
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Identity, Text
 from adomnia.privacy.relations import Relation, Where
 from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.values.building import build
 from adomnia.sql.values.conditions import chain
-from adomnia.sql.values.functions import build
 from adomnia.sql.values.groups import PEOPLE, Groups, refusal_of_id
 from adomnia.sql.values.moments import correlation, covariance, variance
 from adomnia.sql.values.quantiles import extreme, median, quantile

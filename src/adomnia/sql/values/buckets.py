@@ -8,7 +8,7 @@ from adomnia.privacy.expressions import Call, Expression, Literal, call, conjunc
 from adomnia.privacy.keys import MOST_CELLS, Bucket
 from adomnia.privacy.kinds import Boolean, Day, Text
 from adomnia.privacy.relations import Relation, Where
-from adomnia.sql.values.functions import count_days
+from adomnia.sql.values.date_functions import count_days
 from adomnia.sql.values.possible_texts import list_texts
 from adomnia.sql.values.whole_numbers import find_whole_numbers
 

@@ -7,8 +7,21 @@ from datetime import date
 MOST_CHARACTERS = 64
 QUARTER = "%q"
 
-_MONTHS = "January February March April May June July August September October November December".split()
-_WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _FIELDS: dict[str, Callable[[date], str]] = {
     "%Y": lambda day: f"{day.year:04}",
     "%m": lambda day: f"{day.month:02}",

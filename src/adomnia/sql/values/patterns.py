@@ -1,6 +1,6 @@
-"""Reads regular expressions, in a syntax that all engines share, and writes them in one form that all of them read alike.
+r"""Reads regular expressions in a syntax that engines share, and writes them in one form that all of them read alike.
 
-Characters are code points. Upper and lower case differ, `.` is any character but a newline, `\\d`, `\\w` and `\\s` are
+Characters are code points. Upper and lower case differ, `.` is any character but a newline, `\d`, `\w` and `\s` are
 those of ASCII, `^` and `$` are the ends of the text and never of a line. There are no references back, no looking
 around and no modes. What a pattern is made of is bounded, also where its repetitions are written out.
 """
@@ -40,10 +40,10 @@ class Pattern(NamedTuple):
 
 @lru_cache(maxsize=256)
 def read_pattern(written: str) -> Pattern:
-    """Read a regular expression; a PatternError where it is none of ours.
+    r"""Read a regular expression; a PatternError where it is none of ours.
 
     >>> read_pattern("^[a-f]{2}$").text
-    '\\\\A[a-f]{2}\\\\z'
+    '\\A[a-f]{2}\\z'
     """
     if len(written) > MOST_CHARACTERS:
         raise PatternError(f"has more than {MOST_CHARACTERS} characters", MOST_CHARACTERS)
@@ -129,10 +129,10 @@ class _Reader:
 
     def _anchor(self) -> str | None:
         """An end of the text, if one stands here."""
-        for sign in _ANCHORS:
+        for sign, end in _ANCHORS.items():
             if self.written.startswith(sign, self.place):
                 self.place += len(sign)
-                return _ANCHORS[sign]
+                return end
         return None
 
     def _counts(self) -> Pattern | None:

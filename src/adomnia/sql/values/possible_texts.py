@@ -38,14 +38,14 @@ def list_texts(written: Expression, most: int) -> list[str]:
     """
     # Conditions change slowest: first all that is there without them.
     leaves = sorted(dict.fromkeys(_list_leaves(written) or ()), key=lambda leaf: not isinstance(leaf.kind, Boolean))
+    combined = prod(1 + _count_values(leaf) for leaf in leaves)
+    if not leaves or combined > MOST_COMBINED:
+        return []
+    spend(1 + combined * _count_calls(written) // _OPERATIONS_OF_A_STEP)
     ranges = [_list_values(leaf) for leaf in leaves]
     match written, ranges:
         case Call(function="format", arguments=(_, Literal(value=str(format_)))), [(*days, None)]:
             ranges = [sorted(days, key=rank_days(format_))]
-    combined = prod(map(len, ranges))
-    if not ranges or combined > MOST_COMBINED:
-        return []
-    spend(1 + combined * _count_calls(written) // _OPERATIONS_OF_A_STEP)
     compute = _compile(written, {leaf: place for place, leaf in enumerate(leaves)})
     found: dict[str, None] = {}
     try:
@@ -67,7 +67,9 @@ def _list_leaves(expression: Expression) -> list[Expression] | None:
         parts = [_list_leaves(argument) for argument in expression.arguments]
         leaves = [leaf for part in parts for leaf in part or ()]
         # A condition on numbers or dates is one or the other, which is sooner tried than all of these.
-        simple = not isinstance(expression.kind, Boolean) or all(isinstance(each.kind, Boolean | Text) for each in leaves)
+        simple = not isinstance(expression.kind, Boolean) or all(
+            isinstance(each.kind, Boolean | Text) for each in leaves
+        )
         if None not in parts and simple:
             return leaves
     return [expression] if _count_values(expression) else None
@@ -96,7 +98,7 @@ def _list_values(leaf: Expression) -> Sequence[Any]:
         case Text(values=tuple() as values):
             return (*values, None)
         case Day(lower=date() as lower):
-            return (*(lower + timedelta(days) for days in range(min(_count_values(leaf), MOST_COMBINED))), None)
+            return (*(lower + timedelta(days) for days in range(_count_values(leaf))), None)
     numbers = find_whole_numbers(leaf, _MOST_NUMBERS)
     assert numbers is not None  # noqa: S101 - it is a leaf
     return (*(float(place * numbers.step) for place in range(numbers.grid_lower, numbers.grid_upper + 1)), None)

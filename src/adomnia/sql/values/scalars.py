@@ -10,23 +10,20 @@ from sqlglot import exp
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, number, text, truth_as_number
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Quantity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.values.casts import NUMBER_TYPES, cast
-from adomnia.sql.values.conditions import chain, size
-from adomnia.sql.values.functions import (
-    CONDITIONAL,
+from adomnia.sql.values.building import (
     MOST_NODES,
-    NAMES,
     build,
-    call_function,
     check_size,
-    date_part,
-    like_escaped,
-    match_pattern,
     read_dates,
     read_day,
     refusal_of_arguments,
 )
+from adomnia.sql.values.casts import NUMBER_TYPES, cast
+from adomnia.sql.values.conditions import chain, size
+from adomnia.sql.values.date_functions import date_part
+from adomnia.sql.values.functions import CONDITIONAL, NAMES, call_function
 from adomnia.sql.values.scope import Scope, check_parts, items_of_in
+from adomnia.sql.values.text_functions import like_escaped, match_pattern
 
 __all__ = ["MOST_NODES", "Scope", "check_parts", "read_constant", "read_expression", "read_number", "truth_as_number"]
 
