@@ -133,15 +133,15 @@ def test_what_a_row_could_make_fail_is_not_believed(sql):
         type_of(sql)
 
 
-BAD_CONSTANTS = [
-    (CUT.format('REPLACE("t", $1, $2)'), ("", "x")),
-    (CUT.format('REPLACE("t", $1, $2)'), ("ab", "x" * 17)),
-    (f"STRFTIME({IN_CALENDAR}, $1)", ("%H",)),
-    (f"STRFTIME({IN_CALENDAR}, $1)", ("%",)),
-    (f"STRFTIME({IN_CALENDAR}, $1)", ("",)),
-    (f"STRFTIME({IN_CALENDAR}, $1)", ("%B" * 65,)),
-    ('REGEXP_MATCHES("t", $1)', ("(a",)),
-]
+BAD_CONSTANTS = {
+    "nothing is replaced": (CUT.format('REPLACE("t", $1, $2)'), ("", "x")),
+    "grows nine times": (CUT.format('REPLACE("t", $1, $2)'), ("ab", "x" * 17)),
+    "hours": (f"STRFTIME({IN_CALENDAR}, $1)", ("%H",)),
+    "half a field": (f"STRFTIME({IN_CALENDAR}, $1)", ("%",)),
+    "no format": (f"STRFTIME({IN_CALENDAR}, $1)", ("",)),
+    "a long format": (f"STRFTIME({IN_CALENDAR}, $1)", ("%B" * 65,)),
+    "a group left open": ('REGEXP_MATCHES("t", $1)', ("(a",)),
+}
 GOOD_CONSTANTS = [
     (CUT.format('REPLACE("t", $1, $2)'), ("ab", "x" * 16)),
     (f"STRFTIME({IN_CALENDAR}, $1)", ("%Y%m%d%B%b%A%a%V%G%j%u%% \n.",)),
@@ -153,7 +153,7 @@ def proved(sql, texts):
     return Row(ROW.columns, texts, DUCKDB).type(parse_one(sql, dialect="duckdb"))
 
 
-@pytest.mark.parametrize(("sql", "texts"), BAD_CONSTANTS)
+@pytest.mark.parametrize(("sql", "texts"), BAD_CONSTANTS.values(), ids=BAD_CONSTANTS)
 def test_constants_that_could_fail_or_grow_are_not_believed(sql, texts):
     with pytest.raises(Failure):
         proved(sql, texts)
