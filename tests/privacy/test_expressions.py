@@ -20,6 +20,7 @@ from adomnia.privacy.expressions import (
     Literal,
     call,
     columns_of,
+    conjuncts,
     number,
     text,
     truth_as_number,
@@ -240,3 +241,9 @@ def test_a_call_is_a_value():
 
 def test_a_condition_counts_as_one_or_zero():
     assert truth_as_number(ACTIVE).kind == Quantity(Fraction(0), Fraction(1), whole=True)
+
+
+def test_the_conditions_of_a_chain_are_told_one_by_one():
+    either = call("or", ACTIVE, call("is null", NAME))
+    assert list(conjuncts(call("and", call("and", ACTIVE, either), ACTIVE))) == [ACTIVE, either, ACTIVE]
+    assert list(conjuncts(either)) == [either]

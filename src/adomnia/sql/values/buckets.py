@@ -17,15 +17,18 @@ MOST_LISTED = 1_000
 _DAYS_A_WEEK = 7
 
 
-def find_bucket(written: Expression, relation: Relation) -> Bucket | None:
-    """The groups that an expression makes; None where its values are not known before data is read."""
+def find_bucket(written: Expression, relation: Relation, *, computes: bool = True) -> Bucket | None:
+    """The groups that an expression makes; None where its values are not known before data is read.
+
+    Texts that follow from declared values are listed if it `computes` them: with a delta, they are found instead.
+    """
     match written.kind:
         case Boolean():
             return Bucket(written, None, written)
         case Text():
             listed = _texts_of_case(written) or _texts_of_where(written, relation)
-            texts = listed if 0 < len(listed) <= MOST_LISTED else list_texts(written, MOST_LISTED)
-            return Bucket(written, tuple(texts), written) if texts else None
+            texts = listed or (list_texts(written, MOST_LISTED) if computes else [])
+            return Bucket(written, tuple(texts), written) if 0 < len(texts) <= MOST_LISTED else None
         case Day():
             return _days(written)
     numbers = find_whole_numbers(written, MOST_CELLS)

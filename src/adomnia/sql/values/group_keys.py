@@ -76,9 +76,10 @@ def _read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | N
         case Column(kind=Boolean() | Text(values=tuple())):
             return written
     any_values = open_key(written) if columns else None  # of no id
-    found = find_bucket(written, relation) if columns and not isinstance(written.kind, Identity) else None
-    if found is not None:
-        return found
+    if columns and not isinstance(written.kind, Identity):
+        found = find_bucket(written, relation, computes=lacking is not None)
+        if found is not None:
+            return found
     if any_values is None or lacking is not None:
         raise _refusal_of_key(node, written, "" if any_values is None else f", or {lacking}")
     return any_values
