@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from adomnia.engines.check.nodes import not_proved, require
 
-MOST_ATOMS = 1000  # with those that are repeated, as often as they are
+MOST_ATOMS = 300  # with those that are repeated, as often as they are
 _MOST_REPEATED = 255
 
 _CHARACTER = r"(?:[A-Za-z0-9 ]|[^\x00-\x7f]|\\x[0-9a-f]{2})"
