@@ -13,9 +13,10 @@ from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column, Literal, call, number, text
 from adomnia.privacy.functions.registry import FUNCTIONS
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
-from adomnia.sql.values.possible_texts import COMPUTED, MOST_COMBINED, UnknownTextError, list_texts
+from adomnia.sql.values.possible_texts import COMPUTED, MOST_COMBINED, UnknownTextError, list_texts, number_texts
 from adomnia.work import Work, limit
-from kit.reference import MEANINGS
+from kit.reference import MEANINGS, Cell
+from kit.reference import value as evaluate
 from privacy.functions.samples import SAMPLES, applications
 
 SEX = Column("sex", Text(("F", "M")))
@@ -136,3 +137,24 @@ def test_every_function_that_is_computed_is_one_of_the_table():
     assert set(COMPUTED) <= set(FUNCTIONS)
     assert isinstance(call("upper", SEX).arguments[0], Column)
     assert list_texts(Literal("x", Text()), 5) == []
+
+
+def test_places_in_the_list_are_told_by_the_codes_of_one_category():
+    written = call("coalesce", call("substring", CITY, number(1), number(1)), text("?"))
+    numbered = number_texts(written, list_texts(written, 10))
+    assert numbered is not None
+    assert numbered.kind == Quantity(Fraction(0), Fraction(3), whole=True)
+    for value, place in (("Oslo", 0), ("Bergen", 1), (" Oslo", 2), (None, 3)):
+        assert evaluate(numbered, {("", "city"): Cell(value)}) == place
+
+
+def test_other_texts_have_no_codes():
+    for written in (call("||", SEX, CITY), call("format", BORN, text("%B")), call("upper", NAME)):
+        assert number_texts(written, list_texts(written, 100)) is None
+
+
+def test_a_text_that_is_null_has_no_place():
+    written = call("nullif", SEX, text("F"))
+    numbered = number_texts(written, list_texts(written, 10))
+    assert evaluate(numbered, {("", "sex"): Cell("F")}) is None
+    assert evaluate(numbered, {("", "sex"): Cell("M")}) == 0

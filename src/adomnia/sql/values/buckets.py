@@ -9,7 +9,7 @@ from adomnia.privacy.keys import MOST_CELLS, Bucket
 from adomnia.privacy.kinds import Boolean, Day, Text
 from adomnia.privacy.relations import Relation, Where
 from adomnia.sql.values.date_functions import count_days
-from adomnia.sql.values.possible_texts import list_texts
+from adomnia.sql.values.possible_texts import list_texts, number_texts
 from adomnia.sql.values.whole_numbers import find_whole_numbers
 
 MOST_LISTED = 1_000
@@ -27,8 +27,10 @@ def find_bucket(written: Expression, relation: Relation, *, computes: bool = Tru
             return Bucket(written, None, written)
         case Text():
             listed = _texts_of_case(written) or _texts_of_where(written, relation)
-            texts = listed or (list_texts(written, MOST_LISTED) if computes else [])
-            return Bucket(written, tuple(texts), written) if 0 < len(texts) <= MOST_LISTED else None
+            if 0 < len(listed) <= MOST_LISTED:
+                return Bucket(written, tuple(listed), written)
+            texts = list_texts(written, MOST_LISTED) if computes else []
+            return Bucket(number_texts(written, texts) or written, tuple(texts), written) if texts else None
         case Day():
             return _days(written)
     numbers = find_whole_numbers(written, MOST_CELLS)

@@ -6,12 +6,13 @@ is made of them is computed as engines compute it. No row is looked at.
 
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
+from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
 from adomnia.engines.render.patterns import matches
-from adomnia.privacy.expressions import Call, Expression, Literal
+from adomnia.privacy.expressions import Call, Column, Expression, Literal, call, number, text
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Quantity, Text
 from adomnia.sql.values.date_formats import rank_days, write_date
 from adomnia.sql.values.whole_numbers import find_whole_numbers
@@ -55,8 +56,30 @@ def list_texts(written: Expression, most: int) -> list[str]:
                 return []
     except UnknownTextError:
         return []
-    texts = [text for text in found if text is not None]
-    return texts if len(texts) <= most else []
+    found.pop(None, None)  # type: ignore[call-overload]  # NULL
+    return list(found) if len(found) <= most else []
+
+
+def number_texts(written: Expression, texts: Sequence[str]) -> Expression | None:
+    """The place in a list of a text that is made of one category: engines compare codes far sooner than texts.
+
+    None for any other text. It is NULL where the text is.
+    """
+    match list(dict.fromkeys(_list_leaves(written) or ())):
+        case [Column(kind=Text(values=tuple() as values)) as category]:
+            compute, places = _compile(written, {category: 0}), {text: place for place, text in enumerate(texts)}
+            cases = [
+                part
+                for value in (*values, None)
+                if compute((value,)) is not None
+                for part in (_is(category, value), number(places[compute((value,))]))
+            ]
+            return call("case", *cases, Literal(None, Quantity(Fraction(0), Fraction(0), whole=True)))
+    return None
+
+
+def _is(category: Column, value: str | None) -> Expression:
+    return call("is null", category) if value is None else call("=", category, text(value))
 
 
 def _list_leaves(expression: Expression) -> list[Expression] | None:
