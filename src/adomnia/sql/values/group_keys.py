@@ -97,7 +97,12 @@ def _refusal_of_key(node: exp.Expr, written: Expression, otherwise: str) -> Refu
             fix = f"group by fewer fields, or by DATE_TRUNC('month', ...){otherwise}"
             return refusal("needs_key_domain", node, f"makes more than {MOST_LISTED:,} texts, or any number", fix)
         case _, Text():
-            return refusal("needs_key_domain", node, "is a text without declared values", listed + otherwise)
+            return refusal(
+                "needs_key_domain",
+                node,
+                f"is a text without declared values, or one of over {MOST_LISTED:,}",
+                listed + otherwise,
+            )
         case _, Quantity(lower=Fraction(), upper=Fraction(), whole=True):
             why = f"makes more than {MOST_CELLS:,} groups"
             return refusal(
