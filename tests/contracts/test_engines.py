@@ -82,7 +82,7 @@ def arguments_of(function, kinds):
 
 def expected(function, arguments, constants):
     """What Python makes of stored values: no value where it is not finite."""
-    found = MEANINGS[function.name](*arguments, *map(float, constants))
+    found = MEANINGS[function.name](*arguments, *(each if isinstance(each, str) else float(each) for each in constants))
     return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
@@ -153,6 +153,10 @@ PLANTED = {
     "days of the week from 1": ("dow", "CAST(EXTRACT(dow FROM {0}) + 1 AS DOUBLE)"),
     "weeks from the first of January": ("week", "CAST(FLOOR((EXTRACT(doy FROM {0}) + 6) / 7) AS DOUBLE)"),
     "any spelling of a number": ("text as number", "TRY_CAST({0} AS DOUBLE)"),
+    "patterns that match all of a text": ("matches", "REGEXP_FULL_MATCH({0}, {1})"),
+    "only the first part is replaced": ("replace", "REGEXP_REPLACE({0}, {1}, {2})"),
+    "places from 0": ("position", "CAST(INSTR({0}, {1}) - 1 AS DOUBLE)"),
+    "months of thirty days": ("shift months", "CAST({0} + 30 * CAST({1} AS INTEGER) AS DATE)"),
     "NULL equals NULL never": ("same", "({0} = {1})"),
 }
 

@@ -94,6 +94,7 @@ def aggregates(table: str) -> Any:
     return st.one_of(
         st.just("COUNT(*)"),
         st.just("COUNT(DISTINCT person_id)"),
+        conditions(table).map(lambda c: f"COUNT(DISTINCT person_id) FILTER (WHERE {c})"),
         st.just("COUNT(person_id)"),
         anything.map(lambda e: f"COUNT({e})"),
         sums(table).map(lambda e: f"SUM({e})"),
@@ -183,6 +184,10 @@ EVERYTHING = [
         "WHERE 1 / (salary - 50000) > 0 GROUP BY sex, member"
     ),
     "SELECT hospital, COUNT(DISTINCT person_id), SUM(cost), COUNT(*) FROM visits GROUP BY hospital",
+    (
+        "SELECT urgent, COUNT(DISTINCT CASE WHEN cost > 0 THEN person_id END), COUNT(DISTINCT person_id) "
+        "FROM visits GROUP BY urgent"
+    ),
     (
         "SELECT hospital, urgent, AVG(cost * 3.7 - 5), COUNT(diagnosis) FROM visits "
         "WHERE day >= DATE '2020-01-01' AND (diagnosis LIKE 'A%' OR NOT urgent) GROUP BY hospital, urgent"

@@ -125,11 +125,15 @@ class Writer:
     def bucket(self, source: From) -> str:
         """A key by an expression that has few values, whatever its rows hold."""
         numbers, days = source.of("n"), source.of("d")
+        texts = [each for each in source.of("k") if "t" in each.sort]
         options = ["CASE WHEN {condition} THEN 'yes' ELSE 'no' END", "CASE WHEN {condition} THEN 'yes' END"]
         tens = "LEAST(GREATEST(FLOOR({number} / 10), -1), 3)"
         options += [tens, "LEAST(GREATEST(FLOOR({number}), 0), 2) * 5"] * bool(numbers)
         options += ["MONTH({day})", "YEAR({day}) % 4"] * bool(days)
         options += ["DATE_TRUNC('year', {day})", "DATE_TRUNC('quarter', {day})"] * (bool(days) and not self.plain)
+        options += ["STRFTIME({day}, '%B')"] * bool(days)
+        options += ["COALESCE({key}, 'none')", "UPPER({key}) || '-'", "REPLACE(LEFT({key}, 2), 'o', 'x')"] * bool(texts)
+        options += ["CASE WHEN {condition} THEN {key} WHEN {key} = 'Oslo' THEN 'o' END"] * bool(texts)
         options += ["{looked_up}"] * bool(source.of("p"))
         chosen = str(self.pick(*options))
         if chosen == "{looked_up}":
@@ -138,6 +142,7 @@ class Writer:
             condition=self.condition(source.fields),
             number=self.pick(*numbers).text if numbers else "",
             day=self.pick(*days).text if days else "",
+            key=self.pick(*texts).text if texts else "",
         )
 
     # ---------------------------------------------------------------------------------------------- choices
@@ -207,7 +212,7 @@ class Writer:
         people = source.of("pq")
         match self.pick("rows", "present", "different", *(["people", "people", "ids"] if people else [])):
             case "people":
-                return f"COUNT(DISTINCT {self.pick(*people).text})"
+                return self.people_counted(source, self.pick(*people).text)
             case "ids":
                 return f"COUNT({self.pick(*people).text})"
             case "present":
@@ -216,6 +221,15 @@ class Writer:
                 counted = self.pick(*source.of("ntbd")).text if source.of("ntbd") and self.chance(2) else ""
                 return f"COUNT(DISTINCT {counted or self.value(self.pick(*VALUES), source.fields, 1)})"
         return "COUNT(*)"
+
+    def people_counted(self, source: From, person: str) -> str:
+        """A count of people, or of those with a row that meets a condition."""
+        match self.pick("all", "all", "filter", "case"):
+            case "filter":
+                return f"COUNT(DISTINCT {person}) FILTER (WHERE {self.mostly(source.fields)})"
+            case "case":
+                return f"COUNT(DISTINCT CASE WHEN {self.mostly(source.fields)} THEN {person} END)"
+        return f"COUNT(DISTINCT {person})"
 
     def summed(self, function: str, source: From) -> str:
         if source.of("p") and self.chance(6):

@@ -275,6 +275,26 @@ def _shifted(day: date, days: float) -> date | None:
     return date.fromordinal(place) if 1 <= place <= date.max.toordinal() else None
 
 
+def _shifted_by_months(day: date, months: float) -> date | None:
+    """The same day of that month; where it has none, the last that it has."""
+    place = 12 * day.year + day.month - 1 + int(months)
+    for late in range(4):
+        try:
+            return date(place // 12, place % 12 + 1, day.day - late)
+        except ValueError:
+            continue
+    return None
+
+
+def _formatted(day: date, written: str) -> str:
+    padded = {"%Y": f"{day.year:04}", "%G": f"{day.isocalendar().year:04}"}  # which not every C library does
+    return re.sub("%.", lambda field: padded.get(field[0]) or day.strftime(field[0]), written)
+
+
+def _matches(text: str, pattern: str) -> bool:
+    return re.search(pattern.replace("\\z", "\\Z"), text, re.ASCII) is not None
+
+
 def _start_of_quarter(day: date) -> date:
     return date(day.year, 3 * ((day.month - 1) // 3) + 1, 1)
 
@@ -321,12 +341,15 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "starts_with": _known(str.startswith),
     "ends_with": _known(str.endswith),
     "contains": _known(lambda a, b: b in a),
+    "matches": _known(_matches),
     "upper": _each_letter(str.upper),
     "lower": _each_letter(str.lower),
     "trim": _known(lambda a: a.strip(" ")),
     "ltrim": _known(lambda a: a.lstrip(" ")),
     "rtrim": _known(lambda a: a.rstrip(" ")),
     "length": _known(lambda a: float(len(a))),
+    "position": _known(lambda a, b: float(a.find(b) + 1)),
+    "replace": _known(lambda a, b, c: a.replace(b, c)[:LONGEST_TEXT]),
     "substring": _known(lambda a, start, length: a[int(start) - 1 :][: int(length)]),
     "right": _known(lambda a, length: a[max(0, len(a) - int(length)) :]),
     "||": _known(lambda a, b: (a + b)[:LONGEST_TEXT]),
@@ -344,6 +367,8 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "start of week": _known(lambda a: date.fromordinal(a.toordinal() - a.weekday())),
     "days between": _known(lambda a, b: float((a - b).days)),
     "shift": _known(_shifted),
+    "shift months": _known(_shifted_by_months),
+    "format": _known(_formatted),
     "boolean as number": _known(float),
     "text as number": _read(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", float),
     "text as date": _read(r"\d{4}-\d{2}-\d{2}", date.fromisoformat),

@@ -62,12 +62,13 @@ SPELLINGS: dict[str, list[Spelling]] = {
     ],
     "=": _all("b", "nn", "({0} = {1})") + _all("b", "tt", "({0} = {1})") + _all("b", "dd", "({0} = {1})"),
     "<>": _all("b", "nn", "({0} <> {1})") + _all("b", "tt", "({0} != {1})") + _all("b", "bb", "({0} <> {1})"),
-    "<": _all("b", "nn", "({0} < {1})") + _all("b", "dd", "({0} < {1})"),
+    "<": _all("b", "nn", "({0} < {1})") + _all("b", "dd", "({0} < {1})") + _all("b", "tt", "({0} < {1})"),
     "<=": _all("b", "nn", "({0} <= {1})") + _all("b", "dd", "({0} <= {1})"),
     ">": _all("b", "nn", "({0} > {1})", "({0} NOT BETWEEN {1} AND 50)")
     + _all("b", "n", "({0} > 18)")
     + _all("b", "dd", "({0} > {1})"),
     ">=": _all("b", "nn", "({0} >= {1})", "({0} BETWEEN {1} AND 100)")
+    + _all("b", "tt", "({0} >= {1})", "({0} BETWEEN {1} AND 'P')")
     + _all("b", "n", "({0} >= 0.5)")
     + _all("b", "dd", "({0} >= {1})"),
     "same": [
@@ -108,6 +109,10 @@ SPELLINGS: dict[str, list[Spelling]] = {
         *_all("d", "bd", "CASE WHEN {0} THEN {1} END"),
     ],
     "like": _all("b", "t", "({0} LIKE 'A%')", "({0} NOT LIKE '_o%')", "({0} ILIKE '%E%')", "({0} LIKE '')"),
+    "matches": [
+        *_all("b", "t", "({0} ~ '^[A-Z].*e')", "({0} !~ 'n{{2}}|O(s|x)')", "REGEXP_MATCHES({0}, '\\d+$')"),
+        *_all("b", "t", "REGEXP_FULL_MATCH({0}, '[^ ]+')", "({0} LIKE '%!%%' ESCAPE '!')", "({0} SIMILAR TO '[A-Z]1')"),
+    ],
     "starts_with": _all("b", "tt", "STARTS_WITH({0}, {1})"),
     "ends_with": _all("b", "tt", "ENDS_WITH({0}, {1})"),
     "contains": _all("b", "tt", "CONTAINS({0}, {1})"),
@@ -117,7 +122,13 @@ SPELLINGS: dict[str, list[Spelling]] = {
     "ltrim": _all("t", "t", "LTRIM({0})"),
     "rtrim": _all("t", "t", "RTRIM({0})"),
     "length": _all("w", "t", "LENGTH({0})"),
-    "substring": _all("t", "t", "SUBSTRING({0}, 2, 3)", "SUBSTR({0}, 2)", "LEFT({0}, 2)"),
+    "position": [*_all("w", "tt", "STRPOS({0}, {1})", "INSTR({0}, {1})"), *_all("N", "t", "POSITION('n' IN ({0}))")],
+    "replace": _all(
+        "t", "t", "REPLACE({0}, 'n', 'nn')", "REPLACE({0}, 'Os', '')", "LPAD({0}, 5, '0')", "RPAD({0}, 2, ' ')"
+    ),
+    "substring": _all(
+        "t", "t", "SUBSTRING({0}, 2, 3)", "SUBSTRING({0} FROM 2 FOR 1)", "SUBSTR({0}, 2)", "LEFT({0}, 2)"
+    ),
     "right": _all("t", "t", "RIGHT({0}, 2)", "RIGHT({0}, 0)"),
     "||": _all("t", "tt", "({0} || {1})", "CONCAT({0}, {1}, '-')"),
     "year": _all("w", "d", "YEAR({0})", "EXTRACT(year FROM {0})"),
@@ -130,8 +141,25 @@ SPELLINGS: dict[str, list[Spelling]] = {
     "isodow": _all("w", "d", "ISODOW({0})"),
     **{f"start of {unit}": _all("d", "d", f"DATE_TRUNC('{unit}', {{0}})") for unit in ("year", "quarter", "month")},
     "start of week": _all("d", "d", "DATE_TRUNC('week', {0})"),
-    "days between": _all("w", "dd", "({0} - {1})", "DATE_DIFF('day', {0}, {1})", "DATE_DIFF('month', {0}, {1})"),
+    "days between": _all(
+        "w",
+        "dd",
+        "({0} - {1})",
+        "DATE_DIFF('day', {0}, {1})",
+        "DATE_DIFF('month', {0}, {1})",
+        "DATE_DIFF('week', {0}, {1})",
+        "DATE_DIFF('quarter', {0}, {1})",
+    ),
     "shift": _all("d", "d", "({0} + 31)", "({0} - 400)", "({0} + INTERVAL 2 DAY)", "DATE_TRUNC('day', {0})"),
+    "shift months": _all(
+        "d",
+        "d",
+        "({0} + INTERVAL '1 month')",
+        "({0} - INTERVAL 2 YEAR)",
+        "DATE_ADD({0}, INTERVAL 1 QUARTER)",
+        "LAST_DAY({0})",
+    ),
+    "format": _all("t", "d", "STRFTIME({0}, '%Y-%m')", "STRFTIME({0}, '%A %d %B')", "DAYNAME({0})", "MONTHNAME({0})"),
     "boolean as number": [*_all("w", "b", "CAST({0} AS INTEGER)"), *_all("N", "b", "CAST({0} AS INTEGER)")],
     "text as number": _all("n", "t", "CAST({0} AS DOUBLE)"),
     "text as date": _all("d", "t", "CAST({0} AS DATE)"),
@@ -164,7 +192,23 @@ PLAIN = frozenset(
             ">=",
         ),
         *("same", "and", "or", "not", "is null", "coalesce", "nullif", "case", "like", "starts_with", "ends_with"),
-        *("contains", "upper", "lower", "trim", "ltrim", "rtrim", "length", "substring", "right", "||", "year"),
+        *(
+            "matches",
+            "position",
+            "replace",
+            "format",
+            "contains",
+            "upper",
+            "lower",
+            "trim",
+            "ltrim",
+            "rtrim",
+            "length",
+            "substring",
+            "right",
+            "||",
+            "year",
+        ),
         *("quarter", "month", "week", "day", "doy", "dow", "isodow", "days between", "boolean as number"),
         *("start of year", "start of quarter", "start of month", "start of week", "boolean as text", "date as text"),
     }

@@ -53,9 +53,20 @@ _TESTS = {  # of what is made and a constant, by the kind of both
         "(LENGTH({0}) >= LENGTH({1}))",
         "STARTS_WITH(UPPER({0}), {1})",
         "CONTAINS({0} || 'a', {1})",
+        "({0} ~ '^[A-Z]')",
+        "({0} ~ '^H1$|nn|^$')",
+        "(REPLACE({0}, 'n', '') >= {1})",
+        "(STRPOS({0}, {1}) > 0)",
     ),
     "b": (*_ORDERS, "{0}", "({0} OR {1})", "({0} AND {1})"),
-    "d": (*_ORDERS, "(YEAR({0}) >= YEAR({1}))", "(DATE_TRUNC('month', {0}) <= {1})", "({0} BETWEEN {1} AND {1})"),
+    "d": (
+        *_ORDERS,
+        "(YEAR({0}) >= YEAR({1}))",
+        "(DATE_TRUNC('month', {0}) <= {1})",
+        "({0} BETWEEN {1} AND {1})",
+        "({0} + INTERVAL 1 MONTH > {1})",
+        "(STRFTIME({0}, '%Y-%m') >= STRFTIME({1}, '%Y-%m'))",
+    ),
 }
 
 

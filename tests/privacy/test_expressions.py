@@ -20,6 +20,7 @@ from adomnia.privacy.expressions import (
     Literal,
     call,
     columns_of,
+    conjuncts,
     number,
     text,
     truth_as_number,
@@ -109,6 +110,7 @@ def test_bounds_of_long_products_are_rounded_outward():
     ("function", "arguments"),
     [
         *((name, (AGE, PAY)) for name in ("=", "<>", "<", "<=", ">", ">=")),
+        *((name, (NAME, NAME)) for name in ("<", "<=", ">", ">=")),
         *((name, (BORN, Literal(date(2000, 1, 1), Day()))) for name in ("=", "<>", "<", ">=")),
         ("=", (NAME, SEX)),
         ("<>", (ACTIVE, TRUE)),
@@ -133,7 +135,6 @@ def test_conditions_are_true_or_false(function, arguments):
         ("finite", (NAME,)),
         ("=", (AGE, NAME)),
         ("=", (ID, ID)),
-        ("<", (NAME, NAME)),
         ("<", (ACTIVE, ACTIVE)),
         ("and", (AGE, ACTIVE)),
         ("not", (AGE,)),
@@ -240,3 +241,9 @@ def test_a_call_is_a_value():
 
 def test_a_condition_counts_as_one_or_zero():
     assert truth_as_number(ACTIVE).kind == Quantity(Fraction(0), Fraction(1), whole=True)
+
+
+def test_the_conditions_of_a_chain_are_told_one_by_one():
+    either = call("or", ACTIVE, call("is null", NAME))
+    assert list(conjuncts(call("and", call("and", ACTIVE, either), ACTIVE))) == [ACTIVE, either, ACTIVE]
+    assert list(conjuncts(either)) == [either]

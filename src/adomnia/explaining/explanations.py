@@ -121,7 +121,7 @@ def _output_nodes(plan: Plan, price: Price, lines: Sequence[Measurement], quoted
         places = sorted({first[measure] for measure in asked})
         few = len(places) <= _NAMED
         named = ", ".join(f"[{place}] {lines[place - 1].what}" if few else f"[{place}]" for place in places)
-        return f"{describe_term(term_in_words(term))} is {_plural(len(places), 'measurement')}: {named}"
+        return f"{describe_term(term_in_words(term), plan.relation)} is {_plural(len(places), 'measurement')}: {named}"
 
     shown = []
     for output in plan.outputs:

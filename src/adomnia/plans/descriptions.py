@@ -19,7 +19,7 @@ from adomnia.privacy.aggregates import (
     Total,
 )
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Call, Column, Expression, Literal
+from adomnia.privacy.expressions import Call, Column, Expression, Literal, conjuncts
 from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
@@ -57,24 +57,25 @@ def describe_plan(plan: Plan) -> str:
     Keys stand in brackets; a clamped expression is followed by its bounds and step.
     """
     keys = f" BY {', '.join(map(describe_key, plan.keys))}" if plan.keys else ""
-    outputs = ", ".join(map(_output, plan.outputs))
-    order = f" ORDER BY {', '.join(map(_order, plan.order))}" if plan.order else ""
-    having = f" HAVING {describe_choice(plan.having)}" if plan.having is not None else ""
+    rows = plan.relation
+    outputs = ", ".join(_output(output, rows) for output in plan.outputs)
+    order = f" ORDER BY {', '.join(_order(order, rows) for order in plan.order)}" if plan.order else ""
+    having = f" HAVING {describe_choice(plan.having, rows)}" if plan.having is not None else ""
     cut = (f" LIMIT {plan.limit}" if plan.limit is not None else "") + (f" OFFSET {plan.offset}" if plan.offset else "")
-    return f"{describe_relation(plan.relation)}{keys}: {outputs}{having}{order}{cut}"
+    return f"{describe_relation(rows)}{keys}: {outputs}{having}{order}{cut}"
 
 
-def describe_choice(condition: Condition) -> str:
-    """A condition of HAVING."""
+def describe_choice(condition: Condition, rows: Relation | None = None) -> str:
+    """A condition of HAVING over groups of `rows`."""
     match condition:
         case Compared(sign=sign, left=left, right=right):
-            return f"({describe_term(left)} {sign} {describe_term(right)})"
+            return f"({describe_term(left, rows)} {sign} {describe_term(right, rows)})"
         case Keyed(key=key, value=value):
             return f"({describe_key(key)} {condition.sign} {_label(value)})"
         case Chain(function=function, parts=parts):
-            words = f" {_SIGNS[function]} ".join(map(describe_choice, parts))
+            words = f" {_SIGNS[function]} ".join(describe_choice(part, rows) for part in parts)
             return f"({words})" if parts else _constant(function == "and")
-    return f"(NOT {describe_choice(condition.of)})"
+    return f"(NOT {describe_choice(condition.of, rows)})"
 
 
 def describe_key(key: Key) -> str:
@@ -97,15 +98,15 @@ def _label(value: Label) -> str:
     return _constant(value if isinstance(value, bool | str | date) else Fraction(value))
 
 
-def describe_term(term: Term) -> str:
-    """A statistic, or arithmetic between statistics and constants in brackets of its own."""
+def describe_term(term: Term, rows: Relation | None = None) -> str:
+    """A statistic, or arithmetic between statistics and constants in brackets of its own, over groups of `rows`."""
     if isinstance(term, Fraction):
         return _number(term)
     if not isinstance(term, Formula):
-        return describe_statistic(term)
+        return describe_statistic(term) + _filter_in_words(term.query, rows, " FILTER (WHERE {})")
     if term.function == DATE and isinstance(term.terms[0], Fraction):
         return _constant(date.min + timedelta(days=int(term.terms[0])))
-    words = list(map(describe_term, term.terms))
+    words = [describe_term(each, rows) for each in term.terms]
     written = _WRITTEN.get(term.function)
     return f"({f' {term.function} '.join(words)})" if written is None else written(*words)
 
@@ -149,13 +150,13 @@ def _several(aggregate: Vector | Combination) -> str:
     return f"{len(aggregate.entries)} sums of {of or 'rows'}{absent}"
 
 
-def describe_query(query: Query) -> str:
-    """One exact aggregate, as a measurement is called in a quote."""
+def describe_query(query: Query, rows: Relation | None = None) -> str:
+    """One exact aggregate over groups of `rows`, as a measurement is called in a quote."""
     match query.aggregate:
         case Rows():
             what = "rows"
         case People():
-            what = "people"
+            what = "people" + _filter_in_words(query, rows, " with a row where {}")
         case DistinctValues(value=value):
             what = f"different values of {describe(value)}"
         case NonNull(value=value):
@@ -171,6 +172,14 @@ def describe_query(query: Query) -> str:
         case Vector() | Combination() as several:
             what = _several(several)
     return f"{what}, with a value and without" if is_parted(query) else what
+
+
+def _filter_in_words(query: Query, rows: Relation | None, words: str) -> str:
+    """The conditions of a query that the other measurements of its question do not have."""
+    if rows is None or query.relation == rows or not isinstance(query.relation, Where):
+        return ""
+    common = list(conjuncts(rows.condition)) if isinstance(rows, Where) else []
+    return words.format(" AND ".join(describe(c) for c in conjuncts(query.relation.condition) if c not in common))
 
 
 def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line for each node
@@ -273,16 +282,16 @@ def _number(value: Fraction) -> str:
     return str(value.numerator) if value.denominator == 1 else repr(float(value))
 
 
-def _output(output: Output) -> str:
+def _output(output: Output, rows: Relation) -> str:
     if isinstance(output.source, Key):
         return f"{output.name} = [{_key_name(output.source)}]"
-    return f"{output.name} = {describe_term(output.source)}"
+    return f"{output.name} = {describe_term(output.source, rows)}"
 
 
 def _key_name(key: Key) -> str:
     return key.name if isinstance(key, Column) else describe(key.written)
 
 
-def _order(order: Order) -> str:
-    by = _key_name(order.by) if isinstance(order.by, Key) else describe_term(order.by)
+def _order(order: Order, rows: Relation) -> str:
+    by = _key_name(order.by) if isinstance(order.by, Key) else describe_term(order.by, rows)
     return f"{by} DESC" if order.descending else by

@@ -52,7 +52,7 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
     for term in dict.fromkeys(plan.terms):
         alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=())
         if rows is None and _Search(alone, term, SUPPOSED_ROWS).depends_on_rows:
-            raise RowsNeeded(f"error= for {_named(term)}")
+            raise RowsNeeded(f"error= for {_named(term, plan)}")
         weights.append((term, _Search(alone, term, rows or SUPPOSED_ROWS).least(within, confidence)))
     split = replace(plan, weights=tuple(weights))
     needed = weigh_starts(split)
@@ -87,7 +87,9 @@ class _Search:
             above *= 2
             if above > _LARGEST:
                 why, fix = "is less than any price can promise", "ask for a larger error"
-                raise Refusal(f"error={within:g} for {_named(self._term)}", why, fix, code="error_too_small")
+                raise Refusal(
+                    f"error={within:g} for {_named(self._term, self._plan)}", why, fix, code="error_too_small"
+                )
         below = above // 2
         while above - below > (max(1, above >> _FINE) if self.depends_on_rows else 1):
             middle = (above + below) // 2
@@ -98,5 +100,5 @@ class _Search:
         return Supposed(self._plan, price, self._rows)
 
 
-def _named(term: Statistic | Formula) -> str:
-    return describe_term(term_in_words(term))
+def _named(term: Statistic | Formula, plan: Plan) -> str:
+    return describe_term(term_in_words(term), plan.relation)

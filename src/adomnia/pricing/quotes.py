@@ -27,6 +27,7 @@ from adomnia.privacy.events import Event, Price, Pure
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key, key_cells
 from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
@@ -122,10 +123,10 @@ def quote_plan(
 ) -> Quote:
     """Cost and expected error, without touching data; with high effort, those that are known: with the normal one."""
     effort, event, plan = plan.effort, bill((plan, price)), without_effort(plan)
-    measured = tuple(map(_measurement, list_measures(plan, price)))
+    measured = tuple(_measurement(measure, plan.relation) for measure in list_measures(plan, price))
     sure = (confidence, prod(len(key_cells(key)) for key in plan.keys) if together else 1)
     supposed = Supposed(plan, price, rows or SUPPOSED_ROWS)
-    expected = tuple(line for output in plan.outputs for line in _expect(output, supposed, sure))
+    expected = tuple(line for output in plan.outputs for line in _expect(output, plan.relation, supposed, sure))
     return Quote(price, event, confidence, expected, measured, together=together, effort=effort, rows=supposed.rows)
 
 
@@ -161,20 +162,20 @@ def _searches(asked: Sequence[Priced]) -> tuple[Search, ...]:
     return tuple(Search(str(each), each.price, each.threshold.people, each.minimum) for each in list_findings(asked))
 
 
-def _expect(output: Output, supposed: Supposed, sure: tuple[float, int]) -> Iterator[Expected]:
+def _expect(output: Output, rows: Relation, supposed: Supposed, sure: tuple[float, int]) -> Iterator[Expected]:
     """The error of an output; of a table, that of each of its columns where it is largest."""
     source = output.source
     if isinstance(source, Key):
         return
-    words = describe_term(term_in_words(source))
+    words = describe_term(term_in_words(source), rows)
     table = None if isinstance(source, Formula) else supposed.result(source, supposed.rows)
     if isinstance(table, ResultTable):
         for name, estimate in table.estimates.items():
             error = float(np.max(np.subtract(*reversed(estimate.interval(*sure))))) / 2
             yield _expected(name, f"{name} of {words}", error, estimate, supposed.rows)
         return
-    rows = supposed.rows if supposed.needs_rows(source) else None
-    yield _expected(output.name, words, supposed.error(source, *sure), supposed.estimate(source), rows)
+    needed = supposed.rows if supposed.needs_rows(source) else None
+    yield _expected(output.name, words, supposed.error(source, *sure), supposed.estimate(source), needed)
 
 
 def _expected(name: str, words: str, error: float, estimate: Estimate, rows: int | None) -> Expected:
@@ -183,11 +184,11 @@ def _expected(name: str, words: str, error: float, estimate: Estimate, rows: int
     return Expected(name, words, error if isfinite(error) else None, rows, relative, estimate.method, estimate.dates)
 
 
-def _measurement(measure: Measure) -> Measurement:
+def _measurement(measure: Measure, rows: Relation) -> Measurement:
     spend(_STEPS_OF_A_MEASUREMENT)
     query = measure.query
     return Measurement(
-        describe_query(in_words(query)),
+        describe_query(in_words(query), rows),
         prod(query.result_shape),
         query.sensitivity(),
         _why(query),

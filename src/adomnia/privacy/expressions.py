@@ -5,7 +5,7 @@ and others do not is an answer nobody paid for. Numbers are IEEE doubles in ever
 finite.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
@@ -24,6 +24,7 @@ __all__ = [
     "Literal",
     "call",
     "columns_of",
+    "conjuncts",
     "map_columns",
     "number",
     "text",
@@ -124,6 +125,15 @@ def map_columns(expression: Expression, change: Callable[[Column], Expression]) 
         case Call(arguments=arguments):
             return replace(expression, arguments=tuple(map_columns(argument, change) for argument in arguments))
     return expression
+
+
+def conjuncts(condition: Expression) -> Iterator[Expression]:
+    """The conditions that a chain of AND holds."""
+    if isinstance(condition, Call) and condition.function == "and":
+        for part in condition.arguments:
+            yield from conjuncts(part)
+    else:
+        yield condition
 
 
 def _unguarded(expression: Expression) -> Expression:

@@ -47,7 +47,7 @@ class Bucket:
     """Groups by an expression: a condition, a text that is one of a list, or a number on a grid between bounds.
 
     Or whatever values enough people have, once they are found. `written` is what the question says, which may be a day
-    where `value` is its number, `shown` as that day.
+    where `value` is its number, `shown` as that day; or a text where `value` is its place in the list.
     """
 
     tag: ClassVar[str] = "Bucket"

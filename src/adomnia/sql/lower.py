@@ -17,9 +17,10 @@ from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.findings import explain_need
 from adomnia.privacy.aggregates import People, values_of
 from adomnia.privacy.events import Pure
-from adomnia.privacy.expressions import Expression
+from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
-from adomnia.privacy.relations import is_public
+from adomnia.privacy.kinds import Text
+from adomnia.privacy.relations import Where, is_public
 from adomnia.sql.reading.parse import parse
 from adomnia.sql.reading.refusals import check_name, refusal
 from adomnia.sql.rows.blocks import BlockReader
@@ -92,7 +93,8 @@ def plan_question(
     values = dict.fromkeys(value for statistic in plan.statistics for value in _list_values(statistic))
     refuse_slow(select, block.weight, values)
     for key in buckets:  # a text is compared with each of a list
-        refuse_slow(select, block.weight * (len(key.cells) if isinstance(key.among, tuple) else 1), [key.value])
+        listed = isinstance(key.among, tuple) and isinstance(key.value.kind, Text)
+        refuse_slow(select, block.weight * (len(key.cells) if listed else 1), [key.value])
     return plan
 
 
@@ -101,6 +103,8 @@ def _list_values(statistic: Statistic) -> Iterator[Expression]:
     for measure in next(statistic.steps(Pure(1))):
         spend(_STEPS_OF_A_MEASUREMENT)
         yield from values_of(measure.query.aggregate)
+        if isinstance(measure.query.aggregate, People) and isinstance(measure.query.relation, Where):
+            yield from conjuncts(measure.query.relation.condition)  # which may be its own
 
 
 def count_numbers(plan: Plan) -> int:

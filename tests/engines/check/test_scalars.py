@@ -14,14 +14,20 @@ from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from privacy.functions.samples import applications, constant
 
 COLUMNS = {"c": "code", "n": "number", "t": "text", "d": "day", "b": "boolean"}
-ROW = Row({("", name): ProvedColumn(type_) for name, type_ in COLUMNS.items()}, 1, DUCKDB)
+BOUND = sorted({each for _, _, constants in applications() for each in constants if isinstance(each, str)})
+ROW = Row({("", name): ProvedColumn(type_) for name, type_ in COLUMNS.items()}, ("x", *BOUND), DUCKDB)
 WRITTEN = {Quantity: 'CAST("n" AS DOUBLE)', Text: '"t"', Day: '"d"', Boolean: '"b"'}
 TYPES = {Quantity: "double", Text: "text", Day: "day", Boolean: "boolean"}
 CASES = [
     pytest.param(*case, id=f"{case[0].name} {' '.join(map(str, case[1]))} {' '.join(map(str, case[2]))}".strip())
     for case in applications()
 ]
+CUT = "SUBSTRING({}, CAST(1e0 AS BIGINT), CAST(1024e0 AS BIGINT))"
 IN_CALENDAR = "CASE WHEN \"d\" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN \"d\" END"
+
+
+def written(value):
+    return f"${BOUND.index(value) + 2}" if isinstance(value, str) else double(constant(value).lower, DUCKDB)
 
 
 def type_of(sql):
@@ -30,7 +36,7 @@ def type_of(sql):
 
 @pytest.mark.parametrize(("function", "kinds", "constants"), CASES)
 def test_every_function_is_proved_to_be_of_its_type(function, kinds, constants):
-    parts = [WRITTEN[type(kind)] for kind in kinds] + [double(constant(each).lower, DUCKDB) for each in constants]
+    parts = [WRITTEN[type(kind)] for kind in kinds] + list(map(written, constants))
     result = function.result(*kinds, *map(constant, constants))
     assert type_of(DUCKDB.functions[function.name](*parts)) == TYPES[type(result)]
 
@@ -101,9 +107,58 @@ def test_null_has_the_type_that_it_is_cast_to(type_):
         "error('x')",
         "RANDOM()",
         'CASE WHEN "n" THEN 1e0 END',
-        "$2",
+        "$99",
+        'REGEXP_MATCHES("t", "t")',
+        'REGEXP_MATCHES("t", $1, $1)',
+        'REGEXP_MATCHES("t", $99)',
+        'UPPER(REPLACE("t", $1, $1))',
+        CUT.format('REPLACE("t", "t", $1)'),
+        CUT.format('REPLACE("t", $1, "t")'),
+        CUT.format("REPLACE(\"t\", 'x', $1)"),
+        'INSTR("t", $1) + 1e0',
+        'CAST(INSTR("t", $1, 2) AS DOUBLE)',
+        'STRFTIME("d", $1)',
+        f"STRFTIME({IN_CALENDAR}, 'x')",
+        f'STRFTIME({IN_CALENDAR}, "t")',
+        f'({IN_CALENDAR} + TO_MONTHS(CAST(1e0 AS INTEGER))) = "d"',
+        f"CAST({IN_CALENDAR} + TO_MONTHS(CAST(9999999e0 AS INTEGER)) AS DATE)",
+        f"CAST({IN_CALENDAR} + TO_MONTHS(1) AS DATE)",
+        f"CAST({IN_CALENDAR} + TO_YEARS(CAST(1e0 AS INTEGER)) AS DATE)",
+        'CAST("d" + TO_MONTHS(CAST(1e0 AS INTEGER)) AS DATE)',
+        "TO_MONTHS(CAST(1e0 AS INTEGER)) + 1e0",
     ],
 )
 def test_what_a_row_could_make_fail_is_not_believed(sql):
     with pytest.raises(Failure):
         type_of(sql)
+
+
+BAD_CONSTANTS = {
+    "nothing is replaced": (CUT.format('REPLACE("t", $1, $2)'), ("", "x")),
+    "grows nine times": (CUT.format('REPLACE("t", $1, $2)'), ("ab", "x" * 17)),
+    "hours": (f"STRFTIME({IN_CALENDAR}, $1)", ("%H",)),
+    "half a field": (f"STRFTIME({IN_CALENDAR}, $1)", ("%",)),
+    "no format": (f"STRFTIME({IN_CALENDAR}, $1)", ("",)),
+    "a long format": (f"STRFTIME({IN_CALENDAR}, $1)", ("%B" * 65,)),
+    "a group left open": ('REGEXP_MATCHES("t", $1)', ("(a",)),
+}
+GOOD_CONSTANTS = [
+    (CUT.format('REPLACE("t", $1, $2)'), ("ab", "x" * 16)),
+    (f"STRFTIME({IN_CALENDAR}, $1)", ("%Y%m%d%B%b%A%a%V%G%j%u%% \n.",)),
+    ('REGEXP_MATCHES("t", $1)', ("(?:a)",)),
+]
+
+
+def proved(sql, texts):
+    return Row(ROW.columns, texts, DUCKDB).type(parse_one(sql, dialect="duckdb"))
+
+
+@pytest.mark.parametrize(("sql", "texts"), BAD_CONSTANTS.values(), ids=BAD_CONSTANTS)
+def test_constants_that_could_fail_or_grow_are_not_believed(sql, texts):
+    with pytest.raises(Failure):
+        proved(sql, texts)
+
+
+@pytest.mark.parametrize(("sql", "texts"), GOOD_CONSTANTS)
+def test_constants_at_their_limits_are_believed(sql, texts):
+    assert proved(sql, texts) in ("text", "boolean")

@@ -99,6 +99,15 @@ TRUE_OF_ALL = {
             "{0} IN ('H1', 'H2')",
             "LENGTH({0}) = 2",
             "STARTS_WITH(LOWER({0}), 'h')",
+            "{0} ~ '^H'",
+            "{0} ~ 'H'",
+            "{0} ~ '^H[12]$'",
+            "REGEXP_FULL_MATCH({0}, 'H.')",
+            "{0} LIKE 'H%' ESCAPE '!'",
+            "{0} LIKE '%!%%' ESCAPE '!' OR {0} > ''",
+            "STRPOS({0}, 'H') = 1",
+            "REPLACE({0}, 'H', 'h') < 'i'",
+            "{0} BETWEEN 'H' AND 'I'",
         ],
         ("weight", "1"): [
             "{0} > 0",
@@ -111,7 +120,14 @@ TRUE_OF_ALL = {
         ("age", "1"): ["{0} > 0", "- {0} < 0", "{0} IN (1, 2)", "TRY_CAST({0} AS TINYINT) > 0", "{0} - {0} = 0"],
     },
     "visits": {
-        ("day", "DATE '2020-01-01'"): ["{0} > DATE '2019-01-01'", "YEAR({0}) = 2020", "DATE_TRUNC('year', {0}) = {1}"],
+        ("day", "DATE '2020-01-01'"): [
+            "{0} > DATE '2019-01-01'",
+            "YEAR({0}) = 2020",
+            "DATE_TRUNC('year', {0}) = {1}",
+            "{0} + INTERVAL 1 MONTH > {0}",
+            "STRFTIME({0}, '%Y') = '2020'",
+            "STRFTIME({0}, '%Y-%m') < '2021'",
+        ],
     },
 }
 CONDITIONS = [

@@ -11,7 +11,8 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
 from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Column
+from adomnia.privacy.expressions import Column, Literal
+from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Boolean, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
@@ -179,3 +180,22 @@ def test_a_centre_times_a_count_beyond_64_bits_does_not_fail():
     with loaded(catalog(table), people=rows) as engine:
         (found,) = answer(engine, Query(relation(table), (), Total(column, domain, centre=2**61)))
     assert found == 5_000 * 2**61
+
+
+def test_places_of_texts_are_grouped_by_as_numbers_and_as_the_texts_would_be():
+    initial = applied("coalesce", applied("substring", CITY, constant(1), constant(1)), constant("?"))
+    places = applied(
+        "case",
+        *(applied("=", CITY, constant("Oslo")), constant(1)),
+        *(applied("=", CITY, constant("Bergen")), constant(0)),
+        *(applied("is null", CITY), constant(2)),
+        Literal(None, Quantity()),
+    )
+    empty = {"fare": None, "age": None, "member": None}
+    cities = ["Oslo", "Oslo", None, "Bergen", "Oslo"]
+    rows = [{"person_id": who, "city": city, **empty} for who, city in enumerate(cities)]
+    asked = [Query(CAPPED, (Bucket(value, ("B", "O", "?"), initial),), Rows()) for value in (initial, places)]
+    with loaded(catalog(TRIPS), people=rows) as engine:
+        assert [answer(engine, query)[0] for query in asked] == [[1, 3, 1]] * 2
+        assert engine.render((asked[0],)).parameters != ()
+        assert engine.render((asked[1],)).parameters == ()

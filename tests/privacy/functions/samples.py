@@ -43,11 +43,17 @@ CONSTANTS = {
     "inside": [(-1, 1), (-(2**31) - 1, 2**31), (0, Fraction(1, 10))],
     "substring": [(1, 0), (1, 2), (2, 1), (3, 2**31 - 1), (2**31 - 1, 5)],
     "right": [(0,), (1,), (2**31 - 1,)],
+    "replace": [("n", "mm"), (" ", ""), ("\u0301", "%")],
+    "matches": [("\\A[a-zA-Z]+\\z",), ("[^0-9\\x2e]{2,3}",), ("(?:n|\\x25|é)[^\\x0a]*",), ("[\\x00-\U0010ffff]\\z",)],
+    "format": [("%Y-%m-%d",), ("%A %a %u, %B %b",), ("%G-W%V %j %%",)],
+    "shift months": [(0,), (1,), (-1,), (13,), (119988,), (-119988,)],
     "shift": [(0,), (1,), (-1,), (3652058,), (-3652058,)],
 }
 
 
 def constant(value):
+    if isinstance(value, str):
+        return Text()
     exact = Fraction(value)
     return Quantity(exact, exact, whole=exact.denominator == 1)
 

@@ -47,7 +47,9 @@ def test_no_value_lies_outside_of_the_bounds_that_were_derived(function, kinds, 
         result = function.result(*bounded, *map(constant, constants))
         samples = [[each for each in SAMPLES[type(kind)] if fits(each, lower, upper)] for kind in bounded]
         for row in product(*samples) if isinstance(result, Quantity) else ():
-            value = MEANINGS[function.name](*row, *(float(each) for each in constants))
+            value = MEANINGS[function.name](
+                *row, *(each if isinstance(each, str) else float(each) for each in constants)
+            )
             assert value is None or not math.isfinite(value) or keeps_to(value, result), (row, value)
 
 

@@ -55,7 +55,7 @@ class Reader:
     """Reads the rows of a SELECT, which sees nothing but what stands behind its own FROM."""
 
     catalog: Catalog
-    parameters: int
+    parameters: tuple[str, ...]
     dialect: Dialect
 
     def row(self, rows: ProvedRows) -> Row:

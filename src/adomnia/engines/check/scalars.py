@@ -9,12 +9,13 @@ from sqlglot import exp
 
 from adomnia.engines.check.columns import ProvedColumn
 from adomnia.engines.check.nodes import DOUBLE, INTEGER, double, not_proved, only, place, require
+from adomnia.engines.check.patterns import check_pattern
 from adomnia.engines.check.vocabulary import Vocabulary, vocabulary_of
 from adomnia.engines.dialect import Dialect
 
 # Types of values. A `number` is one as it lies there: it may be cast or be NULL, no more. A `code` is the place of a
-# category in its list. An `id` equals another one or not. A `time` is a day that has to be cast back to one. `place`
-# and `days` are whole constants, a `string` is a text that is written out, and `read` what was found in a text.
+# category in its list. An `id` equals another one or not. A `time` is a day that has to be cast back to one. `place`,
+# `days` and `months` are whole constants, a `string` is a text that is written out, `read` what was found in a text.
 SAME = frozenset({"double", "boolean", "text", "day", "code"})
 
 _VALUES = {each: each for each in SAME - {"code"}}
@@ -53,13 +54,19 @@ _SHAPES: dict[type[exp.Expr], tuple[dict[str, str], str]] = {
     exp.Trim: ({"this": "text", "expression": "string"}, "text"),
     exp.Substring: ({"this": "text", "start": "place", "length": "place"}, "text"),
     exp.Right: ({"this": "text", "expression": "place"}, "text"),
+    exp.StrPosition: ({"this": "text", "substr": "text"}, "number"),
+    exp.Replace: ({"this": "text", "expression": "text", "replacement": "text"}, "joined"),
+    exp.RegexpLike: ({"this": "text", "expression": "text"}, "boolean"),
+    exp.TimeToStr: ({"this": "day", "format": "text"}, "text"),
     exp.RegexpExtract: ({"this": "text", "expression": "string", "group": "whole"}, "read"),
     exp.Extract: ({"expression": "day"}, "number"),
     exp.TimestampTrunc: ({"this": "day"}, "time"),
 }
 _TOTAL_CASTS = {("number", "double"), ("boolean", "double"), ("time", "day")}
 _TOTAL_CASTS |= {(given, "text") for given in ("number", "boolean", "day")}
-_LONGEST, _MOST_DAYS = 2**31 - 1, 10**7
+_LONGEST, _MOST_DAYS, _MOST_MONTHS = 2**31 - 1, 10**7, 12 * 10**4
+_MOST_GROWTH = 8  # how many times longer a text may become before it is cut
+_FORMAT = re.compile("(?:%[YmdBbAaVGju%]|[^%]){1,64}", re.DOTALL)
 _UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOY", "DOW", "ISODOW"}
 _WRITTEN = {"base": [exp.Literal.number(2), exp.Literal.number(10)], "whole": [exp.Literal.number(0)]}
 _NUMBERED = re.compile("[1-9][0-9]{0,8}", re.ASCII)
@@ -75,7 +82,7 @@ class Row:
     """What expressions over one row may be made of: columns by label and name, bound texts, words of a dialect."""
 
     columns: Mapping[tuple[str, str], ProvedColumn]
-    parameters: int
+    parameters: tuple[str, ...]
     dialect: Dialect
 
     @property
@@ -102,7 +109,7 @@ class Row:
                 types[id(part)] = self._type(part, types)
         return types[id(node)]
 
-    def _type(self, node: exp.Expr, types: dict[int, str]) -> str:
+    def _type(self, node: exp.Expr, types: dict[int, str]) -> str:  # noqa: PLR0911 - one for each form
         match node:
             case exp.Is(expression=exp.Null()):
                 return "boolean"
@@ -110,11 +117,34 @@ class Row:
                 return _by_cases(node, types)
             case exp.Cast():
                 return _cast(node, types[id(node.this)], self.words)
-            case exp.Add(expression=days) if types[id(days)] == "days":
+            case exp.Add(expression=days) if types[id(days)] in ("days", "months"):
                 return _later(node, types, self.words)
+            case exp.Anonymous():
+                return _months(node, types)
         if type(node) in _RULES:
             return self._by_rule(node, types)
-        return _by_shape(node, types, self.words) if type(node) in _SHAPES else self._leaf(node)
+        if type(node) not in _SHAPES:
+            return self._leaf(node)
+        self._check_constants(node)
+        return _by_shape(node, types, self.words)
+
+    def _check_constants(self, node: exp.Expr) -> None:
+        """Constants that decide whether a function fails or how long its text becomes must be bound, and known."""
+        match node:
+            case exp.RegexpLike(expression=pattern):
+                check_pattern(self._bound(pattern))
+            case exp.TimeToStr():
+                written = self._bound(node.args["format"])
+                require(_FORMAT.fullmatch(written) is not None, "a format of known fields")
+                require(_in_calendar(node.this, self.words), "a day within the calendar")
+            case exp.Replace():
+                part, other = self._bound(node.expression), self._bound(node.args.get("replacement"))
+                require(part != "" and len(other) <= _MOST_GROWTH * len(part), "texts that stay short")
+
+    def _bound(self, node: exp.Expr | None) -> str:
+        """The text that a parameter is bound to."""
+        require(type(node) is exp.Placeholder and self._leaf(node) == "text", "a text that is bound")
+        return self.parameters[int(str(node.this)) - 1]  # type: ignore[union-attr]  # a parameter, then
 
     def _leaf(self, node: exp.Expr) -> str:
         match node:
@@ -122,7 +152,9 @@ class Row:
                 found = self.column(node).type
             case exp.Literal():
                 found = _constant(node)
-            case exp.Placeholder(this=str(number)) if _NUMBERED.fullmatch(number) and int(number) <= self.parameters:
+            case exp.Placeholder(this=str(number)) if _NUMBERED.fullmatch(number) and int(number) <= len(
+                self.parameters
+            ):
                 found = "text"
             case exp.Boolean():
                 found = "boolean"
@@ -158,7 +190,8 @@ def _by_shape(node: exp.Expr, types: dict[int, str], words: Vocabulary) -> str:
     shape, result = _SHAPES[type(node)]
     units = {name: part for name, part in node.args.items() if type(part) is exp.Var}
     require(all(unit.name in _UNITS for unit in units.values()), "a part of a date")
-    only(node, *shape, *units, "position", "null_if_pos_overflow")
+    sides = ["position"] * (type(node) is exp.Trim)  # from which spaces are removed; elsewhere it is a number
+    only(node, *shape, *units, *sides, "null_if_pos_overflow")
     if types.get(id(node.this)) == "joined":
         require(type(node) is exp.Substring and node.args.get("length") == words.cut, "texts that stay short")
         types[id(node.this)] = "text"
@@ -171,10 +204,18 @@ def _by_shape(node: exp.Expr, types: dict[int, str], words: Vocabulary) -> str:
 
 
 def _later(node: exp.Add, types: dict[int, str], words: Vocabulary) -> str:
-    """A day and a constant number of days, where no day is so far off that there is none after it."""
+    """A day and a constant number of days or months, where no day is so far off that there is none after it."""
     only(node, "this", "expression")
     require(_in_calendar(node.this, words) and types[id(node.this)] == "day", "a day within the calendar")
-    return "day"
+    return "day" if types[id(node.expression)] == "days" else "time"
+
+
+def _months(node: exp.Anonymous, types: dict[int, str]) -> str:
+    """TO_MONTHS of a whole constant."""
+    only(node, "this", "expressions")
+    named = str(node.this).upper() == "TO_MONTHS" and [types[id(each)] for each in node.expressions] == ["days"]
+    require(named and abs(double(node.expressions[0].this)) <= _MOST_MONTHS, "a number of months")
+    return "months"
 
 
 def _in_calendar(node: exp.Expr, words: Vocabulary) -> bool:

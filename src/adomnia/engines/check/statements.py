@@ -60,7 +60,7 @@ def check_histogram(
 def _reader(statement: Statement, catalog: Catalog, dialect: Dialect) -> Reader:
     require(len(set(statement.parameters)) == len(statement.parameters), "parameters that differ")
     require(all(len(text) <= LONGEST_TEXT for text in statement.parameters), "parameters that are short")
-    return Reader(catalog, len(statement.parameters), dialect)
+    return Reader(catalog, statement.parameters, dialect)
 
 
 def _clipped(around: ClippedForm, reader: Reader) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:

@@ -9,6 +9,7 @@ _POSITIVE = "CASE WHEN {0} > 0e0 THEN {0} END"
 _NOT_NEGATIVE = "CASE WHEN {0} >= 0e0 THEN {0} END"
 # Beyond the calendar, functions of dates fail.
 _CALENDAR = "CASE WHEN {0} BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN {0} END"
+_CUT = f"SUBSTRING({{0}}, CAST(1e0 AS BIGINT), CAST({LONGEST_TEXT}e0 AS BIGINT))"
 # DuckDB reads numbers and dates in many spellings. These are the ones that all engines read, and read alike.
 _DECIMAL = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _DATE = "^([1-9][0-9][0-9][0-9]|0[1-9][0-9][0-9]|00[1-9][0-9]|000[1-9])-[0-9][0-9]-[0-9][0-9]$"
@@ -70,15 +71,18 @@ _TEXTS: dict[str, Spelling] = {
     "starts_with": "STARTS_WITH({0}, {1})".format,
     "ends_with": "ENDS_WITH({0}, {1})".format,
     "contains": "CONTAINS({0}, {1})".format,
+    "matches": "REGEXP_MATCHES({0}, {1})".format,
     "upper": "UPPER({0})".format,
     "lower": "LOWER({0})".format,
     "trim": "TRIM({0}, ' ')".format,
     "ltrim": "LTRIM({0}, ' ')".format,
     "rtrim": "RTRIM({0}, ' ')".format,
     "length": "CAST(LENGTH({0}) AS DOUBLE)".format,
+    "position": "CAST(INSTR({0}, {1}) AS DOUBLE)".format,
+    "replace": _CUT.format("REPLACE({0}, {1}, {2})").format,
     "substring": "SUBSTRING({0}, CAST({1} AS BIGINT), CAST({2} AS BIGINT))".format,
     "right": "RIGHT({0}, CAST({1} AS BIGINT))".format,
-    "||": f"SUBSTRING(({{0}} || {{1}}), CAST(1e0 AS BIGINT), CAST({LONGEST_TEXT}e0 AS BIGINT))".format,
+    "||": _CUT.format("({0} || {1})").format,
 }
 _PARTS = ("year", "quarter", "month", "week", "day", "doy", "dow", "isodow")
 _STARTS = ("year", "quarter", "month", "week")
@@ -87,6 +91,8 @@ _DAYS: dict[str, Spelling] = {
     **{f"start of {unit}": f"CAST(DATE_TRUNC('{unit}', {_CALENDAR}) AS DATE)".format for unit in _STARTS},
     "days between": "CAST({0} - {1} AS DOUBLE)".format,
     "shift": _CALENDAR.format(f"({_CALENDAR} + CAST({{1}} AS INTEGER))").format,
+    "shift months": _CALENDAR.format(f"CAST({_CALENDAR} + TO_MONTHS(CAST({{1}} AS INTEGER)) AS DATE)").format,
+    "format": f"STRFTIME({_CALENDAR}, {{1}})".format,
 }
 _CASTS: dict[str, Spelling] = {
     "boolean as number": "CAST({0} AS DOUBLE)".format,

@@ -76,11 +76,13 @@ def _keys(keys: tuple[Key, ...], scalars: Scalars) -> list[str]:
     return [_key(key, scalars) for key in keys]
 
 
-def _key(key: Key, scalars: Scalars) -> str:
+def _key(key: Key, scalars: Scalars) -> str:  # noqa: PLR0911 - one for each sort of key
     """Integers that stand for the values of a key, a condition, or values as they are; NULL belongs to no group."""
     match key:
         case Bucket(value=value, among=Numbers() as numbers):
             return scalars.grid(value, numbers)
+        case Bucket(value=value, among=tuple() as texts) if isinstance(value.kind, Quantity):
+            return scalars.grid(value, Numbers.integers(0, len(texts) - 1))
         case Bucket(value=value, among=tuple() as texts):
             return scalars.places(value, texts)
         case Bucket(value=value, among=Names()) if isinstance(value.kind, Quantity):

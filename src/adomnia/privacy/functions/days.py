@@ -1,13 +1,15 @@
 """Functions of days, from year 1 to 9999: what lies outside of the calendar is NULL where it is computed with."""
 
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, timedelta
 from fractions import Fraction
 
 from adomnia.privacy.functions.contract import Function, Result
-from adomnia.privacy.kinds import Day, Kind, Quantity
+from adomnia.privacy.kinds import Day, Kind, Quantity, Text
 
 MOST_DAYS = (date.max - date.min).days
+MOST_MONTHS = 12 * (date.max.year - date.min.year + 1)
 
 
 def _part(least: int, most: int) -> Result:
@@ -54,6 +56,29 @@ def _shifted(kind: Kind, days: Kind) -> Kind | None:
 def _moved(day: date | None, days: int) -> date | None:
     place = 0 if day is None else day.toordinal() + days
     return date.fromordinal(place) if 1 <= place <= date.max.toordinal() else None
+
+
+def _shifted_by_months(kind: Kind, months: Kind) -> Kind | None:
+    match kind, months:
+        case Day(), Quantity(whole=True, lower=Fraction() as number) if abs(number) <= MOST_MONTHS:
+            return Day(*(None if day is None else add_months(day, int(number)) for day in (kind.lower, kind.upper)))
+    return None
+
+
+def add_months(day: date, months: int) -> date | None:
+    """The same day of a later or an earlier month, or the last one of it; None outside of the calendar.
+
+    >>> add_months(date(2024, 1, 31), 1)
+    datetime.date(2024, 2, 29)
+    """
+    years, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    if not date.min.year <= years <= date.max.year:
+        return None
+    return date(years, month + 1, min(day.day, monthrange(years, month + 1)[1]))
+
+
+def _formatted(kind: Kind, pattern: Kind) -> Kind | None:
+    return Text() if isinstance(kind, Day) and isinstance(pattern, Text) else None
 
 
 _PARTS: dict[str, tuple[str, str, Result]] = {
@@ -107,5 +132,25 @@ DAYS = (
         _shifted,
         constants=(1,),
         copies=9,
+    ),
+    Function(
+        "shift months",
+        "a + INTERVAL b MONTH",
+        2,
+        "date, whole constant -> date",
+        "the same day so many months later or earlier, or the last of that month; NULL outside of the calendar",
+        _shifted_by_months,
+        constants=(1,),
+        copies=9,
+    ),
+    Function(
+        "format",
+        "STRFTIME(a, b)",
+        2,
+        "date, a constant format -> text",
+        "the date written as the format says",
+        _formatted,
+        constants=(1,),
+        copies=3,
     ),
 )

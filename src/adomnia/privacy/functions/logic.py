@@ -1,7 +1,7 @@
 """Comparisons, three-valued logic, and choices between values."""
 
 from adomnia.privacy.functions.contract import Function, hull
-from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
 
 
 def _equal(left: Kind, right: Kind) -> Kind | None:
@@ -9,8 +9,8 @@ def _equal(left: Kind, right: Kind) -> Kind | None:
 
 
 def _ordered(left: Kind, right: Kind) -> Kind | None:
-    # Text has no order here: collations differ from engine to engine, and so would answers.
-    return _equal(left, right) if isinstance(left, Quantity | Day) else None
+    # Texts by the numbers of their characters: collations differ from engine to engine, and so would answers.
+    return _equal(left, right) if isinstance(left, Quantity | Day | Text) else None
 
 
 def _logical(*kinds: Kind) -> Kind | None:
@@ -33,14 +33,14 @@ def _chosen(*kinds: Kind) -> Kind | None:
 
 
 _EQUAL = "two numbers, texts, dates or booleans, alike -> boolean"
-_ORDER = "two numbers or dates, alike -> boolean"
+_ORDER = "two numbers, texts or dates, alike -> boolean"
 _LOGIC = "boolean, boolean -> boolean"
 _VALUES = "two numbers, texts, dates or booleans, alike -> alike"
 
 LOGIC = (
     Function("=", "a = b", 2, _EQUAL, "equal", _equal),
     Function("<>", "a <> b, a != b", 2, _EQUAL, "different", _equal),
-    Function("<", "a < b", 2, _ORDER, "below", _ordered),
+    Function("<", "a < b", 2, _ORDER, "below; texts by the numbers of their characters", _ordered),
     Function("<=", "a <= b", 2, _ORDER, "at most", _ordered),
     Function(">", "a > b", 2, _ORDER, "above", _ordered),
     Function(">=", "a >= b", 2, _ORDER, "at least", _ordered),

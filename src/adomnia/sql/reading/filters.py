@@ -10,7 +10,8 @@ _FILTERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Quan
 def spell_out_filters(tree: exp.Expr) -> None:
     """Replace `SUM(x) FILTER (WHERE c)` by `SUM(CASE WHEN c THEN x END)`, and `COUNTIF(c)` likewise.
 
-    DISTINCT and ORDER BY inside an aggregate are left as they are, to be refused where they stand.
+    `COUNT(DISTINCT x) FILTER (WHERE c)` is `COUNT(DISTINCT CASE WHEN c THEN x END)`. Other DISTINCT and ORDER BY inside
+    an aggregate are left as they are, to be refused where they stand.
     """
     for called in list(tree.find_all(exp.Anonymous)):
         if str(called.this).upper() == "VAR" and len(called.expressions) == 1:
@@ -26,11 +27,19 @@ def spell_out_filters(tree: exp.Expr) -> None:
             aggregate, condition = node.this, node.expression.this
             aggregate.set("this", _case(condition, aggregate.this))
             node.replace(aggregate)
+        elif type(node.this) is exp.Count and _is_one_distinct(node.this.this):
+            counted, condition = node.this, node.expression.this
+            counted.this.set("expressions", [_case(condition, counted.this.expressions[0])])
+            node.replace(counted)
 
 
 def _case(condition: exp.Expr, value: exp.Expr) -> exp.Case:
     outcome = exp.Literal.number(1) if isinstance(value, exp.Star) else value
     return exp.Case(ifs=[exp.If(this=condition, true=outcome)])
+
+
+def _is_one_distinct(value: exp.Expr | None) -> bool:
+    return isinstance(value, exp.Distinct) and not value.args.get("on") and len(value.expressions) == 1
 
 
 def _is_plain(value: exp.Expr | None) -> bool:

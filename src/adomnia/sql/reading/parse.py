@@ -6,7 +6,7 @@ without a condition.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
@@ -53,6 +53,7 @@ _SPELLINGS = {
     TokenType.BACKSLASH: "\\",
 }
 
+_SUBSTRINGS = ("SUBSTRING", "SUBSTR")
 _COUNTED = (TokenType.LIMIT, TokenType.OFFSET)
 _CONSTANTS = (TokenType.STRING, TokenType.NUMBER)
 _INTERVAL = re.compile("[0-9]{1,9}( ?[a-z]{1,12})?", re.ASCII | re.IGNORECASE)
@@ -151,7 +152,20 @@ def _tokenize(text: str) -> list[Token]:
     if not tokens:
         fix = "ask something like SELECT COUNT(*) FROM people"
         raise Refusal("The question", "is empty", fix, (1, 1), code="empty")
-    return [_hide_from_parser(*pair) for pair in zip(tokens, [*tokens[1:], None], strict=True)]
+    return [_hide_from_parser(*pair) for pair in zip(_comma_substrings(tokens), [*tokens[1:], None], strict=True)]
+
+
+def _comma_substrings(tokens: list[Token]) -> Iterator[Token]:
+    """Write SUBSTRING(a FROM b FOR c) with commas: the words mean something else to the parser there."""
+    brackets: list[bool] = []  # those that are open: whether they are of SUBSTRING
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.token_type is TokenType.L_PAREN:
+            brackets.append(before is not None and before.text.upper() in _SUBSTRINGS)
+        elif token.token_type is TokenType.R_PAREN and brackets:
+            brackets.pop()
+        word = token.token_type in (TokenType.FROM, TokenType.FOR) and brackets and brackets[-1]
+        where = (token.line, token.col, token.start, token.end, token.comments)
+        yield Token(TokenType.COMMA, ",", *where) if word else token
 
 
 def _hide_from_parser(token: Token, after: Token | None) -> Token:

@@ -34,7 +34,7 @@ _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
     (exp.CurrentTime, "nondeterministic_function", *_CLOCK),
     (exp.CurrentDatetime, "nondeterministic_function", *_CLOCK),
     (exp.CurrentTimestamp, "nondeterministic_function", *_CLOCK),
-    (exp.RegexpLike, "function_not_allowed", "may take a time that depends on the data", "use LIKE with % and _"),
+    (exp.RegexpExtract, "function_not_allowed", "may take a time that depends on the data", "use LIKE with % and _"),
     (exp.AggFunc, "aggregate_not_allowed", "is not an aggregate that can be answered", f"use {_AGGREGATES}"),
     (exp.Filter, "aggregate_not_allowed", "is not answered", "put the condition into WHERE"),
     (exp.Func, "function_not_allowed", "is not a function that can be answered", f"use {_SCALARS}"),

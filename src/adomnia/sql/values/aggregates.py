@@ -1,7 +1,7 @@
 """Reads aggregates: from the parser's tree to statistics. A new one is its builder and one line."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from sqlglot import exp
@@ -9,14 +9,16 @@ from sqlglot import exp
 from adomnia.plans.formulas import Formula
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Rows
 from adomnia.privacy.expressions import Column, Expression, Literal, text
-from adomnia.privacy.kinds import LONGEST_TEXT, Identity, Text
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Identity, Text
+from adomnia.privacy.relations import Relation, Where
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.functions import build
+from adomnia.sql.values.building import build
+from adomnia.sql.values.conditions import chain
 from adomnia.sql.values.groups import PEOPLE, Groups, refusal_of_id
 from adomnia.sql.values.moments import correlation, covariance, variance
 from adomnia.sql.values.quantiles import extreme, median, quantile
 from adomnia.sql.values.scalars import read_expression
-from adomnia.sql.values.scope import check_parts
+from adomnia.sql.values.scope import check_parts, strip_brackets
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
@@ -47,7 +49,8 @@ def _count(groups: Groups, node: exp.Expr) -> Count:
     check_parts(node, "this", "big_int")
     if node.this is None:
         raise refusal("syntax_not_allowed", node, "is empty", "write COUNT(...) of something", "COUNT")
-    return Count(groups.query(_counted_aggregate(groups, node.this)))
+    relation, counted = _filter_people(groups, node.this)
+    return Count(replace(groups.query(_counted_aggregate(groups, counted)), relation=relation))
 
 
 def _sum(groups: Groups, node: exp.Expr) -> Sum:
@@ -58,6 +61,35 @@ def _sum(groups: Groups, node: exp.Expr) -> Sum:
 def _mean(groups: Groups, node: exp.Expr) -> Mean:
     check_parts(node, "this")
     return Mean(groups.query(groups.total(node.this, "AVG")))
+
+
+def _filter_people(groups: Groups, node: exp.Expr) -> tuple[Relation, exp.Expr]:
+    """COUNT(DISTINCT CASE WHEN c THEN person END) counts people among the rows where c is true."""
+    conditions, counted = [], node.expressions[0] if isinstance(node, exp.Distinct) and node.expressions else None
+    while isinstance(counted, exp.Case) and _has_one_outcome(counted):
+        (branch,) = counted.args["ifs"]
+        conditions.append(branch)
+        counted = strip_brackets(branch.args["true"])
+    person = groups.scope.column(counted).kind if isinstance(counted, exp.Column) else None
+    if not conditions or len(node.expressions) > 1 or not isinstance(person, Identity) or not person.person:
+        return groups.relation, node
+    meanings = [read_expression(each.this, groups.scope) for each in conditions]
+    for meaning, each in zip(meanings, conditions, strict=True):
+        if not isinstance(meaning.kind, Boolean):
+            why = f"is of type {meaning.kind} and a condition is needed"
+            raise refusal("type_error", each.this, why, "compare it with something")
+    return _where(groups.relation, meanings), exp.Distinct(expressions=[counted])
+
+
+def _has_one_outcome(case: exp.Case) -> bool:
+    return case.this is None and len(case.args["ifs"]) == 1 and isinstance(case.args.get("default"), exp.Null | None)
+
+
+def _where(relation: Relation, meanings: list[Expression]) -> Relation:
+    """The rows of a relation for which all conditions hold, as WHERE would say it."""
+    if isinstance(relation, Where):
+        return Where(relation.source, chain("and", [relation.condition, *meanings]))
+    return Where(relation, chain("and", meanings))
 
 
 def _counted_aggregate(groups: Groups, node: exp.Expr) -> Aggregate:

@@ -1,60 +1,40 @@
-"""Groups by expressions whose values are known in advance: bounded whole numbers, days, conditions and listed texts."""
+"""Groups by expressions whose values are known in advance: bounded whole numbers, days, conditions and texts."""
 
 from collections.abc import Iterator
 from datetime import date
-from fractions import Fraction
-from math import gcd
 
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Call, Expression, Literal, call, number
+from adomnia.privacy.expressions import Call, Expression, Literal, call, conjuncts, number
 from adomnia.privacy.keys import MOST_CELLS, Bucket
-from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Text
 from adomnia.privacy.relations import Relation, Where
-from adomnia.sql.values.functions import count_days
+from adomnia.sql.values.date_functions import count_days
+from adomnia.sql.values.possible_texts import list_texts, number_texts
+from adomnia.sql.values.whole_numbers import find_whole_numbers
 
 MOST_LISTED = 1_000
 
 _DAYS_A_WEEK = 7
-_EXACT = 2**53  # up to here every integer is a double, hence a value of its own
 
 
-def find_bucket(written: Expression, relation: Relation) -> Bucket | None:
-    """The groups that an expression makes; None where its values are not known before data is read."""
+def find_bucket(written: Expression, relation: Relation, *, computes: bool = True) -> Bucket | None:
+    """The groups that an expression makes; None where its values are not known before data is read.
+
+    Texts that follow from declared values are listed if it `computes` them: with a delta, they are found instead.
+    """
     match written.kind:
         case Boolean():
             return Bucket(written, None, written)
         case Text():
-            texts = _texts_of_case(written) or _texts_of_where(written, relation)
-            return Bucket(written, tuple(texts), written) if 0 < len(texts) <= MOST_LISTED else None
+            listed = _texts_of_case(written) or _texts_of_where(written, relation)
+            if 0 < len(listed) <= MOST_LISTED:
+                return Bucket(written, tuple(listed), written)
+            texts = list_texts(written, MOST_LISTED) if computes else []
+            return Bucket(number_texts(written, texts) or written, tuple(texts), written) if texts else None
         case Day():
             return _days(written)
-    numbers = _numbers(written)
+    numbers = find_whole_numbers(written, MOST_CELLS)
     return None if numbers is None else Bucket(written, numbers, written)
-
-
-def _numbers(value: Expression) -> Numbers | None:
-    """Whole numbers between bounds, in the largest steps that all of them are multiples of."""
-    match value.kind:
-        case Quantity(lower=Fraction() as lower, upper=Fraction() as upper, whole=True):
-            step = _stride(value) or 1
-            first, last = lower // step, -(-upper // step)
-            near = max(-lower, upper) <= _EXACT
-            return Numbers(first * step, last * step, step) if near and last - first < MOST_CELLS else None
-    return None
-
-
-def _stride(value: Expression) -> int:
-    """A number that divides every value of an expression; 0 divides only 0."""
-    match value:
-        case Literal(value=Fraction(numerator=constant, denominator=1)):
-            return abs(constant)
-        case Call(function="+" | "-", arguments=(left, right)):
-            return gcd(_stride(left), _stride(right))
-        case Call(function="*", arguments=(left, right)):
-            return _stride(left) * _stride(right)
-        case Call(function="negative", arguments=(inner,)):
-            return _stride(inner)
-    return 1
 
 
 def _days(written: Expression) -> Bucket | None:
@@ -104,7 +84,7 @@ def _texts_of_case(value: Expression) -> list[str]:
 def _texts_of_where(value: Expression, relation: Relation) -> list[str]:
     """The texts that a condition allows: WHERE value IN ('a', 'b') lists its groups."""
     for condition in _conditions(relation):
-        parts = list(_split("or", condition))
+        parts = list(_alternatives(condition))
         found = [_equal_text(part, value) for part in parts]
         if None not in found:
             return sorted({each for each in found if each is not None})
@@ -113,14 +93,14 @@ def _texts_of_where(value: Expression, relation: Relation) -> list[str]:
 
 def _conditions(relation: Relation) -> Iterator[Expression]:
     while isinstance(relation, Where):
-        yield from _split("and", relation.condition)
+        yield from conjuncts(relation.condition)
         relation = relation.source
 
 
-def _split(function: str, condition: Expression) -> Iterator[Expression]:
-    if isinstance(condition, Call) and condition.function == function:
+def _alternatives(condition: Expression) -> Iterator[Expression]:
+    if isinstance(condition, Call) and condition.function == "or":
         for part in condition.arguments:
-            yield from _split(function, part)
+            yield from _alternatives(part)
     else:
         yield condition
 

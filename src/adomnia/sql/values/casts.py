@@ -10,7 +10,8 @@ from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Expression, number
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.functions import build, round_digits
+from adomnia.sql.values.building import build
+from adomnia.sql.values.functions import round_digits
 
 _INTEGERS = {
     **{

@@ -6,6 +6,7 @@ from functools import reduce
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Expression, Literal, call
 from adomnia.privacy.kinds import Kind, Quantity, Text
+from adomnia.sql.values.patterns import count_operations
 
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -59,6 +60,8 @@ def size(expression: Expression) -> int:
             return 1 + len(expression.arguments)
         case Call(function="like", arguments=(text, Literal(value=str(pattern)))):
             return _argument_size(text) + _STEPS * len(pattern)
+        case Call(function="matches", arguments=(text, Literal(value=str(pattern)))):
+            return _argument_size(text) + count_operations(pattern)
         case Call(function=function, arguments=arguments, kind=kind):
             own = _TEXT if isinstance(kind, Text) else 1
             return own + FUNCTIONS[function].copies * sum(map(_argument_size, arguments))

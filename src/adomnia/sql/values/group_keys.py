@@ -8,12 +8,12 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, open_key
-from adomnia.privacy.expressions import Column, Expression, columns_of
+from adomnia.privacy.expressions import Call, Column, Expression, columns_of
 from adomnia.privacy.keys import MOST_CELLS, Key, key_cells
 from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
 from adomnia.privacy.relations import Relation
 from adomnia.sql.reading.refusals import refusal, render_node
-from adomnia.sql.values.buckets import find_bucket
+from adomnia.sql.values.buckets import MOST_LISTED, find_bucket
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, check_parts, own_nodes, strip_brackets
 
@@ -76,9 +76,10 @@ def _read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | N
         case Column(kind=Boolean() | Text(values=tuple())):
             return written
     any_values = open_key(written) if columns else None  # of no id
-    found = find_bucket(written, relation) if columns and not isinstance(written.kind, Identity) else None
-    if found is not None:
-        return found
+    if columns and not isinstance(written.kind, Identity):
+        found = find_bucket(written, relation, computes=lacking is not None)
+        if found is not None:
+            return found
     if any_values is None or lacking is not None:
         raise _refusal_of_key(node, written, "" if any_values is None else f", or {lacking}")
     return any_values
@@ -91,15 +92,23 @@ def _refusal_of_key(node: exp.Expr, written: Expression, otherwise: str) -> Refu
             why = "may identify people, and its values are not declared"
             fix = "group by a declared category" + (f", or {listed}" if isinstance(written.kind, Text) else "")
             return refusal("identifier_column", node, why, fix + otherwise)
-    match written.kind:
-        case Text():
-            return refusal("needs_key_domain", node, "is a text without declared values", listed + otherwise)
-        case Quantity(lower=Fraction(), upper=Fraction(), whole=True):
+    match written, written.kind:
+        case Call(function="format"), _:
+            fix = f"group by fewer fields, or by DATE_TRUNC('month', ...){otherwise}"
+            return refusal("needs_key_domain", node, f"makes more than {MOST_LISTED:,} texts, or any number", fix)
+        case _, Text():
+            return refusal(
+                "needs_key_domain",
+                node,
+                f"is a text without declared values, or one of over {MOST_LISTED:,}",
+                listed + otherwise,
+            )
+        case _, Quantity(lower=Fraction(), upper=Fraction(), whole=True):
             why = f"makes more than {MOST_CELLS:,} groups"
             return refusal(
                 "too_many_cells", node, why, f"group by wider steps: FLOOR({render_node(node)} / 1000){otherwise}"
             )
-        case Quantity(lower=Fraction(), upper=Fraction()):
+        case _, Quantity(lower=Fraction(), upper=Fraction()):
             why, fix = "is not made of whole numbers", f"make it whole: FLOOR({render_node(node)})"
             return refusal("needs_key_domain", node, why, fix)
     return refusal("needs_key_domain", node, "has no declared values to make groups of", _DECLARED + otherwise)

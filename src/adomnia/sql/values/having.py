@@ -14,7 +14,7 @@ from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.keys import Bucket, Key, Label, key_values
 from adomnia.privacy.kinds import Boolean
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.values.functions import read_day
+from adomnia.sql.values.building import read_day
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
 from adomnia.sql.values.terms import Values, is_date
 

@@ -21,7 +21,7 @@ from adomnia.privacy.keys import key_cells
 from adomnia.privacy.kinds import Day
 from adomnia.privacy.queries import Query
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.functions import count_days
+from adomnia.sql.values.date_functions import count_days
 from adomnia.sql.values.groups import Groups, domain_of, require_number
 from adomnia.sql.values.scalars import read_number
 from adomnia.sql.values.scope import check_parts

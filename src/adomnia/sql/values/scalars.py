@@ -10,21 +10,20 @@ from sqlglot import exp
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, number, text, truth_as_number
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Quantity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.values.casts import NUMBER_TYPES, cast
-from adomnia.sql.values.conditions import chain, size
-from adomnia.sql.values.functions import (
-    CONDITIONAL,
+from adomnia.sql.values.building import (
     MOST_NODES,
-    NAMES,
     build,
-    call_function,
     check_size,
-    date_part,
     read_dates,
     read_day,
     refusal_of_arguments,
 )
+from adomnia.sql.values.casts import NUMBER_TYPES, cast
+from adomnia.sql.values.conditions import chain, size
+from adomnia.sql.values.date_functions import date_part
+from adomnia.sql.values.functions import CONDITIONAL, NAMES, call_function
 from adomnia.sql.values.scope import Scope, check_parts, items_of_in
+from adomnia.sql.values.text_functions import like_escaped, match_pattern
 
 __all__ = ["MOST_NODES", "Scope", "check_parts", "read_constant", "read_expression", "read_number", "truth_as_number"]
 
@@ -47,7 +46,9 @@ _OPERATORS: dict[type[exp.Expr], str] = {
 LONGEST_PATTERN = 256
 
 _WHOLE = re.compile("[0-9]{1,9}", re.ASCII)
+_DISPUTED = "%_.^$\\"
 _DAYS = {"DAY": 1, "WEEK": 7}
+_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 
 def read_expression(node: exp.Expr, scope: Scope) -> Expression:
@@ -184,10 +185,41 @@ def _like(node: exp.Expr, scope: Scope) -> Expression:
 
 
 def _escape(node: exp.Expr, scope: Scope) -> Expression:
-    character = read_constant(node.expression, scope).value
-    if not isinstance(character, str) or len(character) != 1:
-        raise refusal("bad_literal", node.expression, "is not one character", "leave ESCAPE out")
-    raise refusal("function_not_allowed", node, "has an ESCAPE, which is not answered", "leave it out", "LIKE")
+    """LIKE or ILIKE with an escape character; where the pattern has none, it is as if there were no ESCAPE."""
+    check_parts(node, "this", "expression")
+    character, like = read_constant(node.expression, scope).value, node.this
+    if not isinstance(character, str) or len(character) != 1 or character in "%_":
+        raise refusal("bad_literal", node.expression, "is not one character that escapes", "write ESCAPE '!'")
+    pattern = read_constant(like.expression, scope).value
+    if not isinstance(pattern, str) or character not in pattern or len(pattern) > LONGEST_PATTERN:
+        return _like(like, scope)
+    check_parts(like, "this", "expression", "negate")
+    value = read_expression(like.this, scope)
+    if type(like) is exp.ILike:
+        if not pattern.isascii():
+            fix = "compare with LOWER(...) and LIKE"
+            raise refusal("bad_literal", like.expression, "has other letters than those of ASCII beside ESCAPE", fix)
+        value, pattern = build(node, "lower", value), pattern.lower()
+        character = character.lower()
+    matches = like_escaped(like.expression, value, pattern, character)
+    return build(node, "not", matches) if like.args.get("negate") else matches
+
+
+def _regular_expression(node: exp.Expr, scope: Scope) -> Expression:
+    """~, RLIKE and REGEXP look for a part of the text."""
+    check_parts(node, "this", "expression")
+    value, pattern = (read_expression(part, scope) for part in (node.this, node.expression))
+    return match_pattern(node, value, pattern)
+
+
+def _similar(node: exp.Expr, scope: Scope) -> Expression:
+    """SIMILAR TO describes the whole text; signs that some engines take for those of LIKE are refused."""
+    check_parts(node, "this", "expression")
+    value, pattern = read_expression(node.this, scope), read_constant(node.expression, scope)
+    if isinstance(pattern.value, str) and any(sign in pattern.value.replace("[^", "[") for sign in _DISPUTED):
+        why = "has a sign that means different things in different databases (% _ . ^ $ \\)"
+        raise refusal("bad_literal", node.expression, why, "use LIKE, or REGEXP_FULL_MATCH(a, 'pattern')", "SIMILAR TO")
+    return match_pattern(node, value, pattern, whole=True)
 
 
 def _cast(node: exp.Expr, scope: Scope) -> Expression:
@@ -212,7 +244,21 @@ def _function(node: exp.Expr, scope: Scope) -> Expression:
         return _choose(node, [read_expression(condition, scope)], outcomes, scope)
     if name not in NAMES:
         raise refusal_of_node(node)
+    match name, node.expressions:
+        case "POSITION", [exp.In() as found]:
+            return _position(node, found, scope)
+        case "DATE_ADD" | "DATE_SUB", [day, exp.Interval() as interval]:
+            return _shift(node, read_expression(day, scope), interval, subtracts=name == "DATE_SUB")
     return call_function(node, name, [read_expression(part, scope) for part in node.expressions])
+
+
+def _position(node: exp.Expr, found: exp.In, scope: Scope) -> Expression:
+    """POSITION(part IN text), which the parser takes for a list."""
+    check_parts(found, "this", "field", "expressions")
+    texts = [found.args["field"]] if found.args.get("field") else found.expressions
+    if len(texts) != 1:
+        raise refusal("type_error", node, "has more than one text", "write POSITION('a' IN name)", "POSITION")
+    return build(node, "position", read_expression(texts[0], scope), read_expression(found.this, scope))
 
 
 def _case(node: exp.Expr, scope: Scope) -> Expression:
@@ -241,10 +287,14 @@ def _choose(node: exp.Expr, tests: Sequence[Expression], outcomes: Sequence[exp.
 
 
 def _sum(node: exp.Expr, scope: Scope) -> Expression:
-    """+ and - of numbers, of two dates, or of a date and a constant number of days."""
+    """+ and - of numbers, of two dates, or of a date and a constant number of days or months."""
     check_parts(node, "this", "expression")
     subtracts = isinstance(node, exp.Sub)
-    left, right = (_term(part, scope) for part in (node.this, node.expression))
+    if type(node.expression) is exp.Interval:
+        return _shift(node, read_expression(node.this, scope), node.expression, subtracts)
+    if type(node.this) is exp.Interval and not subtracts:
+        return _shift(node, read_expression(node.expression, scope), node.this)
+    left, right = (read_expression(part, scope) for part in (node.this, node.expression))
     if isinstance(right.kind, Day) and not subtracts:
         left, right = right, left
     if isinstance(left.kind, Day) and isinstance(right.kind, Quantity):
@@ -255,15 +305,15 @@ def _sum(node: exp.Expr, scope: Scope) -> Expression:
     return build(node, "days between" if between else "-" if subtracts else "+", left, right)
 
 
-def _term(node: exp.Expr, scope: Scope) -> Expression:
-    """Read a part of + or -, where an interval is a number of days."""
-    if type(node) is not exp.Interval:
-        return read_expression(node, scope)
-    unit = _DAYS.get(str(node.args.get("unit") or "").upper().removesuffix("S"))
-    amount = node.this
-    if unit is None or not isinstance(amount, exp.Literal) or not _WHOLE.fullmatch(amount.name):
-        raise refusal_of_node(node)
-    return number(unit * int(amount.name))
+def _shift(node: exp.Expr, day: Expression, interval: exp.Expr, subtracts: bool = False) -> Expression:
+    """A date that is a constant number of days, weeks, months, quarters or years later or earlier."""
+    unit, amount = str(interval.args.get("unit") or "").upper().removesuffix("S"), interval.this
+    if not isinstance(amount, exp.Literal) or not _WHOLE.fullmatch(amount.name) or unit not in {**_DAYS, **_MONTHS}:
+        why, fix = "is not a whole number of days, weeks, months, quarters or years", "write INTERVAL 3 MONTH"
+        raise refusal("bad_literal", interval, why, fix, "INTERVAL")
+    units, function = (_DAYS, "shift") if unit in _DAYS else (_MONTHS, "shift months")
+    length = units[unit] * int(amount.name)
+    return build(node, function, day, number(-length if subtracts else length))
 
 
 _READERS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
@@ -282,6 +332,8 @@ _READERS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
     exp.Like: _like,
     exp.ILike: _like,
     exp.Escape: _escape,
+    exp.RegexpLike: _regular_expression,
+    exp.SimilarTo: _similar,
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.Add: _sum,

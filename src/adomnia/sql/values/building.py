@@ -1,0 +1,96 @@
+"""Applies functions of the table to arguments, or refuses them; and reads the constants that such arguments are."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+from fractions import Fraction
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from adomnia.errors import Refusal
+from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal
+from adomnia.privacy.kinds import Day, Identity
+from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.values.conditions import apply, size
+from adomnia.work import spend
+
+MOST_NODES = 10_000
+MOST_NESTED = 2_000  # of what is not a chain: engines take their time over it
+_NODES_OF_A_STEP = 32
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+Arguments: TypeAlias = Sequence[Expression]
+Builder: TypeAlias = Callable[[exp.Expr, Arguments], Expression]
+
+
+def build(node: exp.Expr, function: str, *arguments: Expression) -> Expression:
+    """Apply a function, or refuse its arguments and say what it takes."""
+    try:
+        return check_size(node, apply(function, *arguments), MOST_NESTED)
+    except ValueError:
+        raise refusal_of_arguments(node, function, arguments) from None
+
+
+def check_size(node: exp.Expr, value: Expression, most: int = MOST_NODES) -> Expression:
+    """Return a value, or refuse it if it is too long when written out: some functions repeat an argument."""
+    length = size(value)
+    spend(1 + length // _NODES_OF_A_STEP)
+    if length > most:
+        raise refusal("too_complex", node, "becomes too long when it is written out", "take it apart")
+    return value
+
+
+def refusal_of_arguments(node: exp.Expr, function: str, given: Arguments) -> Refusal:
+    """The refusal of arguments that a function does not take."""
+    row = FUNCTIONS[function]
+    if any(isinstance(each.kind, Identity) for each in given):
+        return refusal("identifier_column", node, "looks at an id", "ids can be counted, not compared")
+    if any(not isinstance(given[place], Literal) for place in row.constants if place < len(given)):
+        why = "has a value of the row where only a constant may stand"
+        return refusal("function_not_allowed", node, why, f"it takes {row.takes}")
+    found = ", ".join(dict.fromkeys(str(each.kind) for each in given)) or "nothing"
+    return refusal("type_error", node, f"is made of {found}", f"it takes {row.takes}")
+
+
+def read_dates(node: exp.Expr, *values: Expression) -> Arguments:
+    """Read text constants as dates if another of the values is a date."""
+    if not any(isinstance(value.kind, Day) for value in values):
+        return values
+    return [read_day(node, value.value) if is_text(value) else value for value in values]  # type: ignore[union-attr]
+
+
+def read_day(node: exp.Expr, written: object) -> Literal:
+    """Read a date."""
+    try:
+        value = date.fromisoformat(str(written)) if _DATE.fullmatch(str(written)) else None
+    except ValueError:
+        value = None
+    if value is None:
+        raise refusal("bad_literal", node, "has a date that is not in the calendar", "write it like DATE '2024-01-31'")
+    return Literal(value, Day(value, value))
+
+
+def two_arguments(node: exp.Expr, arguments: Arguments) -> tuple[Expression, Expression]:
+    if len(arguments) != 2:
+        raise refusal("type_error", node, f"has {len(arguments)} arguments", "give it two")
+    return arguments[0], arguments[1]
+
+
+def check_number(least: int, node: exp.Expr, function: str, arguments: Arguments) -> None:
+    if len(arguments) < least:
+        raise refusal_of_arguments(node, function, arguments)
+
+
+def whole_number(node: exp.Expr, value: Expression) -> int:
+    if isinstance(value, Literal) and isinstance(value.value, Fraction) and value.value.denominator == 1:
+        return int(value.value)
+    if isinstance(value, Literal):
+        raise refusal("bad_literal", node, "has a constant that is not a whole number", "write a whole number there")
+    why = "has a value of the row where only a constant may stand"
+    raise refusal("function_not_allowed", node, why, "write a whole number there")
+
+
+def is_text(value: Expression) -> bool:
+    return isinstance(value, Literal) and isinstance(value.value, str)

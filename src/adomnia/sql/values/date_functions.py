@@ -1,0 +1,136 @@
+"""Reads calls of functions of dates: their parts, what they begin, how far they are apart, how they are written."""
+
+from datetime import date
+
+from sqlglot import exp
+
+from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, call, number, text
+from adomnia.privacy.kinds import Day
+from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.values.building import Arguments, Builder, build, read_dates, refusal_of_arguments, two_arguments
+from adomnia.sql.values.conditions import fold
+from adomnia.sql.values.date_formats import FIELDS, MOST_CHARACTERS, QUARTER, WORDS, is_format, translate_words
+
+_DATE_PARTS = ("year", "quarter", "month", "week", "day", "doy", "dow", "isodow")
+_OTHER_PARTS = {"dayofmonth": "day", "dayofyear": "doy", "dayofweek": "dow", "weekday": "dow", "weekofyear": "week"}
+_PLURAL = "s"
+
+
+def count_days(day: Expression) -> Expression:
+    """A date as a number: how many days it is after the first of the calendar."""
+    return call("days between", day, Literal(date.min, Day(date.min, date.min)))
+
+
+def date_part(node: exp.Expr, name: str, value: Expression) -> Expression:
+    """The year, the month, ... of a date."""
+    part = _OTHER_PARTS.get(name.lower(), name.lower())
+    if part not in _DATE_PARTS:
+        why, fix = "is not a part of dates that can be answered", f"use one of {', '.join(_DATE_PARTS)}"
+        raise refusal("function_not_allowed", node, why, fix, name.upper())
+    return build(node, part, value)
+
+
+def _date_part(node: exp.Expr, arguments: Arguments) -> Expression:
+    part, value = two_arguments(node, arguments)
+    return date_part(node, _word(node, part), value)
+
+
+def _date_trunc(node: exp.Expr, arguments: Arguments) -> Expression:
+    unit, value = two_arguments(node, arguments)
+    function = f"start of {_word(node, unit)}"
+    if _word(node, unit) == "day":
+        return build(node, "shift", value, number(0))
+    if function not in FUNCTIONS:
+        units = ", ".join(name.removeprefix("start of ") for name in FUNCTIONS if name.startswith("start of "))
+        raise refusal("function_not_allowed", node, "begins at no such unit", f"use one of {units}, day", "DATE_TRUNC")
+    return build(node, function, value)
+
+
+def _date_diff(node: exp.Expr, arguments: Arguments) -> Expression:
+    """The days from the second argument to the third, or how many months or years began between them."""
+    if len(arguments) != 3:
+        raise refusal_of_arguments(node, "days between", arguments)
+    first, last = read_dates(node, *arguments[1:])
+    match _word(node, arguments[0]).removesuffix(_PLURAL):
+        case "day":
+            return build(node, "days between", last, first)
+        case "week":
+            mondays = [build(node, "start of week", day) for day in (last, first)]
+            return build(node, "round", build(node, "/", build(node, "days between", *mondays), number(7)))
+        case "quarter":
+            return build(node, "-", _quarters(node, last), _quarters(node, first))
+        case "month":
+            return build(node, "-", _months(node, last), _months(node, first))
+        case "year":
+            return build(node, "-", build(node, "year", last), build(node, "year", first))
+    raise refusal(
+        "function_not_allowed", node, "counts no such unit", "use day, week, month, quarter or year", "DATE_DIFF"
+    )
+
+
+def _quarters(node: exp.Expr, value: Expression) -> Expression:
+    years = build(node, "*", build(node, "year", value), number(4))
+    return build(node, "+", years, build(node, "quarter", value))
+
+
+def _months(node: exp.Expr, value: Expression) -> Expression:
+    years = build(node, "*", build(node, "year", value), number(12))
+    return build(node, "+", years, build(node, "month", value))
+
+
+def _strftime(node: exp.Expr, arguments: Arguments) -> Expression:
+    value, written = two_arguments(node, arguments)
+    if not isinstance(written, Literal) or not isinstance(written.value, str) or not is_format(written.value):
+        fix = f"use these fields and other signs, {MOST_CHARACTERS} characters at most: {FIELDS}"
+        raise refusal("bad_literal", node, "has a format that is not answered", fix, "STRFTIME")
+    return _write_date(node, value, written.value)
+
+
+def _to_char(node: exp.Expr, arguments: Arguments) -> Expression:
+    value, written = two_arguments(node, arguments)
+    format_ = (
+        translate_words(written.value) if isinstance(written, Literal) and isinstance(written.value, str) else None
+    )
+    if not format_ or not is_format(format_):
+        fix = f"use these words, signs, and texts in double quotes, {MOST_CHARACTERS} characters at most: {WORDS}"
+        raise refusal("bad_literal", node, "has a format that is not answered", fix, "TO_CHAR")
+    return _write_date(node, value, format_)
+
+
+def _named(field: str) -> Builder:
+    def builder(node: exp.Expr, arguments: Arguments) -> Expression:
+        return build(node, "format", *arguments, text(field))
+
+    return builder
+
+
+def _write_date(node: exp.Expr, value: Expression, written: str) -> Expression:
+    """A date in a format. Engines do not know the quarter: it is put between the other fields."""
+    (first, *others) = [[build(node, "format", value, text(part))] if part else [] for part in written.split(QUARTER)]
+    quarter = build(node, "number as text", build(node, "quarter", value)) if others else None
+    parts = [*first, *(part for other in others for part in (quarter, *other))]
+    return fold([part for part in parts if part is not None], lambda left, right: build(node, "||", left, right))
+
+
+def _last_day(node: exp.Expr, arguments: Arguments) -> Expression:
+    first = build(node, "start of month", *arguments)
+    return build(node, "shift", build(node, "shift months", first, number(1)), number(-1))
+
+
+def _word(node: exp.Expr, value: Expression) -> str:
+    if isinstance(value, Literal) and isinstance(value.value, str):
+        return value.value.lower()
+    raise refusal("function_not_allowed", node, "takes its unit as a constant text", "write 'day', 'month' or 'year'")
+
+
+DATE_FUNCTIONS: dict[str, Builder] = {
+    "DATE_PART": _date_part,
+    "DATE_TRUNC": _date_trunc,
+    "DATE_DIFF": _date_diff,
+    "DATEDIFF": _date_diff,
+    "STRFTIME": _strftime,
+    "TO_CHAR": _to_char,
+    "DAYNAME": _named("%A"),
+    "MONTHNAME": _named("%B"),
+    "LAST_DAY": _last_day,
+}

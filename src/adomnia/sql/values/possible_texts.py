@@ -1,0 +1,214 @@
+"""Lists the texts that an expression can give, computed from values that the catalog declares: what keys are made of.
+
+Declared categories, conditions, bounded dates and bounded whole numbers are taken through all of their values, and what
+is made of them is computed as engines compute it. No row is looked at.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any, TypeAlias
+
+from adomnia.engines.render.patterns import matches
+from adomnia.privacy.expressions import Call, Column, Expression, Literal, call, number, text
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Quantity, Text
+from adomnia.sql.values.date_formats import rank_days, write_date
+from adomnia.sql.values.whole_numbers import find_whole_numbers
+from adomnia.work import spend
+
+MOST_COMBINED = 100_000  # values of all that an expression is made of, times each other
+_MOST_NUMBERS = 10_000
+_OPERATIONS_OF_A_STEP = 8
+_CASED = 0x600  # up to here letters are compared with those of the engines, one by one
+_UNCASED = range(0x3040, 0xD7A4)  # of East Asia, without upper and lower case
+
+Values: TypeAlias = tuple[Any, ...]
+Computed: TypeAlias = Callable[[Values], Any]
+
+
+class UnknownTextError(ValueError):
+    """A text of which engines might make different things."""
+
+
+def list_texts(written: Expression, most: int) -> list[str]:
+    """The texts that an expression can give, in the order of what they are made of; none where there are over `most`.
+
+    NULL is none of them.
+    """
+    # Conditions change slowest: first all that is there without them.
+    leaves = sorted(dict.fromkeys(_list_leaves(written) or ()), key=lambda leaf: not isinstance(leaf.kind, Boolean))
+    combined = prod(1 + _count_values(leaf) for leaf in leaves)
+    if not leaves or combined > MOST_COMBINED:
+        return []
+    spend(1 + combined * _count_calls(written) // _OPERATIONS_OF_A_STEP)
+    ranges = [_list_values(leaf) for leaf in leaves]
+    match written, ranges:
+        case Call(function="format", arguments=(_, Literal(value=str(format_)))), [(*days, None)]:
+            ranges = [sorted(days, key=rank_days(format_))]
+    compute = _compile(written, {leaf: place for place, leaf in enumerate(leaves)})
+    found: dict[str, None] = {}
+    try:
+        for values in product(*ranges):
+            found[compute(values)] = None
+            if len(found) > most + 1:  # NULL may be among them
+                return []
+    except UnknownTextError:
+        return []
+    found.pop(None, None)  # type: ignore[call-overload]  # NULL
+    return list(found) if len(found) <= most else []
+
+
+def number_texts(written: Expression, texts: Sequence[str]) -> Expression | None:
+    """The place in a list of a text that is made of one category: engines compare codes far sooner than texts.
+
+    None for any other text. It is NULL where the text is.
+    """
+    match list(dict.fromkeys(_list_leaves(written) or ())):
+        case [Column(kind=Text(values=tuple() as values)) as category]:
+            compute, places = _compile(written, {category: 0}), {text: place for place, text in enumerate(texts)}
+            cases = [
+                part
+                for value in (*values, None)
+                if compute((value,)) is not None
+                for part in (_is(category, value), number(places[compute((value,))]))
+            ]
+            return call("case", *cases, Literal(None, Quantity(Fraction(0), Fraction(0), whole=True)))
+    return None
+
+
+def _is(category: Column, value: str | None) -> Expression:
+    return call("is null", category) if value is None else call("=", category, text(value))
+
+
+def _list_leaves(expression: Expression) -> list[Expression] | None:
+    """What an expression is computed from: parts whose values can be listed; None if there are others."""
+    if isinstance(expression, Literal):
+        return []
+    if isinstance(expression, Call) and expression.function in COMPUTED:
+        parts = [_list_leaves(argument) for argument in expression.arguments]
+        leaves = [leaf for part in parts for leaf in part or ()]
+        # A condition on numbers or dates is one or the other, which is sooner tried than all of these.
+        simple = not isinstance(expression.kind, Boolean) or all(
+            isinstance(each.kind, Boolean | Text) for each in leaves
+        )
+        if None not in parts and simple:
+            return leaves
+    return [expression] if _count_values(expression) else None
+
+
+def _count_values(leaf: Expression) -> int:
+    """How many values a part has without NULL, as far as the catalog says; 0 if it does not."""
+    match leaf.kind:
+        case Boolean():
+            return 2
+        case Text(values=tuple() as values):
+            return len(values)
+        case Day(lower=date() as lower, upper=date() as upper):
+            return (upper - lower).days + 1
+        case Quantity():
+            numbers = find_whole_numbers(leaf, _MOST_NUMBERS)
+            return 0 if numbers is None else numbers.width + 1
+    return 0
+
+
+def _list_values(leaf: Expression) -> Sequence[Any]:
+    """The values of a part, and NULL behind them."""
+    match leaf.kind:
+        case Boolean():
+            return (False, True, None)
+        case Text(values=tuple() as values):
+            return (*values, None)
+        case Day(lower=date() as lower):
+            return (*(lower + timedelta(days) for days in range(_count_values(leaf))), None)
+    numbers = find_whole_numbers(leaf, _MOST_NUMBERS)
+    assert numbers is not None  # noqa: S101 - it is a leaf
+    return (*(float(place * numbers.step) for place in range(numbers.grid_lower, numbers.grid_upper + 1)), None)
+
+
+def _count_calls(expression: Expression) -> int:
+    return 1 + sum(map(_count_calls, expression.arguments)) if isinstance(expression, Call) else 1
+
+
+def _compile(expression: Expression, leaves: dict[Expression, int]) -> Computed:
+    """A function of the values of all leaves."""
+    if expression in leaves:
+        place = leaves[expression]
+        return lambda values: values[place]
+    if isinstance(expression, Literal):
+        constant = expression.value if isinstance(expression.value, str | bool | date | None) else int(expression.value)
+        return lambda _: constant
+    assert isinstance(expression, Call)  # noqa: S101 - a column is a leaf
+    meaning, parts = COMPUTED[expression.function], [_compile(each, leaves) for each in expression.arguments]
+    return lambda values: meaning(*(part(values) for part in parts))
+
+
+def _known(meaning: Callable[..., Any]) -> Callable[..., Any]:
+    """NULL in, NULL out."""
+    return lambda *values: None if None in values else meaning(*values)
+
+
+def _each_letter(change: Callable[[str], str]) -> Callable[..., Any]:
+    def changed(text: str) -> str:
+        found = [change(letter) for letter in text]
+        if any(len(each) > 1 or not _is_familiar(letter) for letter, each in zip(text, found, strict=True)):
+            raise UnknownTextError(f"Letters must change one by one, got {text!r}.")
+        return "".join(found)
+
+    return _known(changed)
+
+
+def _is_familiar(letter: str) -> bool:
+    return ord(letter) < _CASED or ord(letter) in _UNCASED
+
+
+def _choose(*parts: Any) -> Any:  # noqa: ANN401 - whatever its outcomes are
+    for test, outcome in zip(parts[:-1:2], parts[1::2], strict=True):
+        if test is True:
+            return outcome
+    return parts[-1]
+
+
+def _both(left: bool | None, right: bool | None) -> bool | None:
+    if left is False or right is False:
+        return False
+    return None if left is None or right is None else True
+
+
+def _negate(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+# What engines compute, in Python; of a function that is not here, the values are listed or not known.
+COMPUTED: dict[str, Callable[..., Any]] = {
+    "=": _known(lambda left, right: left == right),
+    "<>": _known(lambda left, right: left != right),
+    "same": lambda left, right: left == right,
+    "and": _both,
+    "or": lambda left, right: _negate(_both(_negate(left), _negate(right))),
+    "not": _negate,
+    "is null": lambda value: value is None,
+    "coalesce": lambda left, right: right if left is None else left,
+    "nullif": lambda left, right: None if left == right else left,
+    "case": _choose,
+    "like": _known(matches),
+    "starts_with": _known(str.startswith),
+    "ends_with": _known(str.endswith),
+    "contains": _known(lambda text, part: part in text),
+    "upper": _each_letter(str.upper),
+    "lower": _each_letter(str.lower),
+    "trim": _known(lambda text: text.strip(" ")),
+    "ltrim": _known(lambda text: text.lstrip(" ")),
+    "rtrim": _known(lambda text: text.rstrip(" ")),
+    "position": _known(lambda text, part: float(text.find(part) + 1)),
+    "replace": _known(lambda text, part, other: text.replace(part, other)[:LONGEST_TEXT]),
+    "format": _known(write_date),
+    "quarter": _known(lambda day: float((day.month + 2) // 3)),
+    "substring": _known(lambda text, start, length: text[start - 1 : start - 1 + length]),
+    "right": _known(lambda text, length: text[max(0, len(text) - length) :]),
+    "||": _known(lambda left, right: (left + right)[:LONGEST_TEXT]),
+    "number as text": _known(lambda number: str(int(number))),
+    "boolean as text": _known(lambda value: "true" if value else "false"),
+    "date as text": _known(date.isoformat),
+}
