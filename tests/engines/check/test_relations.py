@@ -463,9 +463,9 @@ WRONG_PUBLIC = {
         'JOIN (SELECT "ward" AS "ward", "ward" AS "person" FROM "places")',
         "the person first",
     ),
-    "public groups": (
+    "public groups by another key": (
         'JOIN "places"',
-        'JOIN (SELECT "ward" AS "ward" FROM "places" GROUP BY "ward")',
+        'JOIN (SELECT "ward" AS "ward" FROM "places" GROUP BY "floor")',
         "GROUP BY the person",
     ),
     "private and public rows": (

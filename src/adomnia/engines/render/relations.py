@@ -12,6 +12,7 @@ from typing import TypeAlias
 from adomnia.engines.contract import PERSON, RANK, grid_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double, integer
+from adomnia.engines.render.public import render_public
 from adomnia.engines.render.scalars import Scalars
 from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, OwnExtreme, Total
 from adomnia.privacy.expressions import Column, Expression
@@ -19,11 +20,13 @@ from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import (
     MOST_ROWS,
     Join,
+    Lookup,
     Named,
     OwnValue,
     PerPerson,
     Private,
     Public,
+    PublicGroups,
     Relation,
     Select,
     Selected,
@@ -48,7 +51,7 @@ def render_source(relation: Relation, scalars: Scalars) -> From:
             return table, [*conditions, f"({scalars.value(relation.condition)})"]
         case Named():
             return _side(relation, scalars), []
-        case Join():
+        case Join() | Lookup():
             return _join(relation, scalars), []
     return f"({render_select(relation, scalars)}) AS {scalars.quote(DERIVED)}", []
 
@@ -58,7 +61,7 @@ def render_person(relation: Relation, scalars: Scalars) -> str:
     match relation:
         case Where():
             return render_person(relation.source, scalars)
-        case Join():
+        case Join() | Lookup():
             return render_person(relation.left, scalars)
         case Named():
             return f"{scalars.quote(relation.name)}.{scalars.quote(PERSON)}"
@@ -81,19 +84,20 @@ def render_total(grid: str, centre: int, dialect: Dialect) -> str:
 
 def _side(named: Named, scalars: Scalars) -> str:
     table, conditions = render_source(named.source, scalars)
-    if isinstance(named.source, Select | Union | PerPerson):
+    if isinstance(named.source, Select | Union | PerPerson | PublicGroups):
         return f"({render_select(named.source, scalars)}) AS {scalars.quote(named.name)}"
     if not conditions:
         return f"{table} AS {scalars.quote(named.name)}"
     return f"(SELECT * FROM {table}{render_where(conditions)}) AS {scalars.quote(named.name)}"
 
 
-def _join(join: Join, scalars: Scalars) -> str:
+def _join(join: Join | Lookup, scalars: Scalars) -> str:
     left, _ = render_source(join.left, scalars)
     conditions = [f"({scalars.value(condition)})" for condition in join.on]
     if join.right.rows_per_person:
         conditions.insert(0, f"{render_person(join.left, scalars)} = {render_person(join.right, scalars)}")
-    return f"{left} {'LEFT JOIN' if join.outer else 'JOIN'} {_side(join.right, scalars)} ON {' AND '.join(conditions)}"
+    kind = "LEFT JOIN" if isinstance(join, Lookup) or join.outer else "JOIN"
+    return f"{left} {kind} {_side(join.right, scalars)} ON {' AND '.join(conditions) or 'TRUE'}"
 
 
 def render_select(relation: Relation, scalars: Scalars) -> str:
@@ -103,6 +107,8 @@ def render_select(relation: Relation, scalars: Scalars) -> str:
             return " UNION ALL ".join(render_select(part, scalars) for part in parts)
         case PerPerson():
             return _per_person(relation, scalars)
+        case PublicGroups():
+            return _public_groups(relation, scalars)
     assert isinstance(relation, Select)  # noqa: S101 - all others stand behind FROM as they are
     table, conditions = render_source(relation.source, scalars)
     whose = f"{render_person(relation.source, scalars)} AS {scalars.quote(PERSON)}"
@@ -127,16 +133,31 @@ def render_output(output: Selected, scalars: Scalars) -> Iterator[str]:
 def _per_person(relation: PerPerson, scalars: Scalars) -> str:
     table, conditions = render_source(relation.read, scalars)
     whose = render_person(relation.read, scalars)
-    keys = [scalars.value(key.value) if not key.stored else scalars.column(_bare(key)) for key in relation.keys]
+    keys = [_key(key, scalars) for key in relation.keys]
     outputs = [f"{whose} AS {scalars.quote(PERSON)}"]
     outputs += [f"{text} AS {scalars.quote(key.name)}" for text, key in zip(keys, relation.keys, strict=True)]
     outputs += [text for output in relation.outputs for text in _own_outputs(output, scalars)]
     return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)} GROUP BY {', '.join([whose, *keys])}"
 
 
-def _bare(key: Selected) -> Column:
+def _public_groups(relation: PublicGroups, scalars: Scalars) -> str:
+    table, conditions = render_source(relation.source, scalars)
+    keys = [_key(key, scalars) for key in relation.keys]
+    outputs = [f"{text} AS {scalars.quote(key.name)}" for text, key in zip(keys, relation.keys, strict=True)]
+    for output in relation.outputs:
+        if isinstance(output, OwnValue):
+            outputs += _own_outputs(output, scalars)
+        else:
+            outputs.append(f"{render_public(output, scalars)} AS {scalars.quote(output.name)}")
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}{group}"
+
+
+def _key(key: Selected, scalars: Scalars) -> str:
+    if not key.stored:
+        return scalars.value(key.value)
     assert isinstance(key.value, Column)  # noqa: S101 - only columns are stored
-    return key.value
+    return scalars.column(key.value)
 
 
 def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:

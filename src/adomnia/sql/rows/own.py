@@ -16,7 +16,7 @@ from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, Ow
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, Literal, call, number
 from adomnia.privacy.kinds import Day, Identity, Quantity
-from adomnia.privacy.relations import OwnValue, PerPerson, Relation, Selected
+from adomnia.privacy.relations import OwnValue, PerPerson, PublicGroups, Relation, Selected, is_public
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.groups import domain_of, require_number
 from adomnia.sql.values.scalars import read_constant, read_expression
@@ -55,9 +55,10 @@ class OwnValues:
             if not isinstance(output.aggregate, Rows):
                 yield output.aggregate.value
 
-    def per_person(self, keys: tuple[Selected, ...] = ()) -> PerPerson:
-        """One row for each person, and further keys if any."""
-        return PerPerson(self.relation, keys, self.outputs)
+    def group(self, keys: tuple[Selected, ...] = ()) -> PerPerson | PublicGroups:
+        """One row for each person, and further keys if any; of public rows, one for each combination of keys."""
+        groups = PublicGroups if is_public(self.relation) else PerPerson
+        return groups(self.relation, keys, self.outputs)
 
     def _own_value(self, node: exp.Expr, exact: bool) -> OwnValue:
         aggregate = self._aggregate(node)

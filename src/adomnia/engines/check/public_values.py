@@ -1,0 +1,43 @@
+"""Aggregates of public rows in a statement about nobody: none fails, and none is other than finite."""
+
+from sys import float_info
+
+from sqlglot import exp
+
+from adomnia.engines.check.aggregates import counts, value
+from adomnia.engines.check.columns import ProvedColumn
+from adomnia.engines.check.nodes import double, only, require
+from adomnia.engines.check.scalars import Row
+
+_CHOSEN = {exp.Min: ("double", "day"), exp.Max: ("double", "day"), exp.LogicalOr: ("boolean",)}
+_CHOSEN[exp.LogicalAnd] = ("boolean",)
+_COMPUTED = (exp.Sum, exp.Avg, exp.Median, exp.Variance, exp.VariancePop, exp.StddevSamp, exp.StddevPop)
+
+
+def public_value(node: exp.Expr, row: Row) -> ProvedColumn:
+    """A count as a double, one of the values that there are, or a finite double computed from them."""
+    if type(node) is exp.Cast:
+        only(node, "this", "to")
+        require(node.to.this is row.words.double and counts(node.this, row, different=True), "a count")
+        return ProvedColumn("number")
+    if type(node) in _CHOSEN:
+        only(node, "this")
+        found = row.type(node.this)
+        require(found in _CHOSEN[type(node)], "values of an order")
+        return value(node.this, row) if found != "double" else ProvedColumn("number")
+    computed = _finite(node)
+    require(type(computed) in _COMPUTED, "an aggregate of public rows")
+    only(computed, "this")
+    require(row.type(computed.this) == "double", "numbers")
+    return ProvedColumn("number")
+
+
+def _finite(node: exp.Expr) -> exp.Expr:
+    """The x of CASE WHEN ABS(x) <= the largest double THEN x END."""
+    require(type(node) is exp.Case and node.this is None and len(node.args["ifs"]) == 1, "a finite number")
+    only(node, "ifs")
+    (branch,) = node.args["ifs"]
+    test, found = branch.this, branch.args["true"]
+    require(type(test) is exp.LTE and type(test.this) is exp.Abs and test.this.this == found, "a finite number")
+    require(double(test.expression) == float_info.max, "a finite number")
+    return found
