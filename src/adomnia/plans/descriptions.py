@@ -13,7 +13,10 @@ from adomnia.privacy.aggregates import (
     Histogram,
     NonNull,
     Own,
+    OwnChoice,
     OwnExtreme,
+    OwnMedian,
+    OwnSpread,
     People,
     Rows,
     Total,
@@ -21,6 +24,7 @@ from adomnia.privacy.aggregates import (
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key, Label, Names
+from adomnia.privacy.kinds import Boolean
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
@@ -219,7 +223,7 @@ def describe_value(value: OwnValue | PublicValue) -> str:
     return describe_own(value.aggregate) + (f" in {domain.lower}..{domain.upper} by {domain.step}" if domain else "")
 
 
-def describe_own(aggregate: Own, bounds: bool = True) -> str:
+def describe_own(aggregate: Own, bounds: bool = True) -> str:  # noqa: PLR0911 - one for each aggregate
     """An aggregate of one person's rows, with the bounds of what is added up or without."""
     match aggregate:
         case Rows():
@@ -229,11 +233,21 @@ def describe_own(aggregate: Own, bounds: bool = True) -> str:
         case DistinctValues(value=value):
             return f"COUNT(DISTINCT {describe(value)})"
         case OwnExtreme(value=value, greatest=greatest):
-            return f"{'MAX' if greatest else 'MIN'}({describe(value)})"
+            name = {True: ("ALL", "ANY"), False: ("MIN", "MAX")}[isinstance(value.kind, Boolean)][greatest]
+            return f"{name}({describe(value)})"
+        case OwnChoice(value=value, by=by, greatest=greatest):
+            return f"{'ARG_MAX' if greatest else 'ARG_MIN'}({describe(value)}, {describe(by)})"
+        case OwnMedian(value=value):
+            return f"MEDIAN({describe(value)})"
+        case OwnSpread(root=root, sample=sample):
+            name = f"{'STDDEV' if root else 'VAR'}_{'SAMP' if sample else 'POP'}"
+            return f"{name}({describe(aggregate.value)}{_within(aggregate.domain, bounds)})"
     name = "SUM" if isinstance(aggregate, Total) else "AVG"
-    domain = aggregate.domain
-    within = f" in {domain.lower}..{domain.upper} by {domain.step}" if bounds else ""
-    return f"{name}({describe(aggregate.value)}{within})"
+    return f"{name}({describe(aggregate.value)}{_within(aggregate.domain, bounds)})"
+
+
+def _within(domain: Numbers, bounds: bool) -> str:
+    return f" in {domain.lower}..{domain.upper} by {domain.step}" if bounds else ""
 
 
 def describe(expression: Expression) -> str:

@@ -1,12 +1,10 @@
 """Aggregates of public rows in a statement about nobody: none fails, and none is other than finite."""
 
-from sys import float_info
-
 from sqlglot import exp
 
-from adomnia.engines.check.aggregates import counts, value
+from adomnia.engines.check.aggregates import counts, finite, value
 from adomnia.engines.check.columns import ProvedColumn
-from adomnia.engines.check.nodes import double, only, require
+from adomnia.engines.check.nodes import only, require
 from adomnia.engines.check.scalars import Row
 
 _CHOSEN = {exp.Min: ("double", "day"), exp.Max: ("double", "day"), exp.LogicalOr: ("boolean",)}
@@ -25,19 +23,8 @@ def public_value(node: exp.Expr, row: Row) -> ProvedColumn:
         found = row.type(node.this)
         require(found in _CHOSEN[type(node)], "values of an order")
         return value(node.this, row) if found != "double" else ProvedColumn("number")
-    computed = _finite(node)
+    computed = finite(node)
     require(type(computed) in _COMPUTED, "an aggregate of public rows")
     only(computed, "this")
     require(row.type(computed.this) == "double", "numbers")
     return ProvedColumn("number")
-
-
-def _finite(node: exp.Expr) -> exp.Expr:
-    """The x of CASE WHEN ABS(x) <= the largest double THEN x END."""
-    require(type(node) is exp.Case and node.this is None and len(node.args["ifs"]) == 1, "a finite number")
-    only(node, "ifs")
-    (branch,) = node.args["ifs"]
-    test, found = branch.this, branch.args["true"]
-    require(type(test) is exp.LTE and type(test.this) is exp.Abs and test.this.this == found, "a finite number")
-    require(double(test.expression) == float_info.max, "a finite number")
-    return found

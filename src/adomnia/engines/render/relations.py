@@ -14,7 +14,18 @@ from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double, integer
 from adomnia.engines.render.public import render_public
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, OwnExtreme, Total
+from adomnia.engines.render.spreads import render_spread
+from adomnia.privacy.aggregates import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Total,
+)
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import (
@@ -168,6 +179,16 @@ def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
             yield f"{function}({_plain(value, scalars)}) AS {scalars.quote(output.name)}"
             if isinstance(value, Column) and _has_grid(output.column):
                 yield f"{function}({scalars.column(value, grid=True)}) AS {scalars.quote(grid_name(output.column))}"
+        case OwnChoice(value=value, by=by, greatest=greatest):
+            yield f"{_choice(_plain(value, scalars), by, greatest, scalars)} AS {scalars.quote(output.name)}"
+            if isinstance(value, Column) and _has_grid(output.column):
+                chosen = _choice(scalars.column(value, grid=True), by, greatest, scalars)
+                yield f"{chosen} AS {scalars.quote(grid_name(output.column))}"
+        case OwnMedian(value=value):
+            numbers = scalars.value(value) if isinstance(value, Column) else scalars.present(value)
+            yield f"{scalars.dialect.functions['finite'](f'MEDIAN({numbers})')} AS {scalars.quote(output.name)}"
+        case OwnSpread() as spread:
+            yield f"{render_spread(spread, scalars)} AS {scalars.quote(output.name)}"
         case Average(value=value, domain=domain):
             summed = scalars.as_double(f"SUM({scalars.grid(value, domain)})")
             counted = scalars.as_double(f"COUNT({scalars.present(value)})")
@@ -176,6 +197,13 @@ def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
         case aggregate:
             step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
             yield from _stepped(render_integers(aggregate, scalars), step, output, scalars)
+
+
+def _choice(value: str, by: Expression, greatest: bool, scalars: Scalars) -> str:
+    """The value where another is least or greatest: equal ones are told apart by the value, never by their place."""
+    order = scalars.value(by) if isinstance(by, Column) else scalars.present(by)
+    function = "ARG_MAX" if greatest else "ARG_MIN"
+    return f"{function}(CASE WHEN {order} IS NULL THEN NULL ELSE {value} END, ROW({order}, {value}))"
 
 
 def render_integers(aggregate: Own, scalars: Scalars) -> str:

@@ -7,7 +7,18 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from adomnia.privacy.aggregates import DistinctValues, NonNull, Own, OwnExtreme, Rows, Total
+from adomnia.privacy.aggregates import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Rows,
+    Total,
+)
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Identity, Quantity
@@ -31,10 +42,16 @@ class OwnValue:
     @cached_property
     def column(self) -> Column:
         match self.aggregate:
-            case OwnExtreme(value=Column() as column):
+            case OwnExtreme(value=Column() as column) | OwnChoice(value=Column() as column):
                 return Column(self.name, column.kind, column.domain)
-            case OwnExtreme(value=value):
+            case OwnExtreme(value=value) | OwnChoice(value=value):
                 return Column(self.name, value.kind)
+            case OwnMedian(value=value):
+                assert isinstance(value.kind, Quantity)  # noqa: S101 - of numbers alone
+                return Column(self.name, Quantity(value.kind.lower, value.kind.upper))
+            case OwnSpread(domain=domain, root=root):
+                width = domain.upper - domain.lower
+                return Column(self.name, Quantity(Fraction(0), width if root else width**2))
             case Rows() | NonNull() | DistinctValues() | Total() if self.domain is not None:
                 whole = self.domain.step == 1
                 return Column(self.name, Quantity(self.domain.lower, self.domain.upper, whole), self.domain)
@@ -43,6 +60,7 @@ class OwnValue:
                 return Column(self.name, Quantity(MOST_ROWS * low, MOST_ROWS * high, domain.step == 1))
             case Rows() | NonNull() | DistinctValues():
                 return Column(self.name, Quantity(Fraction(0), Fraction(MOST_ROWS), whole=True))
+        assert isinstance(self.aggregate, Average)  # noqa: S101 - all others are above
         return Column(self.name, Quantity(self.aggregate.domain.lower, self.aggregate.domain.upper))
 
 
@@ -52,8 +70,8 @@ class PerPerson:
     """One row for each person, or for each person and values of further keys: aggregates of that person's own rows.
 
     Rows per person: 1 by the person alone, and then all rows are read, whatever their number; with further keys those
-    of the source. Different values have to be remembered, so that for counting them rows are capped too. Columns: the
-    person, the keys, and the aggregates within their domains.
+    of the source. Different values have to be remembered, so that for counting them, and for a median, rows are capped
+    too. Columns: the person, the keys, and the aggregates within their domains.
     """
 
     tag: ClassVar[str] = "PerPerson"
@@ -68,7 +86,7 @@ class PerPerson:
     @cached_property
     def read(self) -> Relation:
         """The rows that are aggregated."""
-        remembers = any(isinstance(output.aggregate, DistinctValues) for output in self.outputs)
+        remembers = any(isinstance(output.aggregate, DistinctValues | OwnMedian) for output in self.outputs)
         return self.source if self.keys or remembers else everything(self.source)
 
     @cached_property

@@ -82,6 +82,9 @@ def _read_pair(node: exp.Expr, scope: Scope, outer: Scope) -> tuple[Expression, 
     elif around != [{False}, {True}]:
         return None
     inner, beside = _read_side(sides[0], scope), _read_side(sides[1], outer)
+    if Identity(person=True) in (inner.kind, beside.kind) and not (is_person(inner) and is_person(beside)):
+        why, fix = "may be missing after a LEFT JOIN, or is another id", "equate the person of the first table"
+        raise refusal("private_subquery", sides[1], why, fix)
     if is_joinable_id(inner) or is_joinable_id(beside):
         if inner.kind != beside.kind:
             fix = "equate the ids of the person, or the two ends of one declared link"

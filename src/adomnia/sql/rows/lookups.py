@@ -28,6 +28,7 @@ from adomnia.privacy.relations import (
 )
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
+from adomnia.sql.rows.correlation import is_around
 from adomnia.sql.rows.derived import Side, filter_rows, free_label, is_person, refuse_slow
 from adomnia.sql.rows.own import OwnValues, fill_count, find_aggregates
 from adomnia.sql.rows.pairs import pair_rows
@@ -186,7 +187,9 @@ class Lookups:
         check_clauses(query, inner=True)
         block = replace(self.blocks, outer=self.scope).read_block(query)
         if not is_public(block.relation) and not block.correlation.links:
-            raise refusal("private_subquery", query, DECIDES, _ON_PERSON, "This subquery")
+            columns = (column for node in block.correlation.compared for column in node.find_all(exp.Column))
+            around = (column for column in columns if is_around(column, block.scope, self.scope))
+            raise refusal("private_subquery", next(around, query), DECIDES, _ON_PERSON, "This subquery")
         return block
 
     def _has_person(self, label: str) -> Expression:
