@@ -7,7 +7,17 @@ from fractions import Fraction
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, Rows, Total
+from adomnia.privacy.aggregates import (
+    Average,
+    DistinctValues,
+    NonNull,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Rows,
+    Total,
+)
 from adomnia.privacy.relations import PerPerson
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.parse import parse
@@ -15,6 +25,7 @@ from adomnia.sql.rows.own import find_aggregates
 from sql.hospital import HOSPITAL, VISITS
 
 COST = VISITS.column("cost")
+HOSPITAL_OF = VISITS.column("hospital")
 
 
 def own(aggregate, table="visits"):
@@ -39,6 +50,14 @@ def own(aggregate, table="visits"):
         ("AVG(cost)", Average(COST, COST.domain), None),
         ("MAX(cost)", OwnExtreme(COST, greatest=True), None),
         ("MIN(day)", OwnExtreme(VISITS.column("day"), greatest=False), None),
+        ("MEDIAN(cost)", OwnMedian(COST), None),
+        ("STDDEV(cost)", OwnSpread(COST, COST.domain, root=True, sample=True), None),
+        ("VAR_POP(cost)", OwnSpread(COST, COST.domain, root=False, sample=False), None),
+        ("ARG_MIN(cost, day)", OwnChoice(COST, VISITS.column("day"), greatest=False), None),
+        ("FIRST(cost ORDER BY day)", OwnChoice(COST, VISITS.column("day"), greatest=False), None),
+        ("FIRST(cost ORDER BY day DESC)", OwnChoice(COST, VISITS.column("day"), greatest=True), None),
+        ("LAST(cost ORDER BY day)", OwnChoice(COST, VISITS.column("day"), greatest=True), None),
+        ("LAST(hospital ORDER BY day DESC)", OwnChoice(HOSPITAL_OF, VISITS.column("day"), greatest=False), None),
         ("CLAMP(COUNT(*), 0, 3)", Rows(), (0, 3)),
         ("CLAMP(COUNT(*), 0, 300)", Rows(), (0, 300)),
         ("CLAMP(SUM(cost), 10, 20.5)", Total(COST, COST.domain), (10, Fraction(41, 2))),
@@ -81,7 +100,15 @@ def test_a_sum_of_one_row_or_of_as_many_as_the_cap_allows_is_within_its_bounds(v
         ("COUNT(DISTINCT age, sex)", "aggregate_not_allowed"),
         ("SUM(age ORDER BY age)", "aggregate_not_allowed"),
         ("COUNT()", "aggregate_not_allowed"),
-        ("STDDEV(age)", "aggregate_not_allowed"),
+        ("KURTOSIS(age)", "aggregate_not_allowed"),
+        ("FIRST(age)", "aggregate_not_allowed"),
+        ("FIRST(age ORDER BY age, salary)", "aggregate_not_allowed"),
+        ("FIRST(age ORDER BY name)", "type_error"),
+        ("ARG_MAX(person_id, age)", "identifier_column"),
+        ("ARG_MAX(age, name)", "type_error"),
+        ("BOOL_OR(age)", "type_error"),
+        ("MEDIAN(name)", "type_error"),
+        ("STDDEV(ROUND(age * 1e15))", "scale_out_of_range"),
         ("SUM(age * 1e300)", "scale_out_of_range"),
         ("CLAMP(SUM(age), 3, 1)", "empty_bounds"),
         ("CLAMP(3, COUNT(*), 5)", "bad_literal"),

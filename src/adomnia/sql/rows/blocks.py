@@ -10,10 +10,10 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.sql.reading.parse import check_clauses, parse_statement
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.rows.correlation import Correlation, split_correlation
+from adomnia.sql.rows.correlation import Correlation, is_around, split_correlation
 from adomnia.sql.rows.derived import Derived, Side, filter_rows, free_label, is_person, label_of, make_side, unite
 from adomnia.sql.rows.joins import JoinClause, conjuncts, join_sides, scope_over
-from adomnia.sql.rows.lookups import Lookups, subqueries
+from adomnia.sql.rows.lookups import DECIDES, Lookups, subqueries
 from adomnia.sql.rows.selection import Block, select_rows
 from adomnia.sql.rows.sources import FromItem, find_table, read_from
 from adomnia.sql.values.aggregates import AGGREGATES
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
 
 MOST_TABLES = 32
+
+_ON_PERSON = "relate it to the person: WHERE inner.person_id = outer.person_id"
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class BlockReader:
         if len(sources) == 1 and not looked_up:
             ((written, rows),) = sources
             scope = Scope((ScopeTable(written.name, rows.columns),))
-            conditions, correlation = inside._split_correlation(conditions, scope)
+            conditions, correlation = inside._split_correlation(select, conditions, scope, rows.public)
             return _filter_block(Block(rows.relation, scope, rows.tables, rows.weight, correlation), conditions)
         return inside._read_joins(select, sources, conditions, looked_up)
 
@@ -141,7 +143,8 @@ class BlockReader:
         _refuse_many(sum(rows.tables for _, rows in sources) + len(looked_up), select, "tables and steps")
         sides, items = _sides(sources)
         scope = scope_over(sides, items, {name for written, _ in sources for name in written.shared})
-        conditions, correlation = self._split_correlation(conditions, scope)
+        public = all(rows.public for _, rows in sources)
+        conditions, correlation = self._split_correlation(select, conditions, scope, public)
         answers = Lookups(self, scope, {each.label.lower() for each in sides}, sides)
         given = {id(node): answers.meaning(node) for node in looked_up}
         scope = replace(scope, given=given)
@@ -155,12 +158,20 @@ class BlockReader:
         return Block(rows, scope, tables, weight, correlation)
 
     def _split_correlation(
-        self, conditions: list[exp.Expr], scope: Scope
+        self, select: exp.Select, conditions: list[exp.Expr], scope: Scope, public: bool
     ) -> tuple[list[exp.Expr], Correlation]:
-        """The conditions of a SELECT itself, and what it says about the row around it, if it stands inside another."""
+        """The conditions of a SELECT itself, and what it says about the row around it, if it stands inside another.
+
+        Rows of people must be those of the person around.
+        """
         if self.outer is None:
             return conditions, Correlation()
-        return split_correlation(conditions, scope, self.outer)
+        own, correlation = split_correlation(conditions, scope, self.outer)
+        if not public and not correlation.links:
+            columns = (column for node in correlation.compared for column in node.find_all(exp.Column))
+            around = (column for column in columns if is_around(column, scope, self.outer))
+            raise refusal("private_subquery", next(around, select), DECIDES, _ON_PERSON, "This subquery")
+        return own, correlation
 
 
 def rows_of(text: str, catalog: Catalog) -> Derived:

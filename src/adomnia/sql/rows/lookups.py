@@ -28,7 +28,6 @@ from adomnia.privacy.relations import (
 )
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.rows.correlation import is_around
 from adomnia.sql.rows.derived import Side, filter_rows, free_label, is_person, refuse_slow
 from adomnia.sql.rows.own import OwnValues, fill_count, find_aggregates
 from adomnia.sql.rows.pairs import pair_rows
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from adomnia.sql.rows.selection import Block
 
 DECIDES = "lets one person's rows decide about everybody's"
-_ON_PERSON = "relate it to the person: WHERE inner.person_id = outer.person_id"
 _ONLY_EQUAL = "compare with the row around it by = alone, or join the public table"
 
 _Equal: TypeAlias = "Sequence[tuple[Expression, Expression]]"
@@ -185,12 +183,7 @@ class Lookups:
         if not isinstance(query, exp.Select):
             raise refusal_of_node(query)
         check_clauses(query, inner=True)
-        block = replace(self.blocks, outer=self.scope).read_block(query)
-        if not is_public(block.relation) and not block.correlation.links:
-            columns = (column for node in block.correlation.compared for column in node.find_all(exp.Column))
-            around = (column for column in columns if is_around(column, block.scope, self.scope))
-            raise refusal("private_subquery", next(around, query), DECIDES, _ON_PERSON, "This subquery")
-        return block
+        return replace(self.blocks, outer=self.scope).read_block(query)
 
     def _has_person(self, label: str) -> Expression:
         """The condition that the person of a row is in what was looked up."""
