@@ -270,7 +270,9 @@ def test_every_query_of_the_benchmark_is_on_the_page_with_its_file_or_the_reason
     for number in range(1, 23):
         name = f"q{number:02d}"
         (row,) = re.findall(
-            rf"^\| (?:\[{name}\]\(\.\./examples/tpch/(?:queries|public)/{name}\.sql\)|{name}) \| .+ \|$", asked, re.MULTILINE
+            rf"^\| (?:\[{name}\]\(\.\./examples/tpch/(?:queries|public)/{name}\.sql\)|{name}) \| .+ \|$",
+            asked,
+            re.MULTILINE,
         )
         assert (".sql" in row) is (name in answered)
 

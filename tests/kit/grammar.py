@@ -431,8 +431,10 @@ class Writer:
             text += f" HAVING {self.condition([*asked, self.own_aggregate(source)], 1)}"
         return text, columns
 
-    def own_aggregate(self, source: From) -> Field:
-        more = ("BOOL_OR", "BOOL_AND") if self.plain else ("BOOL_OR", "BOOL_AND", "MEDIAN", "spread", "chosen", "chosen")
+    def own_aggregate(self, source: From) -> Field:  # noqa: PLR0911 - one for each form
+        more = (
+            ("BOOL_OR", "BOOL_AND") if self.plain else ("BOOL_OR", "BOOL_AND", "MEDIAN", "spread", "chosen", "chosen")
+        )
         function = self.pick("COUNT(*)", "COUNT", "COUNT(DISTINCT", "SUM", "AVG", "MIN", "MAX", *more)
         match function:
             case "BOOL_OR" | "BOOL_AND":
@@ -467,7 +469,7 @@ class Writer:
 
     # ---------------------------------------------------------------------------------------------- lookups
 
-    def looked_up(self, source: From) -> str:
+    def looked_up(self, source: From) -> str:  # noqa: PLR0911 - one for each form
         """A condition on the person of a row by the rows of a subquery, or on public rows."""
         person, negated = self.pick(*source.of("p")).text, self.pick("", "NOT ")
         match self.pick("in", "exists", "number", "number", "public", "public", "pair", "pair", "link"):

@@ -118,7 +118,7 @@ def _stored(columns: Sequence[Column], row: dict[str, Any]) -> Row:
     return found
 
 
-def rows(relation: Relation, database: Database) -> Owned:
+def rows(relation: Relation, database: Database) -> Owned:  # noqa: PLR0911 - one for each node
     """All rows of a relation."""
     match relation:
         case Private(name=name, rows_per_person=cap):
@@ -207,7 +207,7 @@ def _grouped(relation: PerPerson | PublicGroups, database: Database) -> Iterator
         yield who, found
 
 
-def _own(output: OwnValue, inside: list[Row]) -> Cell:
+def _own(output: OwnValue, inside: list[Row]) -> Cell:  # noqa: PLR0911 - one for each aggregate
     match output.aggregate:
         case OwnExtreme(value=each, greatest=greatest):
             choose = max if greatest else min

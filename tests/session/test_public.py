@@ -53,7 +53,7 @@ ANSWERS = {
     "SELECT COUNT(*), COUNT(population), COUNT(DISTINCT region), MIN(population), AVG(population) FROM cities": [
         {"count": 4, "count_population": 3, "count_distinct_region": 3, "min_population": 78, "avg_population": 356.0},
     ],
-    "SELECT MEDIAN(area), VAR_POP(area), BOOL_OR(area > 100) AS some, BOOL_AND(area > 100) AS every, MAX(since) FROM zones": [
+    "SELECT MEDIAN(area), VAR_POP(area), BOOL_OR(area > 9) AS some, BOOL_AND(area > 9) AS every, MAX(since) FROM zones": [
         {
             "median_area": 17.5,
             "var_pop_area": 2251.6875,
@@ -80,7 +80,7 @@ ANSWERS = {
         {"city": "Hamar"},
         {"city": "Tromso"},
     ],
-    "SELECT city FROM zones WHERE city NOT IN (SELECT city FROM cities WHERE population > 1000) ORDER BY city LIMIT 2": [
+    "SELECT city FROM zones WHERE city NOT IN (SELECT city FROM cities WHERE population > 9999) ORDER BY 1 LIMIT 2": [
         {"city": "Atlantis"},
         {"city": "Bergen"},
     ],
@@ -91,8 +91,8 @@ ANSWERS = {
     "SELECT DISTINCT zone FROM zones ORDER BY zone": [{"zone": "inner"}, {"zone": "outer"}, {"zone": None}],
     "SELECT city FROM cities ORDER BY population DESC LIMIT 1": [{"city": "Oslo"}],
     "SELECT MAX(n) FROM (SELECT city, COUNT(*) AS n FROM zones GROUP BY city)": [{"max_n": 2}],
-    "WITH people AS (SELECT region, AVG(population) AS mean FROM cities GROUP BY region) SELECT MAX(mean) FROM people": [
-        {"max_mean": 700.0}
+    "WITH people AS (SELECT region, AVG(population) AS m FROM cities GROUP BY region) SELECT MAX(m) FROM people": [
+        {"max_m": 700.0}
     ],
     "SELECT * FROM cities ORDER BY population": [
         {"city": "Tromso", "region": "North", "population": 78},
@@ -185,14 +185,16 @@ def test_what_is_free_has_no_price(alice, ask):
 # ------------------------------------------------------------------------------------------------ the second look
 
 
+FINITE = 'CASE WHEN ABS({0}(CAST("area" AS DOUBLE))) <= 1.7976931348623157e+308 THEN {0}(CAST("area" AS DOUBLE)) END'
 ALLOWED = [
     'SELECT "city" AS "c0" FROM "cities"',
-    'SELECT "a"."city" AS "c0" FROM "cities" AS "a" JOIN "zones" AS "b" '
-    'ON CAST("a"."population" AS DOUBLE) = CAST("b"."area" AS DOUBLE)',
-    'SELECT "c0" AS "c0" FROM (SELECT "city" AS "c0" FROM "cities" UNION ALL SELECT "city" AS "c0" FROM "cities") AS "r"',
+    (
+        'SELECT "a"."city" AS "c0" FROM "cities" AS "a" JOIN "zones" AS "b" '
+        'ON CAST("a"."population" AS DOUBLE) = CAST("b"."area" AS DOUBLE)'
+    ),
+    'SELECT "c" AS "c0" FROM (SELECT "city" AS "c" FROM "cities" UNION ALL SELECT "city" AS "c" FROM "cities") AS "r"',
     'SELECT "region" AS "c0", CAST(COUNT(*) AS DOUBLE) AS "c1" FROM "cities" GROUP BY "region"',
-    'SELECT CASE WHEN ABS(SUM(CAST("area" AS DOUBLE))) <= 1.7976931348623157e+308 THEN SUM(CAST("area" AS DOUBLE)) END '
-    'AS "c0", MAX("since") AS "c1" FROM "zones"',
+    f'SELECT {FINITE.format("SUM")} AS "c0", MAX("since") AS "c1" FROM "zones"',
 ]
 FORBIDDEN = [
     'SELECT COUNT(*) AS "c0" FROM "people"',
@@ -201,9 +203,9 @@ FORBIDDEN = [
     'SELECT MAX("population") AS "c0" FROM "cities"',
     'SELECT SUM(CAST("population" AS DOUBLE)) AS "c0" FROM "cities"',
     'SELECT "region" AS "c0", "city" AS "c1" FROM "cities" GROUP BY "region"',
-    'SELECT CASE WHEN ABS(MODE("population")) <= 1.7976931348623157e+308 THEN MODE("population") END AS "c0" FROM "cities"',
+    f'SELECT {FINITE.format("MODE")} AS "c0" FROM "zones"',
     'SELECT LIST("city") AS "c0" FROM "cities"',
-    "SELECT getenv('HOME') AS \"c0\" FROM \"cities\"",
+    'SELECT getenv(\'HOME\') AS "c0" FROM "cities"',
     'SELECT "city" AS "c0" FROM "cities" ORDER BY (SELECT COUNT(*) FROM "people")',
     'SELECT "city" AS "c0" FROM "cities" LIMIT (SELECT COUNT(*) FROM "people")',
     'SELECT "name" FROM "people"',
@@ -247,7 +249,7 @@ def test_a_statement_too_deep_to_look_at_is_not_let_through(linked):
 
 def test_what_takes_too_long_is_refused_and_the_engine_goes_on(alice, curator, monkeypatch):
     monkeypatch.setattr(engine, "PUBLIC_SECONDS", 0.05)
-    slow = Statement('SELECT SUM(a.range * b.range) AS c0 FROM range(1000000) a, range(1000000) b', ())
+    slow = Statement("SELECT SUM(a.range * b.range) AS c0 FROM range(1000000) a, range(1000000) b", ())
     monkeypatch.setattr(DuckDB, "render_rows", lambda *_: slow)
     monkeypatch.setattr(public, "check_public", lambda *_: None)
     with pytest.raises(Refusal, match="more time or memory") as refused:
@@ -257,7 +259,7 @@ def test_what_takes_too_long_is_refused_and_the_engine_goes_on(alice, curator, m
 
 
 def test_what_nobody_waits_for_any_more_is_ended(alice, monkeypatch):
-    slow = Statement('SELECT SUM(a.range * b.range) AS c0 FROM range(1000000) a, range(1000000) b', ())
+    slow = Statement("SELECT SUM(a.range * b.range) AS c0 FROM range(1000000) a, range(1000000) b", ())
     monkeypatch.setattr(DuckDB, "render_rows", lambda *_: slow)
     monkeypatch.setattr(public, "check_public", lambda *_: None)
     work = Work()

@@ -54,7 +54,7 @@ def _parts(relation: Relation) -> tuple[Relation, ...]:
     return ()
 
 
-def _what(relation: Relation) -> str:
+def _what(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
     match relation:
         case Private(name=name) | Public(name=name) | Named(name=name):
             return name
@@ -75,7 +75,7 @@ def _what(relation: Relation) -> str:
     return f"select {', '.join(output.name for output in relation.outputs)}"
 
 
-def _why(relation: Relation) -> str:
+def _why(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
     match relation:
         case Private() | Named(source=Private()):
             return "as declared"

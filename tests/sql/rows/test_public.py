@@ -47,7 +47,9 @@ def test_the_rows_have_the_columns_that_were_asked_for(text, names):
 
 
 def test_rows_are_sorted_by_what_is_not_shown_too():
-    found = asked("SELECT region, SUM(population) FROM cities GROUP BY region ORDER BY SUM(population), COUNT(*) DESC, 1")
+    found = asked(
+        "SELECT region, SUM(population) FROM cities GROUP BY region ORDER BY SUM(population), COUNT(*) DESC, 1"
+    )
     assert found.names == ("region", "sum_population")
     assert found.order == ((1, False), (2, True), (0, False))
     assert len(found.rows.outputs) == 3

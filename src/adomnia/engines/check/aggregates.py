@@ -98,7 +98,8 @@ def finite(node: exp.Expr) -> exp.Expr:
     require(type(node) is exp.Case and node.this is None and len(node.args["ifs"]) == 1, "a finite number")
     only(node, "ifs")
     (branch,) = node.args["ifs"]
-    test, found = branch.this, branch.args["true"]
+    test = branch.this
+    found: exp.Expr = branch.args["true"]
     require(type(test) is exp.LTE and type(test.this) is exp.Abs and test.this.this == found, "a finite number")
     require(double(test.expression) == float_info.max, "a finite number")
     return found

@@ -7,8 +7,10 @@ from adomnia.engines.check.columns import ProvedColumn
 from adomnia.engines.check.nodes import only, require
 from adomnia.engines.check.scalars import Row
 
-_CHOSEN = {exp.Min: ("double", "day"), exp.Max: ("double", "day"), exp.LogicalOr: ("boolean",)}
-_CHOSEN[exp.LogicalAnd] = ("boolean",)
+_CHOSEN: dict[type[exp.Expr], tuple[str, ...]] = {
+    **dict.fromkeys((exp.Min, exp.Max), ("double", "day")),
+    **dict.fromkeys((exp.LogicalOr, exp.LogicalAnd), ("boolean",)),
+}
 _COMPUTED = (exp.Sum, exp.Avg, exp.Median, exp.Variance, exp.VariancePop, exp.StddevSamp, exp.StddevPop)
 
 

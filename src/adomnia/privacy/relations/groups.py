@@ -40,7 +40,7 @@ class OwnValue:
     domain: Numbers | None = None
 
     @cached_property
-    def column(self) -> Column:
+    def column(self) -> Column:  # noqa: PLR0911 - one for each aggregate
         match self.aggregate:
             case OwnExtreme(value=Column() as column) | OwnChoice(value=Column() as column):
                 return Column(self.name, column.kind, column.domain)

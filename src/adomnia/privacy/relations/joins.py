@@ -105,16 +105,14 @@ class Lookup:
         while isinstance(source, Where):
             source = source.source
         if not isinstance(source, PerPerson | PublicGroups):
-            raise ValueError(f"Lookup in {self.right.name} must be in groups, got {type(source).__name__}.")
+            raise ValueError(f"Lookup in {self.right.name} must be in groups, got {type(source).__name__}.")  # noqa: TRY004 - as all others
         return source
 
     @cached_property
     def on(self) -> tuple[Expression, ...]:
         """The comparisons of all keys."""
         columns = (replace(key.column, source=self.right.name) for key in self._groups.keys)
-        return tuple(
-            Call("same", (value, column), Boolean()) for value, column in zip(self.keys, columns, strict=True)
-        )
+        return tuple(Call("same", (value, column), Boolean()) for value, column in zip(self.keys, columns, strict=True))
 
     @property
     def rows_per_person(self) -> int:

@@ -41,9 +41,7 @@ class Correlation:
         return self.person or any(isinstance(inner.kind, Identity) for inner, _ in self.equal)
 
 
-def split_correlation(
-    conditions: Sequence[exp.Expr], scope: Scope, outer: Scope
-) -> tuple[list[exp.Expr], Correlation]:
+def split_correlation(conditions: Sequence[exp.Expr], scope: Scope, outer: Scope) -> tuple[list[exp.Expr], Correlation]:
     """The conditions about the rows inside alone, and what the others say."""
     own: list[exp.Expr] = []
     compared: list[exp.Expr] = []

@@ -13,7 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of
 from adomnia.privacy.kinds import Boolean, Identity
-from adomnia.privacy.relations import Join, Named
+from adomnia.privacy.relations import Join, Lookup, Named
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.derived import Side, refuse_slow
 from adomnia.sql.values.scalars import read_expression
@@ -127,9 +127,9 @@ def _pair(item: JoinClause, joined: Join | Named, on: list[Expression]) -> Join:
     return pair
 
 
-def _public_copies(relation: Join | Named) -> int:
+def _public_copies(relation: Join | Lookup | Named) -> int:
     """How often a row of the first table is repeated by joins of public tables alone."""
-    if isinstance(relation, Named) or relation.rows_per_person:
+    if not isinstance(relation, Join) or relation.rows_per_person:
         return 1
     return relation.matches * _public_copies(relation.left)
 

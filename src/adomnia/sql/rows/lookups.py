@@ -125,7 +125,7 @@ class Lookups:
             fix = "use person_id IN (SELECT person_id ... GROUP BY person_id HAVING ...)"
             raise refusal("private_subquery", node, "has aggregates inside", fix, "EXISTS")
         if is_public(block.relation):
-            return self._public_exists(node, block)
+            return self._public_exists(block)
         if block.correlation.mixed:
             groups, keys = pair_rows(node, block, self.scope, self.sides)
             return self._has_person(self._look_up(groups, keys, block.tables + 2))
@@ -134,8 +134,8 @@ class Lookups:
             return self._has_person(self._look_up(groups, keys, block.tables))
         return self._has_person(self._label(PerPerson(block.relation, (), ()), block.tables))
 
-    def _public_exists(self, node: exp.Exists, block: Block) -> Expression:
-        _refuse_mixed(node, block)
+    def _public_exists(self, block: Block) -> Expression:
+        _refuse_mixed(block)
         keys = tuple(around for _, around in block.correlation.equal)
         if keys:
             groups = _group_public(block.relation, block.correlation.equal)
@@ -154,8 +154,7 @@ class Lookups:
         block = self._read_correlated(query)
         if len(query.expressions) != 1 or query.args.get("group") or query.args.get("having"):
             raise refusal("private_subquery", node, "is not one aggregate", "select one aggregate, without GROUP BY")
-        if block.correlation.mixed:
-            _refuse_mixed(node, block)
+        _refuse_mixed(block)
         public = is_public(block.relation)
         values = make_values(block, exact=self.blocks.exact)
         exact = public or node.find_ancestor(exp.Where, exp.Select) is not node.parent_select
@@ -252,7 +251,7 @@ def _must_hold(node: exp.Expr) -> bool:
     return isinstance(around, exp.Where)
 
 
-def _refuse_mixed(node: exp.Expr, block: Block) -> None:
+def _refuse_mixed(block: Block) -> None:
     for mixed in block.correlation.mixed:
         code = "public_subquery" if is_public(block.relation) else "private_subquery"
         raise refusal(code, mixed, "compares with the row around it otherwise than by =", _ONLY_EQUAL)

@@ -86,7 +86,7 @@ class OwnValues:
         aggregate = self._aggregate(node)
         return OwnValue("", aggregate, None if exact else self._bounds(node, aggregate))
 
-    def _aggregate(self, node: exp.Expr) -> Own:
+    def _aggregate(self, node: exp.Expr) -> Own:  # noqa: PLR0911 - one for each aggregate
         check_parts(node, "this", "big_int", *(("expression",) if isinstance(node, exp.ArgMin | exp.ArgMax) else ()))
         match node:
             case exp.Count(this=exp.Star()):
@@ -154,7 +154,10 @@ class OwnValues:
 
     def _bounds(self, node: exp.Expr, aggregate: Own) -> Numbers | None:
         """The analyst's own bounds, else those that follow from the declared cap and the bounds of the value."""
-        if isinstance(aggregate, Rows | NonNull | DistinctValues | Total) and (wanted := _clamp_bounds(node)) is not None:
+        if (
+            isinstance(aggregate, Rows | NonNull | DistinctValues | Total)
+            and (wanted := _clamp_bounds(node)) is not None
+        ):
             with suppress(ValueError):  # bounds that leave nothing between them are refused by CLAMP itself
                 return Numbers(*wanted, aggregate.domain.step if isinstance(aggregate, Total) else 1)
         rows = self.relation.rows_per_person

@@ -1,7 +1,7 @@
 """Reads EXISTS with conditions between rows of one person: each row around is compared with all rows inside.
 
 The different values of a row around that the conditions look at are paired with the rows inside, person by person and
-within the caps of both. Those that meet a row are kept, and looked up by each row around: rows stay as many as they are.
+within the caps of both. Those that meet a row are kept, and each row around looks up its own: rows stay as many.
 """
 
 from __future__ import annotations

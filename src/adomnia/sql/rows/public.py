@@ -70,9 +70,7 @@ class _Outputs:
         return known.index(meaning) if meaning in known else len(known)
 
 
-def _read_outputs(
-    select: exp.Select, block: Block, blocks: BlockReader, sorted_by: list[exp.Expr]
-) -> _Outputs:
+def _read_outputs(select: exp.Select, block: Block, blocks: BlockReader, sorted_by: list[exp.Expr]) -> _Outputs:
     if not is_grouped(select, sorted_by):
         columns = dict(project(select, block).columns)
         return _Outputs(block.relation, columns, lambda node: read_expression(node, block.scope))

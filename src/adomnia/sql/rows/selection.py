@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -40,7 +40,7 @@ class Block:
     scope: Scope
     tables: int
     weight: int
-    correlation: Correlation = Correlation()
+    correlation: Correlation = field(default_factory=Correlation)
 
 
 def select_rows(query: exp.Select, block: Block, blocks: BlockReader) -> Derived:
