@@ -53,12 +53,12 @@ ANSWERS = {
     "SELECT COUNT(*), COUNT(population), COUNT(DISTINCT region), MIN(population), AVG(population) FROM cities": [
         {"count": 4, "count_population": 3, "count_distinct_region": 3, "min_population": 78, "avg_population": 356.0},
     ],
-    "SELECT MEDIAN(area), VAR_POP(area), BOOL_OR(area > 9) AS some, BOOL_AND(area > 9) AS every, MAX(since) FROM zones": [
+    "SELECT MEDIAN(area), VAR_POP(area), BOOL_OR(area > 9) AS a, BOOL_AND(area > 9) AS b, MAX(since) FROM zones": [
         {
             "median_area": 17.5,
             "var_pop_area": 2251.6875,
-            "some": True,
-            "every": False,
+            "a": True,
+            "b": False,
             "max_since": date(2020, 1, 2),
         },
     ],
@@ -240,6 +240,21 @@ def test_a_statement_over_public_tables_alone_is_let_through(linked, text):
 def test_a_statement_that_might_read_anything_else_is_not(linked, text):
     with pytest.raises(Failure):
         check_public(Statement(text, ()), linked, DUCKDB)
+
+
+def test_a_statement_that_reads_people_by_the_rules_is_not_let_through(linked):
+    people = 'SELECT "person" AS "person", CAST("age" AS DOUBLE) AS "c0" FROM "people" WHERE "rank" <= 1'
+    with pytest.raises(Failure) as failed:
+        check_public(Statement(people, ()), linked, DUCKDB)
+    assert "public tables alone" in str(failed.value.__cause__)
+
+
+def test_null_equals_nothing_where_something_is_looked_up(alice):
+    text = "SELECT zone FROM zones z WHERE {}EXISTS (SELECT 1 FROM zones y WHERE y.city = z.city) ORDER BY zone"
+    assert [row["zone"] for row in alice.sql(text.format("")).records()] == ["inner", "inner", "outer", None]
+    assert [row["zone"] for row in alice.sql(text.format("NOT ")).records()] == ["outer"]
+    counted = "SELECT zone FROM zones z WHERE (SELECT COUNT(*) FROM zones y WHERE y.city = z.city) = 0"
+    assert [row["zone"] for row in alice.sql(counted).records()] == ["outer"]
 
 
 def test_a_statement_too_deep_to_look_at_is_not_let_through(linked):

@@ -10,7 +10,7 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.sql.reading.parse import check_clauses, parse_statement
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.rows.correlation import Correlation, is_around, split_correlation
+from adomnia.sql.rows.correlation import OuterConditions, is_around, split_correlation
 from adomnia.sql.rows.derived import Derived, Side, filter_rows, free_label, is_person, label_of, make_side, unite
 from adomnia.sql.rows.joins import JoinClause, conjuncts, join_sides, scope_over
 from adomnia.sql.rows.lookups import DECIDES, Lookups, subqueries
@@ -159,13 +159,13 @@ class BlockReader:
 
     def _split_correlation(
         self, select: exp.Select, conditions: list[exp.Expr], scope: Scope, public: bool
-    ) -> tuple[list[exp.Expr], Correlation]:
+    ) -> tuple[list[exp.Expr], OuterConditions]:
         """The conditions of a SELECT itself, and what it says about the row around it, if it stands inside another.
 
         Rows of people must be those of the person around.
         """
         if self.outer is None:
-            return conditions, Correlation()
+            return conditions, OuterConditions()
         own, correlation = split_correlation(conditions, scope, self.outer)
         if not public and not correlation.links:
             columns = (column for node in correlation.compared for column in node.find_all(exp.Column))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Correlation:
+class OuterConditions:
     """What a subquery says about the row around it.
 
     `person` says whether it is about the same person. `equal` are values of a row inside and of the row around that
@@ -41,7 +41,9 @@ class Correlation:
         return self.person or any(isinstance(inner.kind, Identity) for inner, _ in self.equal)
 
 
-def split_correlation(conditions: Sequence[exp.Expr], scope: Scope, outer: Scope) -> tuple[list[exp.Expr], Correlation]:
+def split_correlation(
+    conditions: Sequence[exp.Expr], scope: Scope, outer: Scope
+) -> tuple[list[exp.Expr], OuterConditions]:
     """The conditions about the rows inside alone, and what the others say."""
     own: list[exp.Expr] = []
     compared: list[exp.Expr] = []
@@ -61,7 +63,7 @@ def split_correlation(conditions: Sequence[exp.Expr], scope: Scope, outer: Scope
             mixed.append(node)
         else:
             equal.append(pair)
-    return own, Correlation(person, tuple(dict.fromkeys(equal)), tuple(mixed), tuple(compared))
+    return own, OuterConditions(person, tuple(dict.fromkeys(equal)), tuple(mixed), tuple(compared))
 
 
 def is_around(column: exp.Column, scope: Scope, outer: Scope) -> bool:

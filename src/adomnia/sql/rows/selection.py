@@ -11,7 +11,7 @@ from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity, Kind, Quantity
 from adomnia.privacy.relations import Named, Relation, Selected, is_public
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
-from adomnia.sql.rows.correlation import Correlation
+from adomnia.sql.rows.correlation import OuterConditions
 from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
 from adomnia.sql.rows.lookups import Lookups, find_subqueries, make_values
 from adomnia.sql.rows.own import find_aggregates
@@ -40,7 +40,7 @@ class Block:
     scope: Scope
     tables: int
     weight: int
-    correlation: Correlation = field(default_factory=Correlation)
+    correlation: OuterConditions = field(default_factory=OuterConditions)
 
 
 def select_rows(query: exp.Select, block: Block, blocks: BlockReader) -> Derived:
