@@ -167,7 +167,8 @@ def test_the_aggregates_of_a_select_are_its_own_and_no_windows():
 def test_squares_that_no_integer_holds_are_refused():
     huge = Column("cost", Quantity(Fraction(0), Fraction(2**60), whole=True), Numbers.integers(0, 2**60))
     table = replace(VISITS, columns=tuple(huge if each.name == "cost" else each for each in VISITS.columns))
-    catalog = replace(HOSPITAL, tables=(table,), views=())
+    tables = tuple(table if each.name == "visits" else each for each in HOSPITAL.tables)
+    catalog = replace(HOSPITAL, tables=tables)
     with pytest.raises(Refusal) as refused:
         lower("SELECT AVG(s) FROM (SELECT person_id, STDDEV(cost) AS s FROM visits GROUP BY person_id)", catalog)
     assert refused.value.code == "scale_out_of_range"
