@@ -16,7 +16,7 @@ from adomnia.errors import AdomniaError, Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MOST_STEPS", "Abandoned", "Work", "allow", "limit", "spend"]
+__all__ = ["MOST_STEPS", "Abandoned", "Work", "allow", "current", "limit", "spend"]
 
 MOST_STEPS = 250_000
 
@@ -35,6 +35,11 @@ class Work:
     def abandon(self) -> None:
         """End the work at its next step; any thread may say so."""
         self._abandoned = True
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody waits for it any more."""
+        return self._abandoned
 
     def spend(self, steps: int) -> None:
         """Count steps before they are taken; those that are refused are not."""
@@ -55,6 +60,11 @@ def spend(steps: int) -> None:
     work = _CURRENT.get()
     if work is not None:
         work.spend(steps)
+
+
+def current() -> Work | None:
+    """The work of whatever request this thread is at, for another thread to watch."""
+    return _CURRENT.get()
 
 
 @contextmanager

@@ -445,9 +445,21 @@ class Writer:
             text += f" HAVING {self.condition([*asked, self.own_aggregate(source)], 1)}"
         return text, columns
 
-    def own_aggregate(self, source: From) -> Field:
-        function = self.pick("COUNT(*)", "COUNT", "COUNT(DISTINCT", "SUM", "AVG", "MIN", "MAX")
+    def own_aggregate(self, source: From) -> Field:  # noqa: PLR0911 - one for each form
+        more = (
+            ("BOOL_OR", "BOOL_AND") if self.plain else ("BOOL_OR", "BOOL_AND", "MEDIAN", "spread", "chosen", "chosen")
+        )
+        function = self.pick("COUNT(*)", "COUNT", "COUNT(DISTINCT", "SUM", "AVG", "MIN", "MAX", *more)
         match function:
+            case "BOOL_OR" | "BOOL_AND":
+                return Field(f"{function}({self.condition(source.fields, 1)})", "b")
+            case "MEDIAN":
+                return Field(f"MEDIAN({self.value('N', source.fields, self.pick(0, 1))})", "nN")
+            case "spread":
+                spread = self.pick("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV")
+                return Field(f"{spread}({self.value('N', source.fields, 0)})", "nN")
+            case "chosen":
+                return self.chosen(source)
             case "SUM" | "AVG" if self.plain:
                 return Field(self.whole_sum(source), "nwN")
             case "COUNT(*)":
@@ -462,18 +474,75 @@ class Writer:
         kind = self.pick("N", "n", "d")
         return Field(f"{function}({self.value(kind, source.fields, self.pick(0, 1))})", _SORTS[kind])
 
+    def chosen(self, source: From) -> Field:
+        """The value of the row where another is least or greatest."""
+        kind, order = self.pick("N", "t", "b", "d"), self.value(self.pick("n", "d"), source.fields, self.pick(0, 1))
+        value = self.value(kind, source.fields, self.pick(0, 1))
+        forms = ("ARG_MIN({0}, {1})", "ARG_MAX({0}, {1})", "FIRST({0} ORDER BY {1})", "LAST({0} ORDER BY {1} DESC)")
+        return Field(self.pick(*forms).format(value, order), _SORTS[kind].replace("k", ""))
+
     # ---------------------------------------------------------------------------------------------- lookups
 
-    def looked_up(self, source: From) -> str:
-        """A condition on the person of a row by the rows of a subquery."""
+    def looked_up(self, source: From) -> str:  # noqa: PLR0911 - one for each form
+        """A condition on the person of a row by the rows of a subquery, or on public rows."""
         person, negated = self.pick(*source.of("p")).text, self.pick("", "NOT ")
-        match self.pick("in", "exists", "number", "number"):
+        match self.pick("in", "exists", "number", "number", "public", "public", "pair", "pair", "link"):
+            case "public":
+                return self.looked_up_in_public(source)
+            case "pair" if "." in person and not self.wide(source):
+                return f"{negated}EXISTS (SELECT 1{self.compared(person, source)})"
+            case "link" if self.links(source):
+                alias, table = self.alias(), self.pick("items", "items", "visits")
+                inner = From(f"{table} AS {alias}", _fields(TABLES[table], alias))
+                equal = f"{alias}.visit_id = {self.pick(*self.links(source))}"
+                if self.chance(2):
+                    number = self.pick("COUNT(*)", f"MAX({self.value('n', inner.fields, 0)})")
+                    return f"((SELECT {number}{self.filtered(inner, more=[equal])}) > 1)"
+                return f"{negated}EXISTS (SELECT *{self.filtered(inner, more=[equal])})"
             case "exists" if "." in person:
                 return f"{negated}EXISTS (SELECT 1{self.correlated(person)[0]})"
             case "number" if "." in person:
                 compared = self.pick("> 1", "= 0", "< 3", "<= 50", "IS NULL", "BETWEEN 1 AND 2")
                 return f"({self.looked_up_number(source)} {compared})"
         return f"{person} {negated}IN ({self.people()})"
+
+    def links(self, source: From) -> list[str]:
+        return [each.text for each in source.of("l") if "." in each.text]
+
+    def wide(self, source: From) -> bool:
+        return " LEFT JOIN " in source.text
+
+    def compared(self, person: str, source: From) -> str:
+        """FROM and WHERE of a subquery whose rows are compared with those of one side around it."""
+        alias, side = self.alias(), person.rsplit(".", 1)[0]
+        rest, mine = [f"{person} = {alias}.person_id"], _fields(TABLES["visits"], alias)
+        for kind in "ntbd":
+            around = [each.text for each in source.of(kind) if each.text.startswith(f"{side}.")]
+            if around and self.chance(2):
+                sign = self.pick("<", "<>", ">=", "=") if kind in "nd" else self.pick("<>", "=")
+                value = self.pick(*(each.text for each in mine if kind in each.sort))
+                rest.append(f"{value} {sign} {self.pick(*around)}")
+        return f" FROM visits AS {alias} WHERE {' AND '.join(rest)}"
+
+    def looked_up_in_public(self, source: From) -> str:
+        """A condition on public rows: whether a value is among theirs, or what they have for it."""
+        table, negated = self.pick(*PUBLIC_TABLES), self.pick("", "NOT ")
+        name, kind = self.pick(*((name, kind) for name, sort in PUBLIC_TABLES[table].items() for kind in sort[0]))
+        kept = self.mostly(_fields(PUBLIC_TABLES[table])) if self.chance(2) else "TRUE"
+        around = [each.text for each in source.of(kind) if "." in each.text]
+        match self.pick("in", "in", "exists", "number", "constant"):
+            case "exists" if around:
+                equal = f"{table}.{name} = {self.pick(*around)}"
+                return f"{negated}EXISTS (SELECT 1 FROM {table} WHERE {equal} AND {kept})"
+            case "number" if around:
+                equal, counted = f"{table}.{name} = {self.pick(*around)}", self.pick("COUNT(*)", f"COUNT({name})")
+                return f"((SELECT {counted} FROM {table} WHERE {equal} AND {kept}) {self.pick('>', '=')} 1)"
+            case "constant":
+                counted = self.pick("COUNT(*)", f"COUNT(DISTINCT {name})", "MAX(LENGTH(city))")
+                number = self.value("n", source.fields, 0)
+                return f"({number} > (SELECT {counted} FROM {table} WHERE {kept}))"
+        value = self.value(kind, source.fields, self.pick(0, 0, 1))
+        return f"({value} {negated}IN (SELECT {name} FROM {table} WHERE {kept}))"
 
     def people(self) -> str:
         """A SELECT of people."""

@@ -6,15 +6,41 @@ it too, once for each side of a join: None where LEFT JOIN found nobody.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, OwnExtreme, Rows, Total
-from adomnia.privacy.kinds import Identity
-from adomnia.privacy.relations import Join, Named, OwnValue, PerPerson, Private, Public, Relation, Select, Union, Where
+from adomnia.privacy.aggregates import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Rows,
+    Total,
+)
+from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.kinds import Identity, Text
+from adomnia.privacy.relations import (
+    Join,
+    Lookup,
+    Named,
+    OwnValue,
+    PerPerson,
+    Private,
+    Public,
+    PublicGroups,
+    Relation,
+    Select,
+    Union,
+    Where,
+)
 from engines.databases import ranked
 from kit.hospital import KEY
 from kit.reference import Cell, Row, grid, place, read, value
@@ -24,7 +50,6 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.catalog.model import Table as Declared
-    from adomnia.privacy.expressions import Column
 
 Owned = list[tuple["Hashable", Row]]
 Files = list[dict[str, Any]]
@@ -93,7 +118,7 @@ def _stored(columns: Sequence[Column], row: dict[str, Any]) -> Row:
     return found
 
 
-def rows(relation: Relation, database: Database) -> Owned:
+def rows(relation: Relation, database: Database) -> Owned:  # noqa: PLR0911 - one for each node
     """All rows of a relation."""
     match relation:
         case Private(name=name, rows_per_person=cap):
@@ -104,8 +129,10 @@ def rows(relation: Relation, database: Database) -> Owned:
             return [each for part in parts for each in rows(part, database)]
         case Join():
             return list(_joined(relation, database))
-        case PerPerson():
-            return list(_per_person(relation, database))
+        case Lookup():
+            return list(_looked_up(relation, database))
+        case PerPerson() | PublicGroups():
+            return list(_grouped(relation, database))
     return list(_one_by_one(relation, database))
 
 
@@ -148,12 +175,31 @@ def _joined(join: Join, database: Database) -> Iterator[tuple[Hashable, Row]]:
             yield who, row | nothing
 
 
-def _per_person(relation: PerPerson, database: Database) -> Iterator[tuple[Hashable, Row]]:
+def _looked_up(lookup: Lookup, database: Database) -> Iterator[tuple[Hashable, Row]]:
+    """Each row with the one that it finds, NULL being like NULL."""
+    private = bool(lookup.right.rows_per_person)
+    others = rows(lookup.right, database)
+    nothing: Row = dict.fromkeys(map(place, lookup.right.columns), Cell(None))
+    nothing[lookup.right.name, PERSON] = Cell(None)
+    for who, row in rows(lookup.left, database):
+        met = [
+            row | other
+            for whose, other in others
+            if (whose == who or not private) and all(value(each, row | other) is True for each in lookup.on)
+        ]
+        assert len(met) <= 1
+        yield who, met[0] if met else row | nothing
+
+
+def _grouped(relation: PerPerson | PublicGroups, database: Database) -> Iterator[tuple[Hashable, Row]]:
     groups: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for who, row in rows(relation.read, database):
+    public = isinstance(relation, PublicGroups)
+    if public and not relation.keys:
+        groups[(None,)] = []  # one row, of no rows too
+    for who, row in rows(relation.source if public else relation.read, database):
         groups[who, *(value(key.value, row) for key in relation.keys)].append(row)
     for (who, *values), inside in groups.items():
-        found: Row = {("", PERSON): Cell(who)}
+        found: Row = {} if public else {("", PERSON): Cell(who)}
         for key, known in zip(relation.keys, values, strict=True):
             found["", key.name] = Cell(known, key.column.domain.grid(known) if key.column.domain else None)
         for output in relation.outputs:
@@ -161,7 +207,7 @@ def _per_person(relation: PerPerson, database: Database) -> Iterator[tuple[Hasha
         yield who, found
 
 
-def _own(output: OwnValue, inside: list[Row]) -> Cell:
+def _own(output: OwnValue, inside: list[Row]) -> Cell:  # noqa: PLR0911 - one for each aggregate
     match output.aggregate:
         case OwnExtreme(value=each, greatest=greatest):
             choose = max if greatest else min
@@ -169,6 +215,20 @@ def _own(output: OwnValue, inside: list[Row]) -> Cell:
             known = [found for found in (value(each, row) for row in inside) if found is not None]
             grids = [found for found in (grid(each, domain, row) for row in inside if domain) if found is not None]
             return Cell(choose(known, default=None), choose(grids, default=None))
+        case OwnChoice(value=each, by=by, greatest=greatest):
+            choose = max if greatest else min
+            pairs = [(value(by, row), value(each, row), row) for row in inside]
+            known = [pair for pair in pairs if None not in pair[:2]]
+            chosen = choose(known, key=lambda pair: (pair[0], _code(each, pair[1])), default=None)
+            domain = output.column.domain
+            number = grid(each, domain, chosen[2]) if chosen and domain else None
+            return Cell(chosen[1], number) if chosen else Cell(None)
+        case OwnMedian(value=each):
+            known = sorted(found for found in (value(each, row) for row in inside) if found is not None)
+            low, high = (known[(len(known) - 1) // 2], known[len(known) // 2]) if known else (None, None)
+            return Cell(float(low) + (float(high) - float(low)) * 0.5 if known else None)
+        case OwnSpread() as spread:
+            return Cell(_spread(spread, inside))
         case Average(value=each, domain=domain):
             grids = [found for found in (grid(each, domain, row) for row in inside) if found is not None]
             return Cell(float(sum(grids)) / float(len(grids)) * float(domain.step) if grids else None)
@@ -179,6 +239,26 @@ def _own(output: OwnValue, inside: list[Row]) -> Cell:
         counted = min(max(counted, output.domain.grid_lower), output.domain.grid_upper)
     step = output.aggregate.domain.step if isinstance(output.aggregate, Total) else 1
     return Cell(float(counted) * float(step), counted)
+
+
+def _code(each: Expression, known: Any) -> Any:
+    """Categories are told apart by their place in the list."""
+    match each:
+        case Column(kind=Text(values=tuple() as values)):
+            return values.index(known)
+    return known
+
+
+def _spread(spread: OwnSpread, inside: list[Row]) -> float | None:
+    grids = [found for found in (grid(spread.value, spread.domain, row) for row in inside) if found is not None]
+    divisor = float(len(grids)) - 1 if spread.sample else float(len(grids))
+    if not grids or not divisor:
+        return None
+    centred, count = [each - spread.domain.middle for each in grids], float(len(grids))
+    mean, square = float(sum(centred)) / count, float(sum(each * each for each in centred)) / count
+    variance = max((square - mean * mean) * (count / divisor), 0.0)
+    step = float(spread.domain.step if spread.root else spread.domain.step**2)
+    return (math.sqrt(variance) if spread.root else variance) * step
 
 
 def _integer(aggregate: Own, inside: list[Row]) -> int | None:

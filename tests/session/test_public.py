@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from threading import Timer
 
 import pytest
 
@@ -11,12 +12,15 @@ from adomnia import Question
 from adomnia.catalog.model import View
 from adomnia.engines.check import check_public
 from adomnia.engines.contract import Statement
+from adomnia.engines.duckdb import DuckDB, engine
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.errors import Failure, Refusal
+from adomnia.session import public
 from adomnia.session.columns import KeyColumn
 from adomnia.session.public import read_public_columns
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.parse import parse
+from adomnia.work import Abandoned, Work, limit
 from kit.hospital import LINKED, curated, declare, person, visit
 
 EAST = View("east", "SELECT city, population FROM cities WHERE region = 'East'")
@@ -41,6 +45,55 @@ def alice(curator):
 
 
 ANSWERS = {
+    "SELECT region, COUNT(*) AS n, SUM(population) AS all_of_them FROM cities GROUP BY region ORDER BY n DESC, 1": [
+        {"region": "East", "n": 2, "all_of_them": 700},
+        {"region": "North", "n": 1, "all_of_them": 78},
+        {"region": "West", "n": 1, "all_of_them": 290},
+    ],
+    "SELECT COUNT(*), COUNT(population), COUNT(DISTINCT region), MIN(population), AVG(population) FROM cities": [
+        {"count": 4, "count_population": 3, "count_distinct_region": 3, "min_population": 78, "avg_population": 356.0},
+    ],
+    "SELECT MEDIAN(area), VAR_POP(area), BOOL_OR(area > 9) AS a, BOOL_AND(area > 9) AS b, MAX(since) FROM zones": [
+        {
+            "median_area": 17.5,
+            "var_pop_area": 2251.6875,
+            "a": True,
+            "b": False,
+            "max_since": date(2020, 1, 2),
+        },
+    ],
+    "SELECT SUM(population) FROM cities WHERE population > 9999": [{"sum_population": None}],
+    "SELECT SUM(population * 1e308 * 10) AS s, AVG(1 / (population - population)) AS q FROM cities": [
+        {"s": None, "q": None}
+    ],
+    "SELECT region FROM cities GROUP BY region HAVING SUM(population) > (SELECT AVG(population) FROM cities)": [
+        {"region": "East"}
+    ],
+    "SELECT city FROM cities c WHERE population = (SELECT MAX(d.population) FROM cities d WHERE d.region = c.region)"
+    " ORDER BY city": [{"city": "Bergen"}, {"city": "Oslo"}, {"city": "Tromso"}],
+    "SELECT city FROM cities WHERE city IN (SELECT city FROM zones) ORDER BY city": [
+        {"city": "Bergen"},
+        {"city": "Oslo"},
+    ],
+    "SELECT city FROM cities WHERE city NOT IN (SELECT city FROM zones)": [],  # one of them is NULL
+    "SELECT city FROM cities WHERE city NOT IN (SELECT city FROM zones WHERE area > 0) ORDER BY city": [
+        {"city": "Hamar"},
+        {"city": "Tromso"},
+    ],
+    "SELECT city FROM zones WHERE city NOT IN (SELECT city FROM cities WHERE population > 9999) ORDER BY 1 LIMIT 2": [
+        {"city": "Atlantis"},
+        {"city": "Bergen"},
+    ],
+    "SELECT city FROM cities c WHERE NOT EXISTS (SELECT 1 FROM zones z WHERE z.city = c.city) ORDER BY city": [
+        {"city": "Hamar"},
+        {"city": "Tromso"},
+    ],
+    "SELECT DISTINCT zone FROM zones ORDER BY zone": [{"zone": "inner"}, {"zone": "outer"}, {"zone": None}],
+    "SELECT city FROM cities ORDER BY population DESC LIMIT 1": [{"city": "Oslo"}],
+    "SELECT MAX(n) FROM (SELECT city, COUNT(*) AS n FROM zones GROUP BY city)": [{"max_n": 2}],
+    "WITH people AS (SELECT region, AVG(population) AS m FROM cities GROUP BY region) SELECT MAX(m) FROM people": [
+        {"max_m": 700.0}
+    ],
     "SELECT * FROM cities ORDER BY population": [
         {"city": "Tromso", "region": "North", "population": 78},
         {"city": "Bergen", "region": "West", "population": 290},
@@ -132,12 +185,29 @@ def test_what_is_free_has_no_price(alice, ask):
 # ------------------------------------------------------------------------------------------------ the second look
 
 
+FINITE = 'CASE WHEN ABS({0}(CAST("area" AS DOUBLE))) <= 1.7976931348623157e+308 THEN {0}(CAST("area" AS DOUBLE)) END'
 ALLOWED = [
     'SELECT "city" AS "c0" FROM "cities"',
-    'SELECT "a"."city" AS "c0" FROM "cities" AS "a" JOIN "zones" AS "b" ON "a"."city" = "b"."city"',
-    'SELECT "c0" FROM (SELECT "city" AS "c0" FROM "cities" UNION ALL SELECT "zone" AS "c0" FROM "zones") AS "rows"',
+    (
+        'SELECT "a"."city" AS "c0" FROM "cities" AS "a" JOIN "zones" AS "b" '
+        'ON CAST("a"."population" AS DOUBLE) = CAST("b"."area" AS DOUBLE)'
+    ),
+    'SELECT "c" AS "c0" FROM (SELECT "city" AS "c" FROM "cities" UNION ALL SELECT "city" AS "c" FROM "cities") AS "r"',
+    'SELECT "region" AS "c0", CAST(COUNT(*) AS DOUBLE) AS "c1" FROM "cities" GROUP BY "region"',
+    f'SELECT {FINITE.format("SUM")} AS "c0", MAX("since") AS "c1" FROM "zones"',
 ]
 FORBIDDEN = [
+    'SELECT COUNT(*) AS "c0" FROM "people"',
+    'SELECT CAST(COUNT(*) AS BIGINT) AS "c0" FROM "cities"',
+    'SELECT MAX("city") AS "c0" FROM "cities"',
+    'SELECT MAX("population") AS "c0" FROM "cities"',
+    'SELECT SUM(CAST("population" AS DOUBLE)) AS "c0" FROM "cities"',
+    'SELECT "region" AS "c0", "city" AS "c1" FROM "cities" GROUP BY "region"',
+    f'SELECT {FINITE.format("MODE")} AS "c0" FROM "zones"',
+    'SELECT LIST("city") AS "c0" FROM "cities"',
+    'SELECT getenv(\'HOME\') AS "c0" FROM "cities"',
+    'SELECT "city" AS "c0" FROM "cities" ORDER BY (SELECT COUNT(*) FROM "people")',
+    'SELECT "city" AS "c0" FROM "cities" LIMIT (SELECT COUNT(*) FROM "people")',
     'SELECT "name" FROM "people"',
     'SELECT "city" FROM "cities" WHERE EXISTS (SELECT 1 FROM "people")',
     'SELECT "city" FROM "cities" WHERE "city" = (SELECT "city" FROM "people" LIMIT 1)',
@@ -172,9 +242,51 @@ def test_a_statement_that_might_read_anything_else_is_not(linked, text):
         check_public(Statement(text, ()), linked, DUCKDB)
 
 
+def test_a_statement_that_reads_people_by_the_rules_is_not_let_through(linked):
+    people = 'SELECT "person" AS "person", CAST("age" AS DOUBLE) AS "c0" FROM "people" WHERE "rank" <= 1'
+    with pytest.raises(Failure) as failed:
+        check_public(Statement(people, ()), linked, DUCKDB)
+    assert "public tables alone" in str(failed.value.__cause__)
+
+
+def test_null_equals_nothing_where_something_is_looked_up(alice):
+    text = "SELECT zone FROM zones z WHERE {}EXISTS (SELECT 1 FROM zones y WHERE y.city = z.city) ORDER BY zone"
+    assert [row["zone"] for row in alice.sql(text.format("")).records()] == ["inner", "inner", "outer", None]
+    assert [row["zone"] for row in alice.sql(text.format("NOT ")).records()] == ["outer"]
+    counted = "SELECT zone FROM zones z WHERE (SELECT COUNT(*) FROM zones y WHERE y.city = z.city) = 0"
+    assert [row["zone"] for row in alice.sql(counted).records()] == ["outer"]
+
+
 def test_a_statement_too_deep_to_look_at_is_not_let_through(linked):
     with pytest.raises(Failure):
         check_public(Statement(f'SELECT {"(" * 20_000}1{")" * 20_000} FROM "cities"', ()), linked, DUCKDB)
+
+
+def test_what_takes_too_long_is_refused_and_the_engine_goes_on(alice, curator, monkeypatch):
+    monkeypatch.setattr(engine, "PUBLIC_SECONDS", 0.05)
+    slow = Statement("SELECT SUM(a.range * b.range) AS c0 FROM range(1000000) a, range(1000000) b", ())
+    monkeypatch.setattr(DuckDB, "render_rows", lambda *_: slow)
+    monkeypatch.setattr(public, "check_public", lambda *_: None)
+    with pytest.raises(Refusal, match="more time or memory") as refused:
+        alice.sql("SELECT city FROM cities")
+    assert refused.value.code == "too_complex"
+    assert curator.engine.is_open()
+
+
+def test_what_nobody_waits_for_any_more_is_ended(alice, monkeypatch):
+    slow = Statement("SELECT SUM(a.range * b.range) AS c0 FROM range(1000000) a, range(1000000) b", ())
+    monkeypatch.setattr(DuckDB, "render_rows", lambda *_: slow)
+    monkeypatch.setattr(public, "check_public", lambda *_: None)
+    work = Work()
+    Timer(0.2, work.abandon).start()
+    with pytest.raises(Abandoned), limit(work):
+        alice.sql("SELECT city FROM cities")
+
+
+def test_an_engine_that_is_closed_fails(alice, curator):
+    curator.engine.close()
+    with pytest.raises(Failure):
+        alice.sql("SELECT city FROM cities")
 
 
 def test_what_the_second_look_refuses_is_never_read(alice, curator, monkeypatch):

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX
 
+PUBLIC_SECONDS = 20.0  # for a statement about public tables alone, which nobody pays for
+
 _SIZE = re.compile(r"\d+(\.\d+)? ?[KMGT]i?B")
 
 

@@ -3,8 +3,20 @@
 from collections.abc import Iterator
 
 from adomnia.explaining.tree import Node
-from adomnia.plans.descriptions import describe, describe_own
-from adomnia.privacy.relations import Join, Named, PerPerson, Private, Public, Relation, Select, Union, Where
+from adomnia.plans.descriptions import describe, describe_own, describe_value
+from adomnia.privacy.relations import (
+    Join,
+    Lookup,
+    Named,
+    PerPerson,
+    Private,
+    Public,
+    PublicGroups,
+    Relation,
+    Select,
+    Union,
+    Where,
+)
 
 
 def render_reasons(relation: Relation) -> str:
@@ -31,18 +43,18 @@ def _rows(relation: Relation) -> str:
 
 def _parts(relation: Relation) -> tuple[Relation, ...]:
     match relation:
-        case Join(left=left, right=right):
+        case Join(left=left, right=right) | Lookup(left=left, right=right):
             return (left, right)
         case Union(parts=parts):
             return parts
-        case Where(source=source) | Select(source=source) | PerPerson(source=source):
+        case Where(source=source) | Select(source=source) | PerPerson(source=source) | PublicGroups(source=source):
             return (source,)
         case Named(source=source) if not isinstance(source, Private | Public):
             return (source,)
     return ()
 
 
-def _what(relation: Relation) -> str:
+def _what(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
     match relation:
         case Private(name=name) | Public(name=name) | Named(name=name):
             return name
@@ -50,22 +62,29 @@ def _what(relation: Relation) -> str:
             return f"where {describe(condition)}"
         case Join(right=right, outer=outer):
             return f"{'left join' if outer else 'join'} with {right.name}"
+        case Lookup(right=right):
+            return f"look up in {right.name}"
         case Union():
             return "union all"
+        case PublicGroups(keys=keys, outputs=outputs):
+            by = ", ".join(describe(key.value) for key in keys) or "nothing"
+            return f"{', '.join(map(describe_value, outputs)) or 'one row'} by {by}"
         case PerPerson(keys=keys, outputs=outputs):
             by = ", ".join(["person", *(describe(key.value) for key in keys)])
             return f"{', '.join(describe_own(output.aggregate) for output in outputs) or 'one row'} by {by}"
     return f"select {', '.join(output.name for output in relation.outputs)}"
 
 
-def _why(relation: Relation) -> str:
+def _why(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
     match relation:
         case Private() | Named(source=Private()):
             return "as declared"
-        case Public() | Named(source=Public()):
+        case Public() | Named(source=Public()) | PublicGroups():
             return "about nobody"
         case Join():
             return _why_pairs(relation)
+        case Lookup():
+            return "because each row finds one at most"
         case Union(parts=parts):
             return " + ".join(f"{part.rows_per_person:,}" for part in parts)
         case PerPerson(keys=keys):

@@ -13,7 +13,10 @@ from adomnia.privacy.aggregates import (
     Histogram,
     NonNull,
     Own,
+    OwnChoice,
     OwnExtreme,
+    OwnMedian,
+    OwnSpread,
     People,
     Rows,
     Total,
@@ -21,14 +24,18 @@ from adomnia.privacy.aggregates import (
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, conjuncts
 from adomnia.privacy.keys import Bucket, Key, Label, Names
+from adomnia.privacy.kinds import Boolean
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
+    Lookup,
     Named,
     OwnValue,
     Private,
     Public,
+    PublicGroups,
+    PublicValue,
     Relation,
     Select,
     Selected,
@@ -193,34 +200,39 @@ def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line fo
             return f"{describe_relation(relation.source)} WHERE {describe(relation.condition)}"
         case Named(source=source, name=name):
             return f"({describe_relation(source)}) AS {name}"
-        case Join():
+        case Join() | Lookup():
             return _join(relation)
         case Select():
             return f"[{', '.join(map(_selected, relation.outputs))}] FROM ({describe_relation(relation.source)})"
         case Union(parts=parts):
             return " UNION ALL ".join(f"({describe_relation(part)})" for part in parts)
     outputs = [*map(_selected, relation.keys), *(f"{each.name} = {describe_value(each)}" for each in relation.outputs)]
-    return f"PER PERSON [{', '.join(outputs)}] FROM ({describe_relation(relation.source)})"
+    groups = "PUBLIC GROUPS" if isinstance(relation, PublicGroups) else "PER PERSON"
+    return f"{groups} [{', '.join(outputs)}] FROM ({describe_relation(relation.source)})"
 
 
-def _join(join: Join) -> str:
+def _join(join: Join | Lookup) -> str:
     conditions = ["person"] * bool(join.right.rows_per_person) + [describe(condition) for condition in join.on]
-    kind = "LEFT JOIN" if join.outer else "JOIN"
+    kind = "LOOKUP" if isinstance(join, Lookup) else "LEFT JOIN" if join.outer else "JOIN"
     left, right = describe_relation(join.left), describe_relation(join.right)
-    return f"{left} {kind} {right} ON {' AND '.join(conditions)}"
+    return f"{left} {kind} {right} ON {' AND '.join(conditions) or 'TRUE'}"
 
 
 def _selected(output: Selected) -> str:
     return f"{output.name} = {describe(output.value)}"
 
 
-def describe_value(value: OwnValue) -> str:
-    """An aggregate of one person's rows, and what it is clamped to."""
+def describe_value(value: OwnValue | PublicValue) -> str:
+    """An aggregate of one person's rows, and what it is clamped to; or one of public rows."""
+    if isinstance(value, PublicValue):
+        of = "*" if value.value is None else describe(value.value)
+        name, _, distinct = value.function.upper().partition(" ")
+        return f"{name}({distinct}{' ' * bool(distinct)}{of})"
     domain = value.domain
     return describe_own(value.aggregate) + (f" in {domain.lower}..{domain.upper} by {domain.step}" if domain else "")
 
 
-def describe_own(aggregate: Own, bounds: bool = True) -> str:
+def describe_own(aggregate: Own, bounds: bool = True) -> str:  # noqa: PLR0911 - one for each aggregate
     """An aggregate of one person's rows, with the bounds of what is added up or without."""
     match aggregate:
         case Rows():
@@ -230,11 +242,21 @@ def describe_own(aggregate: Own, bounds: bool = True) -> str:
         case DistinctValues(value=value):
             return f"COUNT(DISTINCT {describe(value)})"
         case OwnExtreme(value=value, greatest=greatest):
-            return f"{'MAX' if greatest else 'MIN'}({describe(value)})"
+            name = {True: ("ALL", "ANY"), False: ("MIN", "MAX")}[isinstance(value.kind, Boolean)][greatest]
+            return f"{name}({describe(value)})"
+        case OwnChoice(value=value, by=by, greatest=greatest):
+            return f"{'ARG_MAX' if greatest else 'ARG_MIN'}({describe(value)}, {describe(by)})"
+        case OwnMedian(value=value):
+            return f"MEDIAN({describe(value)})"
+        case OwnSpread(root=root, sample=sample):
+            name = f"{'STDDEV' if root else 'VAR'}_{'SAMP' if sample else 'POP'}"
+            return f"{name}({describe(aggregate.value)}{_within(aggregate.domain, bounds)})"
     name = "SUM" if isinstance(aggregate, Total) else "AVG"
-    domain = aggregate.domain
-    within = f" in {domain.lower}..{domain.upper} by {domain.step}" if bounds else ""
-    return f"{name}({describe(aggregate.value)}{within})"
+    return f"{name}({describe(aggregate.value)}{_within(aggregate.domain, bounds)})"
+
+
+def _within(domain: Numbers, bounds: bool) -> str:
+    return f" in {domain.lower}..{domain.upper} by {domain.step}" if bounds else ""
 
 
 def describe(expression: Expression) -> str:

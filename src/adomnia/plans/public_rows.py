@@ -7,7 +7,10 @@ from adomnia.privacy.relations import Select
 
 @dataclass(frozen=True)
 class PublicRows:
-    """Rows of public tables: the names of the outputs, what they are sorted by, and which are shown."""
+    """Rows of public tables: the names of the outputs, what they are sorted by, and which are shown.
+
+    Outputs beyond the names are not shown: rows are sorted by them.
+    """
 
     names: tuple[str, ...]
     rows: Select

@@ -4,13 +4,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from adomnia.plans.descriptions import describe, describe_own
+from adomnia.plans.descriptions import describe, describe_own, describe_value
 from adomnia.plans.formulas import Formula, Term
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Join, Named, PerPerson, Private, Public, Relation, Select, Union
+from adomnia.privacy.relations import (
+    Join,
+    Lookup,
+    Named,
+    PerPerson,
+    Private,
+    Public,
+    PublicGroups,
+    Relation,
+    Select,
+    Union,
+)
 from adomnia.privacy.vectors import Vector
 
 
@@ -48,7 +59,7 @@ def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 -
     match relation:
         case Private() | Public():
             return {}
-        case Join(left=left, right=right):
+        case Join(left=left, right=right) | Lookup(left=left, right=right):
             return _names(left) | _names(right)
         case Named(source=source, name=side):
             return {(side, name): words for (_, name), words in _names(source).items()}
@@ -66,4 +77,8 @@ def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 -
                     aggregate = replace(aggregate, value=_worded(aggregate.value, below))
                 words["", value.name] = f"{describe_own(aggregate, bounds=False)} of a person"
             return words
+        case PublicGroups(keys=keys, outputs=outputs):
+            below = _names(relation.source)
+            words = {("", key.name): describe(_worded(key.value, below)) for key in keys}
+            return words | {("", output.name): describe_value(output) for output in outputs}
     return _names(relation.source)

@@ -16,7 +16,7 @@ from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import is_open
-from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Private, Public, Union, recap
+from adomnia.privacy.relations import MOST_ROWS, Join, Lookup, PerPerson, Private, Public, Union, recap
 from adomnia.privacy.units import ROW
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
@@ -127,7 +127,7 @@ def _capped(relation: Relation) -> Iterator[str]:
             yield from () if rows == MOST_ROWS else (name,)
         case Public():
             pass
-        case Join(left=left, right=right):
+        case Join(left=left, right=right) | Lookup(left=left, right=right):
             yield from (*_capped(left), *_capped(right))
         case Union(parts=parts):
             for part in parts:

@@ -101,10 +101,45 @@ class Average:
 
 @dataclass(frozen=True)
 class OwnExtreme:
-    """The least or the greatest of one person's own values."""
+    """The least or the greatest of one person's own values; of conditions, false being less than true: all, or any."""
 
     tag: ClassVar[str] = "Extreme"
     value: Expression
+    greatest: bool
+
+
+@dataclass(frozen=True)
+class OwnMedian:
+    """The middle of one person's own numbers, or halfway between the two in the middle: no order of rows changes it."""
+
+    tag: ClassVar[str] = "Median"
+    value: Expression
+
+
+@dataclass(frozen=True)
+class OwnSpread:
+    """The variance of one person's own values, or its root, from exact sums of their grid integers and the squares.
+
+    Each value counts from the middle of its domain, so that the squares stay small. `sample` divides by one row less.
+    """
+
+    tag: ClassVar[str] = "Spread"
+    value: Expression
+    domain: Numbers
+    root: bool
+    sample: bool
+
+
+@dataclass(frozen=True)
+class OwnChoice:
+    """One person's own value in the row where another is least or greatest; of several such rows the least or greatest.
+
+    Rows where either is missing do not count, and no order of rows changes it.
+    """
+
+    tag: ClassVar[str] = "Choice"
+    value: Expression
+    by: Expression
     greatest: bool
 
 
@@ -127,7 +162,7 @@ class DistinctValues:
 
 
 Aggregate: TypeAlias = Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination
-Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | DistinctValues
+Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | OwnMedian | OwnSpread | OwnChoice | DistinctValues
 
 
 def values_of(aggregate: Aggregate) -> tuple[Expression, ...]:

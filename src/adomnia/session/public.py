@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adomnia.engines.check import check_public
-from adomnia.errors import Refusal
+from adomnia.errors import Failure, Refusal
 from adomnia.privacy.kinds import Quantity
 from adomnia.session.columns import KeyColumn
+from adomnia.work import spend
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
-    from adomnia.engines.contract import Engine
+    from adomnia.engines.contract import Engine, Statement
     from adomnia.plans.public_rows import PublicRows
     from adomnia.privacy.kinds import Kind
     from adomnia.session.columns import Cell
@@ -26,7 +27,7 @@ def read_public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> 
     statement = engine.render_rows(asked.rows)
     check_public(statement, catalog, engine.dialect)
     most = MOST_ROWS + 1 if asked.order or asked.limit is None else asked.offset + asked.limit
-    rows = engine.read(statement, min(most, MOST_ROWS + 1))
+    rows = _read(statement, engine, min(most, MOST_ROWS + 1))
     if len(rows) > MOST_ROWS:
         why, fix = f"has more than {MOST_ROWS:,} rows", "add a condition, or LIMIT without ORDER BY"
         raise Refusal("The answer", why, fix, code="too_complex")
@@ -36,8 +37,20 @@ def read_public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> 
     shown = rows[asked.offset :][: asked.limit]
     return tuple(
         KeyColumn(name, tuple(_plain(row[place], output.value.kind) for row in shown))
-        for place, (name, output) in enumerate(zip(asked.names, asked.rows.outputs, strict=True))
+        for place, (name, output) in enumerate(zip(asked.names, asked.rows.outputs, strict=False))
     )
+
+
+def _read(statement: Statement, engine: Engine, most: int) -> list[tuple[Any, ...]]:
+    """The rows; what goes wrong with public tables is public, and the question's own fault."""
+    try:
+        return engine.read(statement, most)
+    except Failure:
+        if not engine.is_open():
+            raise
+    spend(0)  # where nobody waits any more, that is why it ended
+    why = "takes more time or memory than a question that costs nothing may"
+    raise Refusal("The question", why, "join fewer rows, or add a condition", code="too_complex")
 
 
 def _plain(value: Cell | None, kind: Kind) -> Cell | None:

@@ -21,7 +21,7 @@ from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where, is_public
-from adomnia.sql.reading.parse import parse
+from adomnia.sql.reading.parse import parse, refuse_distinct
 from adomnia.sql.reading.refusals import check_name, refusal
 from adomnia.sql.rows.blocks import BlockReader
 from adomnia.sql.rows.derived import refuse_slow
@@ -30,6 +30,7 @@ from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.group_keys import output_index, read_keys
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.having import read_having
+from adomnia.sql.values.output_names import LONGEST_STEM, default_name, free_name
 from adomnia.sql.values.quantiles import merge_quantiles
 from adomnia.sql.values.scope import check_parts, strip_brackets
 from adomnia.sql.values.terms import Values
@@ -42,8 +43,6 @@ MOST_OUTPUTS = 100
 MOST_NUMBERS = 4 * 10**6
 MOST_COMPUTED = 10**8
 _STEPS_OF_A_MEASUREMENT = 25
-_LONGEST_STEM = 55
-_CALLED = (exp.Floor, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.DayOfWeek)
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 
@@ -68,9 +67,14 @@ def plan_question(
     `finds` allows keys whose values are found in the data. `confidence` is that of the intervals of quantiles, which
     are measured together with their values, unless there is to be no `interval`.
     """
-    block = BlockReader(catalog).read_block(select)
+    reader = BlockReader(catalog, exact=not _names_people(select, catalog))
+    block = reader.read_block(select)
+    if is_public(block.relation) != reader.exact:  # a name of WITH, or a view, is other than it sounds
+        reader = BlockReader(catalog, exact=not reader.exact)
+        block = reader.read_block(select)
     if is_public(block.relation):
-        return read_public_rows(select, block, _read_limit(select), _read_offset(select))
+        return read_public_rows(select, block, reader, _read_limit(select), _read_offset(select))
+    refuse_distinct(select)
     written = read_keys(select, block.scope, block.relation, None if finds else explain_need(catalog))
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
     buckets = sorted((key for key in written if isinstance(key, Bucket)), key=lambda key: describe(key.written))
@@ -96,6 +100,13 @@ def plan_question(
         listed = isinstance(key.among, tuple) and isinstance(key.value.kind, Text)
         refuse_slow(select, block.weight * (len(key.cells) if listed else 1), [key.value])
     return plan
+
+
+def _names_people(select: exp.Select, catalog: Catalog) -> bool:
+    """Whether a question names a private table, or a view, which may be made of one."""
+    names = {table.name.lower() for table in catalog.tables if not table.public}
+    names |= {view.name.lower() for view in catalog.views}
+    return any(table.name.lower() in names for table in select.find_all(exp.Table))
 
 
 def _list_values(statistic: Statistic) -> Iterator[Expression]:
@@ -166,9 +177,9 @@ class _Question:
             if isinstance(selected, exp.Alias):
                 yield selected.alias
             else:
-                made_up = _default_name(item, source)[:_LONGEST_STEM]
+                made_up = _default_name(item, source)[:LONGEST_STEM]
                 check_name(made_up, selected)
-                yield _free_name(made_up, taken)
+                yield free_name(made_up, taken)
 
     def _sort_source(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Key | Statistic | Formula:
         if isinstance(node, exp.Literal):
@@ -212,26 +223,6 @@ def _check_alias(selected: exp.Alias, taken: set[str]) -> None:
 
 
 def _default_name(node: exp.Expr, source: Key | Statistic | Formula) -> str:
-    """`city`, `avg_salary`, `count` for COUNT(*), `sum` for a sum of anything longer, `value` for arithmetic."""
-    if isinstance(node, exp.Column):
-        return node.name
-    if type(node) not in AGGREGATES:
-        return node.key if type(node) in _CALLED else "value"
-    name = AGGREGATES[type(node)].name.lower()
-    values = [node.this, node.expression] if "expression" in node.args else [node.this]
-    if isinstance(source, Count) and isinstance(source.query.aggregate, People):
-        return f"{name}_people"
-    if isinstance(node.this, exp.Distinct):
-        name, values = f"{name}_distinct", node.this.expressions
-    plain = all(isinstance(value, exp.Column) for value in values)
-    return "_".join([name, *(value.name for value in values)]) if plain else name
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    """The name, or the first of name_2, name_3, ... that no output has."""
-    free, number = name[:_LONGEST_STEM], 1
-    while free.lower() in taken:
-        number += 1
-        free = f"{name[:_LONGEST_STEM]}_{number}"
-    taken.add(free.lower())
-    return free
+    if isinstance(source, Count) and isinstance(source.query.aggregate, People) and type(node) in AGGREGATES:
+        return f"{AGGREGATES[type(node)].name.lower()}_people"
+    return default_name(node)

@@ -12,16 +12,29 @@ import pytest
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, People, Rows, Total
+from adomnia.privacy.aggregates import (
+    Average,
+    DistinctValues,
+    NonNull,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    People,
+    Rows,
+    Total,
+)
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import (
     Join,
+    Lookup,
     Named,
     OwnValue,
     PerPerson,
+    PublicGroups,
     Select,
     Selected,
     Union,
@@ -93,7 +106,55 @@ OWN = PerPerson(
 BY_WARD = PerPerson(visits, (Selected("hospital", column(visits, "hospital")),), (OwnValue("n", Rows(), STAY),))
 SPELLED = PerPerson(visits, (Selected("h", column(visits, "hospital"), stored=False),), (OwnValue("n", Rows()),))
 
+MORE_OWN = PerPerson(
+    visits,
+    (),
+    (
+        OwnValue("middle", OwnMedian(COST)),
+        OwnValue("computed", OwnMedian(DOUBLED)),
+        OwnValue("spread", OwnSpread(COST, COST.domain, root=True, sample=True)),
+        OwnValue("variance", OwnSpread(DOUBLED, Numbers.bounded(0, 50, 1), root=False, sample=False)),
+        OwnValue("first", OwnChoice(COST, column(visits, "day"), greatest=False)),
+        OwnValue("last", OwnChoice(column(visits, "hospital"), COST, greatest=True)),
+        OwnValue("dear", OwnChoice(DOUBLED, DOUBLED, greatest=True)),
+        OwnValue("any", OwnExtreme(column(visits, "urgent"), greatest=True)),
+    ),
+)
+
+
+def by(relation, *names):
+    """Groups of rows to look something up in, by columns as they are compared."""
+    keys = tuple(Selected(f"g{place}", column(relation, name), stored=False) for place, name in enumerate(names))
+    groups = PublicGroups if relation is places else PerPerson
+    return Named(groups(relation, keys, (OwnValue("v0", Rows(), STAY),)), "found")
+
+
+def look_up(left, right, *names):
+    return Lookup(left, right, tuple(column(left, name) for name in names))
+
+
+WARDS_OF_PLACES = PublicGroups(places, (Selected("ward", column(places, "ward"), stored=False),), ())
+SCALAR = PublicGroups(places, (), (OwnValue("v0", OwnExtreme(column(places, "area"), greatest=True)),))
+LOOKUPS = {
+    "looked up by a key": (look_up(named(visits), by(items, "visit_id"), "visit_id"), 4),
+    "looked up by two keys": (look_up(named(visits), by(items, "visit_id", "day"), "visit_id", "day"), 4),
+    "looked up by what repeats": (look_up(named(visits), by(items, "ward"), "ward"), 4),
+    "looked up by the person": (look_up(named(visits), by(items)), 4),
+    "looked up twice": (look_up(look_up(named(visits), by(items, "ward"), "ward"), Named(by(places).source, "f")), 4),
+    "looked up among groups that are filtered": (
+        look_up(named(visits), Named(Where(by(items, "day").source, NOTHING), "found"), "day"),
+        4,
+    ),
+    "public, looked up by what repeats": (look_up(named(visits), by(places, "ward"), "ward"), 4),
+    "public, looked up by what doubles cannot tell apart": (look_up(named(visits), by(places, "code"), "ward"), 4),
+    "public, looked up by a category": (look_up(named(people), by(places, "city"), "city"), 1),
+    "public, one row": (Lookup(named(visits), Named(SCALAR, "found")), 4),
+    "public groups by one key": (on(named(visits), named(WARDS_OF_PLACES, "groups"), "ward"), 4),
+    "more by the person": (MORE_OWN, 1),
+}
+
 RELATIONS = {
+    **LOOKUPS,
     "one table": (visits, 4),
     "person by person": (Join(named(visits), named(people), ()), 4),
     "the other way round": (Join(named(people), named(visits), ()), 4),
@@ -463,9 +524,9 @@ WRONG_PUBLIC = {
         'JOIN (SELECT "ward" AS "ward", "ward" AS "person" FROM "places")',
         "the person first",
     ),
-    "public groups": (
+    "public groups by another key": (
         'JOIN "places"',
-        'JOIN (SELECT "ward" AS "ward" FROM "places" GROUP BY "ward")',
+        'JOIN (SELECT "ward" AS "ward" FROM "places" GROUP BY "floor")',
         "GROUP BY the person",
     ),
     "private and public rows": (

@@ -45,9 +45,9 @@ SENTENCES = {
         "or name the groups: WHERE name IN ('a', 'b'), or have them found: with approximate = true in [budget], "
         "which is the owner's to set, add delta=1e-9. (line 1, column 44)"
     ),
-    "SELECT COUNT(*) FROM cities": (
-        "The question aggregates public tables alone. Fix: select their rows, which costs nothing, and count those. "
-        "(line 1, column 8)"
+    "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM cities c WHERE c.population > p.age)": (
+        "c.population > p.age compares with the row around it otherwise than by =. Fix: compare with the row around it "
+        "by = alone, or join the public table. (line 1, column 74)"
     ),
     "SELECT COUNT(*) FROM people p JOIN visits v ON p.age = v.cost": (
         "This join with v pairs rows of different people, so that one person touches everybody's rows. Fix: equate "

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, Rows, Total
+from adomnia.privacy.aggregates import (
+    Average,
+    DistinctValues,
+    NonNull,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Rows,
+    Total,
+)
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.relations import PerPerson
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.parse import parse
@@ -15,6 +29,7 @@ from adomnia.sql.rows.own import find_aggregates
 from sql.hospital import HOSPITAL, VISITS
 
 COST = VISITS.column("cost")
+HOSPITAL_OF = VISITS.column("hospital")
 
 
 def own(aggregate, table="visits"):
@@ -39,6 +54,14 @@ def own(aggregate, table="visits"):
         ("AVG(cost)", Average(COST, COST.domain), None),
         ("MAX(cost)", OwnExtreme(COST, greatest=True), None),
         ("MIN(day)", OwnExtreme(VISITS.column("day"), greatest=False), None),
+        ("MEDIAN(cost)", OwnMedian(COST), None),
+        ("STDDEV(cost)", OwnSpread(COST, COST.domain, root=True, sample=True), None),
+        ("VAR_POP(cost)", OwnSpread(COST, COST.domain, root=False, sample=False), None),
+        ("ARG_MIN(cost, day)", OwnChoice(COST, VISITS.column("day"), greatest=False), None),
+        ("FIRST(cost ORDER BY day)", OwnChoice(COST, VISITS.column("day"), greatest=False), None),
+        ("FIRST(cost ORDER BY day DESC)", OwnChoice(COST, VISITS.column("day"), greatest=True), None),
+        ("LAST(cost ORDER BY day)", OwnChoice(COST, VISITS.column("day"), greatest=True), None),
+        ("LAST(hospital ORDER BY day DESC)", OwnChoice(HOSPITAL_OF, VISITS.column("day"), greatest=False), None),
         ("CLAMP(COUNT(*), 0, 3)", Rows(), (0, 3)),
         ("CLAMP(COUNT(*), 0, 300)", Rows(), (0, 300)),
         ("CLAMP(SUM(cost), 10, 20.5)", Total(COST, COST.domain), (10, Fraction(41, 2))),
@@ -81,7 +104,14 @@ def test_a_sum_of_one_row_or_of_as_many_as_the_cap_allows_is_within_its_bounds(v
         ("COUNT(DISTINCT age, sex)", "aggregate_not_allowed"),
         ("SUM(age ORDER BY age)", "aggregate_not_allowed"),
         ("COUNT()", "aggregate_not_allowed"),
-        ("STDDEV(age)", "aggregate_not_allowed"),
+        ("KURTOSIS(age)", "aggregate_not_allowed"),
+        ("FIRST(age)", "aggregate_not_allowed"),
+        ("FIRST(age ORDER BY age, salary)", "aggregate_not_allowed"),
+        ("FIRST(age ORDER BY name)", "type_error"),
+        ("ARG_MAX(person_id, age)", "identifier_column"),
+        ("ARG_MAX(age, name)", "type_error"),
+        ("BOOL_OR(age)", "type_error"),
+        ("MEDIAN(name)", "type_error"),
         ("SUM(age * 1e300)", "scale_out_of_range"),
         ("CLAMP(SUM(age), 3, 1)", "empty_bounds"),
         ("CLAMP(3, COUNT(*), 5)", "bad_literal"),
@@ -132,3 +162,13 @@ def test_so_many_aggregates_are_too_many():
 def test_the_aggregates_of_a_select_are_its_own_and_no_windows():
     select = parse("SELECT COUNT(*) + SUM(a), MAX(b) OVER (), (SELECT MIN(c) FROM d), AVG(e) FROM f")
     assert [node.sql() for node in find_aggregates(select.expressions, select)] == ["COUNT(*)", "SUM(a)", "AVG(e)"]
+
+
+def test_squares_that_no_integer_holds_are_refused():
+    huge = Column("cost", Quantity(Fraction(0), Fraction(2**60), whole=True), Numbers.integers(0, 2**60))
+    table = replace(VISITS, columns=tuple(huge if each.name == "cost" else each for each in VISITS.columns))
+    tables = tuple(table if each.name == "visits" else each for each in HOSPITAL.tables)
+    catalog = replace(HOSPITAL, tables=tables)
+    with pytest.raises(Refusal) as refused:
+        lower("SELECT AVG(s) FROM (SELECT person_id, STDDEV(cost) AS s FROM visits GROUP BY person_id)", catalog)
+    assert refused.value.code == "scale_out_of_range"

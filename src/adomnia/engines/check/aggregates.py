@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import floor, isfinite
+from sys import float_info
 
 from sqlglot import exp
 
@@ -54,12 +55,20 @@ def total(node: exp.Expr, row: Row, most_rows: int) -> Range:
 
 
 def own_value(node: exp.Expr, row: Row, most_rows: int) -> ProvedColumn:
-    """An aggregate of one person's rows: an extreme, integers within a range, or a double made of integers."""
+    """An aggregate of one person's rows: one of the values, integers within a range, or a double made of integers."""
     if type(node) in (exp.Min, exp.Max):
         only(node, "this")
         found = value(node.this, row)
         require(found.type != "id", "an extreme of what may be looked at")
         return replace(found, repeats=None)
+    if type(node) in (exp.ArgMin, exp.ArgMax):
+        return _chosen(node, row)
+    if type(node) is exp.Case:
+        middle = finite(node)
+        require(type(middle) is exp.Median and row.type(middle.this) == "double", "a median of numbers")
+        only(middle, "this")
+        require(most_rows < MOST_ROWS, "a cap on what is remembered")
+        return ProvedColumn("number")
     if type(node) is exp.Cast:
         return ProvedColumn("number", _limited(node, row, most_rows))
     require(type(node) is exp.Mul, "an aggregate of one person")
@@ -68,14 +77,64 @@ def own_value(node: exp.Expr, row: Row, most_rows: int) -> ProvedColumn:
     return ProvedColumn("number")
 
 
+def _chosen(node: exp.Expr, row: Row) -> ProvedColumn:
+    """ARG_MIN(CASE WHEN order IS NULL THEN NULL ELSE value END, ROW(order, value)): no place of a row decides."""
+    only(node, "this", "expression")
+    case, order = node.this, node.expression
+    require(type(order) is exp.Anonymous and str(order.this) == "ROW" and len(order.expressions) == 2, "an order")
+    by, chosen = order.expressions
+    require(type(case) is exp.Case and case.this is None and len(case.args["ifs"]) == 1, "a value with an order")
+    (branch,) = case.args["ifs"]
+    guarded = branch.this == exp.Is(this=by, expression=exp.Null()) and type(branch.args["true"]) is exp.Null
+    require(guarded and case.args.get("default") == chosen, "a value with an order")
+    require(row.type(by) in ("double", "day"), "an order of numbers or dates")
+    found = value(chosen, row)
+    require(found.type != "id", "a value of what may be looked at")
+    return replace(found, repeats=None)
+
+
+def finite(node: exp.Expr) -> exp.Expr:
+    """The x of CASE WHEN ABS(x) <= the largest double THEN x END."""
+    require(type(node) is exp.Case and node.this is None and len(node.args["ifs"]) == 1, "a finite number")
+    only(node, "ifs")
+    (branch,) = node.args["ifs"]
+    test = branch.this
+    found: exp.Expr = branch.args["true"]
+    require(type(test) is exp.LTE and type(test.this) is exp.Abs and test.this.this == found, "a finite number")
+    require(double(test.expression) == float_info.max, "a finite number")
+    return found
+
+
 def _measured(node: exp.Expr, row: Row, most_rows: int) -> None:
-    """CAST(integers AS DOUBLE), or one divided by NULLIF(another, 0e0): doubles, where nothing fails."""
-    if type(node) is exp.Div:
-        divisor = node.expression
-        require(type(divisor) is exp.Nullif and double(divisor.expression) == 0, "a guarded division")
-        _measured(node.this, row, most_rows)
-        _measured(divisor.this, row, most_rows)
-        return
+    """Doubles where nothing fails: integers as such, their sums, products, guarded quotients and guarded roots."""
+    match node:
+        case exp.Paren():
+            _measured(node.this, row, most_rows)
+        case exp.Div():
+            divisor = node.expression
+            require(type(divisor) is exp.Nullif and double(divisor.expression) == 0, "a guarded division")
+            _measured(node.this, row, most_rows)
+            _measured(divisor.this, row, most_rows)
+        case exp.Sub() | exp.Mul():
+            only(node, "this", "expression")
+            _measured(node.this, row, most_rows)
+            _measured(node.expression, row, most_rows)
+        case exp.Sqrt():
+            only(node, "this")
+            require(type(node.this) is exp.Greatest, "a root of what is not below zero")
+            _measured(node.this, row, most_rows)
+        case exp.Greatest():
+            only(node, "this", "expressions", "ignore_nulls")
+            require([double(least) for least in node.expressions] == [0], "not below zero")
+            _measured(node.this, row, most_rows)
+        case exp.Literal():
+            double(node)
+        case _:
+            _as_double(node, row, most_rows)
+
+
+def _as_double(node: exp.Expr, row: Row, most_rows: int) -> None:
+    """CAST(integers AS DOUBLE)."""
     require(type(node) is exp.Cast and node.to.this is row.words.double, "a double")
     only(node, "this", "to")
     if type(node.this) is exp.Cast:
@@ -86,8 +145,26 @@ def _measured(node: exp.Expr, row: Row, most_rows: int) -> None:
 
 def _integers(node: exp.Expr, row: Row, most_rows: int) -> None:
     # Different values are remembered: of a person whose rows are not capped, there may be more than memory holds.
-    if not counts(node, row, different=most_rows < MOST_ROWS):
+    if counts(node, row, different=most_rows < MOST_ROWS):
+        return
+    if type(node) is exp.Sum and type(node.this.unnest()) in (exp.Sub, exp.Mul):
+        only(node, "this")
+        largest = _wide_magnitude(node.this.unnest(), row)
+        require(most_rows * largest <= row.dialect.types.wide.largest // 2, "the width of a sum")
+    else:
         total(node, row, most_rows)
+
+
+def _wide_magnitude(node: exp.Expr, row: Row) -> int:
+    """How large CAST(grid AS HUGEINT) - CAST(centre AS HUGEINT), or the product of two of these, can be."""
+    require(type(node) in (exp.Sub, exp.Mul), "a centred value")
+    only(node, "this", "expression")
+    if type(node) is exp.Mul:
+        return _wide_magnitude(node.this.unnest(), row) * _wide_magnitude(node.expression.unnest(), row)
+    for cast in (node.this, node.expression):
+        require(type(cast) is exp.Cast and integer_type(cast, row.dialect) == row.dialect.types.wide, "a wide integer")
+    within, centre = grid(node.this.this, row), integer(node.expression.this)
+    return max(1, abs(within.lowest - centre), abs(within.highest - centre))
 
 
 def _limited(cast: exp.Expr, row: Row, most_rows: int) -> Range:

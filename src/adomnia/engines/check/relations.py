@@ -13,6 +13,7 @@ from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.check.aggregates import grid, own_value, value
 from adomnia.engines.check.columns import ProvedColumn, Range, list_columns
 from adomnia.engines.check.nodes import conjuncts, integer, integer_type, not_proved, only, place, require
+from adomnia.engines.check.public_values import public_value
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.contract import PERSON, RANK
 from adomnia.engines.dialect import Dialect
@@ -25,12 +26,15 @@ Place: TypeAlias = tuple[str, str]  # of a column: the label of its side, if any
 class ProvedRows:
     """Columns by label and name, and how many rows one person has: 0 where rows are nobody's.
 
-    `first` is the label of the side whose person stands in every row: no LEFT JOIN leaves that one out.
+    `first` is the label of the side whose person stands in every row: no LEFT JOIN leaves that one out. `unique` are
+    columns of which no combination of values, NULL among them, stands in two rows: of one person, or of all where rows
+    are nobody's; None: unknown.
     """
 
     columns: Mapping[Place, ProvedColumn]
     per_person: int
     first: str = ""
+    unique: frozenset[Place] | None = None
 
     @property
     def most(self) -> int:
@@ -47,16 +51,23 @@ class ProvedRows:
         return _least([self.columns[column].repeats, self.per_person or None])
 
     def with_label(self, label: str) -> "ProvedRows":
-        return ProvedRows({(label, name): found for (_, name), found in self.columns.items()}, self.per_person, label)
+        columns = {(label, name): found for (_, name), found in self.columns.items()}
+        unique = None if self.unique is None else frozenset((label, name) for _, name in self.unique)
+        return ProvedRows(columns, self.per_person, label, unique)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the rows of a SELECT, which sees nothing but what stands behind its own FROM."""
+    """Reads the rows of a SELECT, which sees nothing but what stands behind its own FROM.
+
+    In a statement of public tables alone, sums of doubles are believed too: their last digits depend on the order in
+    which an engine adds up, and beside rows of people that could depend on the people.
+    """
 
     catalog: Catalog
     parameters: tuple[str, ...]
     dialect: Dialect
+    public: bool = False
 
     def row(self, rows: ProvedRows) -> Row:
         return Row(rows.columns, self.parameters, self.dialect)
@@ -119,12 +130,16 @@ class Reader:
         if right.per_person:
             require(((left.first, PERSON), (label, PERSON)) in equal, "sides of one person")
             require(left.has_people and right.has_people, "a person of both sides")
-        return _paired(left, right, equal, outer=join.side == "LEFT")
+        looked_up = {each for condition in conditions for each in _looked_up(condition, left, right, row)}
+        once = right.unique is not None and right.unique <= looked_up
+        return _paired(left, right, equal, outer=join.side == "LEFT", once=once)
 
     def read_brackets(self, node: exp.Expr) -> ProvedRows:
         """ProvedRows in brackets: SELECTs one after the other, all of the same columns."""
         parts = [self._selected(part) for part in _united(node)]
         first = parts[0]
+        if len(parts) == 1:
+            return first
         require(all(list(part.columns) == list(first.columns) for part in parts), "UNION ALL of the same columns")
         require(len({part.per_person > 0 for part in parts}) == 1, "UNION ALL of private rows, or of public ones")
         columns = {name: _merged([part.columns[name] for part in parts]) for name in first.columns}
@@ -144,21 +159,50 @@ class Reader:
         require([name for name in names if name.lower() == PERSON] == names[: len(whose)] == whose, "the person first")
         nodes = [output.this for output in select.expressions]
         require(not whose or place(nodes[0]) == (source.first, PERSON), "the person of every row")
-        found, per_person = self._values(select, nodes, source)
-        return ProvedRows({("", name): each for name, each in zip(names, found, strict=True)}, per_person)
-
-    def _values(self, select: exp.Select, nodes: list[exp.Expr], source: ProvedRows) -> tuple[list[ProvedColumn], int]:
-        """The outputs of a SELECT over each row, or over the rows of each person."""
-        row = self.row(source)
-        group = select.args.get("group")
-        if group is None:
-            return [_passed(node, row) for node in nodes], source.per_person
+        row, group = self.row(source), select.args.get("group")
+        if group is None and not _aggregates_all(nodes, source):
+            columns = {("", name): _passed(node, row) for name, node in zip(names, nodes, strict=True)}
+            return ProvedRows(columns, source.per_person)
+        group = group or exp.Group(expressions=[])
         only(group, "expressions")
         keys = len(group.expressions)
-        require(source.has_people and group.expressions == nodes[:keys] != [], "GROUP BY the person")
+        require(group.expressions == nodes[:keys], "GROUP BY the person, or the keys of public rows")
+        grouped = self._groups(nodes, keys, source) if source.per_person else self._public_groups(nodes, keys, row)
+        columns = {("", name): each for name, each in zip(names, grouped, strict=True)}
+        per_person = 0 if not source.per_person else 1 if keys == 1 else source.per_person
+        exact = all(_is_told_apart(node, row) for node in nodes[:keys])
+        unique = frozenset(("", name) for name in names[len(whose) : keys]) if exact else None
+        return ProvedRows(columns, per_person, unique=unique)
+
+    def _groups(self, nodes: list[exp.Expr], keys: int, source: ProvedRows) -> list[ProvedColumn]:
+        """The keys and the outputs of groups of one person's rows."""
+        require(source.has_people and keys > 0, "GROUP BY the person")
+        row = self.row(source)
         found = [replace(value(node, row), repeats=None) for node in nodes[:keys]]
-        found += [own_value(node, row, source.per_person) for node in nodes[keys:]]
-        return found, 1 if keys == 1 else source.per_person
+        return found + [own_value(node, row, source.per_person) for node in nodes[keys:]]
+
+    def _public_groups(self, nodes: list[exp.Expr], keys: int, row: Row) -> list[ProvedColumn]:
+        """The keys and the outputs of groups of public rows: a key that stands alone is in one row, as is one row."""
+        repeats = 1 if keys == 0 else None
+        alone = 1 if keys == 1 and _is_told_apart(nodes[0], row) else None
+        found = [replace(value(node, row), repeats=alone) for node in nodes[:keys]]
+        # Not all rows of a person: whatever is remembered of public rows is as much for everybody.
+        exact = (type(node) is exp.Mul or not self.public for node in nodes[keys:])
+        aggregated = (
+            own_value(node, row, MOST_ROWS - 1) if integers else public_value(node, row)
+            for node, integers in zip(nodes[keys:], exact, strict=True)
+        )
+        return found + [replace(each, repeats=repeats) for each in aggregated]
+
+
+def _aggregates_all(nodes: list[exp.Expr], source: ProvedRows) -> bool:
+    """Whether public rows become one: rows of people never do without their person."""
+    return source.per_person == 0 and all(node.find(exp.AggFunc) is not None for node in nodes)
+
+
+def _is_told_apart(node: exp.Expr, row: Row) -> bool:
+    """Whether different values stay different where they are compared: integers are cast to doubles there."""
+    return place(node) is None or row.column(node).type != "number"
 
 
 def alias_of(output: exp.Expr) -> str:
@@ -210,6 +254,19 @@ def _equal(condition: exp.Expr, left: ProvedRows, right: ProvedRows, row: Row) -
                 yield here, there
 
 
+def _looked_up(condition: exp.Expr, left: ProvedRows, right: ProvedRows, row: Row) -> Iterator[Place]:
+    """The column of the right side that IS NOT DISTINCT FROM a value of the left one, which a row there decides."""
+    inner = condition.unnest()
+    if type(inner) is exp.NullSafeEQ:
+        one, other = inner.this.unnest(), inner.expression.unnest()
+        for here, there in ((one, other), (other, one)):
+            # No CASE: codes that it leaves out are all NULL, and here NULL is like NULL.
+            found = _told_apart(there, row) if type(there) is not exp.Case else None
+            decided = all(place(column) in left.columns for column in here.find_all(exp.Column))
+            if found is not None and found in right.columns and decided:
+                yield found
+
+
 def _told_apart(node: exp.Expr, row: Row) -> Place | None:
     """The column of which different values are different here: as it is, as a double, or as the texts of codes."""
     if type(node) is exp.Cast and node.to.this is row.words.double:
@@ -223,9 +280,12 @@ def _told_apart(node: exp.Expr, row: Row) -> Place | None:
     return place(node)
 
 
-def _paired(left: ProvedRows, right: ProvedRows, equal: list[tuple[Place, Place]], *, outer: bool) -> ProvedRows:
+def _paired(
+    left: ProvedRows, right: ProvedRows, equal: list[tuple[Place, Place]], *, outer: bool, once: bool
+) -> ProvedRows:
     # How many rows of the right side one row of the left meets, and of the left side one of the right.
-    matches = _least([right.per_person or None, *(right.repeats(there) for _, there in equal)])
+    known = 1 if once else right.per_person or None
+    matches = _least([known, *(right.repeats(there) for _, there in equal)])
     matched = _least([left.per_person or None, *(left.repeats(here) for here, _ in equal)])
     if matches is None:
         raise not_proved("an equality with a column whose values repeat so often at most")

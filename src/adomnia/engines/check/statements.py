@@ -36,7 +36,7 @@ def check_statement(
 
     Of each output, or of `columns` many at a time: those are measured together, as one vector.
     """
-    reader, select = _reader(statement, catalog, dialect), _parse(statement.text, dialect)
+    reader, select = _reader(statement, catalog, dialect), parse_select(statement.text, dialect)
     around = match_clipped_form(statement.text, dialect)
     cells, found = _plain(select, reader, columns) if around is None else _clipped(around, reader)
     require(wanted is None or cells == wanted, "the cells of the keys")
@@ -47,7 +47,7 @@ def check_histogram(
     statement: Statement, catalog: Catalog, dialect: Dialect
 ) -> tuple[Sensitivity, tuple[range, ...], Reading]:
     """What one person can change of all counts together, cells and values, and how much of it all is read."""
-    select = _parse(statement.text, dialect)
+    select = parse_select(statement.text, dialect)
     reading = count_every_value(select, dialect)
     cells, found = _plain(select, _reader(statement, catalog, dialect))
     require(len(found) == 1 and reading.start == cells[-1].start, "one count for each value")
@@ -65,7 +65,7 @@ def _reader(statement: Statement, catalog: Catalog, dialect: Dialect) -> Reader:
 
 def _clipped(around: ClippedForm, reader: Reader) -> tuple[tuple[range, ...], tuple[Sensitivity, ...]]:
     """Sums of vectors that were shortened person by person."""
-    select = _parse(around.inner, reader.dialect)
+    select = parse_select(around.inner, reader.dialect)
     rows = reader.source(select)
     row = reader.row(rows)
     keys, nodes = keys_and_entries(select, rows, around)
@@ -102,7 +102,8 @@ def _split(present: exp.Expr, absent: exp.Expr, rows: ProvedRows, row: Row) -> S
     return Sensitivity(l1=1, monotone=True).times(rows.per_person)
 
 
-def _parse(text: str, dialect: Dialect) -> exp.Select:
+def parse_select(text: str, dialect: Dialect) -> exp.Select:
+    """The one SELECT that a text is."""
     try:
         trees = parse(text, dialect=dialect.name)
     except (SqlglotError, RecursionError):

@@ -29,7 +29,7 @@ from adomnia.engines.duckdb.sources import (
 from adomnia.engines.duckdb.state import State, fresh_key
 from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_public, build_rows, build_table
 from adomnia.engines.index.columns import columns_to_keep
-from adomnia.engines.limits import USUAL, Limits
+from adomnia.engines.limits import PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.noise import Integers
@@ -124,7 +124,7 @@ class DuckDB:
         return render_rows(rows, self.dialect)
 
     def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
-        with suppress(duckdb.Error), self._running.cursor() as cursor:
+        with suppress(duckdb.Error), self._running.brief(PUBLIC_SECONDS) as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             return cursor.execute(statement.text, list(statement.parameters)).fetchmany(most)
         raise Failure()

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Condition, Thread
+from threading import Condition, Event, Thread
 from time import monotonic
 
 import duckdb
 
 from adomnia.errors import Failure
+from adomnia.work import current
 
 _AGAIN_SECONDS = 0.05  # an interrupt that comes between two steps of a statement is forgotten, and has to be repeated
 
@@ -41,6 +42,26 @@ class Running:
                 del self._started[cursor]
                 cursor.close()
                 self._changed.notify_all()
+
+    @contextmanager
+    def brief(self, seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor for what nobody pays for: it ends after so many seconds, or when nobody waits for it any more."""
+        work, ended = current(), Event()
+
+        def end(cursor: duckdb.DuckDBPyConnection) -> None:
+            latest = monotonic() + seconds
+            while not ended.wait(_AGAIN_SECONDS):
+                if monotonic() >= latest or (work is not None and work.abandoned):
+                    cursor.interrupt()
+
+        with self.cursor() as cursor:
+            watcher = Thread(target=end, args=(cursor,), name="adomnia public rows", daemon=True)
+            watcher.start()
+            try:
+                yield cursor
+            finally:
+                ended.set()
+                watcher.join()  # nobody interrupts a cursor that is closed
 
     def close(self) -> None:
         """Interrupt what runs, wait until all of it has ended, and let go of the connection."""

@@ -12,18 +12,32 @@ from typing import TypeAlias
 from adomnia.engines.contract import PERSON, RANK, grid_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double, integer
+from adomnia.engines.render.public import render_public
 from adomnia.engines.render.scalars import Scalars
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, OwnExtreme, Total
+from adomnia.engines.render.spreads import render_spread
+from adomnia.privacy.aggregates import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Total,
+)
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import (
     MOST_ROWS,
     Join,
+    Lookup,
     Named,
     OwnValue,
     PerPerson,
     Private,
     Public,
+    PublicGroups,
     Relation,
     Select,
     Selected,
@@ -48,7 +62,7 @@ def render_source(relation: Relation, scalars: Scalars) -> From:
             return table, [*conditions, f"({scalars.value(relation.condition)})"]
         case Named():
             return _side(relation, scalars), []
-        case Join():
+        case Join() | Lookup():
             return _join(relation, scalars), []
     return f"({render_select(relation, scalars)}) AS {scalars.quote(DERIVED)}", []
 
@@ -58,7 +72,7 @@ def render_person(relation: Relation, scalars: Scalars) -> str:
     match relation:
         case Where():
             return render_person(relation.source, scalars)
-        case Join():
+        case Join() | Lookup():
             return render_person(relation.left, scalars)
         case Named():
             return f"{scalars.quote(relation.name)}.{scalars.quote(PERSON)}"
@@ -81,19 +95,20 @@ def render_total(grid: str, centre: int, dialect: Dialect) -> str:
 
 def _side(named: Named, scalars: Scalars) -> str:
     table, conditions = render_source(named.source, scalars)
-    if isinstance(named.source, Select | Union | PerPerson):
+    if isinstance(named.source, Select | Union | PerPerson | PublicGroups):
         return f"({render_select(named.source, scalars)}) AS {scalars.quote(named.name)}"
     if not conditions:
         return f"{table} AS {scalars.quote(named.name)}"
     return f"(SELECT * FROM {table}{render_where(conditions)}) AS {scalars.quote(named.name)}"
 
 
-def _join(join: Join, scalars: Scalars) -> str:
+def _join(join: Join | Lookup, scalars: Scalars) -> str:
     left, _ = render_source(join.left, scalars)
     conditions = [f"({scalars.value(condition)})" for condition in join.on]
     if join.right.rows_per_person:
         conditions.insert(0, f"{render_person(join.left, scalars)} = {render_person(join.right, scalars)}")
-    return f"{left} {'LEFT JOIN' if join.outer else 'JOIN'} {_side(join.right, scalars)} ON {' AND '.join(conditions)}"
+    kind = "LEFT JOIN" if isinstance(join, Lookup) or join.outer else "JOIN"
+    return f"{left} {kind} {_side(join.right, scalars)} ON {' AND '.join(conditions) or 'TRUE'}"
 
 
 def render_select(relation: Relation, scalars: Scalars) -> str:
@@ -103,6 +118,8 @@ def render_select(relation: Relation, scalars: Scalars) -> str:
             return " UNION ALL ".join(render_select(part, scalars) for part in parts)
         case PerPerson():
             return _per_person(relation, scalars)
+        case PublicGroups():
+            return _public_groups(relation, scalars)
     assert isinstance(relation, Select)  # noqa: S101 - all others stand behind FROM as they are
     table, conditions = render_source(relation.source, scalars)
     whose = f"{render_person(relation.source, scalars)} AS {scalars.quote(PERSON)}"
@@ -127,16 +144,31 @@ def render_output(output: Selected, scalars: Scalars) -> Iterator[str]:
 def _per_person(relation: PerPerson, scalars: Scalars) -> str:
     table, conditions = render_source(relation.read, scalars)
     whose = render_person(relation.read, scalars)
-    keys = [scalars.value(key.value) if not key.stored else scalars.column(_bare(key)) for key in relation.keys]
+    keys = [_key(key, scalars) for key in relation.keys]
     outputs = [f"{whose} AS {scalars.quote(PERSON)}"]
     outputs += [f"{text} AS {scalars.quote(key.name)}" for text, key in zip(keys, relation.keys, strict=True)]
     outputs += [text for output in relation.outputs for text in _own_outputs(output, scalars)]
     return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)} GROUP BY {', '.join([whose, *keys])}"
 
 
-def _bare(key: Selected) -> Column:
+def _public_groups(relation: PublicGroups, scalars: Scalars) -> str:
+    table, conditions = render_source(relation.source, scalars)
+    keys = [_key(key, scalars) for key in relation.keys]
+    outputs = [f"{text} AS {scalars.quote(key.name)}" for text, key in zip(keys, relation.keys, strict=True)]
+    for output in relation.outputs:
+        if isinstance(output, OwnValue):
+            outputs += _own_outputs(output, scalars)
+        else:
+            outputs.append(f"{render_public(output, scalars)} AS {scalars.quote(output.name)}")
+    group = f" GROUP BY {', '.join(keys)}" if keys else ""
+    return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}{group}"
+
+
+def _key(key: Selected, scalars: Scalars) -> str:
+    if not key.stored:
+        return scalars.value(key.value)
     assert isinstance(key.value, Column)  # noqa: S101 - only columns are stored
-    return key.value
+    return scalars.column(key.value)
 
 
 def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
@@ -147,6 +179,16 @@ def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
             yield f"{function}({_plain(value, scalars)}) AS {scalars.quote(output.name)}"
             if isinstance(value, Column) and _has_grid(output.column):
                 yield f"{function}({scalars.column(value, grid=True)}) AS {scalars.quote(grid_name(output.column))}"
+        case OwnChoice(value=value, by=by, greatest=greatest):
+            yield f"{_choice(_plain(value, scalars), by, greatest, scalars)} AS {scalars.quote(output.name)}"
+            if isinstance(value, Column) and _has_grid(output.column):
+                chosen = _choice(scalars.column(value, grid=True), by, greatest, scalars)
+                yield f"{chosen} AS {scalars.quote(grid_name(output.column))}"
+        case OwnMedian(value=value):
+            numbers = scalars.value(value) if isinstance(value, Column) else scalars.present(value)
+            yield f"{scalars.dialect.functions['finite'](f'MEDIAN({numbers})')} AS {scalars.quote(output.name)}"
+        case OwnSpread() as spread:
+            yield f"{render_spread(spread, scalars)} AS {scalars.quote(output.name)}"
         case Average(value=value, domain=domain):
             summed = scalars.as_double(f"SUM({scalars.grid(value, domain)})")
             counted = scalars.as_double(f"COUNT({scalars.present(value)})")
@@ -155,6 +197,13 @@ def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
         case aggregate:
             step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
             yield from _stepped(render_integers(aggregate, scalars), step, output, scalars)
+
+
+def _choice(value: str, by: Expression, greatest: bool, scalars: Scalars) -> str:
+    """The value where another is least or greatest: equal ones are told apart by the value, never by their place."""
+    order = scalars.value(by) if isinstance(by, Column) else scalars.present(by)
+    function = "ARG_MAX" if greatest else "ARG_MIN"
+    return f"{function}(CASE WHEN {order} IS NULL THEN NULL ELSE {value} END, ROW({order}, {value}))"
 
 
 def render_integers(aggregate: Own, scalars: Scalars) -> str:

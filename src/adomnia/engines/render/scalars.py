@@ -94,11 +94,12 @@ class Scalars:
                 return f"({self.present(column)} IS NULL)"
             case "=" | "<>", (Literal() as constant, Column() as column):
                 return self._by_codes(Call(call.function, (column, constant), call.kind))
-            case "=" | "<>", (
+            case "=" | "<>" | "same", (
                 Column(kind=Text(values=tuple() as values)) as left,
                 Column(kind=Text(values=others)) as right,
             ):
-                return f"({self.column(left)} {call.function} {self.column(right)})" if values == others else None
+                spelling = self.dialect.functions[call.function]
+                return spelling(self.column(left), self.column(right)) if values == others else None
             case "=" | "<>" | "like", (
                 Column(kind=Text(values=tuple() as values)) as column,
                 Literal(value=str(constant)),

@@ -60,11 +60,10 @@ _INTERVAL = re.compile("[0-9]{1,9}( ?[a-z]{1,12})?", re.ASCII | re.IGNORECASE)
 _PREFIXES = (TokenType.VAR, TokenType.AMP, TokenType.STRING)
 
 _ANSWERED = {"expressions", "from_", "where", "group", "order", "joins", "with_"}
-_OUTSIDE = {"limit", "offset", "having"}
+_OUTSIDE = {"limit", "offset", "having", "distinct"}
 _INSIDE = {"having", "distinct"}
 _OTHER_ROWS = ("looks at other rows than its own", "leave it out")
 _CLAUSES = {
-    "distinct": ("not_an_aggregate", "DISTINCT", "would show values of single rows", "use GROUP BY with COUNT(*)"),
     "laterals": ("lateral", "LATERAL", "computes a table for every row", "ask about one table"),
     "qualify": ("window_function", "QUALIFY", *_OTHER_ROWS),
     "windows": ("window_function", "WINDOW", *_OTHER_ROWS),
@@ -273,6 +272,13 @@ def check_clauses(select: exp.Select, inner: bool = False) -> None:
             raise refusal(code, node if isinstance(node, exp.Expr) else select, why, fix, what)
     for name in sorted(present - answered):
         raise refusal("syntax_not_allowed", select, "is not answered", "leave it out", name.rstrip("_").upper())
+
+
+def refuse_distinct(select: exp.Select) -> None:
+    """Refuse SELECT DISTINCT of a question about people."""
+    if select.args.get("distinct"):
+        why, fix = "would show values of single rows", "use GROUP BY with COUNT(*)"
+        raise refusal("not_an_aggregate", select.args["distinct"], why, fix, "DISTINCT")
 
 
 def _position(text: str, offset: int) -> Position:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from adomnia.errors import Refusal
-from adomnia.privacy.relations import Join, Named, is_public
 from adomnia.sql.reading.parse import check_clauses, parse_statement
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
+from adomnia.sql.rows.correlation import OuterConditions, is_around, split_correlation
 from adomnia.sql.rows.derived import Derived, Side, filter_rows, free_label, is_person, label_of, make_side, unite
 from adomnia.sql.rows.joins import JoinClause, conjuncts, join_sides, scope_over
-from adomnia.sql.rows.lookups import DECIDES, Lookups, refusal_of_public_subquery, subqueries
+from adomnia.sql.rows.lookups import DECIDES, Lookups, subqueries
 from adomnia.sql.rows.selection import Block, select_rows
 from adomnia.sql.rows.sources import FromItem, find_table, read_from
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.scalars import MOST_NODES, read_expression
-from adomnia.sql.values.scope import Scope, ScopeTable, check_parts, strip_brackets
+from adomnia.sql.values.scope import Scope, ScopeTable, check_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,13 +35,15 @@ class BlockReader:
     """Reads SELECTs. `named` are the subqueries of WITH by their names.
 
     `outer` are the names of the SELECT around, whose person a subquery about one person has to name. `views` are those
-    of the owner's views that are being read, so that none can be made of itself.
+    of the owner's views that are being read, so that none can be made of itself. `exact` is for questions about public
+    tables alone, whose aggregates are computed in doubles and not in integers.
     """
 
     catalog: Catalog
     named: Mapping[str, Derived] = field(default_factory=dict)
     outer: Scope | None = None
     views: frozenset[str] = frozenset()
+    exact: bool = False
 
     def read_block(self, select: exp.Select) -> Block:
         """Read FROM, joins and WHERE of a SELECT."""
@@ -49,8 +51,6 @@ class BlockReader:
         named = read_from(select)
         _refuse_many(len(named), select, "tables in FROM")
         sources = [(each, inside._read_source(each.node)) for each in named]
-        if self.outer is not None and all(rows.public for _, rows in sources):
-            raise refusal_of_public_subquery(select, "This subquery")
         where = select.args.get("where")
         _refuse_aggregates(select, where)
         conditions = conjuncts(None if where is None else where.this)
@@ -58,8 +58,8 @@ class BlockReader:
         if len(sources) == 1 and not looked_up:
             ((written, rows),) = sources
             scope = Scope((ScopeTable(written.name, rows.columns),))
-            conditions = inside._remove_correlation(select, conditions, scope)
-            return _filter_block(Block(rows.relation, scope, rows.tables, rows.weight), conditions)
+            conditions, correlation = inside._split_correlation(select, conditions, scope, rows.public)
+            return _filter_block(Block(rows.relation, scope, rows.tables, rows.weight, correlation), conditions)
         return inside._read_joins(select, sources, conditions, looked_up)
 
     def read_rows(self, query: exp.Expr) -> Derived:
@@ -74,7 +74,7 @@ class BlockReader:
         if not isinstance(query, exp.Select):
             raise refusal_of_node(query)
         check_clauses(query, inner=True)
-        return self._check_size(select_rows(query, self.read_block(query)), query)
+        return self._check_size(select_rows(query, self.read_block(query), self), query)
 
     def _check_size(self, rows: Derived, query: exp.Expr) -> Derived:
         """Return the rows, or refuse them if an engine would take too long to plan them."""
@@ -119,7 +119,8 @@ class BlockReader:
             if view.name.lower() == node.name.lower():
                 if view.name in self.views:
                     raise refusal("recursion", node, "is made of itself", "let the view begin with a table")
-                return BlockReader(self.catalog, views=self.views | {view.name}).read_rows(parse_statement(view.sql))
+                inside = BlockReader(self.catalog, views=self.views | {view.name}, exact=self.exact)
+                return inside.read_rows(parse_statement(view.sql))
         return None
 
     def _read_union(self, query: exp.SetOperation) -> Derived:
@@ -142,44 +143,35 @@ class BlockReader:
         _refuse_many(sum(rows.tables for _, rows in sources) + len(looked_up), select, "tables and steps")
         sides, items = _sides(sources)
         scope = scope_over(sides, items, {name for written, _ in sources for name in written.shared})
-        conditions = self._remove_correlation(select, conditions, scope)
-        answers = Lookups(self, scope, {each.label.lower() for each in sides})
+        public = all(rows.public for _, rows in sources)
+        conditions, correlation = self._split_correlation(select, conditions, scope, public)
+        answers = Lookups(self, scope, {each.label.lower() for each in sides}, sides)
         given = {id(node): answers.meaning(node) for node in looked_up}
         scope = replace(scope, given=given)
         joined = join_sides(sides[0], items, scope, conditions)
-        relation = joined.relation
-        if answers.found and is_public(relation):
-            raise refusal("private_subquery", looked_up[0], DECIDES, "ask about the private table", "This subquery")
-        for per_person, label in answers.found.items():
-            relation = Join(relation, Named(per_person, label), (), outer=True)
+        relation = answers.join(joined.relation, looked_up[0] if looked_up else select)
         tables = sum(each.tables for each in sides) + answers.tables
         _refuse_many(tables, select, "tables and steps")
         pairs = relation.rows_per_person // max(1, *(each.relation.rows_per_person for each in sides))
         weight = max(each.weight for each in sides) * max(1, pairs)
-        return Block(filter_rows(relation, joined.conditions, [select], weight), scope, tables, weight)
+        rows = filter_rows(relation, joined.conditions, [select], weight)
+        return Block(rows, scope, tables, weight, correlation)
 
-    def _remove_correlation(self, select: exp.Select, conditions: list[exp.Expr], scope: Scope) -> list[exp.Expr]:
-        """Drop the condition that equates the person with that of the outer SELECT; a subquery must have one."""
+    def _split_correlation(
+        self, select: exp.Select, conditions: list[exp.Expr], scope: Scope, public: bool
+    ) -> tuple[list[exp.Expr], OuterConditions]:
+        """The conditions of a SELECT itself, and what it says about the row around it, if it stands inside another.
+
+        Rows of people must be those of the person around.
+        """
         if self.outer is None:
-            return conditions
-        own = [node for node in conditions if not self._is_correlation(node, scope)]
-        for column in (column for node in own for column in node.find_all(exp.Column)):
-            if not scope.knows(column) and self.outer.knows(column):
-                why = "looks at a column of the question around it other than the person"
-                raise refusal("private_subquery", column, why, "join the tables on the person instead")
-        if len(own) == len(conditions):
-            raise refusal("private_subquery", select, DECIDES, _ON_PERSON, "This subquery")
-        return own
-
-    def _is_correlation(self, node: exp.Expr, scope: Scope) -> bool:
-        parts = [strip_brackets(part) for part in (node.this, node.expression)] if isinstance(node, exp.EQ) else []
-        columns = [part for part in parts if isinstance(part, exp.Column)]
-        if len(columns) != 2 or self.outer is None:
-            return False
-        inner = [scope.column(column) for column in columns if scope.knows(column)]
-        around = [column for column in columns if not scope.knows(column) and self.outer.knows(column)]
-        outer = [self.outer.column(column) for column in around]
-        return len(inner) == len(outer) == 1 and is_person(inner[0]) and is_person(outer[0])
+            return conditions, OuterConditions()
+        own, correlation = split_correlation(conditions, scope, self.outer)
+        if not public and not correlation.links:
+            columns = (column for node in correlation.compared for column in node.find_all(exp.Column))
+            around = (column for column in columns if is_around(column, scope, self.outer))
+            raise refusal("private_subquery", next(around, select), DECIDES, _ON_PERSON, "This subquery")
+        return own, correlation
 
 
 def rows_of(text: str, catalog: Catalog) -> Derived:

@@ -13,10 +13,12 @@ from adomnia.privacy.expressions import Column, Expression, map_columns
 from adomnia.privacy.kinds import Boolean, Identity
 from adomnia.privacy.relations import (
     Join,
+    Lookup,
     Named,
     PerPerson,
     Private,
     Public,
+    PublicGroups,
     Relation,
     Select,
     Selected,
@@ -144,6 +146,8 @@ def label_of(relation: Relation) -> str:
             return label_of(source)
         case PerPerson():
             return "own"
+        case PublicGroups():
+            return "groups"
         case Union():
             return "union"
     return "joined"
@@ -170,7 +174,7 @@ def _is_kept(meaning: Expression) -> bool:
 
 
 def _is_join(relation: Relation) -> bool:
-    return isinstance(relation, Join) or (isinstance(relation, Where) and _is_join(relation.source))
+    return isinstance(relation, Join | Lookup) or (isinstance(relation, Where) and _is_join(relation.source))
 
 
 def _storage_form(meaning: Expression) -> object:

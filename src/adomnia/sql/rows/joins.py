@@ -13,7 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of
 from adomnia.privacy.kinds import Boolean, Identity
-from adomnia.privacy.relations import Join, Named
+from adomnia.privacy.relations import Join, Lookup, Named
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.derived import Side, refuse_slow
 from adomnia.sql.values.scalars import read_expression
@@ -54,7 +54,7 @@ def read_join_condition(node: exp.Expr, scope: Scope) -> Expression:
     if isinstance(node, exp.EQ):
         sides = [strip_brackets(part) for part in (node.this, node.expression)]
         columns = [scope.column(part) for part in sides if isinstance(part, exp.Column)]
-        if len(columns) == 2 and all(_is_joinable_id(column) for column in columns):
+        if len(columns) == 2 and all(is_joinable_id(column) for column in columns):
             if columns[0].kind != columns[1].kind:
                 fix = "equate the ids of the person, or the two ends of one declared link"
                 raise refusal("private_join", node, "equates ids of different things", fix)
@@ -127,9 +127,9 @@ def _pair(item: JoinClause, joined: Join | Named, on: list[Expression]) -> Join:
     return pair
 
 
-def _public_copies(relation: Join | Named) -> int:
+def _public_copies(relation: Join | Lookup | Named) -> int:
     """How often a row of the first table is repeated by joins of public tables alone."""
-    if isinstance(relation, Named) or relation.rows_per_person:
+    if not isinstance(relation, Join) or relation.rows_per_person:
         return 1
     return relation.matches * _public_copies(relation.left)
 
@@ -144,7 +144,8 @@ def _meets(each: Expression, labels: set[str], side: Side) -> bool:
     return len(sources) == 2 and side.label in sources and sources - {side.label} <= labels
 
 
-def _is_joinable_id(meaning: Expression) -> bool:
+def is_joinable_id(meaning: Expression) -> bool:
+    """Whether a value is an id that the index keeps: of a person, or of a link."""
     kind = meaning.kind
     return isinstance(meaning, Column) and isinstance(kind, Identity) and (kind.person or bool(kind.linked))
 

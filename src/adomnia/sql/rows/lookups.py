@@ -1,45 +1,73 @@
-"""Reads subqueries about the person of each row (EXISTS, IN, one aggregate), each of which becomes a LEFT JOIN."""
+"""Reads subqueries of a SELECT's own expressions (EXISTS, IN, one aggregate): about the person of each row, or public.
+
+Each becomes a LEFT JOIN that finds one row at most, so that rows stay as many as they are.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
 
-from adomnia.privacy.expressions import Call, Column, Expression
-from adomnia.privacy.kinds import Boolean, Identity
-from adomnia.privacy.relations import PerPerson
+from adomnia.privacy.aggregates import NonNull, Rows
+from adomnia.privacy.expressions import Call, Column, Expression, Literal, number
+from adomnia.privacy.kinds import Boolean, Identity, Text
+from adomnia.privacy.relations import (
+    Join,
+    Lookup,
+    Named,
+    OwnValue,
+    PerPerson,
+    PublicGroups,
+    PublicValue,
+    Relation,
+    Selected,
+    is_public,
+)
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.rows.derived import free_label, is_person, refuse_slow
+from adomnia.sql.rows.derived import Side, filter_rows, free_label, is_person, refuse_slow
 from adomnia.sql.rows.own import OwnValues, fill_count, find_aggregates
+from adomnia.sql.rows.pairs import pair_rows
+from adomnia.sql.rows.public_values import PublicValues
 from adomnia.sql.values.conditions import apply
+from adomnia.sql.values.functions import build, read_dates
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from adomnia.errors import Refusal
     from adomnia.sql.rows.blocks import BlockReader
+    from adomnia.sql.rows.derived import Derived
     from adomnia.sql.rows.selection import Block
 
 DECIDES = "lets one person's rows decide about everybody's"
+_ONLY_EQUAL = "compare with the row around it by = alone, or join the public table"
+
+_Equal: TypeAlias = "Sequence[tuple[Expression, Expression]]"
+_Values: TypeAlias = "tuple[OwnValue | PublicValue, ...]"
 
 
 @dataclass
 class Lookups:
-    """Reads the subqueries of one scope. `found` are the relations to join, with their labels."""
+    """Reads the subqueries of one scope, whose sides are given.
+
+    `found` are the people to join, and `looked_up` the groups with the values they are looked up by; all with labels.
+    """
 
     blocks: BlockReader
     scope: Scope
     labels: set[str]
+    sides: Sequence[Side] = ()
     found: dict[PerPerson, str] = field(default_factory=dict)
+    looked_up: dict[tuple[Relation, tuple[Expression, ...]], str] = field(default_factory=dict)
     tables: int = 0
 
     def meaning(self, node: exp.Expr) -> Expression:
-        """The expression that a subquery stands for, about the person of a row."""
+        """The expression that a subquery stands for, about the person of a row or about public tables."""
         match node:
             case exp.In():
                 return self._read_in(node)
@@ -47,17 +75,48 @@ class Lookups:
                 return self._read_exists(node)
         return self._read_value(node)
 
+    def join(self, relation: Join | Lookup | Named, node: exp.Expr) -> Join | Lookup | Named:
+        """The relation with all that was looked up beside it."""
+        private = [*self.found, *(groups for groups, _ in self.looked_up if not is_public(groups))]
+        if private and is_public(relation):
+            raise refusal("private_subquery", node, DECIDES, "ask about the private table", "This subquery")
+        for per_person, label in self.found.items():
+            relation = Join(relation, Named(per_person, label), (), outer=True)
+        for (groups, keys), label in self.looked_up.items():
+            relation = Lookup(relation, Named(groups, label), keys)
+        return relation
+
     def _read_in(self, node: exp.In) -> Expression:
         check_parts(node, "this", "query")
         asked_of = strip_brackets(node.this)
-        person = isinstance(asked_of, exp.Column) and is_person(self.scope.column(asked_of))
         rows = replace(self.blocks, outer=None).read_rows(node.args["query"])
         if rows.public:
-            raise refusal_of_public_subquery(node, "IN")
+            return self._read_public_in(node, rows)
+        person = isinstance(asked_of, exp.Column) and is_person(self.scope.column(asked_of))
         if not person or len(rows.columns) != 1 or not is_person(*rows.columns.values()):
             fix = "only the person's own id may be looked up: person_id IN (SELECT person_id FROM ...)"
             raise refusal("private_subquery", node, DECIDES, fix, "IN with a subquery")
-        return self._presence(PerPerson(rows.relation, (), ()), rows.tables)
+        return self._has_person(self._label(PerPerson(rows.relation, (), ()), rows.tables))
+
+    def _read_public_in(self, node: exp.In, rows: Derived) -> Expression:
+        """Read `value IN (SELECT ...)` of public rows, with SQL's NULL: unknown where the list has one, or is it."""
+        if len(rows.columns) != 1:
+            raise refusal("public_subquery", node, "selects several columns", "select one", "IN")
+        value, (listed,) = read_expression(node.this, self.scope), rows.columns.values()
+        value, _ = read_dates(node, value, listed)
+        build(node, "=", value, listed)  # refused where they are not alike
+        groups = _group_public(rows.relation, ((listed, value),))
+        label = self._look_up(groups, (value,), rows.tables)
+        present = _is_there(replace(groups.keys[0].column, source=label))
+        if _must_hold(node):
+            return present
+        counts = (OwnValue("v0", Rows()), OwnValue("v1", NonNull(listed)))
+        label = self._look_up(PublicGroups(rows.relation, (), counts), (), rows.tables)
+        every, known = (replace(count.column, source=label, optional=True) for count in counts)
+        unknown, false = Literal(None, Boolean()), Literal(False, Boolean())
+        nothing = apply("=", every, number(Fraction(0)))
+        missing = apply("or", _is_null(value), apply("<", known, every))
+        return apply("case", present, Literal(True, Boolean()), nothing, false, missing, unknown, false)
 
     def _read_exists(self, node: exp.Exists) -> Expression:
         query = node.this.unnest()
@@ -65,7 +124,25 @@ class Lookups:
         if query.args.get("group") or query.args.get("having") or any(find_aggregates(query.expressions, query)):
             fix = "use person_id IN (SELECT person_id ... GROUP BY person_id HAVING ...)"
             raise refusal("private_subquery", node, "has aggregates inside", fix, "EXISTS")
-        return self._presence(PerPerson(block.relation, (), ()), block.tables)
+        if is_public(block.relation):
+            return self._public_exists(block)
+        if block.correlation.mixed:
+            groups, keys = pair_rows(node, block, self.scope, self.sides)
+            return self._has_person(self._look_up(groups, keys, block.tables + 2))
+        if block.correlation.equal:
+            groups, keys = _group_people(block, ())
+            return self._has_person(self._look_up(groups, keys, block.tables))
+        return self._has_person(self._label(PerPerson(block.relation, (), ()), block.tables))
+
+    def _public_exists(self, block: Block) -> Expression:
+        _refuse_mixed(block)
+        keys = tuple(around for _, around in block.correlation.equal)
+        if keys:
+            groups = _group_public(block.relation, block.correlation.equal)
+            return _is_there(replace(groups.keys[0].column, source=self._look_up(groups, keys, block.tables)))
+        count = OwnValue("v0", Rows())
+        label = self._look_up(PublicGroups(block.relation, (), (count,)), (), block.tables)
+        return apply(">", replace(count.column, source=label, optional=True), number(Fraction(0)))
 
     def _read_value(self, node: exp.Expr) -> Expression:
         query = node.unnest()
@@ -77,16 +154,29 @@ class Lookups:
         block = self._read_correlated(query)
         if len(query.expressions) != 1 or query.args.get("group") or query.args.get("having"):
             raise refusal("private_subquery", node, "is not one aggregate", "select one aggregate, without GROUP BY")
-        values = OwnValues(block.relation, block.scope)
-        exact = node.find_ancestor(exp.Where, exp.Select) is not node.parent_select
+        _refuse_mixed(block)
+        public = is_public(block.relation)
+        values = make_values(block, exact=self.blocks.exact)
+        exact = public or node.find_ancestor(exp.Where, exp.Select) is not node.parent_select
         aggregates = list(find_aggregates(query.expressions, query))
         columns = values.columns([(each, exact) for each in aggregates])
         refuse_slow(node, block.weight, values.arguments())
-        label = self._label(values.per_person(), block.tables)
+        label = self._look_up_values(block, values.outputs)
         given = {
             id(each): fill_count(replace(columns[id(each)], source=label, optional=True), each) for each in aggregates
         }
         return read_expression(query.expressions[0].unalias(), Scope((), given=given))
+
+    def _look_up_values(self, block: Block, outputs: _Values) -> str:
+        """Look up aggregates by the values that the subquery equates with the row around it."""
+        keys = tuple(around for _, around in block.correlation.equal)
+        if is_public(block.relation):
+            groups = _group_public(block.relation, block.correlation.equal, outputs)
+            return self._look_up(groups, keys, block.tables)
+        own = tuple(output for output in outputs if isinstance(output, OwnValue))
+        if keys:
+            return self._look_up(*_group_people(block, own), block.tables)
+        return self._label(PerPerson(block.relation, (), own), block.tables)
 
     def _read_correlated(self, query: exp.Expr) -> Block:
         if not isinstance(query, exp.Select):
@@ -94,10 +184,9 @@ class Lookups:
         check_clauses(query, inner=True)
         return replace(self.blocks, outer=self.scope).read_block(query)
 
-    def _presence(self, per_person: PerPerson, tables: int) -> Expression:
-        """The condition that the person of a row is in this relation."""
-        person = Column("person", Identity(person=True), source=self._label(per_person, tables), optional=True)
-        return apply("not", Call("is null", (person,), Boolean()))
+    def _has_person(self, label: str) -> Expression:
+        """The condition that the person of a row is in what was looked up."""
+        return _is_there(Column("person", Identity(person=True), source=label))
 
     def _label(self, per_person: PerPerson, tables: int) -> str:
         if per_person not in self.found:
@@ -105,20 +194,78 @@ class Lookups:
             self.tables += tables
         return self.found[per_person]
 
+    def _look_up(self, groups: Relation, keys: tuple[Expression, ...], tables: int) -> str:
+        if (groups, keys) not in self.looked_up:
+            self.looked_up[groups, keys] = free_label("found", self.labels)
+            self.tables += tables
+        return self.looked_up[groups, keys]
 
-def refusal_of_public_subquery(node: exp.Expr, what: str) -> Refusal:
-    """The refusal of a subquery that reads public tables alone."""
-    why, fix = (
-        "reads public tables alone, which is not answered",
-        "join the public table: JOIN b ON a.column = b.column",
+
+def make_values(block: Block, *, exact: bool) -> OwnValues | PublicValues:
+    """Collects aggregates of a block's groups: of public tables alone, in doubles."""
+    if exact and is_public(block.relation):
+        return PublicValues(block.relation, block.scope)
+    return OwnValues(block.relation, block.scope)
+
+
+def _group_people(block: Block, outputs: tuple[OwnValue, ...]) -> tuple[PerPerson, tuple[Expression, ...]]:
+    """Groups of one person's rows by the values that are equated with the row around, and these."""
+    equal = block.correlation.equal
+    return PerPerson(_known(block.relation, equal), _keys(equal), outputs), tuple(around for _, around in equal)
+
+
+def _group_public(relation: Relation, equal: _Equal, outputs: _Values = ()) -> PublicGroups:
+    return PublicGroups(_known(relation, equal), _keys(equal), outputs)
+
+
+def _known(relation: Relation, equal: _Equal) -> Relation:
+    """The rows where all of these values are known: NULL equals nothing, but is like NULL where it is looked up."""
+    return filter_rows(relation, [apply("not", _is_null(inside)) for inside, _ in equal], [exp.Null()])
+
+
+def _keys(equal: _Equal) -> tuple[Selected, ...]:
+    """Keys to be looked up by: categories by their codes where both are of one list, numbers always as doubles."""
+    return tuple(
+        Selected(f"g{place}", inside, stored=_is_category(inside) and inside.kind == around.kind)
+        for place, (inside, around) in enumerate(equal)
     )
-    return refusal("public_subquery", node, why, fix, what)
+
+
+def _is_category(value: Expression) -> bool:
+    return isinstance(value, Column) and isinstance(value.kind, Text)
+
+
+def _is_null(value: Expression) -> Expression:
+    return Call("is null", (value,), Boolean())
+
+
+def _is_there(column: Column) -> Expression:
+    return apply("not", _is_null(replace(column, optional=True)))
+
+
+def _must_hold(node: exp.Expr) -> bool:
+    """Whether only rows for which it is true are kept, so that unknown is like false."""
+    around = node.parent
+    while isinstance(around, exp.And | exp.Paren):
+        around = around.parent
+    return isinstance(around, exp.Where)
+
+
+def _refuse_mixed(block: Block) -> None:
+    for mixed in block.correlation.mixed:
+        code = "public_subquery" if is_public(block.relation) else "private_subquery"
+        raise refusal(code, mixed, "compares with the row around it otherwise than by =", _ONLY_EQUAL)
 
 
 def subqueries(select: exp.Select) -> Iterator[exp.Expr]:
     """The subqueries of a SELECT's own expressions, outermost first."""
     group = select.args.get("group")
     parts = [*select.expressions, select.args.get("where"), *(group.expressions if group is not None else ())]
+    return find_subqueries(parts, select)
+
+
+def find_subqueries(parts: Iterable[exp.Expr | None], select: exp.Select) -> Iterator[exp.Expr]:
+    """The subqueries in some parts of a SELECT that belong to it, outermost first."""
     for part in parts:
         for node in part.find_all(exp.In, exp.Exists, exp.Subquery) if part is not None else ():
             inside = isinstance(node, exp.Subquery) and (node.arg_key == "query" or isinstance(node.parent, exp.Exists))

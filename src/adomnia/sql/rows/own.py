@@ -12,20 +12,40 @@ from fractions import Fraction
 from sqlglot import exp
 
 from adomnia.plans.descriptions import describe_value
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, Own, OwnExtreme, Rows, Total
+from adomnia.privacy.aggregates import (
+    Average,
+    DistinctValues,
+    NonNull,
+    Own,
+    OwnChoice,
+    OwnExtreme,
+    OwnMedian,
+    OwnSpread,
+    Rows,
+    Total,
+)
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, Literal, call, number
-from adomnia.privacy.kinds import Day, Identity, Quantity
-from adomnia.privacy.relations import OwnValue, PerPerson, Relation, Selected
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity
+from adomnia.privacy.relations import OwnValue, PerPerson, PublicGroups, Relation, Selected, is_public
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.groups import domain_of, require_number
 from adomnia.sql.values.scalars import read_constant, read_expression
 from adomnia.sql.values.scope import Scope, check_parts
 
-OWN: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+_SPREADS: dict[type[exp.Expr], tuple[bool, bool]] = {  # whether the root is taken, and whether of a sample
+    exp.Variance: (False, True),
+    exp.VariancePop: (False, False),
+    exp.Stddev: (True, True),
+    exp.StddevSamp: (True, True),
+    exp.StddevPop: (True, False),
+}
+OWN: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, *_SPREADS)
+OWN += (exp.LogicalOr, exp.LogicalAnd, exp.ArgMin, exp.ArgMax, exp.First, exp.Last)
 
 _MOST = 100
-_USE = "use COUNT, SUM, AVG, MIN or MAX"
+_LARGEST_SQUARED = 2**38  # of a grid: so many times 2**48 squares are exact integers
+_USE = "use COUNT, SUM, AVG, MIN, MAX, MEDIAN, VAR, STDDEV, BOOL_OR, BOOL_AND, ARG_MIN, ARG_MAX, FIRST or LAST"
 
 
 @dataclass
@@ -54,17 +74,20 @@ class OwnValues:
         for output in self.outputs:
             if not isinstance(output.aggregate, Rows):
                 yield output.aggregate.value
+            if isinstance(output.aggregate, OwnChoice):
+                yield output.aggregate.by
 
-    def per_person(self, keys: tuple[Selected, ...] = ()) -> PerPerson:
-        """One row for each person, and further keys if any."""
-        return PerPerson(self.relation, keys, self.outputs)
+    def group(self, keys: tuple[Selected, ...] = ()) -> PerPerson | PublicGroups:
+        """One row for each person, and further keys if any; of public rows, one for each combination of keys."""
+        groups = PublicGroups if is_public(self.relation) else PerPerson
+        return groups(self.relation, keys, self.outputs)
 
     def _own_value(self, node: exp.Expr, exact: bool) -> OwnValue:
         aggregate = self._aggregate(node)
         return OwnValue("", aggregate, None if exact else self._bounds(node, aggregate))
 
-    def _aggregate(self, node: exp.Expr) -> Own:
-        check_parts(node, "this", "big_int")
+    def _aggregate(self, node: exp.Expr) -> Own:  # noqa: PLR0911 - one for each aggregate
+        check_parts(node, "this", "big_int", *(("expression",) if isinstance(node, exp.ArgMin | exp.ArgMax) else ()))
         match node:
             case exp.Count(this=exp.Star()):
                 return Rows()
@@ -74,10 +97,32 @@ class OwnValues:
                 value = self._value(node.this)
                 return Rows() if _is_never_null(value) else NonNull(value)
             case exp.Min() | exp.Max():
-                return OwnExtreme(self._ordered_value(node), isinstance(node, exp.Max))
+                return OwnExtreme(self._ordered_value(node.this, "MIN or MAX"), isinstance(node, exp.Max))
+            case exp.LogicalOr() | exp.LogicalAnd():
+                return OwnExtreme(self._condition(node.this), isinstance(node, exp.LogicalOr))
+            case exp.ArgMin() | exp.ArgMax():
+                by = self._ordered_value(node.expression, "ARG_MIN or ARG_MAX")
+                return OwnChoice(self._kept_value(node.this), by, isinstance(node, exp.ArgMax))
+            case exp.First() | exp.Last():
+                return self._first(node)
         value = require_number(node, self._value(node.this))
+        if isinstance(node, exp.Median):
+            return OwnMedian(value)
         domain = domain_of(node.this, value)
+        if type(node) in _SPREADS:
+            return _spread(node, value, domain)
         return Total(value, domain) if isinstance(node, exp.Sum) else Average(value, domain)
+
+    def _first(self, node: exp.Expr) -> OwnChoice:
+        """Read FIRST(x ORDER BY y), and LAST: the value where y is least or greatest."""
+        order = node.this
+        if not isinstance(order, exp.Order) or len(order.expressions) != 1:
+            fix = "say by what, once: FIRST(x ORDER BY day)"
+            raise refusal("aggregate_not_allowed", node, "depends on the order of rows, which they do not have", fix)
+        (ordered,) = order.expressions
+        check_parts(ordered, "this", "desc", "nulls_first")  # rows without an order do not count
+        by = self._ordered_value(ordered.this, "ORDER BY")
+        return OwnChoice(self._kept_value(order.this), by, isinstance(node, exp.Last) != bool(ordered.args.get("desc")))
 
     def _value(self, node: exp.Expr) -> Expression:
         if node is None or isinstance(node, exp.Distinct | exp.Order) or node.find(exp.AggFunc):
@@ -87,16 +132,32 @@ class OwnValues:
             raise refusal("identifier_column", node, "is an id, and ids are not kept", "count rows with COUNT(*)")
         return value
 
-    def _ordered_value(self, node: exp.Expr) -> Expression:
-        value = self._value(node.this)
+    def _kept_value(self, node: exp.Expr) -> Expression:
+        value = self._value(node)
+        if isinstance(value.kind, Identity):
+            raise refusal("identifier_column", node, "is an id", "choose another value")
+        return value
+
+    def _ordered_value(self, node: exp.Expr, what: str) -> Expression:
+        value = self._value(node)
         if not isinstance(value.kind, Quantity | Day):
             why = f"takes numbers or dates, and this is of type {value.kind}"
-            raise refusal("type_error", node.this, why, "compare it with something", "MIN or MAX")
+            raise refusal("type_error", node, why, "compare it with something", what)
+        return value
+
+    def _condition(self, node: exp.Expr) -> Expression:
+        value = self._value(node)
+        if not isinstance(value.kind, Boolean):
+            why = f"takes conditions, and this is of type {value.kind}"
+            raise refusal("type_error", node, why, "compare it with something", "BOOL_OR or BOOL_AND")
         return value
 
     def _bounds(self, node: exp.Expr, aggregate: Own) -> Numbers | None:
         """The analyst's own bounds, else those that follow from the declared cap and the bounds of the value."""
-        if not isinstance(aggregate, Average | OwnExtreme) and (wanted := _clamp_bounds(node)) is not None:
+        if (
+            isinstance(aggregate, Rows | NonNull | DistinctValues | Total)
+            and (wanted := _clamp_bounds(node)) is not None
+        ):
             with suppress(ValueError):  # bounds that leave nothing between them are refused by CLAMP itself
                 return Numbers(*wanted, aggregate.domain.step if isinstance(aggregate, Total) else 1)
         rows = self.relation.rows_per_person
@@ -114,6 +175,13 @@ class OwnValues:
                     why = "can be too large to add up exactly"
                     raise refusal("scale_out_of_range", node, why, "multiply by smaller constants") from None
         return None
+
+
+def _spread(node: exp.Expr, value: Expression, domain: Numbers) -> OwnSpread:
+    if domain.magnitude > _LARGEST_SQUARED:
+        why, fix = "has squares that can be too large to add up exactly", "divide it by a constant, or CLAMP it"
+        raise refusal("scale_out_of_range", node, why, fix)
+    return OwnSpread(value, domain, *_SPREADS[type(node)])
 
 
 def _clamp_bounds(node: exp.Expr) -> tuple[Fraction, Fraction] | None:

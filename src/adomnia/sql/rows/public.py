@@ -1,44 +1,97 @@
 """Reads questions about public tables alone, which are answered exactly and cost nothing."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
 from sqlglot import exp
 
 from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy.kinds import Identity
-from adomnia.privacy.relations import Select, Selected
+from adomnia.privacy.relations import Relation, Select, Selected
 from adomnia.sql.reading.refusals import check_name, refusal
-from adomnia.sql.rows.selection import Block, project
+from adomnia.sql.rows.selection import Block, group_rows, is_grouped, project
 from adomnia.sql.values.group_keys import output_index
+from adomnia.sql.values.output_names import default_name, free_name
+from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import check_parts, strip_brackets
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def read_public_rows(select: exp.Select, block: Block, limit: int | None, offset: int = 0) -> PublicRows:
+    from adomnia.privacy.expressions import Expression
+    from adomnia.sql.rows.blocks import BlockReader
+
+_MOST_OUTPUTS = 400
+
+
+def read_public_rows(
+    select: exp.Select, block: Block, blocks: BlockReader, limit: int | None, offset: int = 0
+) -> PublicRows:
     """Read a question about public tables alone."""
-    if select.args.get("group") or select.args.get("having") or select.find(exp.AggFunc):
-        why, fix = "aggregates public tables alone", "select their rows, which costs nothing, and count those"
-        raise refusal("public_table", select, why, fix, "The question")
-    columns = project(select, block).columns
-    outputs = tuple(Selected(f"c{place}", meaning, stored=False) for place, meaning in enumerate(columns.values()))
-    names = tuple(columns)
-    for name, meaning in columns.items():
+    order = select.args.get("order")
+    sorted_by = list(order.expressions) if order is not None else []
+    outputs = _read_outputs(select, block, blocks, sorted_by)
+    names = tuple(outputs.meanings)
+    for name, meaning in outputs.meanings.items():
         check_name(name, select)
         if isinstance(meaning.kind, Identity):
             why, fix = "is an id, and ids are not kept", "select other columns, or have it declared as integer or text"
             raise refusal("identifier_column", select, why, fix, name)
-    return PublicRows(names, Select(block.relation, outputs), _read_order(select, names), limit, offset)
+    places = tuple(_read_order(ordered, outputs) for ordered in sorted_by)
+    selected = tuple(
+        Selected(f"c{place}", meaning, stored=False)
+        for place, meaning in enumerate([*outputs.meanings.values(), *outputs.hidden])
+    )
+    return PublicRows(names, Select(outputs.relation, selected), places, limit, offset)
 
 
-def _read_order(select: exp.Select, names: tuple[str, ...]) -> tuple[tuple[int, bool], ...]:
-    order = select.args.get("order")
-    found: list[tuple[int, bool]] = []
-    for ordered in order.expressions if order is not None else ():
-        check_parts(ordered, "this", "desc", "nulls_first")
-        by = strip_brackets(ordered.this)
-        if isinstance(by, exp.Literal):
-            place = output_index(by, len(names))
-        else:
-            places = [place for place, name in enumerate(names) if name.lower() == by.name.lower()]
-            if not isinstance(by, exp.Column) or not places:
-                raise refusal("bad_literal", by, "is not an output", "sort by the name or number of an output")
-            place = places[0]
-        found.append((place, bool(ordered.args.get("desc"))))
-    return tuple(found)
+@dataclass
+class _Outputs:
+    """The outputs of a question by name, and those by which it is only sorted."""
+
+    relation: Relation
+    meanings: dict[str, Expression]
+    read: Callable[[exp.Expr], Expression] | None  # None: of DISTINCT, which is sorted by what it shows
+    hidden: list[Expression] = field(default_factory=list)
+
+    def find(self, node: exp.Expr) -> int:
+        """The place of what a node means among the outputs, where it is put if it is not there."""
+        if self.read is None:
+            why, fix = "is not an output of SELECT DISTINCT", "sort by the name or number of an output"
+            raise refusal("bad_literal", node, why, fix)
+        meaning = self.read(node)
+        known = [*self.meanings.values(), *self.hidden]
+        if meaning not in known:
+            self.hidden.append(meaning)
+            if len(known) >= _MOST_OUTPUTS:
+                raise refusal("too_complex", node, f"comes after {_MOST_OUTPUTS} outputs", "select fewer")
+        return known.index(meaning) if meaning in known else len(known)
+
+
+def _read_outputs(select: exp.Select, block: Block, blocks: BlockReader, sorted_by: list[exp.Expr]) -> _Outputs:
+    if not is_grouped(select, sorted_by):
+        columns = dict(project(select, block).columns)
+        return _Outputs(block.relation, columns, lambda node: read_expression(node, block.scope))
+    groups = group_rows(select, block, blocks, sorted_by)
+    meanings: dict[str, Expression] = {}
+    taken = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
+    for item in select.expressions:
+        name = item.alias if isinstance(item, exp.Alias) else free_name(default_name(strip_brackets(item)), taken)
+        if name.lower() in {known.lower() for known in meanings}:
+            raise refusal("duplicate_alias", item, "names two outputs", "give each its own name", name)
+        meanings[name] = groups.meaning(item)
+    return _Outputs(groups.filter(), meanings, None if select.args.get("distinct") else groups.meaning)
+
+
+def _read_order(ordered: exp.Expr, outputs: _Outputs) -> tuple[int, bool]:
+    """The place of the output that a part of ORDER BY sorts by, and whether descending."""
+    check_parts(ordered, "this", "desc", "nulls_first")
+    by, descending = strip_brackets(ordered.this), bool(ordered.args.get("desc"))
+    if isinstance(by, exp.Literal):
+        return output_index(by, len(outputs.meanings)), descending
+    named = [place for place, name in enumerate(outputs.meanings) if name.lower() == by.name.lower()]
+    if isinstance(by, exp.Column) and named:
+        return named[0], descending
+    return outputs.find(by), descending

@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity, Kind, Quantity
-from adomnia.privacy.relations import Relation, Selected, is_public
+from adomnia.privacy.relations import Named, Relation, Selected, is_public
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
-from adomnia.sql.rows.derived import Derived, filter_rows, is_person, refuse_missing, refuse_slow
-from adomnia.sql.rows.own import OwnValues, find_aggregates
+from adomnia.sql.rows.correlation import OuterConditions
+from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
+from adomnia.sql.rows.lookups import Lookups, find_subqueries, make_values
+from adomnia.sql.rows.own import find_aggregates
 from adomnia.sql.values.conditions import size
 from adomnia.sql.values.group_keys import refuse_grouping_sets, resolve_key
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from adomnia.sql.rows.blocks import BlockReader
 
 MOST_COLUMNS = 400
+_GROUPS = "groups"  # the label of groups beside which something is looked up
 
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of one SELECT after FROM, joins and WHERE, and the scope of its names."""
+    """The rows of one SELECT after FROM, joins and WHERE, and the scope of its names.
+
+    `correlation` is what it says about the row around it, where it stands inside another SELECT.
+    """
 
     relation: Relation
     scope: Scope
     tables: int
     weight: int
+    correlation: OuterConditions = field(default_factory=OuterConditions)
 
 
-def select_rows(query: exp.Select, block: Block) -> Derived:
+def select_rows(query: exp.Select, block: Block, blocks: BlockReader) -> Derived:
     """Read the rows and columns of a SELECT, with or without aggregates."""
+    return _aggregate(query, block, blocks) if is_grouped(query) else project(query, block)
+
+
+def is_grouped(query: exp.Select, also: Iterable[exp.Expr] = ()) -> bool:
+    """Whether a SELECT asks for groups of rows: by its clauses, or by aggregates in its outputs or elsewhere."""
     clauses = any(query.args.get(name) for name in ("group", "distinct", "having"))
-    grouped = clauses or any(find_aggregates(query.expressions, query))
-    return _aggregate_per_person(query, block) if grouped else project(query, block)
+    return clauses or any(find_aggregates([*query.expressions, *also], query))
 
 
 def project(query: exp.Select, block: Block) -> Derived:
@@ -55,7 +67,7 @@ def _outputs(item: exp.Expr, place: int, scope: Scope) -> Iterator[tuple[str, Ex
     inner = strip_brackets(item.unalias())
     qualified = isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)
     if not qualified and not isinstance(inner, exp.Star):
-        yield _name(item, place), read_expression(inner, scope)
+        yield name_of(item, place), read_expression(inner, scope)
         return
     check_parts(inner.this if qualified else inner)
     wanted = str(inner.text("table")).lower()
@@ -69,7 +81,7 @@ def _outputs(item: exp.Expr, place: int, scope: Scope) -> Iterator[tuple[str, Ex
             given |= {name.lower() for name in source.columns} & scope.shared  # USING makes two columns one
 
 
-def _name(item: exp.Expr, place: int) -> str:
+def name_of(item: exp.Expr, place: int) -> str:
     """The name of an output: its alias, that of a bare column, or a number."""
     inner = strip_brackets(item.unalias())
     return str(item.alias or (inner.name if isinstance(inner, exp.Column) else f"column_{place + 1}"))
@@ -87,42 +99,77 @@ def _add_column(columns: dict[str, Expression], name: str, meaning: Expression, 
     columns[name] = meaning
 
 
-def _aggregate_per_person(query: exp.Select, block: Block) -> Derived:
-    """Read GROUP BY the person, and further keys: one row for each, with aggregates of that person's own rows."""
-    if is_public(block.relation):
-        raise refusal("nested_aggregate", query, "aggregates a public table inside", "join it as it is", "A subquery")
+def _aggregate(query: exp.Select, block: Block, blocks: BlockReader) -> Derived:
+    groups = group_rows(query, block, blocks)
+    outputs: dict[str, Expression] = {}
+    for place, item in enumerate(query.expressions):
+        _add_column(outputs, name_of(item, place), groups.meaning(item), item)
+    return Derived(groups.filter(), outputs, groups.tables, groups.weight)
+
+
+def group_rows(query: exp.Select, block: Block, blocks: BlockReader, also: Iterable[exp.Expr] = ()) -> GroupedRows:
+    """Read GROUP BY: one row for each person and further keys, of that person's own rows; or groups of public rows.
+
+    `also` are expressions beside the outputs that aggregates are looked for in.
+    """
+    public = is_public(block.relation)
     written = _read_keys(query, block.scope)
     meanings = {read_expression(node, block.scope): node for node in written}
-    if not any(map(is_person, meanings)):
+    if not public and not any(map(is_person, meanings)):
         why, fix = "is aggregated again", "group the inner one by the person, or ask for it alone"
         raise refusal("nested_aggregate", query, why, fix, "An aggregate of several people")
     keys = tuple(
-        _read_key(meaning, node, place)
+        _read_key(meaning, node, place, public=public)
         for place, (meaning, node) in enumerate(
             (meaning, node)
             for meaning, node in meanings.items()
             if not is_person(meaning) and not isinstance(meaning, Literal)
         )
     )
-    values = OwnValues(block.relation, block.scope)
+    values = make_values(block, exact=blocks.exact)
     columns: dict[Expression, Expression] = {key.value: key.column for key in keys}
     columns |= {meaning: meaning for meaning in meanings if isinstance(meaning, Literal)}
     columns |= {meaning: Column("person", Identity(person=True)) for meaning in meanings if is_person(meaning)}
     having = _resolve_aliases(query.args.get("having"), query, block.scope)
-    parts = list(query.expressions)
-    nodes = [(node, False) for node in find_aggregates(parts, query)]
+    nodes = [(node, public) for node in find_aggregates([*query.expressions, *also], query)]
     nodes += [(node, True) for node in find_aggregates([having], query)] if having is not None else []
-    given = values.columns(nodes)
+    given: dict[int, Expression] = dict(values.columns(nodes))
     refuse_slow(query, block.weight, [*meanings, *values.arguments()])
-    grouped = _Grouped(block.scope, columns, written, given)
-    outputs: dict[str, Expression] = {}
-    for place, item in enumerate(parts):
-        _add_column(outputs, _name(item, place), grouped.meaning(strip_brackets(item.unalias())), item)
-    relation: Relation = values.per_person(keys)
-    if having is not None:
-        relation = filter_rows(relation, [grouped.meaning(having.this)], [having.this], block.weight)
+    relation: Relation = values.group(keys)
+    tables = block.tables + 1
+    if public and having is not None and (subqueries := list(find_subqueries([having], query))):
+        answers = Lookups(blocks, Scope(()), {_GROUPS})
+        found = {id(node): answers.meaning(node) for node in subqueries}
+        relation = answers.join(Named(relation, _GROUPS), subqueries[0])
+        columns = {value: qualify(column, _GROUPS) for value, column in columns.items()}
+        given = {node: qualify(column, _GROUPS) for node, column in given.items()} | found
+        tables += answers.tables
     weight = block.weight * max((size(key.value) for key in keys), default=1)
-    return Derived(relation, outputs, block.tables + 1, weight)
+    reader = _Grouped(block.scope, columns, written, given)
+    return GroupedRows(relation, reader, having, tables, weight, block.weight)
+
+
+@dataclass(frozen=True)
+class GroupedRows:
+    """The groups of a SELECT before HAVING, and what expressions of keys and aggregates mean there."""
+
+    relation: Relation
+    reader: _Grouped
+    having: exp.Having | None
+    tables: int
+    weight: int
+    weight_of_rows: int
+
+    def meaning(self, item: exp.Expr) -> Expression:
+        """What an output, or another expression, means."""
+        return self.reader.meaning(strip_brackets(item.unalias()))
+
+    def filter(self) -> Relation:
+        """The groups that HAVING keeps."""
+        if self.having is None:
+            return self.relation
+        kept = self.having.this
+        return filter_rows(self.relation, [self.reader.meaning(kept)], [kept], self.weight_of_rows)
 
 
 def _read_keys(query: exp.Select, scope: Scope) -> list[exp.Expr]:
@@ -140,11 +187,13 @@ def _read_keys(query: exp.Select, scope: Scope) -> list[exp.Expr]:
     return []
 
 
-def _read_key(meaning: Expression, node: exp.Expr, place: int) -> Selected:
+def _read_key(meaning: Expression, node: exp.Expr, place: int, *, public: bool) -> Selected:
     refuse_missing(node, meaning)
     if isinstance(meaning.kind, Identity) and not meaning.kind.linked:
         raise refusal("identifier_column", node, "is an id, and ids are not kept", "group by the person")
     stored = isinstance(meaning, Column) and (meaning.domain is None or _is_whole(meaning.kind))
+    if public:  # a key that stands alone is unique: numbers too, once they are the doubles that they are compared as
+        stored = stored and not isinstance(meaning.kind, Quantity)
     return Selected(f"g{place}", meaning, stored)
 
 

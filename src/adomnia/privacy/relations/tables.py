@@ -1,0 +1,216 @@
+"""Tables, and what is made of each of their rows by itself: filters, outputs, names, unions.
+
+Columns of one table have no `source`. The sides of a join are Named, and their columns carry that name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.hashing import hashed_once
+from adomnia.privacy.kinds import Day, Kind, Quantity, Text
+
+if TYPE_CHECKING:
+    from adomnia.privacy.relations.walks import Relation
+
+MOST_ROWS = 2**48  # of one table, hence of one person: what the static bounds on sums are computed from
+MOST_PEOPLE = 2**32
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Private:
+    """A private table, as the catalog declares it; `keys` are columns of which no value occurs in two rows.
+
+    Rows per person: the declared cap, which the contribution index enforces; MOST_ROWS is no cap.
+    """
+
+    tag: ClassVar[str] = "Table"
+    name: str
+    rows_per_person: int
+    columns: tuple[Column, ...]
+    keys: tuple[str, ...] = ()
+
+    def repeats(self, column: Column) -> int | None:
+        """How many rows, of one person or of a public relation, share a value of the column at most; None: unknown."""
+        return 1 if column.name in self.keys else self.rows_per_person
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Public:
+    """A table about nobody. `often` says of each column in how many rows its most frequent value stands."""
+
+    tag: ClassVar[str] = "Public"
+    name: str
+    columns: tuple[Column, ...]
+    often: tuple[int, ...]
+
+    rows_per_person = 0
+
+    def repeats(self, column: Column) -> int | None:
+        return dict(zip((each.name for each in self.columns), self.often, strict=True))[column.name]
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Where:
+    """The rows of a relation for which a condition is true.
+
+    Rows per person: those of the source, because a filter looks at one row at a time. Columns: unchanged.
+    """
+
+    tag: ClassVar[str] = "Where"
+    source: Relation
+    condition: Expression
+
+    @property
+    def rows_per_person(self) -> int:
+        return self.source.rows_per_person
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.source.columns
+
+    def repeats(self, column: Column) -> int | None:
+        return self.source.repeats(column)
+
+
+@dataclass(frozen=True)
+class Selected:
+    """An expression under a name. A column is passed on as it is stored if `stored`, else like any other value."""
+
+    tag: ClassVar[str] = "Selected"
+    name: str
+    value: Expression
+    stored: bool = True
+
+    @cached_property
+    def column(self) -> Column:
+        """What the rows above see of it."""
+        if isinstance(self.value, Column) and self.stored:
+            return Column(self.name, self.value.kind, self.value.domain)
+        return Column(self.name, spell_out(self.value.kind))
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Select:
+    """Expressions over each row of a relation. Rows per person: those of the source."""
+
+    tag: ClassVar[str] = "Select"
+    source: Relation
+    outputs: tuple[Selected, ...]
+
+    @property
+    def rows_per_person(self) -> int:
+        return self.source.rows_per_person
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(output.column for output in self.outputs)
+
+    def repeats(self, column: Column) -> int | None:
+        (value,) = (output.value for output in self.outputs if output.name == column.name)
+        return self.source.repeats(value) if isinstance(value, Column) else self.rows_per_person or None
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Named:
+    """One side of a join: the same rows, and columns that carry a name."""
+
+    tag: ClassVar[str] = "Named"
+    source: Relation
+    name: str
+
+    def __post_init__(self) -> None:
+        if any(column.source for column in self.source.columns):
+            raise ValueError(f"Named source must be one relation, got the sides of a join as {self.name}.")
+
+    @property
+    def rows_per_person(self) -> int:
+        return self.source.rows_per_person
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(replace(column, source=self.name) for column in self.source.columns)
+
+    def repeats(self, column: Column) -> int | None:
+        return self.source.repeats(replace(column, source="", optional=False))
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Union:
+    """The rows of several relations, one after the other. Rows per person: the sum."""
+
+    tag: ClassVar[str] = "Union"
+    parts: tuple[Select, ...]
+
+    def __post_init__(self) -> None:
+        if len({tuple(column.name for column in part.columns) for part in self.parts}) != 1:
+            raise ValueError("Union parts must have columns of the same names, got different ones.")
+        if len({part.rows_per_person > 0 for part in self.parts}) != 1:
+            raise ValueError("Union parts must be all private or all public, got both.")
+        _ = self.columns  # kinds that do not fit are found here, not later
+
+    @property
+    def rows_per_person(self) -> int:
+        return sum(part.rows_per_person for part in self.parts)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(_merged(columns) for columns in zip(*(part.columns for part in self.parts), strict=True))
+
+    def repeats(self, column: Column) -> int | None:
+        found = [part.repeats(column) for part in self.parts]
+        return None if None in found else sum(filter(None, found))
+
+
+def everything(relation: Relation) -> Relation:
+    """The relation without caps, for what counts a person once in all; below a join they stay."""
+    match relation:
+        case Private():
+            return replace(relation, rows_per_person=MOST_ROWS)
+        case Where() | Named():
+            return replace(relation, source=everything(relation.source))
+        case Select():
+            return _everything(relation)
+        case Union():
+            return Union(tuple(_everything(part) for part in relation.parts))
+    return relation
+
+
+def _everything(select: Select) -> Select:
+    return replace(select, source=everything(select.source))
+
+
+def spell_out(kind: Kind) -> Kind:
+    """Values that are computed are text, not codes of a category."""
+    return Text() if isinstance(kind, Text) else kind
+
+
+def _merged(columns: tuple[Column, ...]) -> Column:
+    first = columns[0]
+    if len(set(columns)) == 1:
+        return first
+    kinds = [column.kind for column in columns]
+    if len({type(kind) for kind in kinds}) != 1 or any(column.domain for column in columns):
+        raise ValueError(f"Union column {first.name} must be of one kind, got {', '.join(map(str, kinds))}.")
+    match first.kind:
+        case Quantity():
+            return Column(first.name, _hull([kind for kind in kinds if isinstance(kind, Quantity)]))
+        case Day():
+            return Column(first.name, Day())
+    raise ValueError(f"Union column {first.name} must be stored alike, got {', '.join(map(str, kinds))}.")
+
+
+def _hull(kinds: list[Quantity]) -> Quantity:
+    lowers, uppers = [kind.lower for kind in kinds], [kind.upper for kind in kinds]
+    lower = None if None in lowers else min(bound for bound in lowers if bound is not None)
+    upper = None if None in uppers else max(bound for bound in uppers if bound is not None)
+    return Quantity(lower, upper, all(kind.whole for kind in kinds))
