@@ -10,6 +10,6 @@ from adomnia.engines.dialect import Dialect
 
 def check_public(statement: Statement, catalog: Catalog, dialect: Dialect) -> None:
     """A Failure unless the statement is made of the words that are known, and no row of it is anybody's."""
-    reader = Reader(catalog, len(statement.parameters), dialect, public=True)
+    reader = Reader(catalog, statement.parameters, dialect, public=True)
     rows = reader.read_brackets(parse_select(statement.text, dialect))
     require(rows.per_person == 0, "public tables alone")

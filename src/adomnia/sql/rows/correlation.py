@@ -11,7 +11,7 @@ from adomnia.privacy.kinds import Identity
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.derived import is_person
 from adomnia.sql.rows.joins import is_joinable_id
-from adomnia.sql.values.functions import build, read_dates
+from adomnia.sql.values.building import build, read_dates
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import strip_brackets
 

@@ -32,8 +32,8 @@ from adomnia.sql.rows.derived import Side, filter_rows, free_label, is_person, r
 from adomnia.sql.rows.own import OwnValues, fill_count, find_aggregates
 from adomnia.sql.rows.pairs import pair_rows
 from adomnia.sql.rows.public_values import PublicValues
+from adomnia.sql.values.building import build, read_dates
 from adomnia.sql.values.conditions import apply
-from adomnia.sql.values.functions import build, read_dates
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 
