@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from adomnia.plans.boxes import find_limits
-from adomnia.plans.formulas import Formula, noisy_values, statistics_of
+from adomnia.plans.formulas import Formula, statistics_of
+from adomnia.plans.functions import noisy_values
 from adomnia.plans.intervals import estimate_term
 from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.events import Concentrated, Pure

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from fractions import Fraction
 
-from adomnia.plans.choices import Chain, Compared, Condition, Keyed
-from adomnia.plans.formulas import DATE, Formula, Term
-from adomnia.plans.plan import Order, Output, Plan
+from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Order, Over, Term
+from adomnia.plans.plan import Choice, Cut, Kept, Output, Plan
 from adomnia.privacy.aggregates import (
     Aggregate,
     DistinctValues,
@@ -47,7 +46,11 @@ _WRITTEN: dict[str, Callable[..., str]] = {
     "at least 1": "GREATEST({0}, 1)".format,
     "round": "ROUND({0}, {1})".format,
     DATE: "{0}".format,
+    "not": "(NOT {0})".format,
+    "is null": "({0} IS NULL)".format,
+    "inside": "({0} IN {1}..{2})".format,
 }
+_INFIX = ("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or")
 _CONSTANTS = ("TRUE", "FALSE", "NULL")  # a column may be called that, and must not read like it
 
 
@@ -57,24 +60,32 @@ def describe_plan(plan: Plan) -> str:
     Keys stand in brackets; a clamped expression is followed by its bounds and step.
     """
     keys = f" BY {', '.join(map(describe_key, plan.keys))}" if plan.keys else ""
+    sets = f" IN SETS {', '.join(map(describe_set, plan.sets))}" if plan.sets else ""
     outputs = ", ".join(map(_output, plan.outputs))
-    order = f" ORDER BY {', '.join(map(_order, plan.order))}" if plan.order else ""
-    having = f" HAVING {describe_choice(plan.having)}" if plan.having is not None else ""
-    cut = (f" LIMIT {plan.limit}" if plan.limit is not None else "") + (f" OFFSET {plan.offset}" if plan.offset else "")
-    return f"{describe_relation(plan.relation)}{keys}: {outputs}{having}{order}{cut}"
+    having = f" HAVING {describe_term(plan.having)}" if plan.having is not None else ""
+    inner = "".join(map(_choice, plan.inner))
+    cut = _cut(Cut(plan.order, plan.limit, plan.offset))
+    return f"{describe_relation(plan.relation)}{keys}{sets}: {outputs}{inner}{having}{cut}"
 
 
-def describe_choice(condition: Condition) -> str:
-    """A condition of HAVING."""
-    match condition:
-        case Compared(sign=sign, left=left, right=right):
-            return f"({describe_term(left)} {sign} {describe_term(right)})"
-        case Keyed(key=key, value=value):
-            return f"({describe_key(key)} {condition.sign} {_label(value)})"
-        case Chain(function=function, parts=parts):
-            words = f" {_SIGNS[function]} ".join(map(describe_choice, parts))
-            return f"({words})" if parts else _constant(function == "and")
-    return f"(NOT {describe_choice(condition.of)})"
+def describe_set(keys: tuple[Key, ...]) -> str:
+    """The keys of one grouping among several."""
+    return f"({', '.join(map(_key_name, keys))})"
+
+
+def _choice(choice: Choice) -> str:
+    match choice:
+        case Kept(condition=condition):
+            return f" THEN WHERE {describe_term(condition)}"
+        case Cut():
+            return f" THEN{_cut(choice)}"
+    return f" THEN ONCE BY {describe_set(choice.keys)}"
+
+
+def _cut(cut: Cut) -> str:
+    order = f" ORDER BY {', '.join(map(_order, cut.order))}" if cut.order else ""
+    limit = f" LIMIT {cut.limit}" if cut.limit is not None else ""
+    return order + limit + (f" OFFSET {cut.offset}" if cut.offset else "")
 
 
 def describe_key(key: Key) -> str:
@@ -98,16 +109,46 @@ def _label(value: Label) -> str:
 
 
 def describe_term(term: Term) -> str:
-    """A statistic, or arithmetic between statistics and constants in brackets of its own."""
-    if isinstance(term, Fraction):
-        return _number(term)
-    if not isinstance(term, Formula):
-        return describe_statistic(term)
+    """A statistic, or what is computed from statistics and constants, in brackets of its own."""
+    match term:
+        case Fraction():
+            return _number(term)
+        case Keyed(key=key, value=value):
+            return f"({describe_key(key)} {term.sign} {_label(value)})"
+        case Grouping(key=key):
+            return f"GROUPING({_key_name(key)})"
+        case Over():
+            return _over(term)
+        case Formula():
+            return _formula(term)
+    return describe_statistic(term)
+
+
+def _formula(term: Formula) -> str:  # noqa: PLR0911 - one for each way to write one
     if term.function == DATE and isinstance(term.terms[0], Fraction):
         return _constant(date.min + timedelta(days=int(term.terms[0])))
     words = list(map(describe_term, term.terms))
-    written = _WRITTEN.get(term.function)
-    return f"({f' {term.function} '.join(words)})" if written is None else written(*words)
+    match term.function:
+        case "and" | "or" if not words:
+            return _constant(term.function == "and")
+        case "null":
+            return _constant(None)
+        case "case":
+            return _case(words)
+        case function if function in _INFIX:
+            return f"({f' {_SIGNS[function]} '.join(words)})"
+        case function if function in _WRITTEN:
+            return _WRITTEN[function](*words)
+    return f"{term.function.upper()}({', '.join(words)})"
+
+
+def _over(term: Over) -> str:
+    by = f"BY {', '.join(map(_key_name, term.keys))}" if term.keys else ""
+    order = f"ORDER BY {', '.join(map(_order, term.order))}" if term.order else ""
+    counted = "*" if term.function == "count" else ""
+    stage = f" AT {term.stage}" if term.stage else ""
+    inside = " ".join(filter(None, (by, order)))
+    return f"{term.function.upper()}({', '.join(map(describe_term, term.terms)) or counted}) OVER ({inside}){stage}"
 
 
 def describe_statistic(statistic: Statistic) -> str:
@@ -249,13 +290,17 @@ def _call(call: Call) -> str:
         case "is null":
             return f"({words[0]} IS NULL)"
         case "case":
-            cases = (f"WHEN {test} THEN {outcome}" for test, outcome in zip(words[:-1:2], words[1::2], strict=True))
-            return f"CASE {' '.join(cases)} ELSE {words[-1]} END"
+            return _case(words)
         case function if function in _SIGNS:
             return f"({f' {_SIGNS[function]} '.join(words)})"
         case function if function in _PREFIXES:
             return f"({_PREFIXES[function]}{words[0]})"
     return f"{call.function.upper()}({', '.join(words)})"
+
+
+def _case(words: list[str]) -> str:
+    cases = (f"WHEN {test} THEN {outcome}" for test, outcome in zip(words[:-1:2], words[1::2], strict=True))
+    return f"CASE {' '.join(cases)} ELSE {words[-1]} END"
 
 
 def _constant(value: Fraction | str | bool | date | None) -> str:
@@ -285,4 +330,4 @@ def _key_name(key: Key) -> str:
 
 def _order(order: Order) -> str:
     by = _key_name(order.by) if isinstance(order.by, Key) else describe_term(order.by)
-    return f"{by} DESC" if order.descending else by
+    return by + (" DESC" if order.descending else "") + (" NULLS FIRST" if order.nulls_first else "")

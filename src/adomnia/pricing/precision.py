@@ -5,14 +5,13 @@ from fractions import Fraction
 
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe_term
-from adomnia.plans.formulas import Formula
+from adomnia.plans.formulas import Term
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.parts import weigh_starts
 from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
 from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive
 from adomnia.privacy.events import Pure
-from adomnia.statistics.contract import Statistic
 
 _LARGEST = 10**6 / EPSILON_UNIT  # no noise is left long before
 _PRIVATE = "depends on how many rows a group has, which is private"
@@ -50,7 +49,7 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
         raise Refusal(f"error={error}", "is not a positive number", "write error=50", code="bad_price") from None
     weights = []
     for term in dict.fromkeys(plan.terms):
-        alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=())
+        alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=(), inner=())
         if rows is None and _Search(alone, term, SUPPOSED_ROWS).depends_on_rows:
             raise RowsNeeded(f"error= for {_named(term)}")
         weights.append((term, _Search(alone, term, rows or SUPPOSED_ROWS).least(within, confidence)))
@@ -63,7 +62,7 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
 class _Search:
     """The least price of one output, all of whose measurements cost the same."""
 
-    def __init__(self, plan: Plan, term: Statistic | Formula, rows: int) -> None:
+    def __init__(self, plan: Plan, term: Term, rows: int) -> None:
         self._plan, self._term, self._rows = plan, term, rows
         self._size = len(weigh_starts(plan))
         self.depends_on_rows = self._supposed(Pure(self._size)).needs_rows(term)
@@ -75,7 +74,7 @@ class _Search:
         def suffices(units: int) -> bool:
             supposed = self._supposed(Pure(self._size * units * EPSILON_UNIT))
             try:
-                return supposed.half_width(self._term, rows, confidence) <= within
+                return supposed.largest_error(self._term, rows, confidence) <= within
             except ValueError:  # so little that the noise would be too large to draw
                 return False
 
@@ -98,5 +97,5 @@ class _Search:
         return Supposed(self._plan, price, self._rows)
 
 
-def _named(term: Statistic | Formula) -> str:
+def _named(term: Term) -> str:
     return describe_term(term_in_words(term))
