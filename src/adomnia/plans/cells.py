@@ -11,7 +11,7 @@ from adomnia.plans.formulas import Grouping, Keyed, Order, Over, Term
 from adomnia.plans.functions import KEY_COMPARISONS, UNKNOWN, noisy_values
 from adomnia.plans.plan import Choice, Cut, Kept, Plan
 from adomnia.plans.ranks import sort_cells
-from adomnia.plans.windows import Rows, estimate_over, with_values
+from adomnia.plans.windows import LeftRows, estimate_over, with_values
 from adomnia.privacy.keys import Key, key_cells, key_values
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Statistic
 from adomnia.statistics.summed import sum_over
@@ -68,12 +68,12 @@ class Cells(dict[Any, Estimate]):
         known = (*key_values(key), None)
         return tuple(known[place] for place in self.places(key))
 
-    def rows_at(self, stage: int) -> Rows:
+    def rows_at(self, stage: int) -> LeftRows:
         """The rows that the first choices leave."""
         if stage not in self._left:
             before = self._all() if stage == 0 else self.rows_at(stage - 1).cells
             self._left[stage] = before if stage == 0 else self._choose(self.plan.choices[stage - 1], before)
-        return Rows(self._left[stage], self.plan.choices[:stage])
+        return LeftRows(self._left[stage], self.plan.choices[:stage])
 
     def _all(self) -> NDArray[np.intp]:
         named = self.plan.named

@@ -170,7 +170,7 @@ def is_linear(term: Term) -> bool:
 def may_be_null(term: Term) -> bool:  # noqa: PLR0911 - one for each kind of function
     """Whether a term can be NULL at all: noisy values never are, but functions of them may be."""
     if isinstance(term, Over):
-        return term.function in ("sum", "avg", "min", "max")
+        return bool(term.terms) and term.function != "count"
     if not isinstance(term, Formula):
         return False
     match term.function:

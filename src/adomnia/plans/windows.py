@@ -38,7 +38,7 @@ _BOXED = "of rows of the answer, each within its interval"
 _CUT = "of rows that LIMIT chose by noisy values: nothing is known of others"
 
 
-class Rows(NamedTuple):
+class LeftRows(NamedTuple):
     """Some rows of the answer, and the choices that left them."""
 
     cells: NDArray[np.intp]
@@ -96,9 +96,13 @@ def estimate_over(over: Over, cells: Cells) -> Estimate:
             return found
     values = _values(over, cells, Membership(groups, there, there), rows).reshape(cells.shape)
 
-    def interval(confidence: float, _: int) -> Bounds:
+    largest = int(np.bincount(groups).max(initial=1))
+
+    def interval(confidence: float, together: int) -> Bounds:
+        # A row is covered if all of its group are within their intervals at once; all rows, if all cells are.
+        missed = (1 - confidence) / (largest if together == 1 else cells.size)
         with np.errstate(all="ignore"):
-            lower, upper = _bounds(over, cells, rows, groups, 1 - confidence)
+            lower, upper = _bounds(over, cells, rows, groups, missed)
         return around(values, (lower.reshape(cells.shape), upper.reshape(cells.shape)))
 
     method = f"{over.function.replace('_', ' ')} {_CUT if rows.cut else _BOXED}"
@@ -110,7 +114,7 @@ def _is_whole(over: Over, cells: Cells) -> bool:
     return counts or (over.function != "avg" and estimate_term(over.terms[0], cells).whole)
 
 
-def _values(over: Over, cells: Cells, members: Membership, rows: Rows) -> Floats:
+def _values(over: Over, cells: Cells, members: Membership, rows: LeftRows) -> Floats:
     if over.function in RANKS:
         return rank_values(over, cells, rows.cells, members.groups)
     values = cells.values_of(over.terms[0]) if over.terms else np.zeros(cells.size)
@@ -128,12 +132,12 @@ def _values(over: Over, cells: Cells, members: Membership, rows: Rows) -> Floats
     return np.where(number > 0, found, np.nan)
 
 
-def _bounds(over: Over, cells: Cells, rows: Rows, groups: NDArray[np.intp], missed: float) -> Bounds:
-    """The ends, where every row is within its interval, all at once, and whether a row counts is within its own."""
-    half = missed / 2 if rows.by_noise else missed
-    members = _members(cells, rows, groups, half)
+def _bounds(over: Over, cells: Cells, rows: LeftRows, groups: NDArray[np.intp], missed: float) -> Bounds:
+    """The ends, where every row is within its interval, which it misses so seldom, and whether it counts too."""
+    each_sure = divide_confidence(missed, 2 if rows.by_noise else 1)
+    members = _members(cells, rows, groups, each_sure)
     if over.function in RANKS:
-        found = None if rows.cut else rank_bounds(over, cells, members, divide_confidence(half, cells.size))
+        found = None if rows.cut else rank_bounds(over, cells, members, each_sure)
         last = members.add(np.ones(cells.size), np.ones(cells.size, dtype=bool))
         return (np.ones(cells.size), last) if found is None else found
     if not over.terms:
@@ -141,19 +145,19 @@ def _bounds(over: Over, cells: Cells, rows: Rows, groups: NDArray[np.intp], miss
     if rows.cut:
         return np.full(cells.size, -np.inf), np.full(cells.size, np.inf)
     term = over.terms[0]
-    each = estimate_term(term, cells).interval(divide_confidence(half, cells.size), 1)
+    each = estimate_term(term, cells).interval(each_sure, 1)
     lower, upper = (np.broadcast_to(end, cells.shape).ravel() for end in each)
     if may_be_null(term):
         members = replace(members, sure=np.zeros_like(members.sure))
     return _FUNCTIONS[over.function](members, lower, upper)
 
 
-def _members(cells: Cells, rows: Rows, groups: NDArray[np.intp], missed: float) -> Membership:
+def _members(cells: Cells, rows: LeftRows, groups: NDArray[np.intp], each_sure: float) -> Membership:
     base = np.zeros(cells.size, dtype=bool)
     base[cells.rows_at(0).cells] = True
     if rows.cut:
         return Membership(groups, np.zeros_like(base), base)
-    ends = estimate_term(rows.condition, cells).interval(divide_confidence(missed, cells.size), 1)
+    ends = estimate_term(rows.condition, cells).interval(each_sure, 1)
     least, most = (np.broadcast_to(end, cells.shape).ravel() for end in ends)
     return Membership(groups, base & (least == 1), base & (most == 1))
 
@@ -206,11 +210,10 @@ def _by_law(over: Over, cells: Cells, members: Membership) -> Estimate | None:
     counted = set(numbers[members.sure].tolist())
     if line is None or not line.parts or not counted or (over.function == "avg" and len(counted) > 1):
         return None
-    factor = 1 / Fraction(int(min(counted))) if over.function == "avg" else Fraction(1)
-    constant = line.constant if over.function == "avg" or len(counted) == 1 else None
-    if constant is None and line.constant:
+    if line.constant and len(counted) > 1:
         return None
-    added = (constant or Fraction(0)) * (1 if over.function == "avg" else int(min(counted)))
+    number = Fraction(int(min(counted)))
+    factor, added = (1 / number, line.constant) if over.function == "avg" else (Fraction(1), number * line.constant)
     chain = _find_chain(cells.plan, over)
     parts = tuple(
         (piece, share * factor)

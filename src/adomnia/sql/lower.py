@@ -169,5 +169,5 @@ def _refuse_not_additive(select: exp.Select, plan: Plan) -> None:
     for statistic in plan.statistics if plan.sets else ():
         counted = isinstance(statistic.query.aggregate, People | DistinctValues)
         if counted or isinstance(statistic, Quantile | Extreme):
-            why = f"has {statistic.name}{' DISTINCT' if counted else ''}, which does not add up over groups"
+            why = f"has {statistic.name}{' DISTINCT' if counted else ''}, which does not add up"
             raise refusal("grouping_sets", select, why, _EACH_GROUPING, "GROUP BY with several groupings")

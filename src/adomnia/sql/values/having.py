@@ -14,7 +14,7 @@ from adomnia.privacy.kinds import Boolean
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.functions import read_day
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
-from adomnia.sql.values.terms import Terms, is_date
+from adomnia.sql.values.terms import TermReader, is_date
 
 Operand: TypeAlias = Key | Term | str | bool
 
@@ -30,7 +30,7 @@ _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _COMPARE = "compare an aggregate, an output or a key with a constant"
 
 
-class Conditions(Terms):
+class Conditions(TermReader):
     """Reads values and conditions."""
 
     def condition(self, node: exp.Expr) -> Term:

@@ -13,7 +13,7 @@ from adomnia.sql.reading.refusals import check_name, refusal
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.group_keys import output_index
 from adomnia.sql.values.scope import check_parts, strip_brackets
-from adomnia.sql.values.terms import Terms
+from adomnia.sql.values.terms import TermReader
 from adomnia.statistics.count import Count
 
 MOST_OUTPUTS = 100
@@ -24,7 +24,7 @@ _CALLED = (exp.Floor, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.D
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 
-def read_outputs(select: exp.Select, values: Terms) -> tuple[Output, ...]:
+def read_outputs(select: exp.Select, values: TermReader) -> tuple[Output, ...]:
     """Read the outputs of a SELECT and name them."""
     if len(select.expressions) > MOST_OUTPUTS:
         why = f"has {len(select.expressions):,} outputs, more than {MOST_OUTPUTS}"
@@ -35,7 +35,7 @@ def read_outputs(select: exp.Select, values: Terms) -> tuple[Output, ...]:
     return tuple(Output(name, source) for name, source in zip(names, sources, strict=True))
 
 
-def read_sorting(select: exp.Select, values: Terms, outputs: tuple[Output, ...]) -> Iterator[Order]:
+def read_sorting(select: exp.Select, values: TermReader, outputs: tuple[Output, ...]) -> Iterator[Order]:
     """Read ORDER BY: names, numbers and values; `values` know the outputs by their names."""
     order = select.args.get("order")
     if order is None:
@@ -47,7 +47,7 @@ def read_sorting(select: exp.Select, values: Terms, outputs: tuple[Output, ...])
         yield Order(_sort_source(strip_brackets(ordered.this), values, outputs), *flags)
 
 
-def _sort_source(node: exp.Expr, values: Terms, outputs: tuple[Output, ...]) -> Key | Term:
+def _sort_source(node: exp.Expr, values: TermReader, outputs: tuple[Output, ...]) -> Key | Term:
     if isinstance(node, exp.Literal):
         return outputs[output_index(node, len(outputs))].source
     if isinstance(node, exp.Var):

@@ -27,7 +27,7 @@ _SIGNS: dict[type[exp.Expr], tuple[str, Callable[[Fraction, Fraction], Fraction]
 }
 
 
-class Terms(ABC):
+class TermReader(ABC):
     """Reads the values of a SELECT whose rows are those of an answer. What names and aggregates mean is left open."""
 
     @abstractmethod

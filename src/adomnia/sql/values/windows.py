@@ -9,7 +9,7 @@ from adomnia.plans.formulas import Order, Over, Term, walk
 from adomnia.privacy.keys import Key
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.scope import check_parts, strip_brackets
-from adomnia.sql.values.terms import Terms
+from adomnia.sql.values.terms import TermReader
 
 _RANKS: dict[type[exp.Expr], str] = {exp.Rank: "rank", exp.DenseRank: "dense_rank", exp.RowNumber: "row_number"}
 TOTALS: dict[type[exp.Expr], str] = {
@@ -22,7 +22,7 @@ TOTALS: dict[type[exp.Expr], str] = {
 _RESULTS = "use it over an answer: SUM(COUNT(*)) OVER (), RANK() OVER (ORDER BY COUNT(*))"
 
 
-def read_over(values: Terms, node: exp.Window, stage: int) -> Over:
+def read_over(values: TermReader, node: exp.Window, stage: int) -> Over:
     """Read a function over the rows that so many choices leave."""
     check_parts(node, "this", "partition_by", "order", "over")
     function = node.this
@@ -48,7 +48,7 @@ def refusal_of_rows(node: exp.Window) -> Refusal:
     return refusal("window_function", node, "looks at other rows than its own", _RESULTS)
 
 
-def read_terms(values: Terms, function: exp.Expr) -> tuple[Term, ...]:
+def read_terms(values: TermReader, function: exp.Expr) -> tuple[Term, ...]:
     """Read what an aggregate over rows of an answer takes; nothing, where it counts them."""
     check_parts(function, "this", "big_int")
     if isinstance(function.this, exp.Star) and isinstance(function, exp.Count):
@@ -63,7 +63,7 @@ def read_terms(values: Terms, function: exp.Expr) -> tuple[Term, ...]:
     return (term,)
 
 
-def read_order(values: Terms, order: exp.Expr | None) -> Iterator[Order]:
+def read_order(values: TermReader, order: exp.Expr | None) -> Iterator[Order]:
     """Read what an ORDER BY sorts by."""
     if order is None:
         return
@@ -74,7 +74,7 @@ def read_order(values: Terms, order: exp.Expr | None) -> Iterator[Order]:
         yield Order(values.source(strip_brackets(ordered.this)), *flags)
 
 
-def _read_keys(values: Terms, node: exp.Window) -> Iterator[Key]:
+def _read_keys(values: TermReader, node: exp.Window) -> Iterator[Key]:
     for part in node.args.get("partition_by") or ():
         found = values.source(strip_brackets(part))
         if not isinstance(found, Key):
