@@ -107,8 +107,7 @@ def test_null_is_shown_as_null_everywhere(owner):
 def test_a_client_sees_the_same_rows(owner):
     for text in (
         ROLLED,
-        "SELECT city, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () AS share, RANK() OVER (ORDER BY COUNT(*)) AS r "
-        "FROM data GROUP BY city",
+        "SELECT COUNT(*) / SUM(COUNT(*)) OVER () AS part, RANK() OVER (ORDER BY COUNT(*)) AS r FROM data GROUP BY city",
         "SELECT MAX(n) AS n, COUNT(*) AS k FROM (SELECT city, COUNT(*) AS n FROM data GROUP BY city) WHERE n > 1",
     ):
         answer = owner.sql(text, epsilon=1)
@@ -159,5 +158,5 @@ def test_an_error_is_told_before_where_it_is_known(owner):
     paid = owner.sql(text, epsilon=1)
     (lower, upper), *_ = paid.interval("t")
     assert (upper - lower) / 2 == errors["t"]
-    chosen = f"SELECT SUM(n) AS t FROM (SELECT city, COUNT(*) AS n FROM data GROUP BY city) WHERE n > 3"
+    chosen = "SELECT SUM(n) AS t FROM (SELECT city, COUNT(*) AS n FROM data GROUP BY city) WHERE n > 3"
     assert owner.price(chosen, epsilon=1).outputs[0].error is None
