@@ -160,3 +160,11 @@ def test_an_error_is_told_before_where_it_is_known(owner):
     assert (upper - lower) / 2 == errors["t"]
     chosen = "SELECT SUM(n) AS t FROM (SELECT city, COUNT(*) AS n FROM data GROUP BY city) WHERE n > 3"
     assert owner.price(chosen, epsilon=1).outputs[0].error is None
+
+
+def test_an_error_that_nobody_can_promise_is_refused_as_such(owner):
+    with pytest.raises(Refusal, match="depends on how the groups compare") as refusal:
+        owner.price("SELECT city, RANK() OVER (ORDER BY COUNT(*)) AS r FROM data GROUP BY city", error=1)
+    assert refusal.value.code == "error_not_known"
+    with pytest.raises(Refusal, match=r"ask SELECT city, COUNT\(\*\) FROM data GROUP BY city first"):
+        owner.price("SELECT m FROM (SELECT city, AVG(pay) AS m FROM data GROUP BY city)", error=1)

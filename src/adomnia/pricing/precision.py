@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from math import isinf
 
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe_term
-from adomnia.plans.formulas import Term
+from adomnia.plans.formulas import Over, Term, walk
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.parts import weigh_starts
@@ -50,6 +51,9 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
     weights = []
     for term in dict.fromkeys(plan.terms):
         alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=(), inner=())
+        if _depends_on_others(alone, term):
+            why, fix = "depends on how the groups compare, which is private", "name a price instead: epsilon=1"
+            raise Refusal(f"error= for {_named(term)}", why, fix, code="error_not_known")
         if rows is None and _Search(alone, term, SUPPOSED_ROWS).depends_on_rows:
             raise RowsNeeded(f"error= for {_named(term)}")
         weights.append((term, _Search(alone, term, rows or SUPPOSED_ROWS).least(within, confidence)))
@@ -95,6 +99,12 @@ class _Search:
 
     def _supposed(self, price: Pure) -> Supposed:
         return Supposed(self._plan, price, self._rows)
+
+
+def _depends_on_others(plan: Plan, term: Term) -> bool:
+    """Whether nothing is known before of an error, because it is that of a rank or an extreme among groups."""
+    among = any(isinstance(part, Over) for part in walk(term))
+    return among and isinf(Supposed(plan, Pure(1)).half_width(term, SUPPOSED_ROWS, 0.5))
 
 
 def _named(term: Term) -> str:

@@ -22,6 +22,7 @@ from adomnia.pricing.rules import CURRENT, Rules
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Pure
+from adomnia.sql.around import find_innermost
 from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, require_plan
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parse import parse
@@ -72,7 +73,7 @@ class Batch:
         try:
             return price_batch(questions, plans, payment or Payment(), catalog, self.confidence, rules)
         except RowsNeeded as refusal:
-            raise refusal.naming(count_of_groups(refusal.text)) from None
+            raise refusal.naming(count_of_groups(find_innermost(parse(refusal.text), catalog))) from None
 
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:
         """The key that the answer is stored under; with the request in it where it must be measured afresh."""

@@ -33,6 +33,12 @@ def find_inner(select: exp.Select, catalog: Catalog, level: int = 0) -> exp.Sele
     return inner
 
 
+def find_innermost(select: exp.Select, catalog: Catalog) -> exp.Select:
+    """The SELECT that aggregates rows of people: this one, or that of the answer which it is around."""
+    inner = find_inner(select, catalog)
+    return select if inner is None else find_innermost(inner, catalog)
+
+
 def _is_answer(select: exp.Select, catalog: Catalog) -> bool:
     """Whether a SELECT aggregates rows of several people."""
     if not is_aggregated(select) or select.args.get("distinct"):
