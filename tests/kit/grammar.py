@@ -117,9 +117,12 @@ class Writer:
         names = [each.text for each in keys] + ([self.bucket(source)] if self.chance(4) else [])
         body = f"SELECT {', '.join([*names, *asked])}{self.filtered(source, looks=True)}"
         if names:
-            body += f" GROUP BY {', '.join(names)}"
+            together = "{}" if self.plain or not self.chance(12) else self.pick("ROLLUP ({})", "CUBE ({})")
+            body += f" GROUP BY {together.format(', '.join(names))}"
         if not self.plain and self.chance(8):
             body += f" ORDER BY 1 {self.pick('', 'DESC')} LIMIT 3"
+        if not self.plain and self.chance(8):
+            body = f"SELECT * FROM ({body}) AS answer"
         return f"WITH {', '.join(self.written)} {body}" if self.named else body
 
     def bucket(self, source: From) -> str:

@@ -13,7 +13,8 @@ from scipy.stats import beta
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.noise import discrete_laplace
-from adomnia.plans.formulas import Formula, count_nodes, is_linear, noisy_values, statistics_of
+from adomnia.plans.formulas import Formula, count_nodes, is_linear, statistics_of
+from adomnia.plans.functions import noisy_values
 from adomnia.plans.intervals import estimate_term
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measured

@@ -12,8 +12,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.plans.boxes import find_limits
-from adomnia.plans.formulas import Formula, noisy_values, statistics_of
+from adomnia.plans.formulas import Formula, statistics_of
+from adomnia.plans.functions import noisy_values
 from adomnia.plans.intervals import estimate_term
 from adomnia.privacy.aggregates import NonNull
 from adomnia.privacy.events import Concentrated, Pure
@@ -21,6 +23,7 @@ from adomnia.privacy.queries import Query
 from adomnia.statistics.contract import Derivation, Estimate, Measured
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
+from adomnia.statistics.scaled import in_steps
 from adomnia.statistics.sum import Sum
 from adomnia.statistics.variance import Variance
 from kit import spreads
@@ -202,3 +205,15 @@ def test_a_formula_is_within_what_its_terms_can_be(source, limits):
     estimates = {MEAN_X: limited(0, 4, 2.0), MEAN_Y: limited(-2, 5, 1.0), SUM_X: Estimate(np.asarray(7.0), None, "")}
     with np.errstate(all="ignore"):
         assert find_limits(source, estimates) == limits
+
+
+def test_a_part_of_sums_that_may_be_negative_is_not_taken_for_a_share():
+    rng, law, share = np.random.default_rng(5), DiscreteLaplace(Fraction(10)), 1 - np.exp(-1 / 10)
+    one, other = Sum(OF_X), Count(ROWS)
+    seen = {}
+    for statistic, true in ((one, -50), (other, 500)):
+        noisy = true + rng.geometric(share, 4000) - rng.geometric(share, 4000)
+        seen[statistic] = in_steps(Measured(noisy, law), Fraction(1), "")
+    ends = estimate_term(Formula("/", (one, Formula("+", (one, other)))), seen).interval(0.95, 1)
+    held = (ends[0] <= -50 / 450) & (ends[1] >= -50 / 450)
+    assert held.mean() >= 0.932  # fewer of 4,000 have a probability below 1e-6

@@ -11,6 +11,7 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.mechanisms.threshold import Threshold
+from adomnia.plans.formulas import Keyed, walk
 from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, resolve_open_keys, tag_open_keys
 from adomnia.pricing.findings import cost, explain_need, list_findings, price_finding, total_price
 from adomnia.pricing.payment import price_batch, price_question
@@ -247,8 +248,7 @@ def test_found_values_are_keys_like_any_others_wherever_they_stand():
 
 def _keyed(condition):
     """The comparisons of keys."""
-    parts = getattr(condition, "parts", None) or ([condition.of] if hasattr(condition, "of") else [])
-    return [condition] if hasattr(condition, "key") else [each for part in parts for each in _keyed(part)]
+    return [part for part in walk(condition) if isinstance(part, Keyed)]
 
 
 def test_only_values_that_were_named_together_are_shown():

@@ -12,8 +12,10 @@ from adomnia.pricing.precision import price_for_error
 from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Pure
+from adomnia.sql.around import find_innermost
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.count_of_groups import count_of_groups
+from adomnia.sql.reading.parse import parse
 from kit.pricing import paid
 from sql.hospital import HOSPITAL, PEOPLE, number
 
@@ -134,10 +136,11 @@ def test_a_huge_error_still_costs_something():
         "SELECT AVG(age) AS a, city AS c FROM people WHERE age > 3 GROUP BY 2 HAVING a > 1 ORDER BY a LIMIT 3 OFFSET 1",
         "SELECT AVG(cost) FROM people p JOIN visits v USING (person_id) GROUP BY p.sex, v.hospital",
         "WITH old AS (SELECT * FROM people WHERE age > 60) SELECT sex, SUM(age) / COUNT(*) FROM old GROUP BY sex",
+        "WITH r AS (SELECT sex, AVG(age) AS a FROM people GROUP BY sex) SELECT a FROM (SELECT a FROM r WHERE a > 3)",
     ],
 )
 def test_the_question_to_ask_first_counts_the_same_groups(text):
-    first, asked = lower(count_of_groups(text), HOSPITAL), lower(text, HOSPITAL)
+    first, asked = lower(count_of_groups(find_innermost(parse(text), HOSPITAL)), HOSPITAL), lower(text, HOSPITAL)
     assert (first.relation, first.keys) == (asked.relation, asked.keys)
     assert len(first.statistics) == 1
     assert (first.having, first.limit, first.offset) == (None, None, 0)

@@ -30,12 +30,12 @@ def some_scales():
 @pytest.mark.parametrize("left_open", OPEN)
 def test_what_is_left_open_is_at_most_what_was_asked_and_hardly_less(left_open):
     for scales in some_scales():
-        reach = float(saddlepoint_reach(scales[:, None], left_open)[0])
+        reach = float(saddlepoint_reach(scales[:, None], left_open, [1] * len(scales))[0])
         assert 0.9 * left_open < exact_tail(scales, reach) <= left_open
 
 
 def test_many_equal_scales_lose_no_digits():
-    nine = float(saddlepoint_reach(np.ones((9, 1)), 0.05)[0])
+    nine = float(saddlepoint_reach(np.ones((9, 1)), 0.05, [1] * 9)[0])
     random = np.random.default_rng(1)
     sums = np.abs(random.laplace(size=(400_000, 9)).sum(axis=1))
     assert abs((sums > nine).mean() - 0.05) < 0.002  # six deviations of the share, and 2.5% of it
@@ -43,6 +43,6 @@ def test_many_equal_scales_lose_no_digits():
 
 def test_cells_are_told_apart():
     scales = np.array([[1.0, 1.0], [1e-6, 1.0], [0.0, 0.5]])
-    one, three = saddlepoint_reach(scales, 0.05)
+    one, three = saddlepoint_reach(scales, 0.05, [1] * len(scales))
     assert one == pytest.approx(3.0, rel=0.03)
     assert three > 1.3 * one

@@ -10,8 +10,8 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.plans.descriptions import describe_key, describe_term
-from adomnia.plans.formulas import Formula, statistics_of
+from adomnia.plans.descriptions import describe_key, describe_set, describe_term
+from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
@@ -21,7 +21,6 @@ from adomnia.privacy.amounts import show_up
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key, is_open, key_cells
-from adomnia.statistics.contract import Statistic
 from adomnia.work import spend
 
 # Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
@@ -56,6 +55,9 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequ
         for key in meaning.keys
     ]
     groups += map(str, quoted.findings if quoted else ())
+    if meaning.sets:
+        listed = ", ".join(map(describe_set, meaning.sets))
+        groups.append(f"{len(meaning.sets)} groupings: {listed}; measured by all keys, and added up over the others")
     answers = tuple(_output_nodes(meaning, price, lines, quoted))
     parts = [
         Node("rows", (reason_tree(meaning.relation), *(Node(str(cap)) for cap in (quoted.caps if quoted else ())))),
@@ -115,19 +117,23 @@ def _output_nodes(plan: Plan, price: Price, lines: Sequence[Measurement], quoted
     first = {measure: place for place, measure in enumerate(list_measures(plan, price), 1)}
     paid = dict(zip(plan.statistics, split_price(plan, price), strict=True))
 
-    def made(term: Statistic | Formula) -> str:
+    def made(term: Term) -> str:
         spend(_STEPS_OF_A_QUERY * sum(len(each.queries) for each in statistics_of(term)))
         asked = (measure for each in statistics_of(term) for measure in paid[each][0].rehearse(paid[each][1]))
         places = sorted({first[measure] for measure in asked})
         few = len(places) <= _NAMED
         named = ", ".join(f"[{place}] {lines[place - 1].what}" if few else f"[{place}]" for place in places)
-        return f"{describe_term(term_in_words(term), plan.relation)} is {_plural(len(places), 'measurement')}: {named}"
+        words = describe_term(term_in_words(term), plan.relation)
+        return (
+            f"{words} is {_plural(len(places), 'measurement')}: {named}" if places else f"{words} needs no measurement"
+        )
 
     shown = []
     for output in plan.outputs:
         if not isinstance(output.source, Key):
             shown.append(output.source)
-            yield Node(f"{output.name} = {made(output.source)}", expected.get(output.name, ()))
+            totals = _total_nodes(output.name, () if quoted is None else quoted.outputs)
+            yield Node(f"{output.name} = {made(output.source)}", (*expected.get(output.name, ()), *totals))
     for term in dict.fromkeys(plan.terms):
         if term not in shown:
             yield Node(f"to choose or sort: {made(term)}")
@@ -139,6 +145,13 @@ def _error_nodes(expected: Expected, rows: int) -> Iterator[Node]:
     relative = f", {100 * expected.relative:.2g}% of its value{within}" if expected.relative is not None else ""
     yield Node(f"error: {error_in_words(expected)} {size}{relative}")
     yield Node(f"interval: {expected.method}")
+
+
+def _total_nodes(name: str, lines: Sequence[Expected]) -> Iterator[Node]:
+    """How far an output is off in the rows of coarser groupings, which are sums."""
+    for line in lines:
+        if line.name.startswith(f"{name} of "):
+            yield Node(f"error {line.name.removeprefix(name).lstrip()} as one: {error_in_words(line)}")
 
 
 def _total_in_words(quoted: Quote | None) -> str:

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from fractions import Fraction
 
-from adomnia.plans.choices import Chain, Compared, Condition, Keyed
-from adomnia.plans.formulas import DATE, Formula, Term
-from adomnia.plans.plan import Order, Output, Plan
+from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Order, Over, Term
+from adomnia.plans.plan import Choice, Cut, Kept, Output, Plan
 from adomnia.privacy.aggregates import (
     Aggregate,
     DistinctValues,
@@ -54,7 +53,11 @@ _WRITTEN: dict[str, Callable[..., str]] = {
     "at least 1": "GREATEST({0}, 1)".format,
     "round": "ROUND({0}, {1})".format,
     DATE: "{0}".format,
+    "not": "(NOT {0})".format,
+    "is null": "({0} IS NULL)".format,
+    "inside": "({0} IN {1}..{2})".format,
 }
+_INFIX = ("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or")
 _CONSTANTS = ("TRUE", "FALSE", "NULL")  # a column may be called that, and must not read like it
 
 
@@ -64,25 +67,33 @@ def describe_plan(plan: Plan) -> str:
     Keys stand in brackets; a clamped expression is followed by its bounds and step.
     """
     keys = f" BY {', '.join(map(describe_key, plan.keys))}" if plan.keys else ""
+    sets = f" IN SETS {', '.join(map(describe_set, plan.sets))}" if plan.sets else ""
     rows = plan.relation
     outputs = ", ".join(_output(output, rows) for output in plan.outputs)
-    order = f" ORDER BY {', '.join(_order(order, rows) for order in plan.order)}" if plan.order else ""
-    having = f" HAVING {describe_choice(plan.having, rows)}" if plan.having is not None else ""
-    cut = (f" LIMIT {plan.limit}" if plan.limit is not None else "") + (f" OFFSET {plan.offset}" if plan.offset else "")
-    return f"{describe_relation(rows)}{keys}: {outputs}{having}{order}{cut}"
+    having = f" HAVING {describe_term(plan.having, rows)}" if plan.having is not None else ""
+    inner = "".join(_choice(choice, rows) for choice in plan.inner)
+    cut = _cut(Cut(plan.order, plan.limit, plan.offset), rows)
+    return f"{describe_relation(rows)}{keys}{sets}: {outputs}{inner}{having}{cut}"
 
 
-def describe_choice(condition: Condition, rows: Relation | None = None) -> str:
-    """A condition of HAVING over groups of `rows`."""
-    match condition:
-        case Compared(sign=sign, left=left, right=right):
-            return f"({describe_term(left, rows)} {sign} {describe_term(right, rows)})"
-        case Keyed(key=key, value=value):
-            return f"({describe_key(key)} {condition.sign} {_label(value)})"
-        case Chain(function=function, parts=parts):
-            words = f" {_SIGNS[function]} ".join(describe_choice(part, rows) for part in parts)
-            return f"({words})" if parts else _constant(function == "and")
-    return f"(NOT {describe_choice(condition.of, rows)})"
+def describe_set(keys: tuple[Key, ...]) -> str:
+    """The keys of one grouping among several."""
+    return f"({', '.join(map(_key_name, keys))})"
+
+
+def _choice(choice: Choice, rows: Relation) -> str:
+    match choice:
+        case Kept(condition=condition):
+            return f" THEN WHERE {describe_term(condition, rows)}"
+        case Cut():
+            return f" THEN{_cut(choice, rows)}"
+    return f" THEN ONCE BY {describe_set(choice.keys)}"
+
+
+def _cut(cut: Cut, rows: Relation) -> str:
+    order = f" ORDER BY {', '.join(_order(order, rows) for order in cut.order)}" if cut.order else ""
+    limit = f" LIMIT {cut.limit}" if cut.limit is not None else ""
+    return order + limit + (f" OFFSET {cut.offset}" if cut.offset else "")
 
 
 def describe_key(key: Key) -> str:
@@ -106,16 +117,47 @@ def _label(value: Label) -> str:
 
 
 def describe_term(term: Term, rows: Relation | None = None) -> str:
-    """A statistic, or arithmetic between statistics and constants in brackets of its own, over groups of `rows`."""
-    if isinstance(term, Fraction):
-        return _number(term)
-    if not isinstance(term, Formula):
-        return describe_statistic(term) + _filter_in_words(term.query, rows, " FILTER (WHERE {})")
+    """A statistic, or what is computed from statistics and constants in brackets of its own, over groups of `rows`."""
+    match term:
+        case Fraction():
+            return _number(term)
+        case Keyed(key=key, value=value):
+            return f"({describe_key(key)} {term.sign} {_label(value)})"
+        case Grouping(key=key):
+            return f"GROUPING({_key_name(key)})"
+        case Over():
+            return _over(term, rows)
+        case Formula():
+            return _formula(term, rows)
+    return describe_statistic(term) + _filter_in_words(term.query, rows, " FILTER (WHERE {})")
+
+
+def _formula(term: Formula, rows: Relation | None) -> str:  # noqa: PLR0911 - one for each way to write one
     if term.function == DATE and isinstance(term.terms[0], Fraction):
         return _constant(date.min + timedelta(days=int(term.terms[0])))
     words = [describe_term(each, rows) for each in term.terms]
-    written = _WRITTEN.get(term.function)
-    return f"({f' {term.function} '.join(words)})" if written is None else written(*words)
+    match term.function:
+        case "and" | "or" if not words:
+            return _constant(term.function == "and")
+        case "null":
+            return _constant(None)
+        case "case":
+            return _case(words)
+        case function if function in _INFIX:
+            return f"({f' {_SIGNS[function]} '.join(words)})"
+        case function if function in _WRITTEN:
+            return _WRITTEN[function](*words)
+    return f"{term.function.upper()}({', '.join(words)})"
+
+
+def _over(term: Over, rows: Relation | None) -> str:
+    by = f"BY {', '.join(map(_key_name, term.keys))}" if term.keys else ""
+    order = f"ORDER BY {', '.join(_order(order, rows) for order in term.order)}" if term.order else ""
+    counted = "*" if term.function == "count" else ""
+    stage = f" AT {term.stage}" if term.stage else ""
+    inside = " ".join(filter(None, (by, order)))
+    terms = ", ".join(describe_term(each, rows) for each in term.terms)
+    return f"{term.function.upper()}({terms or counted}) OVER ({inside}){stage}"
 
 
 def describe_statistic(statistic: Statistic) -> str:
@@ -280,13 +322,17 @@ def _call(call: Call) -> str:
         case "is null":
             return f"({words[0]} IS NULL)"
         case "case":
-            cases = (f"WHEN {test} THEN {outcome}" for test, outcome in zip(words[:-1:2], words[1::2], strict=True))
-            return f"CASE {' '.join(cases)} ELSE {words[-1]} END"
+            return _case(words)
         case function if function in _SIGNS:
             return f"({f' {_SIGNS[function]} '.join(words)})"
         case function if function in _PREFIXES:
             return f"({_PREFIXES[function]}{words[0]})"
     return f"{call.function.upper()}({', '.join(words)})"
+
+
+def _case(words: list[str]) -> str:
+    cases = (f"WHEN {test} THEN {outcome}" for test, outcome in zip(words[:-1:2], words[1::2], strict=True))
+    return f"CASE {' '.join(cases)} ELSE {words[-1]} END"
 
 
 def _constant(value: Fraction | str | bool | date | None) -> str:
@@ -314,6 +360,6 @@ def _key_name(key: Key) -> str:
     return key.name if isinstance(key, Column) else describe(key.written)
 
 
-def _order(order: Order, rows: Relation) -> str:
+def _order(order: Order, rows: Relation | None) -> str:
     by = _key_name(order.by) if isinstance(order.by, Key) else describe_term(order.by, rows)
-    return f"{by} DESC" if order.descending else by
+    return by + (" DESC" if order.descending else "") + (" NULLS FIRST" if order.nulls_first else "")

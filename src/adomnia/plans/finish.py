@@ -1,36 +1,39 @@
-"""The last step: which cells of the answer are shown and in what order. It sees noisy values only, so it is free."""
+"""The last step: which rows of the answer are shown and in what order. It sees noisy values only, so it is free."""
 
-from collections.abc import Mapping
-from math import prod
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adomnia.plans.choices import evaluate_condition
-from adomnia.plans.formulas import noisy_values
-from adomnia.plans.plan import Order, Plan
-from adomnia.privacy.keys import Key, key_cells
-from adomnia.statistics.contract import Estimate, Floats, Result, ResultTable, Statistic
+from adomnia.plans.cells import Cells
+from adomnia.plans.plan import Plan
+from adomnia.plans.ranks import sort_cells
+from adomnia.statistics.contract import Estimate, Result, ResultTable, Statistic
 
 
 def finish(plan: Plan, results: Mapping[Statistic, Result]) -> NDArray[np.intp]:
-    """The cells in the order of the answer, counted with the last key fastest.
+    """The rows in the order of the answer, counted with the last key fastest, one grouping after the other.
 
-    Those that HAVING keeps, sorted as ORDER BY says, then by the keys in their declared order: never in an order that
-    data could have made.
+    Those that HAVING and the choices inside keep, sorted as ORDER BY says, then by the keys in their declared order:
+    never in an order that data could have made.
     """
-    table, estimates = find_table(results), find_estimates(results)
+    table = find_table(results)
     if table is not None:
         return np.arange(table.rows)[plan.offset :][: plan.limit]
-    shape = tuple(len(key_cells(key)) for key in plan.keys)
-    cells = np.arange(prod(shape)) if plan.named is None else np.array(plan.named, dtype=np.intp)
-    if plan.having is not None:
-        cells = cells[evaluate_condition(plan.having, plan.keys, estimates)[cells]]
-    for order in reversed(plan.order):
-        values = _values(plan, order, shape, estimates).ravel()[cells]
-        # Stable, and by the negative for DESC: reversing would turn the cells that are equal.
-        cells = cells[np.argsort(-values if order.descending else values, kind="stable")]
-    return cells[plan.offset :][: plan.limit]
+    levels = find_levels(plan, find_estimates(results))
+    starts = np.cumsum([0, *(level.size for level in levels)])
+    left = [start + level.rows_at(len(plan.choices)).cells for start, level in zip(starts, levels, strict=False)]
+    rows = np.concatenate(left)
+    by = [(order, np.concatenate([level.sort_values(order) for level in levels])) for order in plan.order]
+    if plan.sets:  # a total stands below what it is the total of
+        places = [np.concatenate([level.places(key) for level in levels]) for key in plan.keys]
+        rows = rows[np.lexsort([place[rows] for place in reversed(places)])]
+    return sort_cells(rows, by)[plan.offset :][: plan.limit]
+
+
+def find_levels(plan: Plan, estimates: Mapping[Statistic, Estimate]) -> Sequence[Cells]:
+    """The cells of each grouping: one, unless there are several sets of keys."""
+    return [Cells(plan, estimates, kept) for kept in plan.sets] if plan.sets else [Cells(plan, estimates)]
 
 
 def find_table(results: Mapping[Statistic, Result]) -> ResultTable | None:
@@ -41,9 +44,3 @@ def find_table(results: Mapping[Statistic, Result]) -> ResultTable | None:
 def find_estimates(results: Mapping[Statistic, Result]) -> dict[Statistic, Estimate]:
     """The results with one number a cell."""
     return {statistic: each for statistic, each in results.items() if isinstance(each, Estimate)}
-
-
-def _values(plan: Plan, order: Order, shape: tuple[int, ...], estimates: Mapping[Statistic, Estimate]) -> Floats:
-    if isinstance(order.by, Key):
-        return np.asarray(np.indices(shape)[plan.keys.index(order.by)], dtype=np.float64)
-    return noisy_values(order.by, estimates)

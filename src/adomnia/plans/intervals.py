@@ -9,20 +9,23 @@ ends. The confidence that is left open is divided evenly over the pieces (Bonfer
 they share noise.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
+from itertools import combinations
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from adomnia.plans.boxes import find_box, find_limits
-from adomnia.plans.formulas import DATE, Formula, Term, noisy_values
+from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Over, Term, leaves_of, walk
+from adomnia.plans.functions import noisy_values
 from adomnia.plans.lines import Line, find_line
 from adomnia.plans.smoothness import find_propagation
-from adomnia.statistics.contract import Bounds, Estimate, Statistic
+from adomnia.statistics.contract import Bounds, Estimate, Floats
 from adomnia.statistics.linear import linear
 from adomnia.statistics.ratios import left_open_by, quotient_bounds
+from adomnia.statistics.rings import Ring
 from adomnia.statistics.shares import share_bounds
 
 _SUREST = 1 - 2.0**-53  # the largest double below 1
@@ -33,36 +36,53 @@ _BOXED = 0.05  # of the misses that are allowed, how many are left to the box wh
 Interval: TypeAlias = Callable[[float, int], Bounds]
 
 
-def estimate_term(source: Statistic | Formula, estimates: Mapping[Statistic, Estimate]) -> Estimate:
+def estimate_term(source: Term, estimates: Mapping[Any, Estimate]) -> Estimate:
     """The estimate of an output: values with their intervals."""
     if not isinstance(source, Formula):
         return estimates[source]
     if source.function == DATE:
-        return replace(estimate_term(source.terms[0], estimates), dates=True)  # type: ignore[arg-type]  # a statistic
+        return replace(estimate_term(source.terms[0], estimates), dates=True)
     values = noisy_values(source, estimates)
     pieces = list(_pieces(source, estimates))
+    dependent = any(isinstance(part, Over) for part in walk(source))
 
     def interval(confidence: float, cells: int) -> Bounds:
         if not 0 < confidence < 1:
             raise ValueError(f"Interval confidence must be above 0 and below 1, got {confidence}.")
+        if (
+            dependent
+        ):  # other rows of the answer hold the same noise: to cover all at once, what is left open is divided
+            confidence, cells = divide_confidence(1 - confidence, cells), 1
         with np.errstate(all="ignore"):
             lower, upper = _box_of(source, pieces, 1 - confidence, cells)
-        return np.minimum(lower, values), np.maximum(upper, values)
+        return around(values, (lower, upper))
 
-    joint = pieces[0][0] is source  # one piece, then
+    joint = bool(pieces) and pieces[0][0] is source  # one piece, then
     method = "computed from noisy values, " + ("by the law of their noise" if joint else "each within its interval")
     return Estimate(values, interval, method, _is_whole(source, estimates))
+
+
+def around(values: Floats, bounds: Bounds) -> Bounds:
+    """The bounds, farther apart where the value would be beyond them; none of what can only be NULL."""
+    lower, upper = np.fmin(bounds[0], values), np.fmax(bounds[1], values)
+    return np.where(lower > upper, -np.inf, lower), np.where(lower > upper, np.inf, upper)
+
+
+def divide_confidence(missed: float, places: int) -> float:
+    """How sure each of so many has to be, if one of them is missed with that probability at most."""
+    return min(max(1 - missed / places, _LEAST_SURE), _SUREST)
 
 
 def _box_of(term: Term, pieces: list[tuple[Term, Interval]], missed: float, cells: int) -> Bounds:
     """What a term may be if each piece is within its interval; one of them is not with that probability at most."""
     intervals = dict(pieces)
-    each = min(max(1 - missed / len(intervals), _LEAST_SURE), _SUREST)
+    noisy = sum(not isinstance(piece, Keyed | Grouping) for piece in intervals)
+    each = divide_confidence(missed, max(1, noisy))
     bounds = {piece: found(each, cells) for piece, found in intervals.items()}
     return find_box(term, {id(piece): bounds[piece] for piece, _ in pieces})
 
 
-def _pieces(term: Term, estimates: Mapping[Statistic, Estimate]) -> Iterator[tuple[Term, Interval]]:
+def _pieces(term: Term, estimates: Mapping[Any, Estimate]) -> Iterator[tuple[Term, Interval]]:
     """The largest parts of a formula whose interval is known, as often as they are written."""
     if isinstance(term, Formula):
         known = _known(term, estimates)
@@ -75,7 +95,9 @@ def _pieces(term: Term, estimates: Mapping[Statistic, Estimate]) -> Iterator[tup
         yield term, estimates[term].interval
 
 
-def _known(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Interval | None:
+def _known(term: Formula, estimates: Mapping[Any, Estimate]) -> Interval | None:
+    if _shares_noise(term, estimates):
+        return None
     line = find_line(term, estimates)
     if line is not None and line.parts:
         return linear(tuple(line.parts.values()), "", line.constant).interval
@@ -83,7 +105,17 @@ def _known(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Interval |
     return _propagated_interval(term, estimates) if quotient is None else quotient
 
 
-def _quotient_interval(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Interval | None:
+def _shares_noise(term: Term, estimates: Mapping[Any, Estimate]) -> bool:
+    """Whether two totals in a formula are of some of the same cells, in other ways than one within the other."""
+    rings: dict[Hashable, set[Ring]] = {}
+    for leaf in leaves_of(term):
+        for measured, _ in estimates[leaf].parts if isinstance(leaf, Over) else ():
+            if measured.origin is not None and isinstance(measured.origin[1], Ring):
+                rings.setdefault(measured.origin[0].key, set()).add(measured.origin[1])
+    return any(one.meets(other) for each in rings.values() for one, other in combinations(each, 2))
+
+
+def _quotient_interval(term: Formula, estimates: Mapping[Any, Estimate]) -> Interval | None:
     """The interval of a quotient; where its divisor may be no more than 1, that of both in a box."""
     above, below = term.terms
     counted = below.terms[0] if isinstance(below, Formula) and below.function == "at least 1" else None
@@ -94,7 +126,7 @@ def _quotient_interval(term: Formula, estimates: Mapping[Statistic, Estimate]) -
 
 
 def _known_or_box(
-    term: Formula, known: Interval, sides: tuple[Term, ...], estimates: Mapping[Statistic, Estimate]
+    term: Formula, known: Interval, sides: tuple[Term, ...], estimates: Mapping[Any, Estimate]
 ) -> Interval:
     """The known interval where it is bounded, else the box's: together they miss as seldom as one is allowed to."""
 
@@ -110,7 +142,7 @@ def _known_or_box(
     return interval
 
 
-def _propagated_interval(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Interval | None:
+def _propagated_interval(term: Formula, estimates: Mapping[Any, Estimate]) -> Interval | None:
     """The interval of a smooth function of noisy sums; where noise may take it beyond that, the box of its terms."""
     function = find_propagation(term, estimates)
     if function is None:
@@ -128,7 +160,7 @@ def _ratio(above: Line | None, below: Line | None) -> Interval | None:
     """The interval of (a T + c N) / (b N) = a/b T/N + c/b, where T and N have noise of their own."""
     if above is None or below is None or above.constant or below.constant:
         return None
-    if len(below.parts) == _TWO and above.parts.keys() <= below.parts.keys():
+    if len(below.parts) == _TWO and above.parts.keys() <= below.parts.keys() <= below.unsigned:
         return _ratio_of_shares(above, below)
     if len(below.parts) != 1:
         return None
@@ -165,11 +197,20 @@ def _ratio_of_shares(above: Line, below: Line) -> Interval | None:
     return interval
 
 
-def _is_whole(term: Term, estimates: Mapping[Statistic, Estimate]) -> bool:
+def _is_whole(term: Term, estimates: Mapping[Any, Estimate]) -> bool:  # noqa: PLR0911 - one for each kind of function
     if isinstance(term, Fraction):
         return term.denominator == 1
     if not isinstance(term, Formula):
         return estimates[term].whole
-    if term.function == "round":
-        return bool(term.terms[1] == 0)
-    return term.function != "/" and all(_is_whole(part, estimates) for part in term.terms)
+    match term.function:
+        case "round":
+            return bool(term.terms[1] == 0)
+        case "case":
+            return all(_is_whole(part, estimates) for part in (*term.terms[1::2], term.terms[-1]))
+        case "floor" | "ceil":
+            return True
+        case "inside" | "nullif":
+            return _is_whole(term.terms[0], estimates)
+        case "/" | "sqrt" | "ln" | "log10" | "exp" | "power":
+            return False
+    return all(_is_whole(part, estimates) for part in term.terms)

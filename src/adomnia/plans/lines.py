@@ -3,9 +3,10 @@
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from adomnia.plans.formulas import Formula, Term
-from adomnia.statistics.contract import Estimate, Measured, Statistic
+from adomnia.statistics.contract import Estimate, Measured
 
 _TAME = 2**100  # constants of formulas are doubles, and their products may be far beyond
 
@@ -16,6 +17,7 @@ class Line:
 
     constant: Fraction
     parts: dict[Hashable, tuple[Measured, Fraction]]
+    unsigned: frozenset[Hashable] = frozenset()  # the keys of those that are noisy values of what is never negative
 
     @property
     def is_tame(self) -> bool:
@@ -25,23 +27,24 @@ class Line:
 
     def times(self, factor: Fraction) -> "Line":
         parts = {key: (measured, factor * each) for key, (measured, each) in self.parts.items() if factor}
-        return Line(factor * self.constant, parts)
+        return Line(factor * self.constant, parts, self.unsigned)
 
     def plus(self, other: "Line") -> "Line":
         parts = dict(self.parts)
         for key, (measured, factor) in other.parts.items():
             parts[key] = (measured, factor + parts[key][1] if key in parts else factor)
         kept = {key: part for key, part in parts.items() if part[1]}
-        return Line(self.constant + other.constant, kept)
+        return Line(self.constant + other.constant, kept, self.unsigned | other.unsigned)
 
 
-def find_line(term: Term, estimates: Mapping[Statistic, Estimate]) -> Line | None:
+def find_line(term: Term, estimates: Mapping[Any, Estimate]) -> Line | None:
     """A term as a sum of noisy integers times constants, if it is one."""
     if isinstance(term, Fraction):
         return Line(term, {})
     if not isinstance(term, Formula):
-        parts = estimates[term].parts
-        return Line(Fraction(0), {part[0].key: part for part in parts}) if parts else None
+        estimate = estimates[term]
+        parts = {part[0].key: part for part in estimate.parts}
+        return Line(Fraction(0), parts, frozenset(parts if estimate.unsigned else ())) if parts else None
     lines = [find_line(part, estimates) for part in term.terms]
     line = None if None in lines or term.function not in _LINES else _LINES[term.function](*lines)
     return line if line is not None and line.is_tame else None

@@ -1,41 +1,64 @@
 """A plan: what a question means, in our own words. Everything after it depends on the plan and not on the text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
+from math import prod
+from typing import Any, TypeAlias
 
 from adomnia.plans.canonical import canonical, encode
-from adomnia.plans.choices import Condition, list_terms, rewrite_condition
-from adomnia.plans.formulas import Formula, map_statistics, statistics_of
+from adomnia.plans.formulas import Order, Term, list_compared, map_leaves, map_order, statistics_of
 from adomnia.privacy.events import Price
 from adomnia.privacy.hashing import hashed_once
-from adomnia.privacy.keys import Key
+from adomnia.privacy.keys import Key, key_cells
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Statistic
 
 
 @dataclass(frozen=True)
 class Output:
-    """One column of the answer: a key of the groups, a statistic, or a formula of statistics."""
+    """One column of the answer: a key of the groups, a statistic, or a term that is computed from statistics."""
 
     name: str
-    source: Key | Statistic | Formula
+    source: Key | Term
 
 
 @dataclass(frozen=True)
-class Order:
-    """One key to sort the answer by; it need not be an output."""
+class Kept:
+    """A choice of rows: those for which a condition holds."""
 
-    by: Key | Statistic | Formula
-    descending: bool = False
+    condition: Term
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A choice of rows: so many of them in an order."""
+
+    order: tuple[Order, ...]
+    limit: int | None
+    offset: int
+
+
+@dataclass(frozen=True)
+class Once:
+    """A choice of rows: one for all that have the same values of some keys; of no keys one always, if of nothing."""
+
+    keys: tuple[Key, ...]
+
+
+Choice: TypeAlias = Kept | Cut | Once
 
 
 @hashed_once
 @dataclass(frozen=True)
 class Plan:
-    """Rows of a relation, grouped by declared keys; the answer's columns; how its rows are chosen, sorted and cut."""
+    """Rows of a relation, grouped by declared keys; the answer's columns; how its rows are chosen, sorted and cut.
+
+    `inner` choices come first: those of the SELECTs inside. `sets` are the keys of each grouping, where there are
+    several: what is measured by all keys is then added up over the others.
+    """
 
     relation: Relation
     keys: tuple[Key, ...]
@@ -43,10 +66,12 @@ class Plan:
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
-    having: Condition | None = None
-    weights: tuple[tuple[Statistic | Formula, Fraction], ...] = ()  # how the price is split over what is asked for
+    having: Term | None = None
+    weights: tuple[tuple[Term, Fraction], ...] = ()  # how the price is split over what is asked for
     effort: str = "normal"  # or "high"
     named: tuple[int, ...] | None = None  # the cells of the values that were found, where keys were open
+    inner: tuple[Choice, ...] = ()
+    sets: tuple[tuple[Key, ...], ...] = ()
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:
@@ -59,26 +84,46 @@ class Plan:
 
     def with_statistics(self, change: Callable[[Statistic], Statistic]) -> "Plan":
         """The same plan with every statistic changed, wherever it stands."""
+        return self._mapped(statistics=change)
 
-        def changed(source: Key | Statistic | Formula) -> Key | Statistic | Formula:
-            return source if isinstance(source, Key) else map_statistics(source, change)  # type: ignore[return-value]
+    def with_keys(self, change: Callable[[Key], Key]) -> "Plan":
+        """The same plan with every key changed, wherever it stands but in statistics."""
+        changed = self._mapped(keys=change)
+        sets = tuple(tuple(map(change, keys)) for keys in self.sets)
+        return replace(changed, keys=tuple(map(change, self.keys)), sets=sets)
+
+    def _mapped(self, **changes: Any) -> "Plan":  # noqa: ANN401 - as map_leaves takes them
+        def changed(source: Key | Term) -> Key | Term:
+            return map_order(Order(source), **changes).by
 
         return replace(
             self,
             outputs=tuple(replace(output, source=changed(output.source)) for output in self.outputs),
-            order=tuple(replace(order, by=changed(order.by)) for order in self.order),
-            having=None
-            if self.having is None
-            else rewrite_condition(self.having, lambda term: map_statistics(term, change)),
-            weights=tuple((map_statistics(term, change), weight) for term, weight in self.weights),  # type: ignore[misc]
+            order=tuple(map_order(order, **changes) for order in self.order),
+            having=None if self.having is None else map_leaves(self.having, **changes),
+            weights=tuple((map_leaves(term, **changes), weight) for term, weight in self.weights),
+            inner=tuple(_map_choice(choice, **changes) for choice in self.inner),
         )
 
     @cached_property
-    def terms(self) -> tuple[Statistic | Formula, ...]:
-        """What is asked for: outputs, what the answer is sorted by, and what HAVING compares; as often as written."""
+    def rows(self) -> int:
+        """How many rows there are before any is chosen."""
+        groupings = self.sets or (self.keys,)
+        return sum(prod(len(key_cells(key)) for key in keys) for keys in groupings)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The choices of rows in their order, but for the order and the limit of the answer itself."""
+        return self.inner if self.having is None else (*self.inner, Kept(self.having))
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """What is asked for and measured: outputs, what rows are sorted and chosen by; as often as written."""
         sources = (*(output.source for output in self.outputs), *(order.by for order in self.order))
-        chosen_by = () if self.having is None else list_terms(self.having)
-        return tuple(each for each in (*sources, *chosen_by) if not isinstance(each, Key | Fraction))
+        chosen_by = () if self.having is None else list_compared(self.having)
+        inside = (term for choice in self.inner for term in _list_terms(choice))
+        every = (each for each in (*sources, *chosen_by, *inside) if not isinstance(each, Key | Fraction))
+        return tuple(each for each in every if any(True for _ in statistics_of(each)))
 
     def identity(self, price: Price, version: int) -> bytes:
         """A hash of all that the measurements depend on, price and data version included.
@@ -94,3 +139,20 @@ class Plan:
         known: dict[int, bytes] = {}
         forms = {encode(each, known): each for term in self.terms for each in statistics_of(term)}
         return dict(sorted(forms.items()))
+
+
+def _list_terms(choice: Choice) -> Iterator[Key | Term]:
+    match choice:
+        case Kept(condition=condition):
+            yield from list_compared(condition)
+        case Cut(order=order):
+            yield from (each.by for each in order)
+
+
+def _map_choice(choice: Choice, **changes: Any) -> Choice:  # noqa: ANN401 - as map_leaves takes them
+    match choice:
+        case Kept(condition=condition):
+            return Kept(map_leaves(condition, **changes))
+        case Cut(order=order):
+            return replace(choice, order=tuple(map_order(each, **changes) for each in order))
+    return Once(tuple(map(changes.get("keys", lambda key: key), choice.keys)))

@@ -4,12 +4,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from adomnia.plans.formulas import LARGEST, VALUES, Formula, Term, statistics_of
-from adomnia.statistics.contract import Derivation, Estimate, Floats, Statistic
+from adomnia.plans.formulas import DATE, Formula, Term, leaves_of
+from adomnia.plans.functions import LARGEST, VALUES
+from adomnia.statistics.contract import Derivation, Estimate, Floats
 from adomnia.statistics.propagation import Computed, Propagation
+
+_SMOOTH = ("+", "-", "*", "/", "negative", "at least 1", DATE)
 
 
 @dataclass(frozen=True)
@@ -25,16 +29,16 @@ class _Leaf:
         return values if self.rounding is None else values + points[self.rounding], *divisors
 
 
-def find_propagation(term: Formula, estimates: Mapping[Statistic, Estimate]) -> Propagation | None:
+def find_propagation(term: Formula, estimates: Mapping[Any, Estimate]) -> Propagation | None:
     """A formula as a smooth function of noisy sums, if it is one wherever nothing that it divides by is zero."""
-    found = {each: find_derivation(estimates[each]) for each in statistics_of(term)}
+    found = {each: find_derivation(estimates[each]) for each in leaves_of(term)}
     if not found or not _is_smooth(term) or None in found.values():
         return None
     derivations = {each: derivation for each, derivation in found.items() if derivation is not None}
     sums = {measured.key: measured for each in derivations.values() for measured in each.sums}
     places = {key: place for place, key in enumerate(sums)}
     roundings = list[Floats]()
-    leaves, order = dict[Statistic, _Leaf](), tuple(derivations)
+    leaves, order = dict[Term, _Leaf](), tuple(derivations)
     for each, derivation in derivations.items():
         rounded = len(sums) + len(roundings) if np.any(derivation.rounding) else None
         roundings += [] if rounded is None else [derivation.rounding]
@@ -74,10 +78,10 @@ def find_derivation(estimate: Estimate) -> Derivation | None:
 
 
 def _is_smooth(term: Term) -> bool:
-    return not isinstance(term, Formula) or (term.function != "round" and all(map(_is_smooth, term.terms)))
+    return not isinstance(term, Formula) or (term.function in _SMOOTH and all(map(_is_smooth, term.terms)))
 
 
-def _computed(term: Term, leaves: Mapping[Statistic, tuple[Floats, ...]], needed: list[tuple[Floats, ...]]) -> Floats:
+def _computed(term: Term, leaves: Mapping[Term, tuple[Floats, ...]], needed: list[tuple[Floats, ...]]) -> Floats:
     """The value of a term; `needed` grows by what must keep its sign for the term to have no pole and no extreme."""
     if isinstance(term, Fraction):
         return np.asarray(float(term))

@@ -12,7 +12,6 @@ import numpy as np
 
 from adomnia.mechanisms.threshold import KeyPrice, Threshold
 from adomnia.noise import Integers
-from adomnia.plans.choices import rewrite_condition
 from adomnia.plans.descriptions import describe
 from adomnia.plans.plan import Plan
 from adomnia.plans.words import in_words
@@ -112,22 +111,13 @@ def resolve_open_keys(plan: Plan, named: Sequence[Values]) -> Plan:
 def _with_keys(plan: Plan, known: Mapping[Key, Key]) -> Plan:
     """The plan with other keys, wherever they stand."""
 
-    def changed(source: Any) -> Any:  # noqa: ANN401 - of a plan, whatever it is made of
-        if isinstance(source, Key):
-            return known.get(source, source)
-        return source
+    def changed(key: Key) -> Key:
+        return known.get(key, key)
 
     def with_keys(query: Query) -> Query:
         return replace(query, keys=tuple(map(changed, query.keys)))
 
-    plan = plan.with_statistics(lambda statistic: statistic.map_queries(with_keys))
-    return replace(
-        plan,
-        keys=tuple(map(changed, plan.keys)),
-        outputs=tuple(replace(each, source=changed(each.source)) for each in plan.outputs),
-        order=tuple(replace(each, by=changed(each.by)) for each in plan.order),
-        having=None if plan.having is None else rewrite_condition(plan.having, keys=changed),
-    )
+    return plan.with_statistics(lambda statistic: statistic.map_queries(with_keys)).with_keys(changed)
 
 
 def _cells(plan: Plan, known: Mapping[Key, Bucket], named: Sequence[Values]) -> tuple[int, ...]:

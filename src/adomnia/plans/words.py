@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 from adomnia.plans.descriptions import describe, describe_own, describe_value
-from adomnia.plans.formulas import Formula, Term
+from adomnia.plans.formulas import Formula, Over, Term, map_leaves
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.matrices import Combination
@@ -38,11 +37,17 @@ def in_words(query: Query) -> Query:
 
 def term_in_words(term: Term) -> Term:
     """A statistic, or arithmetic between statistics, to be described."""
-    if isinstance(term, Fraction):
-        return term
-    if isinstance(term, Formula):
-        return Formula(term.function, tuple(map(term_in_words, term.terms)))
-    return term.map_queries(in_words)
+    return _without_stages(map_leaves(term, lambda statistic: statistic.map_queries(in_words)))
+
+
+def _without_stages(term: Term) -> Term:
+    """A term that does not say after which choices its rows are counted: who wrote the question knows."""
+    match term:
+        case Formula(function=function, terms=terms):
+            return Formula(function, tuple(map(_without_stages, terms)))
+        case Over(terms=terms):
+            return replace(term, terms=tuple(map(_without_stages, terms)), stage=0)
+    return term
 
 
 def _worded(expression: Expression, names: Mapping[tuple[str, str], str]) -> Expression:

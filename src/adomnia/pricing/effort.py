@@ -36,6 +36,12 @@ def with_effort(plan: Plan, effort: str, price: Price) -> Plan:
     if not isinstance(price, Concentrated):
         why = "shortens what each person adds, by a length that only Gaussian noise can make use of"
         raise Refusal('effort="high"', why, "pay with rho= instead", code="bad_effort")
+    if plan.sets:
+        why, fix = (
+            "finds a length for each group, and these do not add up over groups",
+            "leave it out, or ask for each grouping",
+        )
+        raise Refusal('effort="high"', why, fix, code="bad_effort")
     return replace(plan.with_statistics(locate), effort="high")
 
 

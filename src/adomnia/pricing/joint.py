@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adomnia.catalog.model import Catalog
-from adomnia.plans.formulas import Formula, statistics_of
+from adomnia.plans.formulas import Formula, Over, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.questions import PlannedQuestion
 from adomnia.pricing.ways import MOST_COMPARED, error_together, with_ways
@@ -42,7 +42,13 @@ def with_joint_sums(plans: Sequence[Plan]) -> list[Plan]:
 def _are_divided(plans: Sequence[Plan], joint: Sequence[Plan]) -> bool:
     """Whether a formula computes with a sum or a count that would be made of several noises instead of one."""
     before, after = (
-        [each for plan in some for term in plan.terms if isinstance(term, Formula) for each in statistics_of(term)]
+        [
+            each
+            for plan in some
+            for term in plan.terms
+            if isinstance(term, Formula | Over)
+            for each in statistics_of(term)
+        ]
         for some in (plans, joint)
     )
     return any(one != two and one.name in _SINGLE for one, two in zip(before, after, strict=True))

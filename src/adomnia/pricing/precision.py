@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from math import isinf
 
 from adomnia.errors import Refusal
 from adomnia.plans.descriptions import describe_term
-from adomnia.plans.formulas import Formula
+from adomnia.plans.formulas import Over, Term, walk
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.parts import weigh_starts
 from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
 from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive
 from adomnia.privacy.events import Pure
-from adomnia.statistics.contract import Statistic
 
 _LARGEST = 10**6 / EPSILON_UNIT  # no noise is left long before
 _PRIVATE = "depends on how many rows a group has, which is private"
@@ -50,7 +50,10 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
         raise Refusal(f"error={error}", "is not a positive number", "write error=50", code="bad_price") from None
     weights = []
     for term in dict.fromkeys(plan.terms):
-        alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=())
+        alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=(), inner=())
+        if _depends_on_others(alone, term):
+            why, fix = "depends on how the groups compare, which is private", "name a price instead: epsilon=1"
+            raise Refusal(f"error= for {_named(term, plan)}", why, fix, code="error_not_known")
         if rows is None and _Search(alone, term, SUPPOSED_ROWS).depends_on_rows:
             raise RowsNeeded(f"error= for {_named(term, plan)}")
         weights.append((term, _Search(alone, term, rows or SUPPOSED_ROWS).least(within, confidence)))
@@ -63,7 +66,7 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
 class _Search:
     """The least price of one output, all of whose measurements cost the same."""
 
-    def __init__(self, plan: Plan, term: Statistic | Formula, rows: int) -> None:
+    def __init__(self, plan: Plan, term: Term, rows: int) -> None:
         self._plan, self._term, self._rows = plan, term, rows
         self._size = len(weigh_starts(plan))
         self.depends_on_rows = self._supposed(Pure(self._size)).needs_rows(term)
@@ -75,7 +78,7 @@ class _Search:
         def suffices(units: int) -> bool:
             supposed = self._supposed(Pure(self._size * units * EPSILON_UNIT))
             try:
-                return supposed.half_width(self._term, rows, confidence) <= within
+                return supposed.largest_error(self._term, rows, confidence) <= within
             except ValueError:  # so little that the noise would be too large to draw
                 return False
 
@@ -100,5 +103,11 @@ class _Search:
         return Supposed(self._plan, price, self._rows)
 
 
-def _named(term: Statistic | Formula, plan: Plan) -> str:
+def _depends_on_others(plan: Plan, term: Term) -> bool:
+    """Whether nothing is known before of an error, because it is that of a rank or an extreme among groups."""
+    among = any(isinstance(part, Over) for part in walk(term))
+    return among and isinf(Supposed(plan, Pure(1)).half_width(term, SUPPOSED_ROWS, 0.5))
+
+
+def _named(term: Term, plan: Plan) -> str:
     return describe_term(term_in_words(term), plan.relation)

@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
-from adomnia.plans.formulas import Formula
+from adomnia.plans.formulas import Formula, Over, statistics_of
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
 from adomnia.pricing.caps import Cap
@@ -25,7 +25,7 @@ from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Event, Price, Pure
 from adomnia.privacy.expressions import Call, Literal
-from adomnia.privacy.keys import Key, key_cells
+from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.sensitivity import Sensitivity
@@ -124,7 +124,7 @@ def quote_plan(
     """Cost and expected error, without touching data; with high effort, those that are known: with the normal one."""
     effort, event, plan = plan.effort, bill((plan, price)), without_effort(plan)
     measured = tuple(_measurement(measure, plan.relation) for measure in list_measures(plan, price))
-    sure = (confidence, prod(len(key_cells(key)) for key in plan.keys) if together else 1)
+    sure = (confidence, plan.rows if together else 1)
     supposed = Supposed(plan, price, rows or SUPPOSED_ROWS)
     expected = tuple(line for output in plan.outputs for line in _expect(output, plan.relation, supposed, sure))
     return Quote(price, event, confidence, expected, measured, together=together, effort=effort, rows=supposed.rows)
@@ -165,17 +165,21 @@ def _searches(asked: Sequence[Priced]) -> tuple[Search, ...]:
 def _expect(output: Output, rows: Relation, supposed: Supposed, sure: tuple[float, int]) -> Iterator[Expected]:
     """The error of an output; of a table, that of each of its columns where it is largest."""
     source = output.source
-    if isinstance(source, Key):
+    if isinstance(source, Key) or not any(True for _ in statistics_of(source)):
         return
     words = describe_term(term_in_words(source), rows)
-    table = None if isinstance(source, Formula) else supposed.result(source, supposed.rows)
+    table = None if isinstance(source, Formula | Over) else supposed.result(source, supposed.rows)  # type: ignore[arg-type]
     if isinstance(table, ResultTable):
         for name, estimate in table.estimates.items():
             error = float(np.max(np.subtract(*reversed(estimate.interval(*sure))))) / 2
             yield _expected(name, f"{name} of {words}", error, estimate, supposed.rows)
         return
     needed = supposed.rows if supposed.needs_rows(source) else None
-    yield _expected(output.name, words, supposed.error(source, *sure), supposed.estimate(source), needed)
+    for groups in supposed.groupings:
+        name = output.name if groups == 1 else f"{output.name} of {groups:,} groups"
+        what = words if groups == 1 else f"{words} of {groups:,} groups as one"
+        error, estimate = supposed.error(source, *sure, groups), supposed.estimate(source, groups=groups)
+        yield _expected(name, what, error, estimate, needed)
 
 
 def _expected(name: str, words: str, error: float, estimate: Estimate, rows: int | None) -> Expected:

@@ -1,6 +1,10 @@
 """What would be estimated of rows that are only supposed: how errors are known before any data is read."""
 
-from math import inf, isnan
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import inf, isnan, prod
+from typing import Any
 
 import numpy as np
 
@@ -9,17 +13,22 @@ from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.noise import Integers
 from adomnia.plans.finish import find_estimates
-from adomnia.plans.formulas import Formula, is_linear, statistics_of
+from adomnia.plans.formulas import Over, Term, is_linear, statistics_of
 from adomnia.plans.intervals import estimate_term
-from adomnia.plans.plan import Plan
+from adomnia.plans.lines import find_line
+from adomnia.plans.plan import Cut, Kept, Plan
 from adomnia.pricing.parts import split_price
 from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Price
+from adomnia.privacy.keys import key_cells
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Statistic
+from adomnia.statistics.linear import linear
 from adomnia.statistics.presence import is_parted
+from adomnia.statistics.rings import Ring
+from adomnia.statistics.summed import part_of
 from adomnia.work import spend
 
 SUPPOSED_ROWS = 1000  # of a cell, where the error depends on how many there are
@@ -31,29 +40,38 @@ class Supposed:
     """What would be estimated in a cell of so many rows, all values in the middle of their bounds, without noise."""
 
     def __init__(self, plan: Plan, price: Price, rows: int = SUPPOSED_ROWS) -> None:
-        self.rows = rows
+        self.rows, self._plan = rows, plan
         self._paid = dict(zip(plan.statistics, split_price(plan, price), strict=True))
         self._measured: dict[int, dict[Measure, Measured]] = {}  # what two statistics share has one noise
         self._known: dict[tuple[Statistic, int], Result] = {}
 
-    def needs_rows(self, source: Statistic | Formula) -> bool:
+    @property
+    def groupings(self) -> list[int]:
+        """Of how many groups each grouping is made."""
+        return count_added_groups(self._plan)
+
+    def needs_rows(self, source: Term) -> bool:
         """Whether the error depends on how many rows there are, as it does not for sums of noisy integers."""
         found = [self.result(part, self.rows) for part in statistics_of(source)]
         return not is_linear(source) or not all(isinstance(each, Estimate) and each.parts for each in found)
 
-    def estimate(self, source: Statistic | Formula, rows: int | None = None) -> Estimate:
-        """The estimate of one number where there are that many rows."""
+    def estimate(self, source: Term, rows: int | None = None, groups: int = 1) -> Estimate:
+        """The estimate of one number where there are that many rows, or that many in each of so many groups."""
         many = self.rows if rows is None else rows
         results = {part: self.result(part, many) for part in statistics_of(source)}
-        return estimate_term(source, find_estimates(results))
+        return estimate_term(source, SupposedCells(self._plan, find_estimates(results), groups))
 
-    def error(self, source: Statistic | Formula, confidence: float, cells: int = 1) -> float:
+    def error(self, source: Term, confidence: float, cells: int = 1, groups: int = 1) -> float:
         """Half the width of the interval that the output itself would have; infinite where nothing is known."""
-        return self.half_width(source, self.rows if self.needs_rows(source) else 0, confidence, cells)
+        return self.half_width(source, self.rows if self.needs_rows(source) else 0, confidence, cells, groups)
 
-    def half_width(self, source: Statistic | Formula, rows: int, confidence: float, cells: int = 1) -> float:
-        """The same where there are that many rows."""
-        estimate = self.estimate(source, rows)
+    def largest_error(self, source: Term, rows: int, confidence: float) -> float:
+        """The same where there are that many rows, of whichever grouping has the largest."""
+        return max(self.half_width(source, rows, confidence, 1, groups) for groups in self.groupings)
+
+    def half_width(self, source: Term, rows: int, confidence: float, cells: int = 1, groups: int = 1) -> float:
+        """The same where there are that many rows in each group."""
+        estimate = self.estimate(source, rows, groups)
         spend(_STEPS_OF_AN_INTERVAL * sum(len(each.queries) for each in statistics_of(source)))
         with np.errstate(all="ignore"):
             lower, upper = estimate.interval(confidence, cells)
@@ -68,6 +86,60 @@ class Supposed:
             with np.errstate(all="ignore"):
                 self._known[statistic, rows] = _drive(*self._paid[statistic], rows, measured)
         return self._known[statistic, rows]
+
+
+class SupposedCells(dict[Any, Estimate]):
+    """One supposed cell, or the sum of so many `groups` of them, and what would be computed with others like it."""
+
+    def __init__(self, plan: Plan, estimates: Mapping[Statistic, Estimate], groups: int = 1) -> None:
+        super().__init__(
+            estimates if groups == 1 else {each: _times(found, groups) for each, found in estimates.items()}
+        )
+        self._plan = plan
+
+    def __missing__(self, leaf: Term) -> Estimate:
+        if isinstance(leaf, Over) and leaf.function in ("sum", "avg") and not self._are_chosen(leaf.stage):
+            self[leaf] = self._total(leaf)
+        else:  # a condition of keys, or what depends on how other rows compare
+            self[leaf] = _unknown()
+        return self[leaf]
+
+    def _are_chosen(self, stage: int) -> bool:
+        """Whether noisy values choose the rows that a total is of."""
+        before = self._plan.choices[:stage]
+        by_value = (any(True for _ in statistics_of(each.condition)) for each in before if isinstance(each, Kept))
+        return any(by_value) or any(isinstance(each, Cut) for each in before)
+
+    def _total(self, over: Over) -> Estimate:
+        line = find_line(over.terms[0], self)
+        groups = prod(len(key_cells(key)) for key in self._plan.keys if key not in over.keys)
+        if line is None or not line.parts or line.constant:
+            return _unknown()
+        share = Fraction(1, groups) if over.function == "avg" else Fraction(1)
+        parts = [(measured, factor * share) for measured, factor in line.parts.values()]
+        if groups > 1:
+            ring = Ring(None, frozenset(over.keys), over.stage)
+            parts += [(_ring(measured, groups - 1, ring), factor) for measured, factor in parts]
+        return replace(linear(tuple(parts), "sum of groups"), unsigned=line.parts.keys() <= line.unsigned)
+
+
+def count_added_groups(plan: Plan) -> list[int]:
+    """Of how many groups each grouping adds up what was measured; of one, where there is one grouping alone."""
+    sizes = [prod(len(key_cells(key)) for key in plan.keys if key not in kept) for kept in (plan.sets or (plan.keys,))]
+    return sorted(set(sizes))
+
+
+def _times(estimate: Estimate, groups: int) -> Estimate:
+    assert estimate.again is not None  # noqa: S101 - nothing else is added up over keys
+    return estimate.again(lambda measured: _ring(measured, groups, "over"))
+
+
+def _ring(measured: Measured, groups: int, name: Hashable) -> Measured:
+    return part_of(measured, np.asarray(measured.values * groups), groups, name)
+
+
+def _unknown() -> Estimate:
+    return Estimate(np.asarray(0.0), lambda _confidence, _cells: (np.asarray(-np.inf), np.asarray(np.inf)), "not known")
 
 
 def _count_values(query: Query) -> int:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import inf, log
 
 from adomnia.catalog.model import Catalog
-from adomnia.plans.formulas import Formula, statistics_of
+from adomnia.plans.formulas import Formula, Over, Term, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.pricing.parts import split_together, weigh_starts
 from adomnia.pricing.questions import PlannedQuestion
@@ -64,8 +64,8 @@ def _better(plans: list[Plan], place: int, statistic: Statistic, other: Statisti
     return swapped if error_together(swapped, price) < error_together(plans, price) else plans
 
 
-def _is_within(statistic: Statistic, term: Statistic | Formula) -> bool:
-    return isinstance(term, Formula) and statistic in statistics_of(term)
+def _is_within(statistic: Statistic, term: Term) -> bool:
+    return isinstance(term, Formula | Over) and statistic in statistics_of(term)
 
 
 def error_together(plans: Sequence[Plan], price: Price) -> float:

@@ -136,8 +136,10 @@ def _plain(values: Floats, estimate: Estimate) -> list[Any]:
     if estimate.dates:
         return read_dates(values)
     # From 2^53 on a double may have been rounded, and from 2^63 on no column of integers could hold it.
-    exact = estimate.whole and bool((abs(values) < 2**53).all())
-    return [int(value) for value in values] if exact else values.tolist()
+    null = np.isnan(values)
+    exact = estimate.whole and bool((abs(values[~null]) < 2**53).all())
+    plain = np.where(null, 0, values).astype(np.int64).tolist() if exact else values.tolist()
+    return [None if none else value for value, none in zip(plain, null, strict=True)] if null.any() else plain
 
 
 def _finite(value: Cell) -> Cell | None:

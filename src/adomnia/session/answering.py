@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.plans.finish import finish
+from adomnia.plans.plan import Once
 from adomnia.session.answer import Answer
 from adomnia.session.columns import build_columns
 
@@ -40,4 +41,7 @@ def _build_answer(evaluated: Evaluated, outcome: Outcome, confidence: float) -> 
     paid = (outcome.receipt, outcome.replayed, outcome.left)
     answer = Answer(columns, rows, confidence, *paid, priced.caps, priced.notes)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
-    return answer if plan.named is None else answer.only(plan.named or (0,))
+    cells = plan.named
+    if any(isinstance(choice, Once) for choice in plan.inner):  # the others are in these
+        cells = tuple(sorted(rows.tolist()))
+    return answer if cells is None else answer.only(cells or (0,))

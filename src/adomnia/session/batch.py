@@ -23,6 +23,7 @@ from adomnia.pricing.rules import CURRENT, Rules
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Pure
+from adomnia.sql.around import find_innermost
 from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, require_plan
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parse import parse
@@ -73,7 +74,7 @@ class Batch:
         try:
             priced = price_batch(questions, plans, payment or Payment(), catalog, self.confidence, rules)
         except RowsNeeded as refusal:
-            raise refusal.naming(count_of_groups(refusal.text)) from None
+            raise refusal.naming(count_of_groups(find_innermost(parse(refusal.text), catalog))) from None
         return [replace(each, notes=list_notes(each.plan, catalog)) for each in priced]
 
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:

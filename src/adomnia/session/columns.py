@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
-from adomnia.plans.finish import find_estimates, find_table
-from adomnia.plans.intervals import estimate_term
-from adomnia.privacy.keys import Key, key_values
+import numpy as np
+
+from adomnia.plans.finish import find_estimates, find_levels, find_table
+from adomnia.plans.intervals import divide_confidence, estimate_term
+from adomnia.privacy.keys import Key
+from adomnia.statistics.contract import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from adomnia.plans.cells import Cells
     from adomnia.plans.plan import Output, Plan
-    from adomnia.privacy.keys import Label
-    from adomnia.statistics.contract import Bounds, Estimate, Floats, Result, Statistic
+    from adomnia.statistics.contract import Bounds, Floats, Result, ResultTable, Statistic
 
 Cell: TypeAlias = str | bool | int | float | date
 
@@ -51,7 +53,7 @@ class ValueColumn:
             return lower.ravel()[places], upper.ravel()[places]
 
         values = whole.values.ravel()[places]
-        return replace(self, estimate=replace(whole, values=values, interval=interval, parts=(), derivation=None))
+        return replace(self, estimate=Estimate(values, interval, whole.method, whole.whole, whole.dates))
 
 
 def read_dates(days: Floats) -> list[date | None]:
@@ -61,24 +63,46 @@ def read_dates(days: Floats) -> list[date | None]:
 
 def build_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:
     """The columns of a plan's outputs over all of its cells, or of the table that is its result."""
-    return tuple(column for output in plan.outputs for column in _columns(plan, output, results))
+    table, levels = find_table(results), find_levels(plan, find_estimates(results))
+    if table is None:
+        return tuple(_column(output, levels) for output in plan.outputs)
+    return tuple(_table_columns(table))
 
 
-def _columns(plan: Plan, output: Output, results: Mapping[Statistic, Result]) -> Iterator[KeyColumn | ValueColumn]:
+def _column(output: Output, levels: Sequence[Cells]) -> KeyColumn | ValueColumn:
     source = output.source
     if isinstance(source, Key):
-        yield KeyColumn(output.name, _cells(plan, source))
-        return
-    table = find_table(results)
-    if table is None:
-        yield ValueColumn(output.name, estimate_term(source, find_estimates(results)))
-        return
+        return KeyColumn(output.name, tuple(label for level in levels for label in level.labels(source)))
+    found = [_in_all_cells(estimate_term(source, level), level) for level in levels]
+    return ValueColumn(output.name, found[0] if len(found) == 1 else _one_below_the_other(found))
+
+
+def _table_columns(table: ResultTable) -> Iterator[KeyColumn | ValueColumn]:
     yield from (KeyColumn(name, labels) for name, labels in table.labels.items())
     yield from (ValueColumn(name, estimate) for name, estimate in table.estimates.items())
 
 
-def _cells(plan: Plan, key: Key) -> tuple[Label, ...]:
-    """The value of a key in each cell, cells counted with the last key fastest."""
-    values = [key_values(each) for each in plan.keys]
-    place = plan.keys.index(key)
-    return tuple(cell[place] for cell in product(*values))
+def _in_all_cells(estimate: Estimate, cells: Cells) -> Estimate:
+    """The estimate with a value in every cell, also where it is the same in all."""
+    if estimate.values.shape == cells.shape:
+        return estimate
+
+    def interval(confidence: float, together: int) -> Bounds:
+        lower, upper = (np.broadcast_to(end, cells.shape) for end in estimate.interval(confidence, together))
+        return lower, upper
+
+    return replace(estimate, values=np.broadcast_to(estimate.values, cells.shape), interval=interval)
+
+
+def _one_below_the_other(estimates: Sequence[Estimate]) -> Estimate:
+    """One column of several groupings. They hold the same noise: to cover all at once, what is left open is divided."""
+
+    def interval(confidence: float, together: int) -> Bounds:
+        each = divide_confidence(1 - confidence, together)
+        ends = [estimate.interval(each, 1) for estimate in estimates]
+        lower, upper = (np.concatenate([end[side].ravel() for end in ends]) for side in (0, 1))
+        return lower, upper
+
+    values = np.concatenate([each.values.ravel() for each in estimates])
+    first = max(estimates, key=lambda each: each.values.size)
+    return Estimate(values, interval, first.method, all(each.whole for each in estimates))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from math import floor, isfinite, log10
+from math import floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
 from adomnia.privacy.amounts import show_down, show_up
@@ -39,7 +39,9 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
             continue
         places = [0 if column.estimate.whole else _places(*ends) for ends in bounds]
         found = column.estimate.values.ravel()[answer.rows].tolist()
-        columns.append([_number(value, after) for value, after in zip(found, places, strict=True)])
+        columns.append(
+            [_number(value, after) if not isnan(value) else "NULL" for value, after in zip(found, places, strict=True)]
+        )
         columns.append([_between(ends, after) for ends, after in zip(bounds, places, strict=True)])
     return headings, [list(row) for row in zip(*columns, strict=True)]
 

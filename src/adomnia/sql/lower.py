@@ -1,49 +1,62 @@
 """Lowers the text of a question to a plan: its relation, its keys, its statistics, and the order of the answer."""
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import prod
 
 from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
-from adomnia.plans.choices import Condition, count_operations
 from adomnia.plans.descriptions import describe
-from adomnia.plans.formulas import Formula, count_nodes
-from adomnia.plans.plan import Order, Output, Plan
+from adomnia.plans.formulas import Order, Over, Term, count_nodes, walk
+from adomnia.plans.plan import Cut, Kept, Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.findings import explain_need
-from adomnia.privacy.aggregates import People, values_of
+from adomnia.privacy.aggregates import DistinctValues, People, values_of
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where, is_public
+from adomnia.sql.around import find_inner, is_aggregated, plan_around
 from adomnia.sql.reading.parse import parse, refuse_distinct
-from adomnia.sql.reading.refusals import check_name, refusal
+from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
 from adomnia.sql.rows.derived import refuse_slow
 from adomnia.sql.rows.public import read_public_rows
-from adomnia.sql.values.aggregates import AGGREGATES
-from adomnia.sql.values.group_keys import output_index, read_keys
+from adomnia.sql.values.group_keys import read_keys
+from adomnia.sql.values.group_values import GroupValues
 from adomnia.sql.values.groups import Groups
-from adomnia.sql.values.having import read_having
-from adomnia.sql.values.output_names import LONGEST_STEM, default_name, free_name
+from adomnia.sql.values.outputs import read_limit, read_offset, read_outputs, read_sorting
 from adomnia.sql.values.quantiles import merge_quantiles
-from adomnia.sql.values.scope import check_parts, strip_brackets
-from adomnia.sql.values.terms import Values
 from adomnia.statistics.contract import Statistic
-from adomnia.statistics.count import Count
+from adomnia.statistics.extreme import Extreme
+from adomnia.statistics.quantile import Quantile
 from adomnia.work import spend
 
-_DIGITS = re.compile("[0-9]{1,18}")
-MOST_OUTPUTS = 100
 MOST_NUMBERS = 4 * 10**6
 MOST_COMPUTED = 10**8
 _STEPS_OF_A_MEASUREMENT = 25
-_LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
+_OPERATIONS_OF_A_WINDOW = 50  # it sorts
+_EACH_GROUPING = "ask for each grouping by itself"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a question is asked: whether it finds values of keys, and what its quantiles buy."""
+
+    finds: bool = False
+    confidence: float = 0.95
+    interval: bool = True
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A plan, and how much work it is to read a column of its rows."""
+
+    plan: Plan
+    weight: int
 
 
 def lower(text: str, catalog: Catalog) -> Plan:
@@ -67,39 +80,57 @@ def plan_question(
     `finds` allows keys whose values are found in the data. `confidence` is that of the intervals of quantiles, which
     are measured together with their values, unless there is to be no `interval`.
     """
-    reader = BlockReader(catalog, exact=not _names_people(select, catalog))
+    draft = _draft(select, catalog, Asked(finds, confidence, interval))
+    if isinstance(draft, PublicRows):
+        return draft
+    plan = merge_quantiles(select, draft.plan)
+    if not plan.statistics:
+        why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
+        raise refusal("not_an_aggregate", select, why, fix, "The question")
+    _refuse_large(select, plan)
+    _refuse_not_additive(select, plan)
+    # What several measurements look at is computed once.
+    values = dict.fromkeys(value for statistic in plan.statistics for value in _list_values(statistic))
+    refuse_slow(select, draft.weight, values)
+    for key in plan.keys:  # a text is compared with each of a list
+        if isinstance(key, Bucket):
+            listed = isinstance(key.among, tuple) and isinstance(key.value.kind, Text)
+            refuse_slow(select, draft.weight * (len(key.cells) if listed else 1), [key.value])
+    return plan
+
+
+def _draft(select: exp.Select, catalog: Catalog, asked: Asked) -> _Draft | PublicRows:
+    about_people = _names_people(select, catalog)
+    inner = find_inner(select, catalog) if about_people else None
+    if inner is not None:
+        draft = _draft(inner, catalog, asked)
+        assert isinstance(draft, _Draft)  # noqa: S101 - aggregates of people
+        return replace(draft, plan=plan_around(select, draft.plan))
+    reader = BlockReader(catalog, exact=not about_people)
     block = reader.read_block(select)
     if is_public(block.relation) != reader.exact:  # a name of WITH, or a view, is other than it sounds
         reader = BlockReader(catalog, exact=not reader.exact)
         block = reader.read_block(select)
     if is_public(block.relation):
-        return read_public_rows(select, block, reader, _read_limit(select), _read_offset(select))
+        return read_public_rows(select, block, reader, read_limit(select), read_offset(select))
     refuse_distinct(select)
-    written = read_keys(select, block.scope, block.relation, None if finds else explain_need(catalog))
+    written = read_keys(select, block.scope, block.relation, None if asked.finds else explain_need(catalog))
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
-    buckets = sorted((key for key in written if isinstance(key, Bucket)), key=lambda key: describe(key.written))
-    columns = tuple(column for column in block.relation.columns if column in written)
+    buckets = sorted((key for key in written.keys if isinstance(key, Bucket)), key=lambda key: describe(key.written))
+    columns = tuple(column for column in block.relation.columns if column in written.keys)
     keys: tuple[Key, ...] = (*columns, *buckets)
-    question = _Question(select, Groups(block.relation, keys, block.scope, confidence, interval))
-    outputs = question.outputs()
-    order = tuple(question.order(outputs))
-    if written != keys:
-        order += tuple(Order(key) for key in written)
+    groups = Groups(block.relation, keys, block.scope, asked.confidence, asked.interval, written.sets)
+    having = select.args.get("having")
+    windows = GroupValues(groups, stage=int(having is not None) if is_aggregated(select) else None)
+    outputs = read_outputs(select, windows)
+    order = tuple(read_sorting(select, replace(windows, outputs=outputs), outputs))
+    if written.keys != keys:
+        order += tuple(Order(key) for key in written.keys)
+    chosen = None if having is None else GroupValues(groups, outputs).condition(having.this)
     plan = Plan(
-        block.relation, keys, outputs, order, _read_limit(select), _read_offset(select), question.having(outputs)
+        block.relation, keys, outputs, order, read_limit(select), read_offset(select), chosen, sets=written.sets
     )
-    plan = merge_quantiles(select, plan)
-    if not plan.statistics:
-        why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
-        raise refusal("not_an_aggregate", select, why, fix, "The question")
-    _refuse_large(select, plan)
-    # What several measurements look at is computed once.
-    values = dict.fromkeys(value for statistic in plan.statistics for value in _list_values(statistic))
-    refuse_slow(select, block.weight, values)
-    for key in buckets:  # a text is compared with each of a list
-        listed = isinstance(key.among, tuple) and isinstance(key.value.kind, Text)
-        refuse_slow(select, block.weight * (len(key.cells) if listed else 1), [key.value])
-    return plan
+    return _Draft(plan, block.weight)
 
 
 def _names_people(select: exp.Select, catalog: Catalog) -> bool:
@@ -119,110 +150,41 @@ def _list_values(statistic: Statistic) -> Iterator[Expression]:
 
 
 def count_numbers(plan: Plan) -> int:
-    """How many numbers a plan asks for: its statistics times its groups."""
-    return len(plan.statistics) * prod(len(key_cells(key)) for key in plan.keys)
+    """How many numbers a plan asks for: its statistics times its groups, those that are added up among them."""
+    measured = prod(len(key_cells(key)) for key in plan.keys)
+    return len(plan.statistics) * (measured + plan.rows if plan.sets else measured)
 
 
 def _refuse_large(select: exp.Select, plan: Plan) -> None:
-    cells = prod(len(key_cells(key)) for key in plan.keys)
     numbers = count_numbers(plan)
     if numbers > MOST_NUMBERS:
         why = f"asks for {numbers:,} numbers, more than {MOST_NUMBERS:,}"
         raise refusal("too_many_cells", select, why, "ask for fewer aggregates or groups", "The question")
-    sources = (*(output.source for output in plan.outputs), *(order.by for order in plan.order))
-    computed = sum(count_nodes(source) for source in sources if not isinstance(source, Key))
-    computed += 0 if plan.having is None else count_operations(plan.having)
-    if computed * cells > MOST_COMPUTED:
-        why = f"takes {computed * cells:,} operations on noisy values, more than {MOST_COMPUTED:,}"
+    computed = sum(map(_count_operations, _list_computed(plan))) * plan.rows
+    if computed > MOST_COMPUTED:
+        why = f"takes {computed:,} operations on noisy values, more than {MOST_COMPUTED:,}"
         raise refusal("too_complex", select, why, "compute less, or ask for fewer groups", "The question")
 
 
-@dataclass(frozen=True)
-class _Question:
-    """Reads the outputs, the order and the HAVING of a SELECT over its groups."""
-
-    select: exp.Select
-    groups: Groups
-
-    def outputs(self) -> tuple[Output, ...]:
-        if len(self.select.expressions) > MOST_OUTPUTS:
-            why = f"has {len(self.select.expressions):,} outputs, more than {MOST_OUTPUTS}"
-            raise refusal("too_complex", self.select, why, "ask for fewer", "The question")
-        items: list[exp.Expr] = [strip_brackets(item.unalias()) for item in self.select.expressions]
-        values = Values(self.groups)
-        sources = [values.source(item) for item in items]
-        names = list(self._names(items, sources))
-        return tuple(Output(name, source) for name, source in zip(names, sources, strict=True))
-
-    def order(self, outputs: tuple[Output, ...]) -> Iterator[Order]:
-        order = self.select.args.get("order")
-        if order is None:
-            return
-        check_parts(order, "expressions")
-        for ordered in order.expressions:
-            check_parts(ordered, "this", "desc", "nulls_first")  # no value is NULL, so where NULL goes changes nothing
-            yield Order(self._sort_source(strip_brackets(ordered.this), outputs), bool(ordered.args.get("desc")))
-
-    def having(self, outputs: tuple[Output, ...]) -> Condition | None:
-        having = self.select.args.get("having")
-        return None if having is None else read_having(having.this, Values(self.groups, outputs))
-
-    def _names(self, items: list[exp.Expr], sources: Sequence[Key | Statistic | Formula]) -> Iterator[str]:
-        """The aliases, and default names for outputs that have none."""
-        taken: set[str] = set()
-        for selected in self.select.expressions:
-            if isinstance(selected, exp.Alias):
-                _check_alias(selected, taken)
-        for selected, item, source in zip(self.select.expressions, items, sources, strict=True):
-            if isinstance(selected, exp.Alias):
-                yield selected.alias
-            else:
-                made_up = _default_name(item, source)[:LONGEST_STEM]
-                check_name(made_up, selected)
-                yield free_name(made_up, taken)
-
-    def _sort_source(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Key | Statistic | Formula:
-        if isinstance(node, exp.Literal):
-            return outputs[output_index(node, len(outputs))].source
-        if isinstance(node, exp.Var):
-            raise refusal(
-                "syntax_not_allowed", node, "does not say by what", "name the outputs to sort by", "ORDER BY ALL"
-            )
-        return Values(self.groups, outputs).source(node)
+def _list_computed(plan: Plan) -> Iterator[Term]:
+    """All that is computed on noisy values, as often as it is written."""
+    sources = [*(output.source for output in plan.outputs), *(order.by for order in plan.order)]
+    for choice in plan.choices:
+        if isinstance(choice, Kept):
+            yield choice.condition
+        elif isinstance(choice, Cut):
+            sources += (order.by for order in choice.order)
+    yield from (source for source in sources if not isinstance(source, Key))
 
 
-def _read_limit(select: exp.Select) -> int | None:
-    limit = select.args.get("limit")
-    if limit is None:
-        return None
-    rows = limit.args.get("expression")
-    plain = isinstance(limit, exp.Limit) and isinstance(rows, exp.Literal) and not limit.args.get("limit_options")
-    if not plain or rows.is_string or not _LIMIT.fullmatch(str(rows.this)):
-        raise refusal("bad_literal", limit, "takes a whole number of at least 1", "write LIMIT 10", "LIMIT")
-    check_parts(limit, "expression")
-    return int(rows.this)
+def _count_operations(term: Term) -> int:
+    return count_nodes(term) + _OPERATIONS_OF_A_WINDOW * sum(isinstance(part, Over) for part in walk(term))
 
 
-def _read_offset(select: exp.Select) -> int:
-    offset = select.args.get("offset")
-    if offset is None:
-        return 0
-    rows = offset.args.get("expression")
-    if not isinstance(rows, exp.Literal) or rows.is_string or not _DIGITS.fullmatch(str(rows.this)):
-        raise refusal("bad_literal", offset, "takes a whole number", "write OFFSET 10", "OFFSET")
-    check_parts(offset, "expression")
-    return int(rows.this)
-
-
-def _check_alias(selected: exp.Alias, taken: set[str]) -> None:
-    name = selected.alias
-    check_name(name, selected.args["alias"])
-    if name.lower() in taken:
-        raise refusal("duplicate_alias", selected.args["alias"], "names two outputs", "give each its own name", name)
-    taken.add(name.lower())
-
-
-def _default_name(node: exp.Expr, source: Key | Statistic | Formula) -> str:
-    if isinstance(source, Count) and isinstance(source.query.aggregate, People) and type(node) in AGGREGATES:
-        return f"{AGGREGATES[type(node)].name.lower()}_people"
-    return default_name(node)
+def _refuse_not_additive(select: exp.Select, plan: Plan) -> None:
+    """Refuse several groupings of what is not added up from one to the next."""
+    for statistic in plan.statistics if plan.sets else ():
+        counted = isinstance(statistic.query.aggregate, People | DistinctValues)
+        if counted or isinstance(statistic, Quantile | Extreme):
+            why = f"has {statistic.name}{' DISTINCT' if counted else ''}, which does not add up"
+            raise refusal("grouping_sets", select, why, _EACH_GROUPING, "GROUP BY with several groupings")

@@ -98,6 +98,8 @@ class Estimate:
     dates: bool = False  # every value is a date, as the number of days since the first of the calendar
     parts: Parts = ()  # noisy integers times constants that add up to it; none where it is computed otherwise
     derivation: Derivation | None = None  # otherwise; None: all that is known of it is its interval
+    unsigned: bool = False  # what its parts are noisy values of is never negative
+    again: "Callable[[Callable[[Measured], Measured]], Estimate] | None" = None  # the same from measurements so changed
 
 
 @dataclass(frozen=True)

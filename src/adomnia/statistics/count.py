@@ -1,6 +1,6 @@
 """Counting."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -39,6 +39,6 @@ class Count(OneRound):
         (counted,) = measured
         present = with_value(counted, self.parted)
         if self.parted is None or isinstance(self.query.aggregate, NonNull):
-            return in_steps(present, Fraction(1), "noisy count")
+            return replace(in_steps(present, Fraction(1), "noisy count"), unsigned=True)
         both = ((present, Fraction(1)), (without_value(counted), Fraction(1)))
-        return linear(both, "noisy count of rows with a value + of rows without")
+        return replace(linear(both, "noisy count of rows with a value + of rows without"), unsigned=True)

@@ -79,9 +79,10 @@ class Joint(OneRound):
         sums = BernsteinSums(self.totals, self.degree, vector, *measured)
         match self.inner:
             case Count(query=Query(aggregate=aggregate)):
-                return _to_integers(linear(sums.count_parts(all_rows=aggregate == Rows()), self._method))
+                counted = linear(sums.count_parts(all_rows=aggregate == Rows()), self._method)
+                return replace(_to_integers(counted), unsigned=True)
             case Sum():
-                total = linear(sums.sum_parts(), self._method)
+                total = replace(linear(sums.sum_parts(), self._method), unsigned=True)
                 return _to_integers(total) if self.totals[0].domain.step.denominator == 1 else total
             case Mean():
                 return _estimate_mean(sums, self._method)

@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol, Self
 from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic, Steps
+from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.wrapper import Wrapper
 
 
@@ -48,7 +48,7 @@ class OneRound(ABC):
 
     def steps(self, price: Price) -> Steps:
         measured = yield self.rehearse(price)
-        return self.estimate(*measured)
+        return _estimate(self, measured)
 
     def split(self, portions: tuple[Fraction, ...]) -> Statistic:
         return Uneven(self, portions)  # type: ignore[arg-type]  # every subclass has a name
@@ -57,10 +57,24 @@ class OneRound(ABC):
         return replace(self, query=change(self.query))  # type: ignore[type-var]  # every subclass is a dataclass
 
 
-class Estimating(Statistic, Protocol):
-    """What a statistic of one round promises beside what all do."""
-
+class _Estimates(Protocol):
     def estimate(self, *measured: Measured) -> Result: ...
+
+
+def _estimate(statistic: _Estimates, measured: tuple[Measured, ...]) -> Result:
+    """What follows from its measurements, and how the same follows from others."""
+
+    def again(change: Callable[[Measured], Measured]) -> Estimate:
+        found = statistic.estimate(*map(change, measured))
+        assert isinstance(found, Estimate)  # noqa: S101 - as it was before
+        return found
+
+    found = statistic.estimate(*measured)
+    return replace(found, again=again) if isinstance(found, Estimate) else found
+
+
+class Estimating(Statistic, _Estimates, Protocol):
+    """What a statistic of one round promises beside what all do."""
 
     def map_queries(self, change: Callable[[Query], Query]) -> Self: ...
 
@@ -85,7 +99,7 @@ class Uneven(Wrapper):
 
     def steps(self, price: Price) -> Steps:
         measured = yield self.rehearse(price)
-        return self.inner.estimate(*measured)
+        return _estimate(self.inner, measured)
 
     def split(self, portions: tuple[Fraction, ...]) -> "Uneven":
         return replace(self, portions=portions)

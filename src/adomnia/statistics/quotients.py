@@ -16,6 +16,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Bounds, Floats
 from adomnia.statistics.ratios import left_open_by
+from adomnia.statistics.summed import SummedLaplace
 
 _AT_ONCE = 1024  # cells: one megabyte of numbers
 _ROUNDS = 3  # of the search for an end of the interval
@@ -169,6 +170,8 @@ def _variance(noise: Noise) -> float:
     match noise:
         case DiscreteLaplace(scale=scale):
             return 2 * float(scale) ** 2
+        case SummedLaplace(scale=scale, times=times):
+            return 2 * times * float(scale) ** 2
         case DiscreteGaussian(variance=variance):
             return float(variance)
     return float(noise.interval(0.5).half_width + 1) ** 2

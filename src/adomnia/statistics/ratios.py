@@ -17,7 +17,9 @@ import numpy as np
 from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.statistics.combinations import farthest
 from adomnia.statistics.contract import Bounds, Floats, Measured
+from adomnia.statistics.summed import SummedLaplace
 
 _ROUNDS = 4  # of the search for each end, from outside
 _HALVINGS = 36
@@ -124,6 +126,9 @@ def _limits(x: Noise, y: Noise, nearest: Floats, ratios: Floats, left_open: floa
     """Critical values for all ratios between `nearest` and `ratios`, whichever way gives the smallest."""
     boxed = _boxed(x, y, ratios, left_open)
     match x, y:
+        case (SummedLaplace(), DiscreteLaplace() | SummedLaplace()) | (DiscreteLaplace(), SummedLaplace()):
+            together = farthest((x, y), (np.ones_like(ratios), ratios), left_open)
+            return np.asarray(np.minimum(boxed, np.floor(together) + 1))
         case DiscreteLaplace(), DiscreteLaplace():
             return np.minimum(boxed, _solved(float(x.scale), float(y.scale), ratios, left_open))
         case DiscreteGaussian(), DiscreteGaussian():

@@ -4,6 +4,7 @@ The exact law of such a sum loses digits wherever scales are nearly equal. This 
 small to 6% too large, whatever the scales, and the two percent are added (docs/proofs/moments.md).
 """
 
+from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -15,8 +16,10 @@ _BEYOND = 1 + 1e-6  # how far beyond what is wanted is aimed at, so that steps w
 _NARROWEST = 1e-7  # the least slope, where nothing is left open
 
 
-def saddlepoint_reach(scales: NDArray[np.float64], left_open: float) -> NDArray[np.float64]:
+def saddlepoint_reach(scales: NDArray[np.float64], left_open: float, times: Sequence[int]) -> NDArray[np.float64]:
     """What |sum| exceeds with a probability of at most `left_open`: scales in rows, the largest of each cell is 1.
+
+    Each scale is that of so many noises as `times` says.
 
     With K(s) = -sum of log(1 - (b s)^2), the tail beyond t = K'(s) is about a Gaussian's beyond w + log(u / w) / w
     with w = sqrt(2 (s t - K)) and u = s sqrt(K''): Barndorff-Nielsen's form of Lugannani and Rice. It falls in s.
@@ -25,26 +28,27 @@ def saddlepoint_reach(scales: NDArray[np.float64], left_open: float) -> NDArray[
     squares = np.square(scales)
     total = squares.sum(axis=0)
     squares = np.where(total > 0, squares, 1.0)
+    often = np.reshape(np.asarray(times, dtype=np.float64), (-1,) + (1,) * (squares.ndim - 1))
     # By v = s / sqrt(1 - s^2), in which w is nearly a straight line: its slope by s is s K'' / w.
-    steep = np.maximum(wanted / np.sqrt(2 * squares.sum(axis=0)), _NARROWEST)
+    steep = np.maximum(wanted / np.sqrt(2 * (often * squares).sum(axis=0)), _NARROWEST)
     reach = np.full(total.shape, np.inf)
     for _ in range(_STEPS):
         slope = steep / np.sqrt(1 + np.square(steep))
-        found, move, reached = _compare(squares, slope, wanted)
+        found, move, reached = _compare(squares, often, slope, wanted)
         reach = np.where(found >= wanted, np.minimum(reach, reached), reach)
         steep = np.maximum(steep + move * (1 + np.square(steep)) ** 1.5, _NARROWEST)
     return np.where(total > 0, reach, 0.0)
 
 
 def _compare(
-    squares: NDArray[np.float64], slope: NDArray[np.float64], wanted: float
+    squares: NDArray[np.float64], often: NDArray[np.float64], slope: NDArray[np.float64], wanted: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """The Gaussian's quantile at a slope, by how much the slope has to change for the wanted one, and t."""
     parts = squares * np.square(slope)
     left = 1 - parts
-    cumulant = -np.log1p(-parts).sum(axis=0)
-    tilt = (2 * parts / left).sum(axis=0)  # the slope times t
-    curve = (2 * parts * (1 + parts) / np.square(left)).sum(axis=0)  # its square times K''
+    cumulant = -(often * np.log1p(-parts)).sum(axis=0)
+    tilt = (often * 2 * parts / left).sum(axis=0)  # the slope times t
+    curve = (often * 2 * parts * (1 + parts) / np.square(left)).sum(axis=0)  # its square times K''
     root = np.sqrt(np.maximum(2 * (tilt - cumulant), _NARROWEST**2))
     found = root + np.log(np.sqrt(curve) / root) / root
     return found, (wanted * _BEYOND - found) * root * slope / curve, tilt / slope

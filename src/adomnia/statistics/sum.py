@@ -1,6 +1,6 @@
 """Adding up."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -44,6 +44,6 @@ class Sum(OneRound):
         domain = plain_total(self.query, "Sum").domain
         total, *count = (with_value(each, self.parted) for each in measured)
         if not count:
-            return in_steps(total, domain.step, "noisy sum")
+            return replace(in_steps(total, domain.step, "noisy sum"), unsigned=domain.lower >= 0)
         parts = ((total, domain.step), (count[0], domain.middle * domain.step))
         return linear(parts, "noisy sum of distances from the middle + middle x noisy count")

@@ -118,7 +118,9 @@ class ColumnNumbers:
 
     def __init__(self, numbers: Floats, whole: bool) -> None:
         self._numbers = numbers
-        self._exact = whole and bool((np.abs(numbers) < JSON_SAFE).all())  # which neither nan nor infinity is
+        null = np.isnan(numbers)
+        self._null = bool(null.any())
+        self._exact = whole and bool((np.abs(numbers[~null]) < JSON_SAFE).all())  # which infinity is not
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -126,8 +128,10 @@ class ColumnNumbers:
     def part(self, start: int, stop: int) -> list[Any]:
         """The numbers from one place to another."""
         numbers = self._numbers[start:stop]
-        if self._exact:
+        if self._exact and not self._null:
             return list(numbers.astype(np.int64).tolist())
+        if self._exact:
+            return [int(number) if isfinite(number) else None for number in numbers.tolist()]
         return [number if isfinite(number) else None for number in numbers.tolist()]
 
 

@@ -19,7 +19,7 @@ def keys(text):
 def found(text):
     select = parse(text)
     block = BlockReader(HOSPITAL).read_block(select)
-    return read_keys(select, block.scope, block.relation, "pay for them")
+    return read_keys(select, block.scope, block.relation, "pay for them").keys
 
 
 @pytest.mark.parametrize(

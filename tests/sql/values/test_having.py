@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from adomnia.plans.choices import Chain, Compared, Contrary, Keyed
+from adomnia.plans.formulas import Formula, Keyed
 from adomnia.sql.lower import lower
 from sql.hospital import HOSPITAL
 
@@ -22,21 +22,24 @@ def having(text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("n > 3", Compared(">", COUNT, Fraction(3))),
-        ("3 < COUNT(*)", Compared("<", Fraction(3), COUNT)),
-        ("(n) = (-1.5)", Compared("=", COUNT, Fraction(-3, 2))),
+        ("n > 3", Formula(">", (COUNT, Fraction(3)))),
+        ("3 < COUNT(*)", Formula("<", (Fraction(3), COUNT))),
+        ("(n) = (-1.5)", Formula("=", (COUNT, Fraction(-3, 2)))),
         ("sex = 'F'", Keyed(SEX, "F")),
         ("'F' = sex", Keyed(SEX, "F")),
-        ("people.sex <> 'F'", Contrary(Keyed(SEX, "F"))),
+        ("people.sex <> 'F'", Formula("not", (Keyed(SEX, "F"),))),
         ("active", Keyed(ACTIVE, True)),
         ("active = FALSE", Keyed(ACTIVE, False)),
-        ("sex IN ('F', 'M')", Chain("or", (Keyed(SEX, "F"), Keyed(SEX, "M")))),
-        ("n BETWEEN 1 AND 2", Chain("and", (Compared(">=", COUNT, Fraction(1)), Compared("<=", COUNT, Fraction(2))))),
+        ("sex IN ('F', 'M')", Formula("or", (Keyed(SEX, "F"), Keyed(SEX, "M")))),
+        (
+            "n BETWEEN 1 AND 2",
+            Formula("and", (Formula(">=", (COUNT, Fraction(1))), Formula("<=", (COUNT, Fraction(2))))),
+        ),
         (
             "n > 3 AND active AND sex = 'F'",
-            Chain("and", (Compared(">", COUNT, 3), Keyed(ACTIVE, True), Keyed(SEX, "F"))),
+            Formula("and", (Formula(">", (COUNT, 3)), Keyed(ACTIVE, True), Keyed(SEX, "F"))),
         ),
-        ("NOT (active OR sex IS NULL)", Contrary(Chain("or", (Keyed(ACTIVE, True), Chain("or", ()))))),
+        ("NOT (active OR sex IS NULL)", Formula("not", (Formula("or", (Keyed(ACTIVE, True), Formula("or", ()))),))),
     ],
 )
 def test_a_condition_means_what_it_says(text, expected):
@@ -48,4 +51,4 @@ def test_a_question_without_having_keeps_every_row():
 
 
 def test_a_long_chain_is_one_level():
-    assert len(having(" OR ".join(["n = 1"] * 1000)).parts) == 1000
+    assert len(having(" OR ".join(["n = 1"] * 1000)).terms) == 1000

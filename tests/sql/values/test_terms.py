@@ -9,7 +9,7 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.plans.formulas import Formula
 from adomnia.sql.lower import MOST_COMPUTED, lower
-from adomnia.sql.values.terms import MOST_TERMS
+from adomnia.sql.values.computed import MOST_TERMS
 from sql.hospital import HOSPITAL
 
 

@@ -2,12 +2,9 @@
 
 from sqlglot import ErrorLevel, exp
 
-from adomnia.sql.reading.parse import parse
 
-
-def count_of_groups(text: str) -> str:
-    """The text of a question that counts the rows of each group of another question."""
-    select = parse(text)
+def count_of_groups(select: exp.Select) -> str:
+    """The text of a question that counts the rows of each group of another question, which is changed."""
     items = list(select.expressions)
     group = select.args.get("group")
     if group is not None:

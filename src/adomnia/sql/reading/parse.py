@@ -65,7 +65,12 @@ _INSIDE = {"having", "distinct"}
 _OTHER_ROWS = ("looks at other rows than its own", "leave it out")
 _CLAUSES = {
     "laterals": ("lateral", "LATERAL", "computes a table for every row", "ask about one table"),
-    "qualify": ("window_function", "QUALIFY", *_OTHER_ROWS),
+    "qualify": (
+        "window_function",
+        "QUALIFY",
+        _OTHER_ROWS[0],
+        "put the question into FROM (...), and use WHERE around it",
+    ),
     "windows": ("window_function", "WINDOW", *_OTHER_ROWS),
     "sample": ("tablesample", "Sampling", "picks an arbitrary subset, which gives no privacy", "leave it out"),
     "locks": ("statement_not_allowed", "FOR UPDATE", "would lock a table", "leave it out"),

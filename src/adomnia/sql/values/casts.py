@@ -13,7 +13,7 @@ from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.building import build
 from adomnia.sql.values.functions import round_digits
 
-_INTEGERS = {
+INTEGERS = {
     **{
         getattr(exp.DType, name): (-(2 ** (bits - 1)), 2 ** (bits - 1))
         for name, bits in (("TINYINT", 8), ("SMALLINT", 16), ("INT", 32), ("BIGINT", 64), ("INT128", 128))
@@ -25,9 +25,9 @@ _INTEGERS = {
 }
 _WIDEST = 38
 _SIZE = re.compile("[0-9]{1,3}", re.ASCII)
-_DOUBLES = (exp.DType.DOUBLE, exp.DType.FLOAT)
+DOUBLES = (exp.DType.DOUBLE, exp.DType.FLOAT)
 _TEXTS = (exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.CHAR)
-NUMBER_TYPES = frozenset({*_INTEGERS, *_DOUBLES, exp.DType.DECIMAL})
+NUMBER_TYPES = frozenset({*INTEGERS, *DOUBLES, exp.DType.DECIMAL})
 
 
 def cast(node: exp.Expr, value: Expression, target: exp.DataType) -> Expression:
@@ -35,12 +35,12 @@ def cast(node: exp.Expr, value: Expression, target: exp.DataType) -> Expression:
     kind = target.this
     if kind == exp.DType.DECIMAL:
         return _to_decimal(node, _to_number(node, value), target)
-    if target.expressions or kind not in {*_INTEGERS, *_DOUBLES, *_TEXTS, exp.DType.DATE, exp.DType.BOOLEAN}:
+    if target.expressions or kind not in {*INTEGERS, *DOUBLES, *_TEXTS, exp.DType.DATE, exp.DType.BOOLEAN}:
         fix = "cast to INTEGER, DOUBLE, DECIMAL, VARCHAR, DATE or BOOLEAN"
         raise refusal("function_not_allowed", node, "is a cast to a type that is not answered", fix)
-    if kind in _INTEGERS:
-        return _to_integer(node, _to_number(node, value), *_INTEGERS[kind])
-    if kind in _DOUBLES:
+    if kind in INTEGERS:
+        return _to_integer(node, _to_number(node, value), *integer_range(kind))
+    if kind in DOUBLES:
         return _to_number(node, value)
     if kind in _TEXTS:
         return _to_text(node, value)
@@ -58,19 +58,29 @@ def _to_number(node: exp.Expr, value: Expression) -> Expression:
     raise _refusal_of_cast(node, value, "number")
 
 
-def _to_integer(node: exp.Expr, value: Expression, first: int, after: int) -> Expression:
+def _to_integer(node: exp.Expr, value: Expression, first: Fraction, last: Fraction) -> Expression:
     """Round to a whole number, halves away from zero; NULL outside the range of the type."""
-    last = Fraction(min(after - 1, int(nextafter(after, 0))))  # beyond 2**53, the double below
-    return _limit_range(node, _round_fraction(node, value, 0), Fraction(first), last)
+    return _limit_range(node, _round_fraction(node, value, 0), first, last)
 
 
 def _to_decimal(node: exp.Expr, value: Expression, target: exp.DataType) -> Expression:
+    scale, limit = decimal_range(node, target)
+    return _limit_range(node, _round_fraction(node, value, scale), -limit, limit)
+
+
+def integer_range(kind: exp.DType) -> tuple[Fraction, Fraction]:
+    """The least and the greatest number of a type of integers; beyond 2**53, the double below."""
+    first, after = INTEGERS[kind]
+    return Fraction(first), Fraction(min(after - 1, int(nextafter(after, 0))))
+
+
+def decimal_range(node: exp.Expr, target: exp.DataType) -> tuple[int, Fraction]:
+    """The digits behind the point of a DECIMAL, and its greatest number."""
     sizes = [part.name for part in target.expressions]
     width, scale = (*map(int, sizes), 0)[:2] if all(map(_SIZE.fullmatch, sizes)) else (0, 0)
     if not (1 <= width <= _WIDEST and scale <= width and len(sizes) <= 2):
         raise refusal("bad_literal", node, "has a size that no DECIMAL has", "write DECIMAL(10, 2)")
-    limit = Fraction(10**width - 1, 10**scale)
-    return _limit_range(node, _round_fraction(node, value, scale), -limit, limit)
+    return scale, Fraction(10**width - 1, 10**scale)
 
 
 def _round_fraction(node: exp.Expr, value: Expression, digits: int) -> Expression:

@@ -3,17 +3,19 @@
 import re
 from fractions import Fraction
 from math import prod
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, open_key
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of
-from adomnia.privacy.keys import MOST_CELLS, Key, key_cells
+from adomnia.privacy.keys import MOST_CELLS, Key, is_open, key_cells
 from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
 from adomnia.privacy.relations import Relation
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.buckets import MOST_LISTED, find_bucket
+from adomnia.sql.values.grouping_sets import list_groupings
 from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, check_parts, own_nodes, strip_brackets
 
@@ -22,21 +24,37 @@ _DECLARED = "group by a category, a boolean, or a number or date with declared b
 _SHORT_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
-def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: str | None) -> tuple[Key, ...]:
+class WrittenKeys(NamedTuple):
+    """The keys of GROUP BY, and those of each grouping where there are several."""
+
+    keys: tuple[Key, ...] = ()
+    sets: tuple[tuple[Key, ...], ...] = ()
+
+
+def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: str | None) -> WrittenKeys:
     """Read the keys of GROUP BY; `lacking` says what is needed to find undeclared values, None if nothing is."""
     group = select.args.get("group")
     if group is None:
-        return ()
-    refuse_grouping_sets(group)
-    check_parts(group, "expressions")
-    nodes = (resolve_key(strip_brackets(part), select, scope) for part in group.expressions)
+        return WrittenKeys()
+    check_parts(group, "expressions", "all")
+    written = [
+        [resolve_key(strip_brackets(part), select, scope) for part in parts] for parts in list_groupings(select, group)
+    ]
+    found = {id(node): _read_key(node, scope, relation, lacking) for parts in written for node in parts}
+    sets = tuple(dict.fromkeys(tuple(dict.fromkeys(found[id(node)] for node in parts)) for parts in written))
     named = _NAMED_TO_CHOOSE_IN if select.find(exp.Median, exp.Quantile, exp.Min, exp.Max) else MOST_NAMED
-    keys = limit_open_keys(tuple(dict.fromkeys(_read_key(node, scope, relation, lacking) for node in nodes)), named)
+    keys = limit_open_keys(tuple(dict.fromkeys(key for each in sets for key in each)), named)
     cells = prod(len(key_cells(key)) for key in keys)
     if cells > MOST_CELLS:
         why = f"makes {cells:,} groups, more than {MOST_CELLS:,}"
         raise refusal("too_many_cells", group, why, "group by fewer keys", "GROUP BY")
-    return keys
+    if len(sets) == 1:
+        return WrittenKeys(keys)
+    if any(map(is_open, keys)):
+        why = "adds up groups that are found in the data, of which some are not found"
+        fix = "ask for each grouping by itself, or name the values: WHERE name IN ('a', 'b')"
+        raise refusal("grouping_sets", group, why, fix, "GROUP BY with several groupings")
+    return WrittenKeys(keys, sets)
 
 
 def refuse_grouping_sets(group: exp.Group) -> None:

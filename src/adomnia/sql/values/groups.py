@@ -30,6 +30,7 @@ class Groups:
     scope: Scope
     confidence: float = 0.95  # of the intervals that are bought together with the values
     interval: bool = True  # whether those of quantiles are bought
+    sets: tuple[tuple[Key, ...], ...] = ()  # the keys of each grouping, where there are several
 
     def query(self, aggregate: Aggregate) -> Query:
         """The query for an aggregate in every cell."""

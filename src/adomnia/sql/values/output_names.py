@@ -12,6 +12,8 @@ def default_name(node: exp.Expr) -> str:
     """`city`, `avg_salary`, `count` for COUNT(*), `sum` for a sum of anything longer, `value` for arithmetic."""
     if isinstance(node, exp.Column):
         return node.name
+    if isinstance(node, exp.Window):
+        return str(node.this.sql_name()).lower() if isinstance(node.this, exp.Func) else "value"
     if type(node) not in AGGREGATES:
         return node.key if type(node) in _CALLED else "value"
     name = AGGREGATES[type(node)].name.lower()

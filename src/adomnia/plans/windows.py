@@ -1,0 +1,267 @@
+"""Functions of several rows of an answer: totals, means, extremes and counts of rows, and how their intervals follow.
+
+A total of sums that were measured is a sum too: the row's own value, and rings around it, each of noise of its own. So
+a share of a total knows that its row is part of it. Where the rows were chosen by noisy values, or the function is no
+sum, all rows are within their intervals at once, and the ends are the least and the greatest value of that: a row that
+may be among those that count, or not, counts where that makes the interval longer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from adomnia.plans.formulas import Formula, Over, Term, may_be_null, statistics_of, walk
+from adomnia.plans.intervals import around, divide_confidence, estimate_term
+from adomnia.plans.lines import find_line
+from adomnia.plans.plan import Choice, Cut, Kept, Plan
+from adomnia.plans.ranks import RANKS, rank_bounds, rank_values
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
+from adomnia.statistics.linear import linear
+from adomnia.statistics.rings import Ring
+from adomnia.statistics.summed import as_addable, part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from numpy.typing import NDArray
+
+    from adomnia.plans.cells import Cells
+    from adomnia.privacy.keys import Key
+
+_LAW = "of rows of the answer, by the law of their noise"
+_BOXED = "of rows of the answer, each within its interval"
+_CUT = "of rows that LIMIT chose by noisy values: nothing is known of others"
+
+
+class LeftRows(NamedTuple):
+    """Some rows of the answer, and the choices that left them."""
+
+    cells: NDArray[np.intp]
+    choices: tuple[Choice, ...]
+
+    @property
+    def cut(self) -> bool:
+        """Whether they are the first of some order."""
+        return any(isinstance(choice, Cut) for choice in self.choices)
+
+    @property
+    def condition(self) -> Term:
+        """What they fulfil."""
+        return Formula("and", tuple(choice.condition for choice in self.choices if isinstance(choice, Kept)))
+
+    @property
+    def by_noise(self) -> bool:
+        """Whether noisy values chose them."""
+        return self.cut or any(True for _ in statistics_of(self.condition))
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Which rows of each group count for sure, and which may count; groups are numbered from zero."""
+
+    groups: NDArray[np.intp]
+    sure: NDArray[np.bool_]
+    maybe: NDArray[np.bool_]
+
+    @property
+    def number(self) -> int:
+        return int(self.groups.max(initial=-1)) + 1
+
+    def add(self, values: Floats, where: NDArray[np.bool_]) -> Floats:
+        """The total of each group, in each of its cells."""
+        totals = np.bincount(self.groups[where], values[where].astype(np.float64), self.number)
+        return np.asarray(totals[self.groups], dtype=np.float64)
+
+    def extreme(self, values: Floats, where: NDArray[np.bool_], combine: np.ufunc, start: float) -> Floats:
+        """The least or the greatest of each group, in each of its cells."""
+        found = np.full(self.number, start)
+        combine.at(found, self.groups[where], values[where])
+        return found[self.groups]
+
+
+def estimate_over(over: Over, cells: Cells) -> Estimate:
+    """What a function of several rows is in each of them."""
+    rows = cells.rows_at(over.stage)
+    there = np.zeros(cells.size, dtype=bool)
+    there[rows.cells] = True
+    groups = np.unique(cells.groups(over.keys), return_inverse=True)[1].reshape(-1)
+    if not rows.by_noise and over.function in ("sum", "avg"):
+        found = _by_law(over, cells, Membership(groups, there, there))
+        if found is not None:
+            return found
+    values = _values(over, cells, Membership(groups, there, there), rows).reshape(cells.shape)
+
+    largest = int(np.bincount(groups).max(initial=1))
+
+    def interval(confidence: float, together: int) -> Bounds:
+        # A row is covered if all of its group are within their intervals at once; all rows, if all cells are.
+        missed = (1 - confidence) / (largest if together == 1 else cells.size)
+        with np.errstate(all="ignore"):
+            lower, upper = _bounds(over, cells, rows, groups, missed)
+        return around(values, (lower.reshape(cells.shape), upper.reshape(cells.shape)))
+
+    method = f"{over.function.replace('_', ' ')} {_CUT if rows.cut else _BOXED}"
+    return Estimate(values, interval, method, _is_whole(over, cells))
+
+
+def _is_whole(over: Over, cells: Cells) -> bool:
+    counts = over.function in RANKS or over.function == "count"
+    return counts or (over.function != "avg" and estimate_term(over.terms[0], cells).whole)
+
+
+def _values(over: Over, cells: Cells, members: Membership, rows: LeftRows) -> Floats:
+    if over.function in RANKS:
+        return rank_values(over, cells, rows.cells, members.groups)
+    values = cells.values_of(over.terms[0]) if over.terms else np.zeros(cells.size)
+    there = members.sure & ~np.isnan(values)
+    number = members.add(np.ones(cells.size), there)
+    if over.function == "count":
+        return number
+    match over.function:
+        case "min":
+            found = members.extreme(values, there, np.minimum, np.inf)
+        case "max":
+            found = members.extreme(values, there, np.maximum, -np.inf)
+        case function:
+            found = members.add(values, there) / (np.maximum(number, 1.0) if function == "avg" else 1.0)
+    return np.where(number > 0, found, np.nan)
+
+
+def _bounds(over: Over, cells: Cells, rows: LeftRows, groups: NDArray[np.intp], missed: float) -> Bounds:
+    """The ends, where every row is within its interval, which it misses so seldom, and whether it counts too."""
+    each_sure = divide_confidence(missed, 2 if rows.by_noise else 1)
+    members = _members(cells, rows, groups, each_sure)
+    if over.function in RANKS:
+        found = None if rows.cut else rank_bounds(over, cells, members, each_sure)
+        last = members.add(np.ones(cells.size), np.ones(cells.size, dtype=bool))
+        return (np.ones(cells.size), last) if found is None else found
+    if not over.terms:
+        return members.add(np.ones(cells.size), members.sure), members.add(np.ones(cells.size), members.maybe)
+    if rows.cut:
+        return np.full(cells.size, -np.inf), np.full(cells.size, np.inf)
+    term = over.terms[0]
+    each = estimate_term(term, cells).interval(each_sure, 1)
+    lower, upper = (np.broadcast_to(end, cells.shape).ravel() for end in each)
+    if may_be_null(term):
+        members = replace(members, sure=np.zeros_like(members.sure))
+    return _FUNCTIONS[over.function](members, lower, upper)
+
+
+def _members(cells: Cells, rows: LeftRows, groups: NDArray[np.intp], each_sure: float) -> Membership:
+    base = np.zeros(cells.size, dtype=bool)
+    base[cells.rows_at(0).cells] = True
+    if rows.cut:
+        return Membership(groups, np.zeros_like(base), base)
+    ends = estimate_term(rows.condition, cells).interval(each_sure, 1)
+    least, most = (np.broadcast_to(end, cells.shape).ravel() for end in ends)
+    return Membership(groups, base & (least == 1), base & (most == 1))
+
+
+def _sum_bounds(members: Membership, lower: Floats, upper: Floats) -> Bounds:
+    low = np.where(members.sure, lower, np.minimum(lower, 0.0))
+    high = np.where(members.sure, upper, np.maximum(upper, 0.0))
+    return members.add(low, members.maybe), members.add(high, members.maybe)
+
+
+def _mean_bounds(members: Membership, lower: Floats, upper: Floats) -> Bounds:
+    number = members.add(np.ones(len(lower)), members.maybe)
+    known = members.add(np.ones(len(lower)), members.sure) == number
+    means = [members.add(end, members.maybe) / np.maximum(number, 1.0) for end in (lower, upper)]
+    least = members.extreme(lower, members.maybe, np.minimum, np.inf)
+    most = members.extreme(upper, members.maybe, np.maximum, -np.inf)
+    return np.where(known, means[0], least), np.where(known, means[1], most)
+
+
+def _least_bounds(members: Membership, lower: Floats, upper: Floats) -> Bounds:
+    least = members.extreme(lower, members.maybe, np.minimum, np.inf)
+    most = members.extreme(upper, members.maybe, np.maximum, -np.inf)
+    sure = members.extreme(upper, members.sure, np.minimum, np.inf)
+    return least, np.minimum(most, sure)
+
+
+def _greatest_bounds(members: Membership, lower: Floats, upper: Floats) -> Bounds:
+    least, most = _least_bounds(members, -upper, -lower)
+    return -most, -least
+
+
+def _count_bounds(members: Membership, _lower: Floats, _upper: Floats) -> Bounds:
+    one = np.ones(len(members.groups))
+    return members.add(one, members.sure), members.add(one, members.maybe)
+
+
+_FUNCTIONS: dict[str, Callable[[Membership, Floats, Floats], Bounds]] = {
+    "sum": _sum_bounds,
+    "avg": _mean_bounds,
+    "min": _least_bounds,
+    "max": _greatest_bounds,
+    "count": _count_bounds,
+}
+
+
+def _by_law(over: Over, cells: Cells, members: Membership) -> Estimate | None:
+    """A total of noisy integers times constants, or their mean where as many rows are in every group."""
+    line = find_line(over.terms[0], cells)
+    numbers = members.add(np.ones(cells.size), members.sure)
+    counted = set(numbers[members.sure].tolist())
+    if line is None or not line.parts or not counted or (over.function == "avg" and len(counted) > 1):
+        return None
+    if line.constant and len(counted) > 1:
+        return None
+    number = Fraction(int(min(counted)))
+    factor, added = (1 / number, line.constant) if over.function == "avg" else (Fraction(1), number * line.constant)
+    chain = _find_chain(cells.plan, over)
+    parts = tuple(
+        (piece, share * factor)
+        for measured, share in line.parts.values()
+        for piece in _pieces(measured, cells, members.sure, chain, over.stage)
+    )
+    found = linear(parts, f"{over.function} {_LAW}", added)
+    values = _values(over, cells, members, cells.rows_at(over.stage)).reshape(cells.shape)
+    return replace(
+        with_values(found, values), unsigned=line.parts.keys() <= line.unsigned, whole=_is_whole(over, cells)
+    )
+
+
+def with_values(estimate: Estimate, values: Floats) -> Estimate:
+    """The estimate with totals of values that were rounded one by one, as they are shown."""
+
+    def interval(confidence: float, together: int) -> Bounds:
+        return around(values, estimate.interval(confidence, together))
+
+    return replace(estimate, values=values, interval=interval)
+
+
+def _pieces(
+    measured: Measured, cells: Cells, there: NDArray[np.bool_], chain: list[tuple[Key, ...]], stage: int
+) -> list[Measured]:
+    """The row's own number, and those of the rings around it that make it the total of the last keys."""
+    numbers = as_addable(measured.values.reshape(-1))
+    found, total, count = [measured], np.where(there, numbers, 0), there.astype(np.intp)
+    inner: frozenset[Hashable] | None = None
+    for keys in chain:
+        groups = np.unique(cells.groups(keys), return_inverse=True)[1].reshape(-1)
+        wider = np.zeros(int(groups.max()) + 1, dtype=numbers.dtype)
+        np.add.at(wider, groups[there], numbers[there])
+        often = np.bincount(groups[there], minlength=len(wider))[groups]
+        times = int((often - count)[there].max())
+        ring = Ring(inner, frozenset(keys), stage)
+        if times:
+            values = np.asarray(wider[groups] - total).reshape(cells.shape)
+            found.append(part_of(measured, values, times, ring))
+        total, count, inner = wider[groups], often, ring.outer
+    return found
+
+
+def _find_chain(plan: Plan, over: Over) -> list[tuple[Key, ...]]:
+    """The keys of all totals within that of some keys, from the narrowest on, if each is within the next."""
+    terms = [*plan.terms, *over.terms]
+    totals = [each for term in terms for each in walk(term) if isinstance(each, Over) and each.stage == over.stage]
+    inside = {frozenset(each.keys): each.keys for each in totals if each.function in ("sum", "avg")}
+    around_it = sorted((keys for keys in inside if keys >= set(over.keys)), key=len, reverse=True)
+    nested = all(narrow > wide for narrow, wide in pairwise(around_it))
+    return [inside[keys] for keys in around_it] if nested and around_it else [over.keys]
