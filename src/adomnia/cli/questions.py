@@ -38,12 +38,13 @@ adomnia explain examples/hospital "SELECT SUM(cost), AVG(cost) FROM visits" --ep
 
 
 @with_question_options
-def sql(
+def sql(  # noqa: PLR0913, PLR0917 - its options
     asked: QuestionOptions,
     form: Annotated[AnswerFormat, typer.Option("--format", help="For people, or for programs.")] = AnswerFormat.TABLE,
     mock: Annotated[bool, typer.Option("--mock", help="Ask made-up rows: nothing is read or spent.")] = False,
     request_id: Annotated[str | None, typer.Option(help="A name of your own for this request.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for new noise; do not replay.")] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Pay also for what would say almost nothing.")] = False,
 ) -> None:
     """Ask a question: pay for it, and get a private answer with intervals.
 
@@ -59,7 +60,7 @@ def sql(
     payment = asked.payment()
     with (opening.open_rehearsal if mock else opening.open_dataset)(asked.folder) as curator:
         session = opening.open_session(curator, asked.analyst)
-        answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh)
+        answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh, anyway=anyway)
     match form:
         case AnswerFormat.TABLE:
             answers.print_table(answer, mock)
