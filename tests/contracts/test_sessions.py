@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TEXT = (
-    CATALOG.replace("rows_per_person = 3", "rows_per_person = { max = 3, epsilon = 5 }")
+    CATALOG.replace("rows_per_person = 3", "rows_per_person = { max = 3, epsilon = 5 }").replace('"warn"', '"refuse"')
     + """
 [analysts.dave]
 epsilon = 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from adomnia.statistics.profile import Contributions
 from adomnia.work import allow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from adomnia.catalog.model import Catalog
     from adomnia.ledger.requests import Receipt
@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.keys import Key
     from adomnia.privacy.relations import Relation
-    from adomnia.session.session import LocalSession
+    from adomnia.session.answer import Answer
 
 MOST_READ = 20  # of an analyst's last answers
 _LONGEST = 500  # characters of a question that is looked at again
+_MOST_GROUPS = 10_000  # of an answer: memory is counted for larger ones
 _MOST_KEPT = 10_000
+
+Recall: TypeAlias = "Callable[[Receipt], Answer]"  # gives an answer again that was paid for before
 
 
 def find_rows(plan: Plan, priced: Priced, given: int | None, catalog: Catalog) -> KnownRows:
@@ -83,40 +86,42 @@ class EarlierCounts:
     def __init__(self) -> None:
         self._read: dict[tuple[str, str], _Counted | None] = {}
 
-    def find(self, plan: Plan, session: LocalSession, receipts: Sequence[Receipt]) -> KnownRows:
+    def find(self, plan: Plan, receipts: Sequence[Receipt], catalog: Catalog, recall: Recall) -> KnownRows:
         """The rows of a group by the newest of an analyst's answers that tells them: of all rows, or of the table."""
         about = (plan.relation, _table(plan.relation))
         if any(map(is_open, plan.keys)):
             return UNKNOWN
         for receipt in receipts:
-            counted = self._counted(session, receipt)
+            counted = self._counted(receipt, catalog, recall)
             if counted is not None and counted.relation in about and counted.keys in {(), plan.keys}:
                 groups = prod(len(key_cells(key)) for key in plan.keys)
                 how = f"{'on average ' if groups > 1 else ''}by your answer {receipt.request_id}"
                 return KnownRows(max(1, round(counted.rows / groups)), how)
         return UNKNOWN
 
-    def _counted(self, session: LocalSession, receipt: Receipt) -> _Counted | None:
-        place = (session.analyst, receipt.request_id)
+    def _counted(self, receipt: Receipt, catalog: Catalog, recall: Recall) -> _Counted | None:
+        place = (str(receipt.analyst), receipt.request_id)
         if place not in self._read:
             if len(self._read) >= _MOST_KEPT:
                 self._read.clear()
             with allow():  # of few and short questions
-                self._read[place] = _read_count(session, receipt)
+                self._read[place] = _read_count(receipt, catalog, recall)
         return self._read[place]
 
 
-def _read_count(session: LocalSession, receipt: Receipt) -> _Counted | None:
+def _read_count(receipt: Receipt, catalog: Catalog, recall: Recall) -> _Counted | None:
     """What one answer says of the number of rows; None where it was about something else, or means that no more."""
     if not receipt.asked or len(receipt.asked) > _LONGEST or "count" not in receipt.asked.lower():
         return None
-    batch, catalog = Batch.from_text(receipt.asked), session.catalog()
+    batch = Batch.from_text(receipt.asked)
     try:
         (plan,) = batch.plans(catalog) if len(batch.questions) == 1 else (None,)
         counts = [] if plan is None else [each.name for each in plan.outputs if _counts_rows(each.source)]
         if plan is None or not counts or batch.version != catalog.version or plan.having or plan.limit is not None:
             return None
-        answer = session.answer(receipt.request_id)
+        if prod(len(key_cells(key)) for key in plan.keys) > _MOST_GROUPS:
+            return None
+        answer = recall(receipt)
     except (Refusal, Failure):
         return None
     # At most so many, as far as noise lets see: what is refused is then surely little.

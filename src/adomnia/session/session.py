@@ -212,7 +212,19 @@ class LocalSession(Session):
         known = find_rows(plan, priced, given, self._curator.catalog)
         if known.sure:
             return known
-        return self._curator.counts.find(plan, self, self._curator.ledger.latest_answers(self.analyst, MOST_READ))
+        receipts = self._curator.ledger.latest_answers(self.analyst, MOST_READ)
+        return self._curator.counts.find(plan, receipts, self._curator.catalog, self._recall)
+
+    def _recall(self, receipt: Receipt) -> Answer:
+        """A small answer that was paid for before, as it was asked."""
+        kept, batch = self._curator.ledger.answer(self.analyst, receipt.request_id), Batch.from_text(receipt.asked)
+        if kept is None:
+            raise Refusal(
+                f"Request {receipt.request_id!r}", "has no answer of yours", "ask again", code="unknown_answer"
+            )
+        priced = self._price_as_before(batch, kept.receipt)
+        outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
+        return build_answers(outcome, batch.confidence)[0]
 
     def _refuse_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> None:
         """Refuse to sell what is known to say almost nothing, unless it was paid for before."""
