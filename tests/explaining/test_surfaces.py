@@ -98,4 +98,5 @@ def test_every_option_that_an_error_names_is_known():
                 texts = re.findall(r"f?\"[^\"]*\"|'[^']*'", line)
                 named |= {name for text in texts for name in re.findall(r"\b([a-z_]+)=[\s,\"'\d{]", f"{text} ")}
     assert {"epsilon", "rows", "effort"} <= named
-    assert named - set(_NAMES) <= {"insecure", "columns"}  # of `connect` and `protect`, which Python alone has
+    python_alone = {"insecure", "columns", "unit", "rows_per_person"}  # of `connect` and `protect`
+    assert named - set(_NAMES) <= python_alone

@@ -6,7 +6,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from adomnia.engines.check import check_statement
+from adomnia.pricing.vacuity import UNKNOWN, KnownRows
 from adomnia.privacy.losses import loss
+from adomnia.session.known_rows import EarlierCounts
 from adomnia.sql.lower import lower
 from kit.reference import exact
 from kit.tables import Database, rows
@@ -68,10 +70,18 @@ def moved_within(query: Query, one: Any, other: Any) -> None:
         assert len(signs) < 2
 
 
+class _Forgotten(EarlierCounts):
+    """No earlier answers: what they told is noise, and differs where people do."""
+
+    def find(self, *_: Any) -> KnownRows:
+        return UNKNOWN
+
+
 def public_side(curator: Curator, text: str, price: dict[str, Any]) -> dict[str, Any]:
     """All that an onlooker could see or time of one question, noise aside."""
     curator.engine.ran.clear()
     curator.kernel.bits.requests.clear()
+    curator.counts = _Forgotten()
     session = curator.session("bob")
     quote = session.price(text, **price)
     answer = session.sql(text, **price, replay=False)

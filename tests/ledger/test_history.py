@@ -40,6 +40,15 @@ def test_pages_together_are_everything_once_and_in_order(ledger, limit):
     assert ledger.count_answers("carol") == 0
 
 
+def test_the_last_answers_are_an_analysts_own_and_the_newest_first(ledger):
+    for number in range(5):
+        answered(ledger, name=number, payload=b"%d" % number)
+        answered(ledger, "bob", name=f"{number} of bob")
+    ledger.reserve("alice", "lost", plan("lost"), COST)
+    assert [receipt.request_id for receipt in ledger.latest_answers("alice", 3)] == ["id of 4", "id of 3", "id of 2"]
+    assert ledger.latest_answers("carol", 3) == []
+
+
 def test_what_comes_while_pages_are_read_is_on_the_last_one(ledger):
     answered(ledger, name="one")
     (first,) = ledger.answers("alice")

@@ -34,7 +34,9 @@ def table():
 def owner(table):
     categories = {"city": CITIES, "sex": SEXES}
     with_bounds = {"pay": (0, 100)}
-    return protect(table, unit="id", epsilon=100, delta=1e-9, bounds=with_bounds, categories=categories)
+    return protect(
+        table, unit="id", rows_per_person=1, epsilon=100, delta=1e-9, bounds=with_bounds, categories=categories
+    )
 
 
 def sent(answer):
@@ -115,7 +117,14 @@ def test_a_client_sees_the_same_rows(owner):
 
 
 def test_groups_that_are_found_can_be_ranked_and_added_up_but_not_rolled_up(table):
-    owner = protect(table.assign(town=table["city"]), unit="id", epsilon=100, delta=1e-3, bounds={"pay": (0, 100)})
+    owner = protect(
+        table.assign(town=table["city"]),
+        unit="id",
+        rows_per_person=1,
+        epsilon=100,
+        delta=1e-3,
+        bounds={"pay": (0, 100)},
+    )
     text = "SELECT town, COUNT(*) AS n, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM data GROUP BY town"
     answer = owner.sql(text, epsilon=2, delta=1e-6)
     assert answer["town"] == list(CITIES)

@@ -510,7 +510,6 @@ def test_rows_without_their_person_cannot_be_gathered_by_person(tables):
         ),
         (lambda t: t("cities").join(t("people"), on="city", how="left").count(epsilon=1), "public_left_join"),
         (lambda t: t("people").union(t("visits")).count(epsilon=1), "type_error"),
-        (lambda t: t("cities").count(epsilon=1), "public_table"),
     ],
 )
 def test_what_sql_refuses_python_refuses_and_nothing_is_spent(session, ask, code):

@@ -100,6 +100,8 @@ _SHARE = Rule("a number above 0 and below 1", lambda value: _NUMBER.holds(value)
 _STORAGE = Rule('a size such as "500MB"', lambda value: isinstance(value, str) and parse_size(value) is not None)
 _POLICY = Rule(" or ".join(f'"{name}"' for name in POLICIES), lambda value: value in list(POLICIES))
 
+_VACUOUS = Rule('"refuse" or "warn"', lambda value: value in ["refuse", "warn"])
+
 _OTHER_ENGINE = Rule("a table of another engine", _names_engine_table)
 _ROWS_KEPT = Rule(f"{_CAP.says}, or {{ max = 200, epsilon = 0.05 }}", lambda v: _CAP.holds(v) or SECTION.holds(v))
 
@@ -127,6 +129,7 @@ DATASET = Section(
         DocumentKey("version", _VERSION, "version = 1", required=True),
         DocumentKey("unit", _UNIT, 'unit = "people.person_id"', required=True),
         DocumentKey("minimum_frequency", _CAP, "minimum_frequency = 10"),
+        DocumentKey("vacuous_answers", _VACUOUS, 'vacuous_answers = "warn"'),
     ),
 )
 BUDGET = Section(

@@ -130,6 +130,7 @@ class Catalog:
     folder: Path
     views: tuple[View, ...] = ()
     minimum_frequency: int = 1
+    vacuous_answers: str = "refuse"  # before they are paid for, or "warn" alone
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)

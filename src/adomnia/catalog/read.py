@@ -60,6 +60,7 @@ def read(folder: Path, facts_of: FactsOf) -> Catalog:
         folder=folder,
         views=_read_views(document, names),
         minimum_frequency=dataset.get("minimum_frequency", 1),
+        vacuous_answers=dataset.get("vacuous_answers", Catalog.vacuous_answers),
     )
 
 

@@ -24,6 +24,8 @@ HIGH_EFFORT = (
 def print_table(quote: Quote) -> None:
     """What is measured, what to expect, and the sum."""
     pages.show(
+        *quote.vacuous,
+        *[""] * bool(quote.vacuous),
         measurements(quote),
         "",
         expectations(quote),
@@ -96,6 +98,7 @@ def as_record(quote: Quote) -> dict[str, object]:
         "effort": quote.effort,
         "warnings": list(quote.warnings),
         "notes": list(quote.notes),
+        "vacuous": list(quote.vacuous),
         "findings": [
             {"price": to_record(each.price), "people": each.people, "minimum": each.minimum} for each in quote.findings
         ],

@@ -42,12 +42,13 @@ adomnia explain examples/hospital "SELECT SUM(cost), AVG(cost) FROM visits" --ep
 
 
 @with_question_options
-def sql(
+def sql(  # noqa: PLR0913, PLR0917 - its options
     asked: QuestionOptions,
     form: Annotated[AnswerFormat, typer.Option("--format", help="For people, or for programs.")] = AnswerFormat.TABLE,
     mock: Annotated[bool, typer.Option("--mock", help="Ask made-up rows: nothing is read or spent.")] = False,
     request_id: Annotated[str | None, typer.Option(help="A name of your own for this request.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for new noise; do not replay.")] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Pay also for what would say almost nothing.")] = False,
 ) -> None:
     """Ask a question: pay for it, and get a private answer with intervals.
 
@@ -65,7 +66,7 @@ def sql(
     listing = is_listing(asked.text)
     opened = places.open_to_quote(asked.where) if listing else places.open_to_ask(asked.where, mock=mock)
     with opened as session:
-        answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh)
+        answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh, anyway=anyway)
     answers.print_answer(answer, form, mock)
 
 

@@ -63,11 +63,12 @@ class RemoteSession(Session):
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
+        anyway: bool = False,
         **payment: Unpack[Payment],
     ) -> Answer:
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
-        body = {**_ask_body(Question(text, **payment), confidence), "replay": replay}
+        body = {**_ask_body(Question(text, **payment), confidence), "replay": replay, **_anyway(anyway)}
         record = self._post("query", body | {"request_id": choose_request_id(request_id)})
         return self._read(AnswerReply, lambda told: self._answer(told, 0), record)
 
@@ -77,9 +78,11 @@ class RemoteSession(Session):
         *,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
+        anyway: bool = False,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
         body = {**_batch_body(questions, confidence, payment), "request_id": choose_request_id(request_id)}
+        body |= _anyway(anyway)
         record = self._post("batch", body)
         return self._read(
             BatchReply,
@@ -223,6 +226,11 @@ def _part(text: str) -> str:
     """A part of a path; dots alone would be taken for a step up."""
     encoded = percent_encoded(text, safe="")
     return encoded.replace(".", "%2E") if encoded in {".", ".."} else encoded
+
+
+def _anyway(anyway: bool) -> dict[str, bool]:
+    """Only where it is said: a server of an earlier version takes no such key."""
+    return {"anyway": True} if anyway else {}
 
 
 def _ask_body(question: Question, confidence: float) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequ
         Node("measured", tuple(_measurement_node(place, line, quoted) for place, line in enumerate(lines, 1))),
         Node("answered", answers),
         Node(_total_in_words(quoted)),
-        *map(Node, notes if quoted is None else (*quoted.notes, *quoted.warnings)),
+        *map(Node, notes if quoted is None else (*quoted.vacuous, *quoted.notes, *quoted.warnings)),
     ]
     return Node(f"{_plural(len(lines), 'measurement')}, {_plural(len(meaning.outputs), 'output')}", tuple(parts))
 

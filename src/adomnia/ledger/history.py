@@ -8,7 +8,7 @@ import sqlite3
 from adomnia.errors import Refusal
 from adomnia.ledger.requests import Receipt, decode_receipt, list_keys
 
-__all__ = ["count_answers", "list_answers"]
+__all__ = ["count_answers", "list_answers", "list_latest"]
 
 _USUAL = 1000  # receipts of a page
 MOST_BYTES = 2**23  # of the entries of a page: each may keep a long question
@@ -17,6 +17,10 @@ _KEPT = "SELECT sequence FROM entries WHERE kind = 'commit' AND request_id = ? A
 _PAGE = """SELECT debits.body FROM entries AS kept
            JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
            WHERE kept.kind = 'commit' AND kept.analyst = ? AND kept.sequence > ? ORDER BY kept.sequence LIMIT ?"""
+
+_LATEST = """SELECT debits.body FROM entries AS kept
+             JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
+             WHERE kept.kind = 'commit' AND kept.analyst = ? ORDER BY kept.sequence DESC LIMIT ?"""
 
 
 def list_answers(
@@ -34,6 +38,11 @@ def list_answers(
             break
         receipts.append(decode_receipt(body))
     return receipts
+
+
+def list_latest(connection: sqlite3.Connection, analyst: str, limit: int) -> list[Receipt]:
+    """List receipts of the last answers of an analyst, newest first."""
+    return [decode_receipt(body) for (body,) in connection.execute(_LATEST, (analyst, limit))]
 
 
 def count_answers(connection: sqlite3.Connection, analyst: str) -> int:

@@ -181,6 +181,10 @@ class Ledger:
         self.account(analyst)
         return self._inspect(partial(history.list_answers, analyst=analyst, after=after, limit=limit))
 
+    def latest_answers(self, analyst: str, limit: int) -> list[Receipt]:
+        """The receipts of an analyst's last answers, newest first."""
+        return self._inspect(partial(history.list_latest, analyst=analyst, limit=limit))
+
     def count_answers(self, analyst: str) -> int:
         """How many answers an analyst has."""
         return self._inspect(partial(history.count_answers, analyst=analyst))

@@ -106,6 +106,7 @@ class Quote:
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
     warnings: tuple[str, ...] = ()  # what budgets cannot pay once this is paid
     notes: tuple[str, ...] = ()  # what else a reader of the answer has to know
+    vacuous: tuple[str, ...] = ()  # outputs that would say almost nothing, and what would help
 
 
 def list_measures(plan: Plan, price: Price) -> Round:

@@ -56,10 +56,13 @@ def _key_array(values: tuple[Cell | None, ...], rows: NDArray[np.intp]) -> pa.Ar
 
 
 def _value_array(numbers: Floats, estimate: Estimate) -> pa.Array:
-    """Dates where they are, integers where all are exact, and else doubles."""
+    """Dates where they are, integers where all are exact, and else doubles; NaN is NULL."""
     if estimate.dates:
         known = np.isfinite(numbers)
         days = _FIRST_DAY + np.where(known, numbers, 0).astype(np.int64)
         return pa.array(days, pa.date32(), mask=~known)
-    exact = estimate.whole and bool((np.abs(numbers) < _EXACT).all())
-    return pa.array(numbers.astype(np.int64) if exact else numbers)
+    mask = np.isnan(numbers)
+    missing = bool(mask.any())
+    given = np.where(mask, 0, numbers) if missing else numbers
+    exact = estimate.whole and bool((np.abs(given) < _EXACT).all())
+    return pa.array(given.astype(np.int64) if exact else given, mask=mask if missing else None)

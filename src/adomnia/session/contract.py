@@ -39,12 +39,14 @@ class Session(Protocol):
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
+        anyway: bool = False,
         **payment: Unpack[Payment],
     ) -> Answer:
         """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
 
         `EXPLAIN SELECT ...` is answered with the explanation, `SHOW TABLES` and `DESCRIBE table` from the catalog:
-        they cost nothing.
+        they cost nothing. What would say almost nothing is refused before it is paid, as far as that is known, unless
+        it is wanted `anyway`.
         """
         ...
 
@@ -54,6 +56,7 @@ class Session(Protocol):
         *,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
+        anyway: bool = False,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
         """Several questions paid for at once: one reserve, one look at the data; one refusal refuses all.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -18,6 +19,7 @@ from adomnia.ledger import Ledger
 from adomnia.noise import SystemBits
 from adomnia.privacy.filters import Budget
 from adomnia.session import mock
+from adomnia.session.known_rows import EarlierCounts
 from adomnia.session.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
 from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
@@ -51,6 +53,7 @@ class Curator:
     ) -> None:
         self.kernel = Kernel(catalog, engine, ledger, bits)
         self.kernel.catalog = add_profiles(self.kernel, progress)
+        self.counts = EarlierCounts()
         self.admit: Callable[[AnswerSize], None] = _admit_any  # called before anything is paid; it may refuse
 
     @property
@@ -118,7 +121,7 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
 def rehearse(catalog: Catalog) -> Curator:
     """A catalog over rows made up from it alone: nothing is read and nothing is spent."""
     engine = load_engine().load(catalog, mock.frames(catalog))
-    return Curator(catalog, engine, open_ledger(catalog, MEMORY), SystemBits())
+    return Curator(replace(catalog, vacuous_answers="warn"), engine, open_ledger(catalog, MEMORY), SystemBits())
 
 
 def open_ledger(catalog: Catalog, path: str | Path) -> Ledger:

@@ -20,12 +20,14 @@ from adomnia.pricing.policies import check_ceiling, check_named, next_price, set
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote, quote_questions
 from adomnia.pricing.rules import VERSIONS
+from adomnia.pricing.vacuity import judge
 from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
 from adomnia.session.batch import MOST_QUESTIONS, Batch, plan_text, price_of
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.explanation import build_explanation
+from adomnia.session.known_rows import MOST_READ, find_rows
 from adomnia.session.listings import is_listing, list_catalog
 from adomnia.session.public import read_public_columns
 from adomnia.session.request_ids import choose_request_id
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
+    from adomnia.pricing.vacuity import KnownRows, Verdict
     from adomnia.privacy.events import Pure
     from adomnia.session.columns import KeyColumn
     from adomnia.session.curator import Curator
@@ -60,6 +63,7 @@ class LocalSession(Session):
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
         replay: bool = True,
+        anyway: bool = False,
         **payment: Unpack[Payment],
     ) -> Answer:
         if isinstance(text, str) and is_explain(text):
@@ -71,7 +75,8 @@ class LocalSession(Session):
             plan = plan_text(question, self._curator.catalog, confidence)
             if isinstance(plan, PublicRows):
                 return self._read_public(plan, confidence)
-            return self._answer_batch(self._build_batch((question,), confidence, replay=replay), [plan], request_id)[0]
+            batch = self._build_batch((question,), confidence, replay=replay)
+            return self._answer_batch(batch, [plan], request_id, anyway=anyway)[0]
 
     def batch(
         self,
@@ -79,11 +84,12 @@ class LocalSession(Session):
         *,
         confidence: float = CONFIDENCE,
         request_id: str | None = None,
+        anyway: bool = False,
         **payment: Unpack[Payment],
     ) -> list[Answer]:
         with limit():
             batch = self._build_batch(questions, confidence, payment)
-            return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id)
+            return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id, anyway=anyway)
 
     def price(
         self,
@@ -98,8 +104,9 @@ class LocalSession(Session):
                 batch = self._build_batch((Question(text, **payment),), confidence)
             else:
                 batch = self._build_batch(text, confidence, payment)
-            quote = quote_questions(self._price_now(batch), confidence, together, payment.get("rows"))
-            return self._with_warnings(quote)
+            priced, verdicts = self._price_now(batch)
+            quote = quote_questions(priced, confidence, together, payment.get("rows"))
+            return self._with_warnings(quote, verdicts)
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         question = Question(without_explain(text), **payment)
@@ -152,8 +159,8 @@ class LocalSession(Session):
         if question.names_no_price and not sets_price(self._policy):
             catalog = self._curator.catalog
             return explain(plan_without_price(question, plan, catalog), notes=list_notes(plan, catalog))
-        (priced,) = self._price_now(self._build_batch((question,), confidence))
-        quote = self._with_warnings(quote_questions([priced], confidence, False, question.rows))
+        (priced,), verdicts = self._price_now(self._build_batch((question,), confidence))
+        quote = self._with_warnings(quote_questions([priced], confidence, False, question.rows), verdicts)
         return explain(without_effort(priced.plan), quote)
 
     def _read_public(self, plan: PublicRows, confidence: float) -> Answer:
@@ -193,18 +200,53 @@ class LocalSession(Session):
             raise Refusal("The batch", why, "take it apart", code="too_complex")
         return Batch(named, confidence, self._curator.catalog.version, payment, replay)
 
-    def _price_now(self, batch: Batch) -> list[Priced]:
-        """The questions as they would be paid for now; nothing is read or spent."""
+    def _price_now(self, batch: Batch) -> tuple[list[Priced], list[Verdict | None]]:
+        """The questions as they would be paid for now, and what would say almost nothing; nothing is read or spent."""
         plans = batch.plans(self._curator.catalog)
         check_named(self._policy, batch.names_a_price)
         priced = self._price_plans(batch, plans, self._next_price())
         prove(self._curator.kernel, priced)
-        return priced
+        return priced, self._judge(batch, plans, priced)
 
-    def _with_warnings(self, quote: Quote) -> Quote:
-        """The quote with what it would mean for the budgets as they are now."""
+    def _judge(self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced]) -> list[Verdict | None]:
+        """Of each question, the first output that would say almost nothing."""
+        asked = zip(batch.questions, plans, priced, strict=True)
+        return [
+            judge(plan, each, self._find_rows(plan, each, question.rows), batch.confidence)
+            for question, plan, each in asked
+        ]
+
+    def _find_rows(self, plan: Plan, priced: Priced, given: int | None) -> KnownRows:
+        known = find_rows(plan, priced, given, self._curator.catalog)
+        if known.sure:
+            return known
+        receipts = self._curator.ledger.latest_answers(self.analyst, MOST_READ)
+        return self._curator.counts.find(plan, receipts, self._curator.catalog, self._recall)
+
+    def _recall(self, receipt: Receipt) -> Answer:
+        """A small answer that was paid for before, as it was asked."""
+        kept, batch = self._curator.ledger.answer(self.analyst, receipt.request_id), Batch.from_text(receipt.asked)
+        if kept is None:
+            raise Refusal(
+                f"Request {receipt.request_id!r}", "has no answer of yours", "ask again", code="unknown_answer"
+            )
+        priced = self._price_as_before(batch, kept.receipt)
+        outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
+        return build_answers(outcome, batch.confidence)[0]
+
+    def _refuse_vacuous(self, verdicts: Sequence[Verdict | None], request: PaymentRequest) -> None:
+        """Refuse to sell what is known to say almost nothing, unless it was paid for before."""
+        sure = [verdict for verdict in verdicts if verdict is not None and verdict.sure]
+        if not sure or self._curator.catalog.vacuous_answers != "refuse":
+            return
+        if self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity) is None:
+            raise sure[0].refusal()
+
+    def _with_warnings(self, quote: Quote, verdicts: Sequence[Verdict | None]) -> Quote:
+        """The quote with what would say almost nothing, and what it would mean for the budgets as they are now."""
         ledger = self._curator.ledger
-        return replace(quote, warnings=warn(ledger.account(self.analyst), ledger.account(), quote.event))
+        warnings = warn(ledger.account(self.analyst), ledger.account(), quote.event)
+        return replace(quote, warnings=warnings, vacuous=tuple(map(str, filter(None, verdicts))))
 
     def _next_price(self) -> Pure | None:
         """What a policy says that the next question costs."""
@@ -216,31 +258,47 @@ class LocalSession(Session):
         check_size(self._declared, measure_size(priced))
         return priced
 
-    def _answer_batch(self, batch: Batch, plans: Sequence[Plan], request_id: str | None) -> list[Answer]:
+    def _answer_batch(
+        self, batch: Batch, plans: Sequence[Plan], request_id: str | None, *, anyway: bool
+    ) -> list[Answer]:
         request = choose_request_id(request_id)
         check_named(self._policy, batch.names_a_price)
         if sets_price(self._policy):
             identity = batch.unpriced_identity(plans, self._curator.catalog, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text())
-                outcome = self._pay_by_policy(batch, plans, wanted)
+                outcome = self._pay_by_policy(batch, plans, wanted, anyway=anyway)
         else:
             priced = self._price_plans(batch, plans, None)
             identity = batch.identity(priced, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
                 wanted = PaymentRequest(self.analyst, request, identity, batch.to_text())
+                priced = self._check_worth(batch, plans, priced, None if anyway else wanted)
                 paid = self._pay(wanted, priced)
                 outcome = self._measure(paid) if isinstance(paid, Reservation) else _replay(priced, paid)
         left = outcome.left or self._curator.ledger.left(self.analyst)
         with allow():  # it is paid for
             return build_answers(replace(outcome, left=left), batch.confidence)
 
-    def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest) -> Outcome:
+    def _check_worth(
+        self, batch: Batch, plans: Sequence[Plan], priced: Sequence[Priced], request: PaymentRequest | None
+    ) -> list[Priced]:
+        """The questions with notes on what says almost nothing; a request for such is refused, if it would be paid."""
+        verdicts = self._judge(batch, plans, priced)
+        if request is not None:
+            self._refuse_vacuous(verdicts, request)
+        return [
+            each if verdict is None else replace(each, notes=(str(verdict), *each.notes))
+            for each, verdict in zip(priced, verdicts, strict=True)
+        ]
+
+    def _pay_by_policy(self, batch: Batch, plans: Sequence[Plan], request: PaymentRequest, *, anyway: bool) -> Outcome:
         """Pays the price that the policy sets, unless the question was answered before, at whatever price."""
         stored = self._curator.ledger.find_answer(self.analyst, request.request_id, request.identity)
         if stored is None:
             with self._curator.ledger.lock("price", self.analyst):  # nobody else may spend what this price is a part of
                 priced = self._price_plans(batch, plans, self._next_price())
+                priced = self._check_worth(batch, plans, priced, None if anyway else request)
                 paid = self._pay(request, priced)
             if isinstance(paid, Reservation):
                 return self._measure(paid)

@@ -23,6 +23,7 @@ class SqlOptions(Payment, total=False):
     confidence: float
     request_id: str
     replay: bool
+    anyway: bool
 
 
 class PrivateTable:

@@ -103,6 +103,7 @@ def _draft(select: exp.Select, catalog: Catalog, asked: Asked) -> _Draft | Publi
     about_people = _names_people(select, catalog)
     inner = find_inner(select, catalog) if about_people else None
     if inner is not None:
+        refuse_distinct(select)
         draft = _draft(inner, catalog, asked)
         assert isinstance(draft, _Draft)  # noqa: S101 - aggregates of people
         return replace(draft, plan=plan_around(select, draft.plan))

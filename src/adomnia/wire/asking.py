@@ -19,6 +19,7 @@ _MOST_LISTED = 1000  # questions or weights that are read at all; how many may b
 _LONGEST_NAME = 200
 _EFFORTS = ["normal", "high"]
 _AMOUNTS = ("epsilon", "rho", "error", "delta")
+_ANYWAY = "true: pays also for an answer that would say almost nothing, which is refused otherwise."
 
 # The schema says what is right, and the session refuses what is not, in the same words as without a server.
 Text: TypeAlias = Annotated[
@@ -96,11 +97,17 @@ class Ask(AskedQuestion):
         description="A name of your own: sent again with the same question, it is answered again and not paid.",
     )
     replay: bool = Field(True, description="An equal question at the same price gets the same answer, free.")
+    anyway: bool = Field(False, description=_ANYWAY)
 
     def put_to(self, session: Session) -> Answer:
         """The answer of a session."""
         return session.sql(
-            self.sql, confidence=self.confidence, request_id=self.request_id, replay=self.replay, **self.payment()
+            self.sql,
+            confidence=self.confidence,
+            request_id=self.request_id,
+            replay=self.replay,
+            anyway=self.anyway,
+            **self.payment(),
         )
 
 
@@ -120,11 +127,14 @@ class AskBatch(PaymentFields):
     questions: Questions = Field(description="Texts, or questions with what each of them pays.")
     confidence: Confidence = Field(CONFIDENCE, description="How surely the intervals hold the exact answers.")
     request_id: RequestId | None = Field(None, description="A name of your own for the batch, as of a question.")
+    anyway: bool = Field(False, description=_ANYWAY)
 
     def put_to(self, session: Session) -> list[Answer]:
         """The answers of a session."""
         asked = questions_of(self.questions)
-        return session.batch(asked, confidence=self.confidence, request_id=self.request_id, **self.payment())
+        return session.batch(
+            asked, confidence=self.confidence, request_id=self.request_id, anyway=self.anyway, **self.payment()
+        )
 
 
 class AskPrice(AskedQuestion):

@@ -115,6 +115,7 @@ class CatalogReply(Reply):
     tables: list[TableReply]
     views: list[ViewReply]
     minimum_frequency: int
+    vacuous_answers: str = Field("warn", description="refuse: what would say almost nothing is not sold unasked.")
 
 
 def catalog_record(catalog: Catalog) -> dict[str, Any]:
@@ -136,6 +137,7 @@ def catalog_record(catalog: Catalog) -> dict[str, Any]:
         "tables": [_table_record(table) for table in catalog.tables],
         "views": [{"name": view.name, "sql": view.sql} for view in catalog.views],
         "minimum_frequency": catalog.minimum_frequency,
+        "vacuous_answers": catalog.vacuous_answers,
     }
 
 
@@ -154,6 +156,7 @@ def catalog_of(record: dict[str, Any]) -> Catalog:
         folder=Path(),
         views=tuple(View(view["name"], view["sql"]) for view in record["views"]),
         minimum_frequency=record["minimum_frequency"],
+        vacuous_answers=record.get("vacuous_answers", "warn"),  # a server of an earlier version sells them
     )
 
 

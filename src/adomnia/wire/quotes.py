@@ -101,6 +101,7 @@ class QuoteReply(Reply):
     rows: int = Field(description="How many rows a group is supposed to have.")
     warnings: list[str] = Field(description="What budgets cannot pay any more once this is paid.")
     notes: list[str] = Field([], description="What else to know about the answer, in sentences.")
+    vacuous: list[str] = Field([], description="Outputs that would say almost nothing, and what would help.")
 
 
 def quote_record(quote: Quote) -> dict[str, Any]:
@@ -118,6 +119,7 @@ def quote_record(quote: Quote) -> dict[str, Any]:
         "rows": quote.rows,
         "warnings": list(quote.warnings),
         "notes": list(quote.notes),
+        "vacuous": list(quote.vacuous),
     }
 
 
@@ -137,6 +139,7 @@ def quote_of(record: dict[str, Any]) -> Quote:
         rows=record["rows"],
         warnings=tuple(record["warnings"]),
         notes=tuple(record.get("notes", ())),  # a server of an earlier version has none
+        vacuous=tuple(record.get("vacuous", ())),
     )
 
 

@@ -70,10 +70,6 @@ SENTENCES = {
         "This subquery lets one person's rows decide about everybody's. Fix: relate it to the person: "
         "WHERE inner.person_id = outer.person_id. (line 1, column 52)"
     ),
-    "SELECT SUM(n) FROM (SELECT sex, COUNT(*) AS n FROM people GROUP BY sex)": (
-        "An aggregate of several people is aggregated again. Fix: group the inner one by the person, or ask for it "
-        "alone. (line 1, column 28)"
-    ),
     "SELECT COUNT(*) FROM (SELECT * FROM people LIMIT 10) t": (
         "LIMIT inside a question keeps rows by their order, which depends on everybody's rows. Fix: use LIMIT outside "
         "only. (line 1, column 30)"

@@ -1,0 +1,171 @@
+"""Answers that would say almost nothing: those whose expected interval is most of what they could say.
+
+What is judged is the text, its price, the catalog, and a number of rows that was given, released in a profile of the
+dataset, or released to this very analyst before. Rows of private tables are not looked at, so that a refusal tells
+nothing that whoever asks could not compute from what they were given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, isfinite, log10
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adomnia.errors import Refusal
+from adomnia.plans.formulas import Formula, Grouping, Keyed, Over
+from adomnia.pricing.findings import total_price
+from adomnia.pricing.parts import amount
+from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
+from adomnia.privacy.aggregates import Histogram, Total
+from adomnia.privacy.events import Pure
+from adomnia.privacy.keys import Key
+from adomnia.statistics.count import Count
+from adomnia.statistics.mean import Mean
+from adomnia.statistics.quantile import Quantile
+from adomnia.statistics.sum import Sum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adomnia.plans.plan import Plan
+    from adomnia.pricing.questions import Priced
+    from adomnia.statistics.contract import Statistic
+
+_COMPUTED = (Key, Formula, Over, Keyed, Grouping, Fraction)
+_COVERED = 0.5  # of what an output could say, by its expected interval
+_DOUBLINGS = 40  # of a price or a number of rows that are sought
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """How many rows a group has, or on average may have at most, and how that is known; `sure` if it is at all."""
+
+    rows: int
+    how: str
+    sure: bool = True
+
+
+UNKNOWN = KnownRows(SUPPOSED_ROWS, "if there are so many", sure=False)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An output that would say almost nothing, why, and what to do about it; `sure`: unless there are more rows."""
+
+    output: str
+    why: str
+    fix: str
+    sure: bool
+
+    def __str__(self) -> str:
+        return f"{self.output} {self.why}. To change that, {self.fix}."
+
+    def refusal(self) -> Refusal:
+        """The same before it is paid."""
+        fix = f"{self.fix}, or take it all the same: anyway=True (--anyway)"
+        return Refusal(self.output, self.why, fix, code="vacuous")
+
+
+def judge(plan: Plan, priced: Priced, known: KnownRows, confidence: float) -> Verdict | None:
+    """The first output of a question that would say almost nothing; None where all say something.
+
+    `plan` is what was asked and `priced` how it is measured. Counts, sums, means and quantiles are judged; what high
+    effort achieves is not known before.
+    """
+    if plan.effort != priced.plan.effort:
+        return None
+    supposed = _Suppositions(priced)
+    for asked, measured in zip(plan.outputs, priced.plan.outputs, strict=True):
+        if isinstance(asked.source, _COMPUTED) or isinstance(measured.source, _COMPUTED):
+            continue
+        limits = _limits(asked.source, known.rows)
+        look = _Look(supposed, measured.source, asked.source, confidence)
+        if limits is not None and look.is_vacuous(1, known.rows):
+            return _verdict(asked.name, limits, look, known, grouped=bool(plan.keys))
+    return None
+
+
+class _Suppositions:
+    """What would be estimated at multiples of a price, each supposed once for all outputs."""
+
+    def __init__(self, priced: Priced) -> None:
+        self.priced = priced
+        self._known: dict[tuple[int, int], Supposed] = {}
+
+    def at(self, times: int, rows: int) -> Supposed:
+        """At so many times the price, in a group of so many rows."""
+        if (times, rows) not in self._known:
+            self._known[times, rows] = Supposed(self.priced.plan, self.priced.price * times, rows)
+        return self._known[times, rows]
+
+
+@dataclass(frozen=True)
+class _Look:
+    supposed: _Suppositions
+    measured: Statistic
+    asked: Statistic
+    confidence: float
+
+    def is_vacuous(self, times: int, rows: int) -> bool:
+        """Whether the output would be, at so many times the price, in a group of so many rows."""
+        limits, (lower, upper) = _limits(self.asked, rows), self.interval(times, rows)
+        assert limits is not None  # noqa: S101 - as the caller found
+        inside = min(upper, limits[1]) - max(lower, limits[0])
+        return not inside <= _COVERED * (limits[1] - limits[0])
+
+    def interval(self, times: int, rows: int) -> tuple[float, float]:
+        estimate = self.supposed.at(times, rows).estimate(self.measured)
+        with np.errstate(all="ignore"):
+            lower, upper = estimate.interval(self.confidence, 1)
+        return float(np.min(lower)), float(np.max(upper))
+
+    def useful_price(self, rows: int) -> str:
+        """A price at which the output would say something, rounded up; "" where none was found."""
+        try:
+            times = next(each for each in _doubled(1) if not self.is_vacuous(each, rows))
+        except (StopIteration, ValueError, Refusal):
+            return ""
+        price = total_price(self.supposed.priced) * times
+        return f"{'epsilon' if isinstance(price, Pure) else 'rho'}={_two_digits(float(amount(price)))}"
+
+    def useful_rows(self, rows: int) -> int | None:
+        """How many rows a group must have for the output to say something at this price."""
+        return next((each for each in _doubled(rows) if not self.is_vacuous(1, each)), None)
+
+
+def _verdict(name: str, limits: tuple[float, float], look: _Look, known: KnownRows, *, grouped: bool) -> Verdict:
+    lower, upper = look.interval(1, known.rows)
+    error = f"{float(f'{(upper - lower) / 2:.3g}'):,.12g}" if isfinite(upper - lower) else "anything"
+    could = f"{limits[0]:,.10g} to {limits[1]:,.10g}"
+    rows = f"{known.rows:,} row{'s' if known.rows > 1 else ''}{' a group' if grouped else ''}, {known.how}"
+    why = f"would say almost nothing: off by up to {error}, where it could be {could} ({rows})"
+    price, enough = look.useful_price(known.rows), look.useful_rows(known.rows) if grouped else None
+    ways = [f"pay {price}"] if price else []
+    ways += [f"ask for coarser groups, of about {enough:,} rows or more"] if enough else []
+    ways += [] if known.sure else ["say with rows= how many rows there are"]
+    return Verdict(name, why, ", or ".join(ways) or "ask for fewer outputs or groups", known.sure)
+
+
+def _limits(statistic: Statistic, rows: int) -> tuple[float, float] | None:
+    """What an output could say of so many rows, by the declared bounds; None where it is not judged."""
+    aggregate = statistic.query.aggregate
+    match statistic, aggregate:
+        case Count(), _:
+            return 0.0, float(rows)
+        case Sum(), Total(domain=domain):
+            return rows * min(0.0, float(domain.lower)), rows * max(0.0, float(domain.upper))
+        case (Mean(), Total(domain=domain)) | (Quantile(), Histogram(domain=domain)):
+            return float(domain.lower), float(domain.upper)
+    return None
+
+
+def _doubled(first: int) -> Iterator[int]:
+    return (first * 2**power for power in range(1, _DOUBLINGS))
+
+
+def _two_digits(number: float) -> str:
+    scale = 10.0 ** (floor(log10(number)) - 1)
+    return f"{ceil(number / scale) * scale:.10g}"
