@@ -59,9 +59,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("uper", ["lower", "upper"])
     'did you mean upper?'
     """
+    close = closest(word, known)
+    return "" if close is None else f"did you mean {close}?"
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that looks most like this one."""
     spelt = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), spelt, n=1)
-    return f"did you mean {spelt[close[0]]}?" if close else ""
+    return next((spelt[close] for close in get_close_matches(word.lower(), spelt, n=1)), None)
 
 
 def _is_integer(value: object, least: int, most: int) -> bool:
@@ -172,6 +177,16 @@ OWN_TABLE = Section(
 LINKED_TABLE = Section(
     "a private table",
     (_FROM, _PUBLIC, _PERSON, DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10", required=True), _COLUMNS),
+)
+ANY_TABLE = Section(  # while nobody knows the unit
+    "a table",
+    (
+        _FROM,
+        _PUBLIC,
+        DocumentKey("person", _LINK, _PERSON.example),
+        DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10"),
+        _COLUMNS,
+    ),
 )
 PRIVATE_CAP = Section(
     "a cap that is chosen privately",
