@@ -39,6 +39,7 @@ LAYERS = [
     {"explaining"},
     {"curator"},
     {"session"},
+    {"inspection"},
     {"wire"},
     {"client", "lab", "local"},
     {"adomnia"},

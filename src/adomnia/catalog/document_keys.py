@@ -119,8 +119,8 @@ CATALOG = Section(
     "a catalog",
     (
         DocumentKey("dataset", SECTION, "[dataset] with name, version and unit", required=True),
-        DocumentKey("budget", SECTION, "[budget] with epsilon = 10.0", required=True),
-        DocumentKey("analysts", SECTION, "[analysts.alice] with epsilon = 2.0", required=True),
+        DocumentKey("budget", SECTION, "[budget] with epsilon = 1.0", required=True),
+        DocumentKey("analysts", SECTION, "[analysts.alice] with epsilon = 0.5", required=True),
         DocumentKey("tables", SECTION, '[tables.people] with source = "people.parquet"', required=True),
         DocumentKey("views", SECTION, '[views.adults] with sql = "SELECT * FROM people WHERE age >= 18"'),
     ),
@@ -137,7 +137,7 @@ DATASET = Section(
 BUDGET = Section(
     "[budget]",
     (
-        DocumentKey("epsilon", _NUMBER, "epsilon = 10.0", required=True),
+        DocumentKey("epsilon", _NUMBER, "epsilon = 1.0", required=True),
         DocumentKey("delta", _NUMBER, "delta = 1e-6"),
         DocumentKey("approximate", _FLAG, "approximate = true"),
         DocumentKey("event_delta", _NUMBER, "event_delta = 5e-7"),
@@ -146,7 +146,7 @@ BUDGET = Section(
 ANALYST = Section(
     "an analyst",
     (
-        DocumentKey("epsilon", _NUMBER, "epsilon = 2.0", required=True),
+        DocumentKey("epsilon", _NUMBER, "epsilon = 0.5", required=True),
         DocumentKey("delta", _NUMBER, "delta = 1e-7"),
         DocumentKey("policy", _POLICY, 'policy = "on_demand"'),
         DocumentKey("questions", _CAP, "questions = 20"),

@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from adomnia import AdomniaError, Refusal, Unavailable, __version__
-from adomnia.cli import ledgers, meaning, owner, past_answers, people, questions, restoring, serving, top_ups
-from adomnia.cli.options import Format, Output
+from adomnia.cli import checks, ledgers, meaning, owner, past_answers, people, questions, restoring, serving, top_ups
+from adomnia.cli.options import REFUSED, Format, Output
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
-REFUSED, FAILED, UNAVAILABLE = 2, 1, 3
+FAILED, UNAVAILABLE = 1, 3
 
 
 def _say_version(wanted: bool) -> None:
@@ -55,7 +55,7 @@ app.command(epilog=questions.PRICE_EXAMPLES)(questions.price)
 app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
 app.command(epilog=past_answers.ANSWERS_EXAMPLES)(past_answers.answers)
 app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
-app.command(epilog=owner.CHECK_EXAMPLES)(owner.check)
+app.command(epilog=checks.CHECK_EXAMPLES)(checks.check)
 app.command(epilog=owner.INIT_EXAMPLES)(owner.init)
 app.command(epilog=meaning.MEANING_EXAMPLES)(meaning.meaning)
 app.command(epilog=serving.SERVE_EXAMPLES)(serving.serve)

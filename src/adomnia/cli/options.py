@@ -9,6 +9,8 @@ import typer
 
 from adomnia.errors import Refusal
 
+REFUSED = 2  # the exit code
+
 
 class Format(StrEnum):
     """How a result is written."""
