@@ -64,7 +64,11 @@ def read(folder: Path, facts_of: FactsOf) -> Catalog:
 
 def examine(folder: Path, facts_of: FactsOf) -> Examination:
     """Read the catalog of a folder as far as possible, and find everything that is wrong with it."""
-    document = load(folder / FILE)
+    return examine_document(load(folder / FILE), folder, facts_of)
+
+
+def examine_document(document: Document, folder: Path, facts_of: FactsOf) -> Examination:
+    """Read a document that may not be the one in the folder."""
     attempt = document.attempt
     attempt(document.section, (), CATALOG)
     dataset = attempt(document.section, ("dataset",), DATASET)

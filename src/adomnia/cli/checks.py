@@ -23,7 +23,7 @@ def check(folder: Folder, form: Output = Format.TABLE) -> None:
     """Say everything that is wrong with the catalog, or what it promises; of private files only headers are read."""
     from adomnia.cli import accounts
     from adomnia.explaining.promises import promises
-    from adomnia.session.checking import check_folder
+    from adomnia.inspection.checking import check_folder
 
     found = check_folder(folder)
     if found.problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adomnia.session.checking import check_folder
+from adomnia.inspection.checking import check_folder
 from kit.example import write_example
 
 
@@ -56,7 +56,7 @@ def test_every_view_that_cannot_be_read_is_a_problem(folder):
 
 def test_no_file_is_read_as_public_before_it_is_certain_which_are(folder, monkeypatch):
     """Where a public table has the file of a private one, nothing of it is looked up."""
-    from adomnia.session import checking
+    from adomnia.inspection import checking
 
     read = []
     monkeypatch.setattr(checking, "facts_in", lambda _: lambda table: read.append(table.name))
