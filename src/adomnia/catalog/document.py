@@ -69,10 +69,14 @@ class Document:
 
     def refusal(self, path: Sequence[str], why: str, fix: str) -> Refusal:
         """The refusal at a key; of a missing key, at the section that it belongs to."""
+        key = ".".join(path)
+        return Refusal(f"{key} in {self.file}" if key else str(self.file), why, fix, self.place(path))
+
+    def place(self, path: Sequence[str]) -> tuple[int, int]:
+        """Line and column of a key; of a missing key, of the section that it belongs to."""
         found = places(self.text)
         present = next((path[:end] for end in range(len(path), 0, -1) if tuple(path[:end]) in found), ())
-        key = ".".join(path)
-        return Refusal(f"{key} in {self.file}" if key else str(self.file), why, fix, found.get(tuple(present), (1, 1)))
+        return found.get(tuple(present), (1, 1))
 
     def section(self, path: tuple[str, ...], section: Section) -> dict[str, Any]:
         """The section at a path, after checking that its keys are known, complete, and hold what their rules say."""

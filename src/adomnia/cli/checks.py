@@ -1,8 +1,9 @@
-"""`adomnia check`: everything that is wrong with a catalog, or what it promises."""
+"""`adomnia check`: everything that is wrong with a catalog, what it promises, or how well it fits the data."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,26 +12,52 @@ from adomnia.cli.options import REFUSED, Folder, Format, Output
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from adomnia.catalog.model import Catalog
     from adomnia.errors import Refusal
+    from adomnia.inspection.reports import DataReport
 
-CHECK_EXAMPLES = """Example
+CHECK_EXAMPLES = """Examples
 
 adomnia check examples/hospital
+
+adomnia check examples/hospital --data
 """
+_COUNTS = ("rows", "missing", "unreadable", "clamped", "undeclared")
 
 
-def check(folder: Folder, form: Output = Format.TABLE) -> None:
-    """Say everything that is wrong with the catalog, or what it promises; of private files only headers are read."""
-    from adomnia.cli import accounts
-    from adomnia.explaining.promises import promises
+def check(
+    folder: Folder,
+    data: Annotated[
+        bool, typer.Option("--data", help="Read the data, and say what does not fit. For its owner's eyes only.")
+    ] = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Say everything that is wrong with the catalog, or what it promises; of private files only headers are read.
+
+    With --data, private files are read: what is printed is about their rows, and must not be shared.
+    """
     from adomnia.inspection.checking import check_folder
 
     found = check_folder(folder)
     if found.problems:
         _print_problems(found.problems, form)
     elif found.catalog is not None:
-        show = accounts.print_promises_json if form is Format.JSON else accounts.print_promises
-        show(promises(found.catalog))
+        (_report if data else _promise)(found.catalog, form)
+
+
+def _promise(catalog: Catalog, form: Format) -> None:
+    from adomnia.cli import accounts
+    from adomnia.explaining.promises import promises
+
+    show = accounts.print_promises_json if form is Format.JSON else accounts.print_promises
+    show(promises(catalog))
+
+
+def _report(catalog: Catalog, form: Format) -> None:
+    from adomnia.inspection.reports import inspect_data
+
+    show = _print_report_json if form is Format.JSON else _print_report
+    show(inspect_data(catalog))
 
 
 def _print_problems(problems: Sequence[Refusal], form: Format) -> None:
@@ -49,3 +76,33 @@ def _print_problems(problems: Sequence[Refusal], form: Format) -> None:
 def _as_record(problem: Refusal) -> dict[str, object]:
     line, column = problem.position or (None, None)
     return {"what": problem.what, "why": problem.why, "fix": problem.fix, "line": line, "column": column}
+
+
+def _print_report(report: DataReport) -> None:
+    from adomnia.cli import pages
+    from adomnia.inspection.reports import PRIVATE
+
+    columns = pages.table(("Column", *(name.capitalize() for name in _COUNTS)), range(1, len(_COUNTS) + 1))
+    for reading in report.columns:
+        numbers = (f"{getattr(reading, name):,}" if getattr(reading, name) else "" for name in _COUNTS)
+        columns.add_row(f"{reading.table}.{reading.column}", *numbers)
+    people = pages.table(("Table", "Rows", "Of nobody", "People", "Over the cap", "Left out"), range(1, 6))
+    for each in report.people:
+        cap, lost = each.left_out[0]
+        counts = (each.rows, each.of_nobody, each.people, each.over_cap)
+        people.add_row(each.table, *(f"{count:,}" for count in counts), f"{lost:,} rows at {cap:,}")
+    findings = pages.table(("About", "What does not fit, and what to do"))
+    for finding in report.findings:
+        about = ".".join(filter(None, (finding.table, finding.column)))
+        findings.add_row(about, f"{finding.says}. Fix: {finding.fix}. (line {finding.line})")
+    pages.show(PRIVATE, "", columns)
+    if report.people:
+        pages.show("", people)
+    pages.show("", findings if report.findings else "The data fits the catalog.")
+
+
+def _print_report_json(report: DataReport) -> None:
+    from adomnia.cli import pages
+    from adomnia.inspection.reports import PRIVATE
+
+    pages.show_json({"private": PRIVATE, **asdict(report)})

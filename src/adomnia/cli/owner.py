@@ -31,6 +31,9 @@ def init(
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="The files of the tables; that of the people first.")
     ] = None,
+    look: Annotated[
+        bool, typer.Option("--look", help="Look at the first rows for types and formats; never for bounds and values.")
+    ] = False,
     from_smartnoise: Annotated[Path | None, typer.Option(help="SmartNoise metadata in YAML, instead of files.")] = None,
 ) -> None:
     """Write a catalog.toml to fill in, from the headers of files alone.
@@ -49,7 +52,7 @@ def init(
         why = "needs either files to describe or SmartNoise metadata"
         fix = f"write adomnia init {folder} FILE, or --from-smartnoise FILE"
         raise Refusal("adomnia init", why, fix)
-    text = _import_smartnoise(from_smartnoise) if from_smartnoise else _draft_catalog(folder, files or [])
+    text = _import_smartnoise(from_smartnoise) if from_smartnoise else _draft_catalog(folder, files or [], look)
     folder.mkdir(parents=True, exist_ok=True)
     with target.open("x", encoding="utf-8") as file:
         file.write(text)
@@ -73,11 +76,11 @@ def budget(folder: Folder, form: Output = Format.TABLE) -> None:
         accounts.print_budgets([*found, total])
 
 
-def _draft_catalog(folder: Path, files: list[Path]) -> str:
+def _draft_catalog(folder: Path, files: list[Path], look: bool) -> str:
     from adomnia.inspection.drafts import draft
     from adomnia.inspection.files import find_tables
 
-    return draft(folder.resolve().name, find_tables(folder, files))
+    return draft(folder.resolve().name, find_tables(folder, files, look))
 
 
 def _import_smartnoise(metadata: Path) -> str:

@@ -11,7 +11,7 @@ from adomnia.catalog.write import toml_string
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Value: TypeAlias = str | int | tuple[str, ...]
+Value: TypeAlias = str | int | tuple[str, ...] | dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ def apply_changes(content: dict[str, Any], changes: Iterable[Change]) -> dict[st
 
 
 def _render(value: Value) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {toml_string(each)}' for key, each in value.items())} }}"
     if isinstance(value, tuple):
         return f"[{', '.join(map(toml_string, value))}]"
     return toml_string(value) if isinstance(value, str) else str(value)

@@ -13,6 +13,9 @@ Spelling: TypeAlias = Mapping[str, str | Sequence[str]]
 
 _UNIT = '# unit = {unit}  # whose presence is hidden: the column that names a person, or "row" if each row is one'
 _PERSON = '# person = "{link}"  # how a row finds its person; the people\'s own table needs no such line'
+_LOOKED = """\
+# Types and formats are those of the first rows, as you asked. Bounds and values are not looked up: the catalog is
+# public, and what is taken from the data would be published with it."""
 _KEYS = """\
 # rows_per_person = ?  # how many rows of one person count: what is beyond is left out, and noise grows with it
 # public = true        # instead, if the table is about nobody"""
@@ -99,6 +102,8 @@ def _keys(table: FoundTable, first: FoundTable, columns: Mapping[str, Sequence[_
     if table.spelling:
         spelled = ", ".join(f"{key} = {_toml(value)}" for key, value in table.spelling.items())
         lines.append(f"csv = {{ {spelled} }}  # as the file is written")
+    if table.looks:
+        lines.append(_LOOKED)
     if table is not first:
         lines.append(_PERSON.format(link=_propose_link(table, first, columns)))
     return [*lines, _KEYS]

@@ -57,6 +57,12 @@ def find_layout(path: Path) -> Layout:
     return Layout(encoding, delimiter, tuple(header))
 
 
+def read_encoding(path: Path) -> str:
+    """The encoding of a whole file."""
+    with _open_bytes(path) as file:
+        return find_encoding(file.read())
+
+
 def find_encoding(content: bytes, whole: bool = True) -> str:
     """The encoding of a file, or of its beginning: UTF-8 if it can be, else what Excel and old programs write.
 
@@ -74,9 +80,12 @@ def find_encoding(content: bytes, whole: bool = True) -> str:
 
 
 def _read_beginning(path: Path) -> bytes:
-    opened: BinaryIO | gzip.GzipFile
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as opened:
-        return opened.read(_FIRST_BYTES)
+    with _open_bytes(path) as file:
+        return file.read(_FIRST_BYTES)
+
+
+def _open_bytes(path: Path) -> BinaryIO | gzip.GzipFile:
+    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _find_delimiter(lines: list[str], usual: str) -> str:

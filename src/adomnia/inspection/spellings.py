@@ -57,7 +57,7 @@ def find_formats(texts: Sequence[str]) -> list[str]:
     >>> find_formats(["4/30/1992", "12/1/1992"])
     ['%m/%d/%Y']
     """
-    read = {each: sum(_is_day(text, each) for text in texts) for each in _FORMATS}
+    read = {each: sum(is_day(text, each) for text in texts) for each in _FORMATS}
     most = max(read.values())
     return [each for each, count in read.items() if count == most] if most else []
 
@@ -86,7 +86,8 @@ def _find_marks(texts: Sequence[str]) -> dict[str, str]:
     return {}
 
 
-def _is_day(text: str, written: str) -> bool:
+def is_day(text: str, written: str) -> bool:
+    """Whether a text is a day in a format."""
     try:
         datetime.strptime(text.strip(), written)  # noqa: DTZ007 - a day, of which no time of day is kept
     except ValueError:

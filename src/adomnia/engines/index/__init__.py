@@ -1,6 +1,6 @@
 """The contribution index: everybody's rows, ranked once, so that a cap is a comparison; docs/proofs/index.md."""
 
-from adomnia.engines.index.build import STEPS, IndexWriter, build_rows, build_table
+from adomnia.engines.index.build import STEPS, IndexWriter, build_rows, build_table, declare_categories
 from adomnia.engines.index.people import Links, Run
 from adomnia.engines.index.public import build_public
 from adomnia.engines.index.readings import count_readings, refuse_unreadable
@@ -16,5 +16,6 @@ __all__ = [
     "build_rows",
     "build_table",
     "count_readings",
+    "declare_categories",
     "refuse_unreadable",
 ]
