@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adomnia.catalog.document_keys import COLUMNS, SYNONYMS, did_you_mean
-from adomnia.catalog.model import RESERVED
+from adomnia.catalog.document_keys import COLUMN_NAME, COLUMNS, SYNONYMS, did_you_mean
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.domains import Categories, Numbers
 from adomnia.privacy.expressions import Column
@@ -26,7 +25,7 @@ def read_columns(document: Document, table: str, public_values: PublicValues) ->
     path = ("tables", table, "columns")
     if "columns" not in document.at("tables", table):
         return ()
-    names = document.names(*path, reserved=RESERVED)
+    names = document.names(*path, rule=COLUMN_NAME)
     return tuple(_read_column(document, (*path, name), public_values) for name in names)
 
 

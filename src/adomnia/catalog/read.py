@@ -18,9 +18,10 @@ from adomnia.catalog.document_keys import (
     did_you_mean,
 )
 from adomnia.catalog.facts import apply_facts, sort_values
-from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View, is_name
+from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View
 from adomnia.catalog.people import mark_links, public_tables, read_link, read_unit, section_of
 from adomnia.catalog.sizes import parse_size
+from adomnia.catalog.sources import check_sources, read_csv_format, read_source_columns, read_source_table
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.events import Pure
@@ -49,7 +50,7 @@ def read(folder: Path, facts_of: FactsOf) -> Catalog:
     persons = read_unit(document, dataset["unit"])
     for name in names:
         document.section(("tables", name), section_of(document.at("tables", name), name, persons))
-    _check_sources(document, folder)
+    check_sources(document, folder)
     return Catalog(
         name=dataset["name"],
         version=dataset["version"],
@@ -68,17 +69,6 @@ def _chosen_names(document: Document, section: str, reserved: tuple[str, ...] = 
     if not names:
         raise document.refusal((section,), "is empty", f"add {CATALOG.key(section).example}")
     return names
-
-
-def _check_sources(document: Document, folder: Path) -> None:
-    """Refuse a file that a public and a private table share: what is read from a public table costs nothing."""
-    files = {name: (folder / table["source"]).resolve() for name, table in document.at("tables").items()}
-    public = public_tables(document)
-    private = {file: name for name, file in files.items() if name not in public}
-    for name in public:
-        if files[name] in private:
-            why = f"is also the file of {private[files[name]]}, which is private"
-            raise document.refusal(("tables", name, "source"), why, "give the public table a file of its own")
 
 
 def _read_budget(document: Document) -> Budget:
@@ -148,6 +138,9 @@ def _read_table(document: Document, name: str, columns: tuple[Column, ...]) -> T
         link=read_link(declared.get("person")),
         rows_per_person=rows,
         profile_epsilon=epsilon,
+        source_table=read_source_table(document, name),
+        source_columns=read_source_columns(document, name),
+        csv=read_csv_format(document, name),
     )
 
 
@@ -180,7 +173,5 @@ def _read_public_values(document: Document, path: tuple[str, ...], written: str,
     if known is not None and column not in known:
         fix = f"{did_you_mean(column, known) or 'name another'} (declared are {', '.join(known)})"
         raise document.refusal(path, f"names the column {column}, which {name} does not declare", fix)
-    if not is_name(column):
-        raise document.refusal(path, f"names the column {column}, a name that the index keeps for itself", "rename it")
     (facts,) = _read_facts(document, path, _read_table(document, name, (Column(column, Text()),)), facts_of)
     return sort_values(facts)
