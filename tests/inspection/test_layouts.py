@@ -19,7 +19,7 @@ ROWS = "name;size\nZoë;1,5\nAda;2,25\n"
         ("a.csv", b"\xef\xbb\xbfname,size\nAda,1\n", Layout("utf-8", ",", ("name", "size"))),
         ("a.csv", ROWS.encode(), Layout("utf-8", ";", ("name", "size"))),
         ("a.csv", ROWS.encode("latin-1"), Layout("latin-1", ";", ("name", "size"))),
-        ("a.csv", ROWS.replace("ë", "€").encode("cp1252"), Layout("windows-1252", ";", ("name", "size"))),
+        ("a.csv", ROWS.replace("ë", "€").encode("cp1252"), Layout("cp1252", ";", ("name", "size"))),
         ("a.csv", ROWS.encode("utf-16"), Layout("utf-16", ";", ("name", "size"))),
         ("a.tsv", b"name\tsize\n", Layout("utf-8", "\t", ("name", "size"))),
         ("a.tsv", b"name,size\n1,2\n", Layout("utf-8", ",", ("name", "size"))),

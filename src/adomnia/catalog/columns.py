@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adomnia.catalog.document_keys import COLUMNS, SECTION, SYNONYMS, did_you_mean
-from adomnia.catalog.model import RESERVED
+from adomnia.catalog.document_keys import COLUMN_NAME, COLUMNS, SECTION, SYNONYMS, did_you_mean
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.domains import Categories, Numbers
 from adomnia.privacy.expressions import Column
@@ -26,7 +25,7 @@ def read_columns(document: Document, table: str, public_values: PublicValues) ->
     path = ("tables", table, "columns")
     if not SECTION.holds(document.at("tables", table).get("columns")):
         return ()
-    names = document.names(*path, reserved=RESERVED)
+    names = document.names(*path, rule=COLUMN_NAME)
     columns = {name: document.attempt(_read_column, document, (*path, name), public_values) for name in names}
     known = tuple(filter(None, columns.values()))
     if len(known) < len(names):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from adomnia.catalog.document_keys import CATALOG, LATER, NAME, SECTION, SECTIONS, closest, did_you_mean
+from adomnia.catalog.document_keys import CATALOG, LATER, NAME, SECTION, SECTIONS, Rule, closest, did_you_mean
 from adomnia.catalog.places import places
 from adomnia.errors import Refusal
 
@@ -85,11 +86,11 @@ class Document:
         self.raise_all(self._key_faults(path, section))
         return content
 
-    def names(self, *path: str, reserved: Sequence[str] = ()) -> list[str]:
+    def names(self, *path: str, reserved: Sequence[str] = (), rule: Rule = NAME) -> list[str]:
         """The names that the owner chose at a path, after checking that they are well-formed, free and distinct."""
         self._check_part(path)
         taken: dict[str, str] = {}
-        self.raise_all(self._name_faults(path, reserved, taken))
+        self.raise_all(self._name_faults(path, reserved, taken, rule))
         return list(taken.values())
 
     @contextmanager
@@ -128,13 +129,14 @@ class Document:
             else:
                 yield self._unknown((*path, misspelt), section)
 
-    def _name_faults(self, path: tuple[str, ...], reserved: Sequence[str], taken: dict[str, str]) -> Iterator[Refusal]:
+    def _name_faults(
+        self, path: tuple[str, ...], reserved: Sequence[str], taken: dict[str, str], rule: Rule
+    ) -> Iterator[Refusal]:
         for name, value in self.at(*path).items():
-            fault = _name_fault(name, reserved, taken)
-            taken[name.lower()] = name
+            fault = _name_fault(name, reserved, taken, rule)
             if fault is not None:
-                fix = "rename it here and in the file" if path[-1] == "columns" else "rename it"
-                yield self.refusal((*path, name), fault, fix)
+                yield self.refusal((*path, name), fault, _rename(name, taken) if path[-1] == "columns" else "rename it")
+            taken[name.lower()] = name
             if not SECTION.holds(value):
                 why = f"must be {SECTION.says}, got {_render_value(value)}"
                 yield self.refusal((*path, name), why, "write its keys in { } or under a heading in [ ]")
@@ -182,9 +184,16 @@ def _syntax_refusal(file: Path, text: str, message: str) -> Refusal:
     return Refusal(str(file), why, "correct that line; docs/catalog.md shows how every key is written", (line, column))
 
 
-def _name_fault(name: str, reserved: Sequence[str], taken: Mapping[str, str]) -> str | None:
-    if not NAME.holds(name):
-        return f"must be {NAME.says}"
+def _rename(name: str, taken: Mapping[str, str]) -> str:
+    """The line by which a column gets another name in the catalog than in the file."""
+    clean = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_").lower() or "column"
+    clean = f"{clean}_2" if clean in taken else clean
+    return f"give it a name of its own: {clean} = {{ column = {json.dumps(name, ensure_ascii=False)}, type = ... }}"
+
+
+def _name_fault(name: str, reserved: Sequence[str], taken: Mapping[str, str], rule: Rule) -> str | None:
+    if not rule.holds(name):
+        return f"must be {rule.says}"
     if name.lower() in reserved:
         return "has a name that the index keeps for itself"
     if name.lower() in taken:

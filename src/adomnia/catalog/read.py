@@ -19,9 +19,10 @@ from adomnia.catalog.document_keys import (
     did_you_mean,
 )
 from adomnia.catalog.facts import apply_facts, sort_values
-from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View, is_name
-from adomnia.catalog.people import is_public, mark_links, public_tables, read_link, read_unit, section_of
+from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View
+from adomnia.catalog.people import mark_links, public_tables, read_link, read_unit, section_of
 from adomnia.catalog.sizes import parse_size
+from adomnia.catalog.sources import check_sources, read_csv_format, read_source_columns, read_source_table
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.events import Pure
@@ -107,17 +108,6 @@ def _chosen_names(document: Document, section: str, reserved: tuple[str, ...] = 
     return names
 
 
-def _check_sources(document: Document, folder: Path, names: list[str]) -> None:
-    """Refuse a file that a public and a private table share: what is read from a public table costs nothing."""
-    files = {name: (folder / document.at("tables", name, "source")).resolve() for name in names}
-    public = [name for name in names if is_public(document.at("tables", name))]
-    private = {file: name for name, file in files.items() if name not in public}
-    for name in public:
-        if files[name] in private:
-            why = f"is also the file of {private[files[name]]}, which is private"
-            raise document.refusal(("tables", name, "source"), why, "give the public table a file of its own")
-
-
 def _read_budget(document: Document) -> Budget:
     declared = document.section(("budget",), BUDGET)
     with document.translate_errors(("budget",), BUDGET):
@@ -176,7 +166,7 @@ def _read_tables(
 ) -> tuple[Table, ...]:
     """The tables that can be read; with the facts of public ones, and linked to each other, if all of them can."""
     sound = [name for name in names if document.attempt(_check_keys, document, name, unit)]
-    document.attempt(_check_sources, document, folder, sound)
+    document.attempt(check_sources, document, folder, sound)
     # No file is read before it is certain which are public.
     lookup = None if document.problems else facts_of
     columns = {name: document.attempt(_read_columns, document, name, lookup) for name in names}
@@ -220,6 +210,9 @@ def _read_table(document: Document, name: str, columns: tuple[Column, ...]) -> T
         link=read_link(declared.get("person")),
         rows_per_person=rows,
         profile_epsilon=epsilon,
+        source_table=read_source_table(document, name),
+        source_columns=read_source_columns(document, name),
+        csv=read_csv_format(document, name),
     )
 
 
@@ -255,8 +248,6 @@ def _read_public_values(
     if SECTION.holds(known) and column not in known:
         fix = f"{did_you_mean(column, known) or 'name another'} (declared are {', '.join(known)})"
         raise document.refusal(path, f"names the column {column}, which {name} does not declare", fix)
-    if not is_name(column):
-        raise document.refusal(path, f"names the column {column}, a name that the index keeps for itself", "rename it")
     if facts_of is None:
         return (written,)
     (facts,) = _read_facts(document, path, _read_table(document, name, (Column(column, Text()),)), facts_of)

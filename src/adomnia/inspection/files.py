@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from adomnia.catalog.write import as_name
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
-from adomnia.inspection.drafts import FoundTable
 from adomnia.inspection.databases import is_database, list_tables
+from adomnia.inspection.drafts import FoundTable
 from adomnia.inspection.layouts import USUAL, find_layout, is_text_file, text_suffix
 from adomnia.inspection.looks import look_at_table
 

@@ -75,7 +75,7 @@ def find_encoding(content: bytes, whole: bool = True) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(content, whole)  # a beginning may end within a character
     except UnicodeDecodeError:
-        return "windows-1252" if any(byte in _WINDOWS for byte in content) else "latin-1"
+        return "cp1252" if any(byte in _WINDOWS for byte in content) else "latin-1"
     return "utf-8"
 
 

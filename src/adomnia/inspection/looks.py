@@ -49,13 +49,14 @@ def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
     columns = {f"c{place}": written for place, written in enumerate(spelled)}
     if not columns:
         return {}
+    layout = {key: str(value) for key, value in table.spelling.items()}
     read = Table(
         "looked_at",
         table.source,
         tuple(Column(name, Text()) for name in columns),
         source_table=table.source_table,
         source_columns=tuple((name, SourceColumn(written)) for name, written in columns.items()),
-        csv=CsvFormat(**{key: str(value) for key, value in table.spelling.items()}),
+        csv=CsvFormat(delimiter=layout.get("delimiter"), encoding=layout.get("encoding", "utf-8")),
     )
     with duckdb.connect() as connection, TemporaryDirectory() as scratch:
         run = make_runner(connection)

@@ -29,6 +29,6 @@ def refuse_open_database(path: Path) -> None:
 def _matches(path: Path) -> list[Path]:
     if path.is_dir():
         return [each for each in path.rglob("*.parquet") if each.is_file()]
-    if _PATTERN & set(path.name):
+    if _PATTERN & set(path.name) and path.suffix.lower() == ".parquet":
         return [each for each in path.parent.glob(path.name) if each.is_file()]
     return []
