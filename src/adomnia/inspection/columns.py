@@ -21,10 +21,10 @@ from adomnia.inspection.findings import Finding
 from adomnia.inspection.layouts import read_encoding
 from adomnia.inspection.spellings import find_formats, find_missing, find_number_spelling
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
+from adomnia.privacy.kinds import Day, Quantity, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from adomnia.catalog.model import Table
     from adomnia.engines.contract import Reading
@@ -63,25 +63,34 @@ def _explain_unreadable(folder: Path, table: Table, column: Column, reading: Rea
     kind = "undeclared" if reading.undeclared else "unreadable"
     what = "are not among the declared values" if reading.undeclared else f"cannot be read as {column.kind}"
     says = f"{_rows(reading.unreadable, reading)} {what}, such as {_quote(texts)}"
-    changes, left = _find_best(folder, table, column, texts, trials)
+    changes, left = _find_best(table, column, _propose_changes(folder, table, column, texts), trials)
+    if not changes:
+        changes, left = _find_best(table, column, [_declare_text(table, column)], trials)
     fix = _say_fix(changes, left) if changes else _FIX_BY_HAND
     return Finding(table.name, column.name, kind, reading.unreadable, says, fix, changes, left if changes else None)
 
 
 def _find_best(
-    folder: Path, table: Table, column: Column, texts: list[str], trials: Trials
+    table: Table, column: Column, proposals: Iterable[tuple[Change, ...]], trials: Trials
 ) -> tuple[tuple[Change, ...], int]:
     """The changes with which the fewest values are unreadable, in this column and in the table; none if none helps."""
     before = trials.count_unreadable(table.name)
     best: tuple[Change, ...] = ()
     least = before[column.name]
-    for changes in _propose_changes(folder, table, column, texts):
+    for changes in proposals:
         after = trials.count_unreadable(table.name, changes)
         if after and after[column.name] < least and after.total() < before.total():
             best, least = changes, after[column.name]
         if least == 0:
             break
     return best, least
+
+
+def _declare_text(table: Table, column: Column) -> tuple[Change, ...]:
+    """The last resort: nothing that is a text is lost."""
+    called = table.source_column(column.name).name
+    line = {**({"column": called} if called != column.name else {}), "type": "text"}
+    return (Change(("tables", table.name, "columns", column.name), line),)
 
 
 _FIX_BY_HAND = 'declare what the file holds, or type = "text"; what cannot be read counts as missing'
@@ -93,29 +102,23 @@ def _say_fix(changes: tuple[Change, ...], left: int) -> str:
 
 
 def _propose_changes(folder: Path, table: Table, column: Column, texts: list[str]) -> Iterator[tuple[Change, ...]]:
-    """Changes that might help, the most specific first."""
+    """Changes that might help, all that a column may need together first."""
     own = ("tables", table.name, "columns", column.name)
     spelled = ("tables", table.name, "csv")
     missing = tuple(dict.fromkeys((*table.csv.null, *find_missing(texts))))
     nulls = (Change((*spelled, "null"), missing),) if len(missing) > len(table.csv.null) else ()
     there = [text for text in texts if text.strip() not in missing]
-    if nulls:
-        yield nulls
     match column.kind:
         case Quantity():
             marks = tuple(Change((*spelled, key), value) for key, value in find_number_spelling(there).items())
-            yield from ((marks, (*nulls, *marks)) if marks else ())
+            yield (*nulls, *marks)
         case Day():
-            for written in find_formats(there):
-                yield (Change((*own, "format"), written),)
-                yield (*nulls, Change((*own, "format"), written))
+            yield from ((*nulls, Change((*own, "format"), written)) for written in find_formats(there))
         case Text(values=None):
             yield (Change((*spelled, "encoding"), read_encoding(folder / table.source)),)
         case Text():
-            yield (Change((*own, "others"), "Other"),)
-    if isinstance(column.kind, Quantity | Day | Boolean) and 2 * len(there) > len(texts):
-        called = table.source_column(column.name).name
-        yield (Change(own, {**({"column": called} if called != column.name else {}), "type": "text"}),)
+            yield (*nulls, Change((*own, "others"), "Other"))
+    yield nulls
 
 
 def _read_unreadable(path: Path, table: Table, column: Column) -> list[str]:

@@ -59,6 +59,5 @@ def _without_thousands(text: str, mark: str, decimal: str) -> str:
     grouped = f"[+-]?[0-9]{{1,3}}({sign}[0-9]{{2,3}})*{sign}[0-9]{{3}}({point}[0-9]*)?"
     shape = f"REGEXP_FULL_MATCH({text}, {text_literal(grouped)})"
     quoted = text_literal(mark)
-    return (
-        f"CASE WHEN NOT CONTAINS({text}, {quoted}) OR {shape} THEN REPLACE({text}, {quoted}, '') ELSE {_UNREADABLE} END"
-    )
+    plain = f"REPLACE({text}, {quoted}, '')"
+    return f"CASE WHEN CONTAINS({text}, {quoted}) AND NOT {shape} THEN {_UNREADABLE} ELSE {plain} END"
