@@ -143,15 +143,16 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     unit: str,
     epsilon: Number,
     delta: Number = 0,
-    rows_per_person: int | Mapping[str, Number] = 1,
+    rows_per_person: int | Mapping[str, Number] | None = None,
     bounds: Mapping[str, tuple[Number | date, Number | date]] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     ledger: str | Path = MEMORY,
 ) -> LocalSession:
     """A session over a table of your own: pandas, Polars or Arrow, asked about as `data`.
 
-    `unit` is the column that says whose row it is, or "row". With `rows_per_person={"max": 200, "epsilon": 0.05}` each
-    question's cap is chosen privately. The ledger lives in memory unless you give it a path.
+    `unit` is the column that says whose row it is, and `rows_per_person` how many rows of one person count; with
+    `{"max": 200, "epsilon": 0.05}` each question's cap is chosen privately. With `unit="row"` each row is protected on
+    its own, not each person. The ledger lives in memory unless you give it a path.
     """
     import pyarrow as pa
 

@@ -37,7 +37,7 @@ class Declared:
     """What the caller says about the table; nothing else is known of it, and nothing is taken from its rows."""
 
     unit: str
-    rows_per_person: int | Mapping[str, Number]
+    rows_per_person: int | Mapping[str, Number] | None
     bounds: Mapping[str, tuple[Number | date, Number | date]]
     categories: Mapping[str, Sequence[str]]
     budget: Budget
@@ -54,7 +54,7 @@ def catalog_of(table: pa.Table, declared: Declared) -> Catalog:
     if declared.unit == EACH_ROW and EACH_ROW in table.column_names:
         why = "is a column of the table, and as a unit it means that every row is a person of its own"
         raise Refusal(f"Unit {EACH_ROW}", why, "rename the column", code="ambiguous_unit")
-    rows, epsilon = (1, None) if declared.unit == EACH_ROW else _rows_per_person(declared.rows_per_person)
+    rows, epsilon = _rows_per_person(declared)
     columns = tuple(_column(field, declared) for field in table.schema)
     try:
         data = Table(TABLE, TABLE, columns, rows_per_person=rows, profile_epsilon=epsilon)
@@ -83,12 +83,26 @@ def fingerprint(table: pa.Table) -> int:
     return int.from_bytes(sha256(sink.getvalue()).digest()[:7])
 
 
-def _rows_per_person(declared: int | Mapping[str, Number]) -> tuple[int, Fraction | None]:
-    if not isinstance(declared, Mapping):
-        return whole(declared, "protect", "rows_per_person"), None
-    if declared.keys() != {"max", "epsilon"}:
-        raise ValueError(f"protect rows_per_person must be a number or have max and epsilon, got {dict(declared)}.")
-    return whole(declared["max"], "protect", "max"), Pure(declared["epsilon"]).epsilon
+def _rows_per_person(declared: Declared) -> tuple[int, Fraction | None]:
+    rows = declared.rows_per_person
+    if (rows is None) != (declared.unit == EACH_ROW):
+        raise _cap_refusal(declared.unit)
+    if not isinstance(rows, Mapping):
+        return (1 if rows is None else whole(rows, "protect", "rows_per_person")), None
+    if rows.keys() != {"max", "epsilon"}:
+        raise ValueError(f"protect rows_per_person must be a number or have max and epsilon, got {dict(rows)}.")
+    return whole(rows["max"], "protect", "max"), Pure(rows["epsilon"]).epsilon
+
+
+def _cap_refusal(unit: str) -> Refusal:
+    if unit == EACH_ROW:
+        why, fix = "counts the rows of a person, and each row is protected on its own", "name the column of people"
+        return Refusal("rows_per_person=", why, f"leave it out, or {fix} as unit=", code="no_cap")
+    fix = (
+        "pass rows_per_person=1 if a person has one row, or the most rows of one person that may count: those beyond "
+        'it are left out. Or pass unit="row": each row is then protected on its own, not each person'
+    )
+    return Refusal(f"The table, whose people are {unit},", "has no rows_per_person", fix, code="no_cap")
 
 
 def _column(field: pa.Field, declared: Declared) -> Column:
