@@ -66,9 +66,6 @@ source = "raw/visits 2024.parquet"
 # public = true        # instead, if the table is about nobody
 
 [tables.visits_2024.columns]
-# Bounds: values are moved into them, and the noise of SUM and AVG grows with the wider of |lower| and |upper|. A bound
-# that is taken from the data would publish it: take a law, a form, a price list, or what everybody knows.
-# Categories: list the values that a form or a code book has. Others count as missing, or as what `others` says.
 person_id = { column = "personID", type = "id" }  # if it names no people: "text", or "category" with values = [?]
 day = { type = "date" }  # to group by it: lower = ?, upper = ?
 urgent = { type = "boolean" }

@@ -82,17 +82,25 @@ def draft(name: str, tables: Sequence[FoundTable]) -> str:
     salary = { column = "Salary", type = "number" }  # to add it up: lower = ?, upper = ?
     """
     columns = {table.name: _propose_columns(table) for table in tables}
-    unit = _find_unit(tables[0], columns)
+    unit = _find_unit(tables, columns)
     drafts = [
-        Draft(as_name(table.name), table.source, _keys(table, tables[0], columns), _column_lines(table, columns))
+        Draft(
+            as_name(table.name), table.source, _keys(table, tables[0], columns), _column_lines(table, tables, columns)
+        )
         for table in tables
     ]
     return compose(name, _UNIT.format(unit=toml_string(unit)), drafts)
 
 
-def _find_unit(first: FoundTable, columns: Mapping[str, Sequence[_Column]]) -> str:
-    keys = [column.name for column in columns[first.name] if column.type == "id"]
-    return f"{as_name(first.name)}.{keys[0]}" if keys else "row"
+def _find_unit(tables: Sequence[FoundTable], columns: Mapping[str, Sequence[_Column]]) -> str:
+    """The first id of the first table, rather one that other tables have too; or every row."""
+    first, *others = (_ids(columns[table.name]) for table in tables)
+    shared = [name for name in first if any(name in other for other in others)]
+    return next((f"{as_name(tables[0].name)}.{name}" for name in (*shared, *first)), "row")
+
+
+def _ids(columns: Sequence[_Column]) -> list[str]:
+    return [column.name for column in columns if column.type == "id"]
 
 
 def _keys(table: FoundTable, first: FoundTable, columns: Mapping[str, Sequence[_Column]]) -> list[str]:
@@ -102,16 +110,14 @@ def _keys(table: FoundTable, first: FoundTable, columns: Mapping[str, Sequence[_
     if table.spelling:
         spelled = ", ".join(f"{key} = {_toml(value)}" for key, value in table.spelling.items())
         lines.append(f"csv = {{ {spelled} }}  # as the file is written")
-    if table.looks:
-        lines.append(_LOOKED)
     if table is not first:
         lines.append(_PERSON.format(link=_propose_link(table, first, columns)))
     return [*lines, _KEYS]
 
 
 def _propose_link(table: FoundTable, first: FoundTable, columns: Mapping[str, Sequence[_Column]]) -> str:
-    own, others = ([column.name for column in columns[each.name] if column.type == "id"] for each in (table, first))
-    shared = next((name for name in own if name in others), "?")
+    known = _ids(columns[first.name])
+    shared = next((name for name in _ids(columns[table.name]) if name in known), "?")
     return f"{shared} -> {as_name(first.name)}.{shared}"
 
 
@@ -131,8 +137,10 @@ def _propose_column(name: str, written: str, held: str, look: ColumnLook | None)
     return _Column(name, written, held, by_name if by_name == "id" or not held else type_of(held))
 
 
-def _column_lines(table: FoundTable, columns: Mapping[str, Sequence[_Column]]) -> list[str]:
-    lines = _BOUNDS.splitlines()
+def _column_lines(
+    table: FoundTable, tables: Sequence[FoundTable], columns: Mapping[str, Sequence[_Column]]
+) -> list[str]:
+    lines = [*([_BOUNDS] if table is tables[0] else []), *([_LOOKED] if table.looks else [])]
     for place, (written, _) in enumerate(table.header):
         if numbers_rows(place, written):
             called = f"The first column, {toml_string(written)}," if written else "The first column, which has no name,"

@@ -44,7 +44,7 @@ def look_at_table(table: FoundTable, path: Path) -> FoundTable:
 
 
 def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
-    """The texts of the first rows of each column that holds texts, without those for missing values."""
+    """The different texts of the first rows of each column that holds texts."""
     spelled = [written for written, held in table.header if held in {"", "VARCHAR"} and written]
     columns = {f"c{place}": written for place, written in enumerate(spelled)}
     if not columns:
@@ -63,7 +63,7 @@ def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
         rows = run(f"SELECT * FROM {file_source(connection, path, read, Path(scratch)).relation} LIMIT {LOOKED_AT}")
     by_column = zip(*rows, strict=True) if rows else ([] for _ in columns)
     return {
-        written: [str(text).strip() for text in texts if text is not None]
+        written: list(dict.fromkeys(str(text).strip() for text in texts if text is not None))
         for written, texts in zip(columns.values(), by_column, strict=True)
     }
 

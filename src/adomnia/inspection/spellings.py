@@ -37,6 +37,7 @@ _FORMATS = (
     "%d.%m.%Y %H:%M",
     "%b %d %Y %I:%M%p",
 )
+_MOST_DAYS = 500  # different ones that formats are tried on
 _GROUPED = r"[+-]?\d{{1,3}}({mark}\d{{3}})+({point}\d*)?"
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d*")
 
@@ -57,7 +58,8 @@ def find_formats(texts: Sequence[str]) -> list[str]:
     >>> find_formats(["4/30/1992", "12/1/1992"])
     ['%m/%d/%Y']
     """
-    read = {each: sum(is_day(text, each) for text in texts) for each in _FORMATS}
+    some = [text for text in dict.fromkeys(texts) if any(letter.isdigit() for letter in text)][:_MOST_DAYS]
+    read = {each: sum(is_day(text, each) for text in some) for each in _FORMATS}
     most = max(read.values())
     return [each for each, count in read.items() if count == most] if most else []
 
