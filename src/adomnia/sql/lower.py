@@ -68,14 +68,15 @@ def plan_question(
     are measured together with their values, unless there is to be no `interval`.
     """
     block = BlockReader(catalog).read_block(select)
+    declared = frozenset(column.name.lower() for table in catalog.tables for column in table.columns)
     if is_public(block.relation):
-        return read_public_rows(select, block, _read_limit(select), _read_offset(select))
+        return read_public_rows(select, block, declared, _read_limit(select), _read_offset(select))
     written = read_keys(select, block.scope, block.relation, None if finds else explain_need(catalog))
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
     buckets = sorted((key for key in written if isinstance(key, Bucket)), key=lambda key: describe(key.written))
     columns = tuple(column for column in block.relation.columns if column in written)
     keys: tuple[Key, ...] = (*columns, *buckets)
-    question = _Question(select, Groups(block.relation, keys, block.scope, confidence, interval))
+    question = _Question(select, Groups(block.relation, keys, block.scope, confidence, interval), declared)
     outputs = question.outputs()
     order = tuple(question.order(outputs))
     if written != keys:
@@ -124,10 +125,14 @@ def _refuse_large(select: exp.Select, plan: Plan) -> None:
 
 @dataclass(frozen=True)
 class _Question:
-    """Reads the outputs, the order and the HAVING of a SELECT over its groups."""
+    """Reads the outputs, the order and the HAVING of a SELECT over its groups.
+
+    An output may be called after any of the `declared` columns, whatever their letters: the owner named those.
+    """
 
     select: exp.Select
     groups: Groups
+    declared: frozenset[str]
 
     def outputs(self) -> tuple[Output, ...]:
         if len(self.select.expressions) > MOST_OUTPUTS:
@@ -163,7 +168,8 @@ class _Question:
                 yield selected.alias
             else:
                 made_up = _default_name(item, source)[:_LONGEST_STEM]
-                check_name(made_up, selected)
+                if not all(column.name.lower() in self.declared for column in item.find_all(exp.Column)):
+                    check_name(made_up, selected)
                 yield _free_name(made_up, taken)
 
     def _sort_source(self, node: exp.Expr, outputs: tuple[Output, ...]) -> Key | Statistic | Formula:

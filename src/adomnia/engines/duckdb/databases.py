@@ -107,6 +107,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]
 
 @contextmanager
 def _open_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    # DuckDB fetches the rows in a thread of its own, one batch after the other.
+    with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as database:
         database.text_factory = _decode
         yield database

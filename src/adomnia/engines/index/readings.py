@@ -29,7 +29,7 @@ def count_readings(
     counted = list(table.columns if columns is None else columns)
     for column in counted:
         declare_categories(writer, column)
-    counts = [part for column in counted for part in _counts(column, source, writer.dialect)]
+    counts = [part for column in counted for part in _counts(column, writer.dialect)]
     (found,) = writer.run(f"SELECT {', '.join(['COUNT(*)', *counts])} FROM {source.relation}")
     rows, *numbers = [int(str(each)) for each in found]
     return tuple(
@@ -61,22 +61,19 @@ def _is_text_day(column: Column, source: TableSource) -> bool:
     return isinstance(column.kind, Day) and source.is_text(column.name)
 
 
-def _counts(column: Column, source: TableSource, dialect: Dialect) -> tuple[str, str, str]:
+def _counts(column: Column, dialect: Dialect) -> tuple[str, str, str]:
     """SQL of how many values are there, how many can be read, and how many lie outside of the bounds."""
-    name = dialect.quote(index_name(column.name))
-    raw, read = name, name if isinstance(column.kind, Identity) else render_reading(column, dialect)
-    if source.is_double(column.name):
-        raw = _not_nan(raw, dialect)
+    raw = dialect.quote(index_name(column.name))
+    read = raw if isinstance(column.kind, Identity) else render_reading(column, dialect)
     if isinstance(column.kind, Quantity):
-        read = _not_nan(read, dialect)
+        raw = (
+            f"CASE WHEN NOT COALESCE({read} = {dialect.not_a_number}, FALSE) THEN {raw} END"  # how NULL is written too
+        )
+        read = f"CASE WHEN {read} <> {dialect.not_a_number} THEN {read} END"
     elif column.kind == Text():
         read = f"CASE WHEN NOT CONTAINS({read}, '{_LOST}') THEN {read} END"
     outside = _outside(column, read, dialect)
     return f"COUNT({raw})", f"COUNT({read})", f"COUNT(CASE WHEN {outside} THEN 1 END)" if outside else "0"
-
-
-def _not_nan(sql: str, dialect: Dialect) -> str:
-    return f"CASE WHEN {sql} <> {dialect.not_a_number} THEN {sql} END"
 
 
 def _outside(column: Column, read: str, dialect: Dialect) -> str | None:

@@ -40,10 +40,6 @@ class TableSource:
         """Whether a column holds integers of at most 64 bits."""
         return self.type_of(column) in self.dialect.sources.whole
 
-    def is_double(self, column: str) -> bool:
-        """Whether a column holds floating-point numbers, NaN among them."""
-        return self.type_of(column) in self.dialect.sources.doubles
-
     def is_text(self, column: str) -> bool:
         """Whether a column holds text, whatever it is declared as."""
         return self.type_of(column) in self.dialect.sources.texts

@@ -11,8 +11,10 @@ from adomnia.sql.values.group_keys import output_index
 from adomnia.sql.values.scope import check_parts, strip_brackets
 
 
-def read_public_rows(select: exp.Select, block: Block, limit: int | None, offset: int = 0) -> PublicRows:
-    """Read a question about public tables alone."""
+def read_public_rows(
+    select: exp.Select, block: Block, declared: frozenset[str], limit: int | None, offset: int = 0
+) -> PublicRows:
+    """Read a question about public tables alone; an output may have the name of a `declared` column."""
     if select.args.get("group") or select.args.get("having") or select.find(exp.AggFunc):
         why, fix = "aggregates public tables alone", "select their rows, which costs nothing, and count those"
         raise refusal("public_table", select, why, fix, "The question")
@@ -20,7 +22,8 @@ def read_public_rows(select: exp.Select, block: Block, limit: int | None, offset
     outputs = tuple(Selected(f"c{place}", meaning, stored=False) for place, meaning in enumerate(columns.values()))
     names = tuple(columns)
     for name, meaning in columns.items():
-        check_name(name, select)
+        if name.lower() not in declared:
+            check_name(name, select)
         if isinstance(meaning.kind, Identity):
             why, fix = "is an id, and ids are not kept", "select other columns, or have it declared as integer or text"
             raise refusal("identifier_column", select, why, fix, name)
