@@ -1,4 +1,4 @@
-"""Catalogs as data: written to a folder, and changed as a finding proposes."""
+"""Catalogs as data: written to a folder, and changed as a mismatch proposes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adomnia.inspection.changes import apply_changes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from adomnia.inspection.findings import Finding
+    from adomnia.inspection.mismatches import Mismatch
 
 HEAD = """
 [dataset]
@@ -30,10 +30,10 @@ def write_catalog(folder: Path, unit: str, tables: str) -> Path:
     return folder
 
 
-def apply_finding(folder: Path, finding: Finding) -> None:
-    """Change the catalog of a folder as a finding proposes."""
+def apply_mismatch(folder: Path, mismatch: Mismatch) -> None:
+    """Change the catalog of a folder as a mismatch proposes."""
     path = folder / "catalog.toml"
-    content = apply_changes(tomllib.loads(path.read_text(encoding="utf-8")), finding.changes)
+    content = apply_changes(tomllib.loads(path.read_text(encoding="utf-8")), mismatch.changes)
     path.write_text(_dump(content), encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.inspection.checking import check_folder
 from adomnia.inspection.reports import inspect_data
-from inspection.catalogs import apply_finding, write_catalog
+from inspection.catalogs import apply_mismatch, write_catalog
 
 RIDES = """
 [tables.rides]
@@ -60,21 +60,21 @@ DAY = 'value = { type = "date", lower = 1990-01-01, upper = 2029-12-31 }'
 )
 def test_a_proposal_makes_the_problem_go_away(tmp_path, line, values, unreadable, fix):
     found = report(rides(tmp_path, line, *values))
-    (finding,) = (each for each in found.findings if each.kind in {"unreadable", "undeclared"})
-    assert (finding.count, finding.column, finding.left) == (unreadable, "value", 0)
-    assert fix in finding.fix
-    assert values[0] in finding.says or values[1] in finding.says
-    apply_finding(tmp_path, finding)
+    (mismatch,) = (each for each in found.mismatches if each.kind in {"unreadable", "undeclared"})
+    assert (mismatch.count, mismatch.column, mismatch.left) == (unreadable, "value", 0)
+    assert fix in mismatch.fix
+    assert values[0] in mismatch.says or values[1] in mismatch.says
+    apply_mismatch(tmp_path, mismatch)
     assert [each.unreadable for each in report(tmp_path).columns] == [0, 0]
 
 
 def test_letters_in_another_encoding_are_found_and_the_encoding_is_proposed(tmp_path):
     found = report(rides(tmp_path, 'value = { type = "text" }', "Zoë", "Ada", encoding="latin-1"))
-    (finding,) = found.findings
-    assert (finding.count, finding.line) == (1, 11)
-    assert 'encoding = "latin-1" in tables.rides.csv' in finding.fix
-    apply_finding(tmp_path, finding)
-    assert report(tmp_path).findings == ()
+    (mismatch,) = found.mismatches
+    assert (mismatch.count, mismatch.line) == (1, 11)
+    assert 'encoding = "latin-1" in tables.rides.csv' in mismatch.fix
+    apply_mismatch(tmp_path, mismatch)
+    assert report(tmp_path).mismatches == ()
 
 
 def test_a_change_that_loses_more_than_it_wins_is_not_proposed(tmp_path):
@@ -82,26 +82,26 @@ def test_a_change_that_loses_more_than_it_wins_is_not_proposed(tmp_path):
     folder = write_catalog(
         tmp_path, "rides.person_id", RIDES.replace("VALUE", f'{NUMBER}\nother = {{ type = "number" }}')
     )
-    (finding,) = report(folder).findings
-    assert "decimal" not in finding.fix
+    (mismatch,) = report(folder).mismatches
+    assert "decimal" not in mismatch.fix
 
 
 def test_part_of_a_problem_may_stay_and_is_told(tmp_path):
-    (finding,) = report(rides(tmp_path, NUMBER, "1,5", "3,25", "2", "lots")).findings
-    assert (finding.count, finding.left) == (3, 1)
-    assert finding.fix.endswith("(then 1 are left)")
+    (mismatch,) = report(rides(tmp_path, NUMBER, "1,5", "3,25", "2", "lots")).mismatches
+    assert (mismatch.count, mismatch.left) == (3, 1)
+    assert mismatch.fix.endswith("(then 1 are left)")
 
 
 def test_clamped_and_empty_values_are_told_with_the_line(tmp_path):
     found = report(rides(tmp_path, 'value = { type = "integer", lower = 0, upper = 9 }', "10", "-1", "5"))
-    assert [(each.kind, each.count, each.line) for each in found.findings] == [("clamped", 2, 16)]
+    assert [(each.kind, each.count, each.line) for each in found.mismatches] == [("clamped", 2, 16)]
     found = report(rides(tmp_path, 'value = { type = "integer" }', "", ""))
-    assert [(each.kind, each.count) for each in found.findings] == [("empty", 2)]
+    assert [(each.kind, each.count) for each in found.mismatches] == [("empty", 2)]
 
 
 def test_data_that_fits_has_no_findings(tmp_path):
     found = report(rides(tmp_path, NUMBER, "1", "2.5", ""))
-    assert found.findings == ()
+    assert found.mismatches == ()
     assert [(each.rows, each.missing) for each in found.columns] == [(3, 0), (3, 1)]
     (people,) = found.people
     assert (people.people, people.of_nobody, people.over_cap) == (3, 0, 0)
@@ -146,24 +146,24 @@ def test_people_over_the_cap_and_what_it_costs(linked):
     rides = found.people[1]
     assert (rides.rows, rides.of_nobody, rides.people, rides.over_cap, rides.most) == (13, 1, 4, 1, 9)
     assert rides.left_out == ((2, 7), (4, 5), (8, 1), (16, 0), (32, 0))
-    (finding,) = (each for each in found.findings if each.kind == "over_cap")
-    assert "7 of 13 rows are left out (5 at 4, 1 at 8, 0 at 16, 0 at 32)" in finding.says
-    assert "rows_per_person = 16 in tables.rides" in finding.fix
-    apply_finding(linked, finding)
-    assert [each for each in report(linked).findings if each.kind == "over_cap"] == []
+    (mismatch,) = (each for each in found.mismatches if each.kind == "over_cap")
+    assert "7 of 13 rows are left out (5 at 4, 1 at 8, 0 at 16, 0 at 32)" in mismatch.says
+    assert "rows_per_person = 16 in tables.rides" in mismatch.fix
+    apply_mismatch(linked, mismatch)
+    assert [each for each in report(linked).mismatches if each.kind == "over_cap"] == []
 
 
 def test_a_cap_that_is_chosen_privately_is_raised_at_its_largest(linked):
     catalog = linked / "catalog.toml"
     private = catalog.read_text().replace("rows_per_person = 2", "rows_per_person = { max = 2, epsilon = 0.1 }")
     catalog.write_text(private)
-    (finding,) = (each for each in report(linked).findings if each.kind == "over_cap")
-    apply_finding(linked, finding)
-    assert [each for each in report(linked).findings if each.kind == "over_cap"] == []
+    (mismatch,) = (each for each in report(linked).mismatches if each.kind == "over_cap")
+    apply_mismatch(linked, mismatch)
+    assert [each for each in report(linked).mismatches if each.kind == "over_cap"] == []
 
 
 def test_rows_of_nobody_orphans_and_keys_that_differ_in_spelling(linked):
-    found = {(each.kind, each.table): each for each in report(linked).findings}
+    found = {(each.kind, each.table): each for each in report(linked).mismatches}
     assert found["nobody", "rides"].count == 1
     assert found["orphans", "rides"].count == 2
     assert "1 of them would, if keys were spelled alike" in found["orphans", "rides"].says
@@ -175,7 +175,7 @@ def test_keys_that_occur_twice_where_tables_are_linked_by_them(linked):
     (linked / "rides.csv.gz").write_bytes(gzip.compress(b"ride_id,person_id\nr1,1\nr1,2\nr2,2\n"))
     found = report(linked)
     assert found.people == ()
-    assert [(each.kind, each.table, each.column, each.count) for each in found.findings] == [
+    assert [(each.kind, each.table, each.column, each.count) for each in found.mismatches] == [
         ("duplicate_keys", "rides", "ride_id", 1)
     ]
 

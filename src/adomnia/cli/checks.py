@@ -91,14 +91,14 @@ def _print_report(report: DataReport) -> None:
         cap, lost = each.left_out[0]
         counts = (each.rows, each.of_nobody, each.people, each.over_cap)
         people.add_row(each.table, *(f"{count:,}" for count in counts), f"{lost:,} rows at {cap:,}")
-    findings = pages.table(("About", "What does not fit, and what to do"))
-    for finding in report.findings:
-        about = ".".join(filter(None, (finding.table, finding.column)))
-        findings.add_row(about, f"{finding.says}. Fix: {finding.fix}. (line {finding.line})")
+    mismatches = pages.table(("About", "What does not fit, and what to do"))
+    for mismatch in report.mismatches:
+        about = ".".join(filter(None, (mismatch.table, mismatch.column)))
+        mismatches.add_row(about, f"{mismatch.says}. Fix: {mismatch.fix}. (line {mismatch.line})")
     pages.show(PRIVATE, "", columns)
     if report.people:
         pages.show("", people)
-    pages.show("", findings if report.findings else "The data fits the catalog.")
+    pages.show("", mismatches if report.mismatches else "The data fits the catalog.")
 
 
 def _print_report_json(report: DataReport) -> None:

@@ -17,8 +17,8 @@ from adomnia.engines.index import IndexWriter, declare_categories
 from adomnia.engines.index.columns import render_reading
 from adomnia.engines.registry import load_engine
 from adomnia.inspection.changes import Change
-from adomnia.inspection.findings import Finding
 from adomnia.inspection.layouts import read_encoding
+from adomnia.inspection.mismatches import Mismatch
 from adomnia.inspection.spellings import find_formats, find_missing, find_number_spelling
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Day, Quantity, Text
@@ -35,30 +35,30 @@ _EXAMPLES = 3
 _RAW = "raw"
 
 
-def inspect_columns(folder: Path, table: Table, trials: Trials) -> tuple[list[Reading], list[Finding]]:
+def inspect_columns(folder: Path, table: Table, trials: Trials) -> tuple[list[Reading], list[Mismatch]]:
     """The readings of all columns of a table, and what does not fit."""
     readings = list(load_engine().count_readings(folder / table.source, table))
-    findings = [
-        finding
+    mismatches = [
+        mismatch
         for column, reading in zip(table.columns, readings, strict=True)
-        for finding in _inspect(folder, table, column, reading, trials)
+        for mismatch in _inspect(folder, table, column, reading, trials)
     ]
-    return readings, findings
+    return readings, mismatches
 
 
-def _inspect(folder: Path, table: Table, column: Column, reading: Reading, trials: Trials) -> Iterator[Finding]:
+def _inspect(folder: Path, table: Table, column: Column, reading: Reading, trials: Trials) -> Iterator[Mismatch]:
     if reading.unreadable:
         yield _explain_unreadable(folder, table, column, reading, trials)
     if reading.clamped:
         says = f"{_rows(reading.clamped, reading)} lie outside of the bounds, and are moved to them"
         fix = "widen the bounds if public knowledge allows more; noise grows with them"
-        yield Finding(table.name, column.name, "clamped", reading.clamped, says, fix)
+        yield Mismatch(table.name, column.name, "clamped", reading.clamped, says, fix)
     if reading.missing == reading.rows > 0:
         says = f"all {reading.rows:,} rows are empty"
-        yield Finding(table.name, column.name, "empty", reading.rows, says, "remove the line of the column")
+        yield Mismatch(table.name, column.name, "empty", reading.rows, says, "remove the line of the column")
 
 
-def _explain_unreadable(folder: Path, table: Table, column: Column, reading: Reading, trials: Trials) -> Finding:
+def _explain_unreadable(folder: Path, table: Table, column: Column, reading: Reading, trials: Trials) -> Mismatch:
     texts = _read_unreadable(folder / table.source, table, column)
     kind = "undeclared" if reading.undeclared else "unreadable"
     what = "are not among the declared values" if reading.undeclared else f"cannot be read as {column.kind}"
@@ -67,7 +67,7 @@ def _explain_unreadable(folder: Path, table: Table, column: Column, reading: Rea
     if not changes:
         changes, left = _find_best(table, column, [_declare_text(table, column)], trials)
     fix = _say_fix(changes, left) if changes else _FIX_BY_HAND
-    return Finding(table.name, column.name, kind, reading.unreadable, says, fix, changes, left if changes else None)
+    return Mismatch(table.name, column.name, kind, reading.unreadable, says, fix, changes, left if changes else None)
 
 
 def _find_best(

@@ -15,7 +15,7 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.sources import file_source, make_runner
 from adomnia.engines.index import Links
 from adomnia.inspection.changes import Change
-from adomnia.inspection.findings import Finding
+from adomnia.inspection.mismatches import Mismatch
 from adomnia.privacy.units import ROW
 
 if TYPE_CHECKING:
@@ -46,23 +46,23 @@ class PeopleOf:
     left_out: tuple[tuple[int, int], ...]  # of caps: the declared one, then larger ones
 
 
-def inspect_people(catalog: Catalog) -> tuple[list[PeopleOf], list[Finding]]:
+def inspect_people(catalog: Catalog) -> tuple[list[PeopleOf], list[Mismatch]]:
     """The people of all private tables, and what does not fit; nothing where every row is a person of its own."""
     if catalog.unit == ROW:
         return [], []
     with _open_keys(catalog) as keys:
-        findings = list(_find_duplicates(catalog, keys))
-        if findings:  # the index is not built from such links either
-            return [], findings
+        mismatches = list(_find_duplicates(catalog, keys))
+        if mismatches:  # the index is not built from such links either
+            return [], mismatches
         people = [_count_people(keys, table) for table in keys.tables]
         for table, counted in zip(keys.tables, people, strict=True):
-            findings += [
+            mismatches += [
                 *_find_over_cap(table, counted),
                 *_find_nobodies(counted),
                 *_find_orphans(keys, table),
             ]
-        findings += _find_spellings(catalog, keys)
-    return people, findings
+        mismatches += _find_spellings(catalog, keys)
+    return people, mismatches
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _open_keys(catalog: Catalog) -> Iterator[_Keys]:
         yield _Keys(private, links, {name: source.relation for name, source in sources.items()}, run)
 
 
-def _find_duplicates(catalog: Catalog, keys: _Keys) -> Iterator[Finding]:
+def _find_duplicates(catalog: Catalog, keys: _Keys) -> Iterator[Mismatch]:
     for table in keys.tables:
         for column in catalog.unique_keys(table.name):
             rows = f"FROM ({keys.key(table.name, column)}) WHERE key IS NOT NULL"
@@ -106,7 +106,7 @@ def _find_duplicates(catalog: Catalog, keys: _Keys) -> Iterator[Finding]:
             if count:
                 says = f"{count:,} keys are in several rows, and tables are linked by them: the dataset does not open"
                 fix = "keep one row of each in the file, or link through another column"
-                yield Finding(table.name, column, "duplicate_keys", count, says, fix)
+                yield Mismatch(table.name, column, "duplicate_keys", count, says, fix)
 
 
 def _count_people(keys: _Keys, table: Table) -> PeopleOf:
@@ -132,7 +132,7 @@ def _count_people(keys: _Keys, table: Table) -> PeopleOf:
     )
 
 
-def _find_over_cap(table: Table, counted: PeopleOf) -> Iterator[Finding]:
+def _find_over_cap(table: Table, counted: PeopleOf) -> Iterator[Mismatch]:
     (cap, lost), *larger = counted.left_out
     if not counted.over_cap:
         return
@@ -147,17 +147,17 @@ def _find_over_cap(table: Table, counted: PeopleOf) -> Iterator[Finding]:
     key = ("rows_per_person",) if table.profile_epsilon is None else ("rows_per_person", "max")
     change = Change(("tables", table.name, *key), min(enough, _MOST_ROWS_PER_PERSON))
     fix = f"{change}, if public knowledge allows it: noise grows with it, and a cap taken from the data tells about it"
-    yield Finding(table.name, None, "over_cap", counted.over_cap, says, fix, (change,), 0)
+    yield Mismatch(table.name, None, "over_cap", counted.over_cap, says, fix, (change,), 0)
 
 
-def _find_nobodies(counted: PeopleOf) -> Iterator[Finding]:
+def _find_nobodies(counted: PeopleOf) -> Iterator[Mismatch]:
     if counted.of_nobody:
         says = f"{counted.of_nobody:,} of {counted.rows:,} rows name no person, and are left out"
         fix = "write in the file whose rows they are, or leave them out"
-        yield Finding(counted.table, None, "nobody", counted.of_nobody, says, fix)
+        yield Mismatch(counted.table, None, "nobody", counted.of_nobody, says, fix)
 
 
-def _find_orphans(keys: _Keys, table: Table) -> Iterator[Finding]:
+def _find_orphans(keys: _Keys, table: Table) -> Iterator[Mismatch]:
     link = table.link
     if link is None:
         return
@@ -173,10 +173,10 @@ def _find_orphans(keys: _Keys, table: Table) -> Iterator[Finding]:
     spelled = f"; {alike:,} of them would, if keys were spelled alike" if alike else ""
     says = f"{count:,} rows link to no row of {link.parent}, and each such key counts as a person of its own{spelled}"
     fix = f"correct the keys in the file, or the link: person in tables.{table.name}"
-    yield Finding(table.name, link.column, "orphans", count, says, fix)
+    yield Mismatch(table.name, link.column, "orphans", count, says, fix)
 
 
-def _find_spellings(catalog: Catalog, keys: _Keys) -> Iterator[Finding]:
+def _find_spellings(catalog: Catalog, keys: _Keys) -> Iterator[Mismatch]:
     """People who may be one: keys of the unit that differ only as 007, 7 and 7.0 do, in case or in spaces."""
     unit = catalog.unit
     distinct = f"SELECT DISTINCT key FROM ({keys.key(unit.table, unit.column)}) WHERE key IS NOT NULL"
@@ -185,4 +185,4 @@ def _find_spellings(catalog: Catalog, keys: _Keys) -> Iterator[Finding]:
     if count:
         says = f"{count:,} keys differ from another only in spelling (as 007, 7 and 7.0, or in case): each is a person"
         fix = "write them alike in the file if they are one person: a person with two keys is protected only by half"
-        yield Finding(unit.table, unit.column, "spelling", count, says, fix)
+        yield Mismatch(unit.table, unit.column, "spelling", count, says, fix)

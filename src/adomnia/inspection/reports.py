@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.document import Document
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Reading
-    from adomnia.inspection.findings import Finding
+    from adomnia.inspection.mismatches import Mismatch
     from adomnia.inspection.people import PeopleOf
 
 PRIVATE = "This is about your data: do not share it."
@@ -27,26 +27,26 @@ class DataReport:
 
     columns: tuple[Reading, ...]
     people: tuple[PeopleOf, ...]
-    findings: tuple[Finding, ...]
+    mismatches: tuple[Mismatch, ...]
 
 
 def inspect_data(catalog: Catalog) -> DataReport:
     """Read all files of a catalog, private ones too."""
     trials = Trials(catalog.folder, load(catalog.folder / FILE))
     readings: list[Reading] = []
-    findings: list[Finding] = []
+    mismatches: list[Mismatch] = []
     for table in catalog.tables:
         if table.columns:
             read, found = inspect_columns(catalog.folder, table, trials)
             readings += read
-            findings += found
+            mismatches += found
     people, found = inspect_people(catalog)
-    lines = [replace(each, line=_find_line(trials.document, each)) for each in (*findings, *found)]
+    lines = [replace(each, line=_find_line(trials.document, each)) for each in (*mismatches, *found)]
     return DataReport(tuple(readings), tuple(people), tuple(lines))
 
 
-def _find_line(document: Document, finding: Finding) -> int:
-    """The line of the catalog that a finding is about: that of its first change, or else of its column or table."""
-    place = ("tables", finding.table, *(("columns", finding.column) if finding.column else ()))
-    line, _ = document.place(finding.changes[0].path if finding.changes else place)
+def _find_line(document: Document, mismatch: Mismatch) -> int:
+    """The line of the catalog that a mismatch is about: that of its first change, or else of its column or table."""
+    place = ("tables", mismatch.table, *(("columns", mismatch.column) if mismatch.column else ()))
+    line, _ = document.place(mismatch.changes[0].path if mismatch.changes else place)
     return line

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Mismatch:
     """One thing that does not fit: where, what it is, how many rows or keys it concerns, and what to do about it.
 
     `changes` of the catalog were tried on the data: with them, fewer rows or keys are concerned, `left` of them.
