@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.inspection.checking import check_folder
+from inspection.catalogs import write_catalog
 from kit.example import write_example
 
 
@@ -64,3 +65,38 @@ def test_no_file_is_read_as_public_before_it_is_certain_which_are(folder, monkey
     problems = check_folder(folder).problems
     assert any("is also the file of people" in problem.why for problem in problems)
     assert read == []
+
+
+PEOPLE = """
+[tables.people]
+source = "people.csv"
+rows_per_person = 1
+[tables.people.columns]
+person_id = { type = "id" }
+eye_color = { type = "text" }
+"""
+
+
+CSV = ("rows_per_person", "csv = {{ {} }}\nrows_per_person")
+COLUMN = ("eye_color = {", 'eye_color = {{ column = "{}",')
+
+
+@pytest.mark.parametrize(
+    ("content", "fix", "edits"),
+    [
+        (b"person_id;eye_color\n1;blue\n", 'csv = { delimiter = ";" }', [(CSV, 'delimiter = ";"')]),
+        (
+            "person_id,Augenfärbung\n1,blau\n".encode("latin-1"),
+            'csv = { encoding = "latin-1" }',
+            [(CSV, 'encoding = "latin-1"'), (COLUMN, "Augenfärbung")],
+        ),
+        (b"person_id,Eye Color\n1,blue\n", 'column = "Eye Color" in its line', [(COLUMN, "Eye Color")]),
+    ],
+)
+def test_a_header_that_differs_is_refused_with_the_line_that_mends_it(tmp_path, content, fix, edits):
+    (tmp_path / "people.csv").write_bytes(content)
+    write_catalog(tmp_path, "people.person_id", PEOPLE)
+    (problem,) = check_folder(tmp_path).problems
+    assert problem.fix == f"write {fix}"
+    change(tmp_path, *((old, new.format(value)) for (old, new), value in edits))
+    assert check_folder(tmp_path).problems == ()

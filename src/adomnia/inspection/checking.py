@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from adomnia.catalog.document_keys import closest
 from adomnia.catalog.read import examine
+from adomnia.catalog.write import toml_string
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
+from adomnia.inspection.layouts import find_other_layout
 from adomnia.session.curator import facts_in
 from adomnia.sql.rows.blocks import check_view
 
@@ -42,16 +45,29 @@ def _header_faults(folder: Path, table: Table, document: Document) -> Iterator[R
     """What the columns of a file lack of those that are declared; no row is read."""
     if _header_fault(folder, table) is None:
         return
+    written = find_other_layout(folder / table.source, table.csv)
     unreadable = _header_fault(folder, replace(table, columns=()))
-    if unreadable is not None:
-        yield document.refusal(
-            ("tables", table.name, "source"), f"cannot be used: {unreadable.what} {unreadable.why}", unreadable.fix
-        )
-        return
+    if written:
+        keys = ", ".join(f"{key} = {toml_string(value)}" for key, value in written.items())
+        why, fix = f"does not say how {table.source} is written", f"write csv = {{ {keys} }}"
+        yield document.refusal(("tables", table.name, "csv"), why, fix)
+    elif unreadable is not None:
+        why = f"cannot be used: {unreadable.what} {unreadable.why}"
+        yield document.refusal(("tables", table.name, "source"), why, unreadable.fix)
+    else:
+        yield from _column_faults(folder, table, document)
+
+
+def _column_faults(folder: Path, table: Table, document: Document) -> Iterator[Refusal]:
+    names = load_engine().read_header(folder / table.source, table.source_table, table.csv)
     for column in table.columns:
         fault = _header_fault(folder, replace(table, columns=(column,)))
         if fault is not None:
-            yield document.refusal(("tables", table.name, "columns", column.name), fault.why, fault.fix)
+            called = closest(column.name, names)
+            fix = (
+                fault.fix if called in {None, column.name} else f"write column = {toml_string(str(called))} in its line"
+            )
+            yield document.refusal(("tables", table.name, "columns", column.name), fault.why, fix)
 
 
 def _header_fault(folder: Path, table: Table) -> Refusal | None:

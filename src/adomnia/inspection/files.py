@@ -6,19 +6,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adomnia.catalog.model import USUAL_CSV
 from adomnia.catalog.write import as_name
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
 from adomnia.inspection.databases import is_database, list_tables
 from adomnia.inspection.drafts import FoundTable
-from adomnia.inspection.layouts import USUAL, find_layout, is_text_file, text_suffix
+from adomnia.inspection.layouts import find_layout, find_other_layout, is_text_file
 from adomnia.inspection.looks import look_at_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from adomnia.inspection.drafts import Spelling
-    from adomnia.inspection.layouts import Layout
 
 
 def find_tables(folder: Path, files: Sequence[Path], look: bool = False) -> list[FoundTable]:
@@ -45,15 +43,8 @@ def _read_tables(file: Path, source: str) -> Iterator[FoundTable]:
         yield FoundTable(name, source, _read_header(file))
         return
     layout = find_layout(file)
-    yield FoundTable(name, source, [(each, "") for each in layout.header], spelling=_spelling(file, layout))
+    yield FoundTable(name, source, [(each, "") for each in layout.header], spelling=find_other_layout(file, USUAL_CSV))
 
 
 def _read_header(file: Path, table: str | None = None) -> list[tuple[str, str]]:
     return list(load_engine().read_header(file, table).items())
-
-
-def _spelling(file: Path, layout: Layout) -> Spelling:
-    """What a catalog has to say about the layout of a file: what is not usual in a file of that name."""
-    found = {"delimiter": layout.delimiter, "encoding": layout.encoding}
-    usual = {"delimiter": USUAL[text_suffix(file)], "encoding": "utf-8"}
-    return {key: value for key, value in found.items() if value != usual[key]}

@@ -14,6 +14,8 @@ from adomnia.errors import Refusal
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from adomnia.catalog.model import CsvFormat
+
 USUAL = {".csv": ",", ".tsv": "\t"}  # what a delimiter is unless the catalog says otherwise
 _FIRST_BYTES = 1 << 20
 _FIRST_LINES = 20
@@ -55,6 +57,16 @@ def find_layout(path: Path) -> Layout:
     if not header:
         raise Refusal(f"File {path.name}", "is empty", "name a file with a header")
     return Layout(encoding, delimiter, tuple(header))
+
+
+def find_other_layout(path: Path, declared: CsvFormat) -> dict[str, str]:
+    """The keys of `csv` that a text file needs because its first lines are not written as declared."""
+    if not is_text_file(path) or not path.is_file():
+        return {}
+    found = find_layout(path)
+    written = {"delimiter": found.delimiter, "encoding": found.encoding}
+    said = {"delimiter": declared.delimiter or USUAL[text_suffix(path)], "encoding": declared.encoding}
+    return {key: value for key, value in written.items() if value != said[key]}
 
 
 def read_encoding(path: Path) -> str:
