@@ -60,7 +60,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnReading:
     """The rows of one column: how many are missing, and of the others how many are read as NULL or moved to a bound.
 
     `undeclared` are the values of a category that it does not list; they count as `unreadable` too.
@@ -144,7 +144,7 @@ class EngineClass(Protocol):
         """Refuse a source whose columns are not those that a table declares; no value is read."""
         ...
 
-    def count_readings(self, path: Path, table: Table) -> tuple[Reading, ...]:
+    def count_readings(self, path: Path, table: Table) -> tuple[ColumnReading, ...]:
         """How many values of each declared column are missing, lost or moved: exact counts, for the owner alone."""
         ...
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
-from adomnia.engines.contract import Reading
+from adomnia.engines.contract import ColumnReading
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
@@ -57,7 +57,7 @@ def test_what_is_declared_to_be_missing_is_not_unreadable(tmp_path):
 def test_nan_is_missing_where_numbers_are_stored(tmp_path):
     pq.write_table(pa.table({"c": [1.0, nan, None, 99.0]}), tmp_path / "a.parquet")
     (found,) = DuckDB.count_readings(tmp_path / "a.parquet", Table("data", "a.parquet", (number("c", 0, 10),)))
-    assert found == Reading("data", "c", 4, 2, 0, 1, 0)
+    assert found == ColumnReading("data", "c", 4, 2, 0, 1, 0)
 
 
 def test_a_file_that_cannot_be_read_is_refused_without_quoting_it(tmp_path):

@@ -7,14 +7,14 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from adomnia.catalog.model import Table
-from adomnia.engines.contract import Reading
+from adomnia.engines.contract import ColumnReading
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.sources import file_source, make_runner, unreadable_source
 from adomnia.engines.index import IndexWriter
 from adomnia.engines.index import count_readings as count
 
 
-def count_readings(path: Path, table: Table) -> tuple[Reading, ...]:
+def count_readings(path: Path, table: Table) -> tuple[ColumnReading, ...]:
     """The readings of every declared column: exact counts of private rows, which only their owner may see."""
     with duckdb.connect() as connection, TemporaryDirectory() as scratch:
         writer = IndexWriter(make_runner(connection), "memory.main", b"", DUCKDB)

@@ -8,7 +8,7 @@ unreadable, which is as a rule a wrong declaration: docs/proofs/index.md.
 from collections.abc import Sequence
 
 from adomnia.catalog.model import Table
-from adomnia.engines.contract import Reading, index_name
+from adomnia.engines.contract import ColumnReading, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.index.build import IndexWriter, declare_categories
 from adomnia.engines.index.columns import render_reading
@@ -24,7 +24,7 @@ _LOST = "\N{REPLACEMENT CHARACTER}"  # what stands where a file is not in its en
 
 def count_readings(
     writer: IndexWriter, table: Table, source: TableSource, columns: Sequence[Column] | None = None
-) -> tuple[Reading, ...]:
+) -> tuple[ColumnReading, ...]:
     """Count the readings of the columns of a table, or of some of them; an id is read whatever it holds."""
     counted = list(table.columns if columns is None else columns)
     for column in counted:
@@ -47,10 +47,12 @@ def refuse_unreadable(writer: IndexWriter, table: Table, source: TableSource) ->
             raise Refusal(f"Column {table.name}.{column.name}", why, fix, code="unreadable_column")
 
 
-def _reading(table: Table, column: Column, rows: int, counts: list[int]) -> Reading:
+def _reading(table: Table, column: Column, rows: int, counts: list[int]) -> ColumnReading:
     present, read, clamped = counts
     lost = present - read
-    return Reading(table.name, column.name, rows, rows - present, lost, clamped, lost if _is_category(column) else 0)
+    return ColumnReading(
+        table.name, column.name, rows, rows - present, lost, clamped, lost if _is_category(column) else 0
+    )
 
 
 def _is_category(column: Column) -> bool:
