@@ -175,7 +175,7 @@ def test_salaries_in_dollars(owner):
     assert code == 2
     assert "adomnia check DIR --data" in complained
     (mismatch,) = owner.inspect()
-    assert mismatch["fix"] == 'currency = "$" in tables.salaries.csv and thousands = "," in tables.salaries.csv'
+    assert mismatch["fix"] == 'currency = "$", thousands = "," in tables.salaries.csv'
     owner.edit(('source = "../salaries.csv"', 'source = "../salaries.csv"\ncsv = { currency = "$", thousands = "," }'))
     assert owner.inspect() == []
     owner.ask(question, truth, widest=50_000_000)

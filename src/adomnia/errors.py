@@ -41,7 +41,7 @@ class Refusal(AdomniaError):
 
     def __str__(self) -> str:
         place = "" if self.position is None else " (line {}, column {})".format(*self.position)
-        more = f" (and {len(self.others)} more)" if self.others else ""
+        more = f" (and {len(self.others)} more: adomnia check lists all)" if self.others else ""
         return f"{self.what} {self.why}. Fix: {self.fix}.{place}{more}"
 
 

@@ -35,7 +35,7 @@ def test_a_wrong_catalog_is_refused_with_file_line_key_rule_and_fix(tmp_path, ol
     text = changed(old, new) if new else changed(f"{old}\n", "")
     with pytest.raises(Refusal) as caught:
         reading(tmp_path, text)
-    first = str(caught.value).removesuffix(f" (and {len(messages) - 1} more)")
+    first = str(caught.value).removesuffix(f" (and {len(messages) - 1} more: adomnia check lists all)")
     told = [first, *map(str, caught.value.others)]
     assert [message.replace(f"{tmp_path}/", "") for message in told] == messages
     line, column = caught.value.position

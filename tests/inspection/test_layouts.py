@@ -25,6 +25,7 @@ ROWS = "name;size\nZoë;1,5\nAda;2,25\n"
         ("a.tsv", b"name,size\n1,2\n", Layout("utf-8", ",", ("name", "size"))),
         ("a.csv", b'"a,b";c\n1;2\n3;4\n', Layout("utf-8", ";", ("a,b", "c"))),
         ("a.csv", b'"","a b"\n1,2\n', Layout("utf-8", ",", ("", "a b"))),
+        ("a.csv", b"sep=;\r\nname;size\r\nAda;1,5\r\n", Layout("utf-8", ";", ("name", "size"))),
         ("a.csv", b"alone\n1\n", Layout("utf-8", ",", ("alone",))),
         ("a.csv", b"a|b\r\n1|2\r\n", Layout("utf-8", "|", ("a", "b"))),
         # Texts with commas and line breaks: the delimiter that gives all rows one width wins over one that gives more.

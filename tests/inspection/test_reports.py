@@ -55,7 +55,7 @@ DAY = 'value = { type = "date", lower = 1990-01-01, upper = 2029-12-31 }'
         (DAY, ["30-Apr-92", "01-Dec-93"], 2, 'format = "%d-%b-%y"'),
         (DAY, ["4/30/1992 10:15", "12/1/1992 23:59"], 2, 'format = "%m/%d/%Y %H:%M"'),
         ('value = { type = "boolean" }', ["present", "absent"], 2, 'value = { type = "text" }'),
-        ('value = { type = "category", values = ["Oslo"] }', ["NA", "Oslo"], 1, "null"),
+        ('value = { type = "category", values = ["Oslo"] }', ["Rome", "Oslo"], 1, 'others = "Other"'),
     ],
 )
 def test_a_proposal_makes_the_problem_go_away(tmp_path, line, values, unreadable, fix):

@@ -90,7 +90,7 @@ def _print_report(report: DataReport) -> None:
     for each in report.people:
         cap, lost = each.left_out[0]
         counts = (each.rows, each.of_nobody, each.people, each.over_cap)
-        people.add_row(each.table, *(f"{count:,}" for count in counts), f"{lost:,} rows at {cap:,}")
+        people.add_row(each.table, *(f"{count:,}" for count in counts), f"{lost:,} of {each.rows:,} at {cap:,}")
     mismatches = pages.table(("About", "What does not fit, and what to do"))
     for mismatch in report.mismatches:
         about = ".".join(filter(None, (mismatch.table, mismatch.column)))

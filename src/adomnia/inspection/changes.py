@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from adomnia.catalog.write import toml_string
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Value: TypeAlias = str | int | tuple[str, ...] | dict[str, str]
 
@@ -21,8 +21,16 @@ class Change:
     path: tuple[str, ...]
     value: Value
 
-    def __str__(self) -> str:
-        return f"{self.path[-1]} = {_render(self.value)} in {'.'.join(self.path[:-1])}"
+
+def say_changes(changes: Sequence[Change]) -> str:
+    """What to write where; all changes are of one section.
+
+    >>> say_changes([Change(("tables", "people", "csv", "decimal"), ",")])
+    'decimal = "," in tables.people.csv'
+    """
+    keys = ", ".join(f"{change.path[-1]} = {_render(change.value)}" for change in changes)
+    (section,) = {change.path[:-1] for change in changes}
+    return f"{keys} in {'.'.join(section)}"
 
 
 def apply_changes(content: dict[str, Any], changes: Iterable[Change]) -> dict[str, Any]:

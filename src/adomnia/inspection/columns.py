@@ -16,7 +16,7 @@ from adomnia.engines.duckdb.sources import file_source, make_runner
 from adomnia.engines.index import IndexWriter, declare_categories
 from adomnia.engines.index.columns import render_reading
 from adomnia.engines.registry import load_engine
-from adomnia.inspection.changes import Change
+from adomnia.inspection.changes import Change, say_changes
 from adomnia.inspection.layouts import read_encoding
 from adomnia.inspection.mismatches import Mismatch
 from adomnia.inspection.spellings import find_formats, find_missing, find_number_spelling
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from adomnia.catalog.model import Table
-    from adomnia.engines.contract import Reading
+    from adomnia.engines.contract import ColumnReading
     from adomnia.inspection.trials import Trials
 
 _MOST_TEXTS = 200  # different ones that are looked at to understand a column
@@ -35,7 +35,7 @@ _EXAMPLES = 3
 _RAW = "raw"
 
 
-def inspect_columns(folder: Path, table: Table, trials: Trials) -> tuple[list[Reading], list[Mismatch]]:
+def inspect_columns(folder: Path, table: Table, trials: Trials) -> tuple[list[ColumnReading], list[Mismatch]]:
     """The readings of all columns of a table, and what does not fit."""
     readings = list(load_engine().count_readings(folder / table.source, table))
     mismatches = [
@@ -46,7 +46,7 @@ def inspect_columns(folder: Path, table: Table, trials: Trials) -> tuple[list[Re
     return readings, mismatches
 
 
-def _inspect(folder: Path, table: Table, column: Column, reading: Reading, trials: Trials) -> Iterator[Mismatch]:
+def _inspect(folder: Path, table: Table, column: Column, reading: ColumnReading, trials: Trials) -> Iterator[Mismatch]:
     if reading.unreadable:
         yield _explain_unreadable(folder, table, column, reading, trials)
     if reading.clamped:
@@ -58,7 +58,7 @@ def _inspect(folder: Path, table: Table, column: Column, reading: Reading, trial
         yield Mismatch(table.name, column.name, "empty", reading.rows, says, "remove the line of the column")
 
 
-def _explain_unreadable(folder: Path, table: Table, column: Column, reading: Reading, trials: Trials) -> Mismatch:
+def _explain_unreadable(folder: Path, table: Table, column: Column, reading: ColumnReading, trials: Trials) -> Mismatch:
     texts = _read_unreadable(folder / table.source, table, column)
     kind = "undeclared" if reading.undeclared else "unreadable"
     what = "are not among the declared values" if reading.undeclared else f"cannot be read as {column.kind}"
@@ -97,7 +97,8 @@ _FIX_BY_HAND = 'declare what the file holds, or type = "text"; what cannot be re
 
 
 def _say_fix(changes: tuple[Change, ...], left: int) -> str:
-    written = " and ".join(map(str, changes))
+    sections = dict.fromkeys(change.path[:-1] for change in changes)
+    written = " and ".join(say_changes([each for each in changes if each.path[:-1] == own]) for own in sections)
     return f"{written} (then {left:,} are left)" if left else written
 
 
@@ -140,7 +141,7 @@ def _read_unreadable(path: Path, table: Table, column: Column) -> list[str]:
     return [str(text) for (text,) in found]
 
 
-def _rows(count: int, reading: Reading) -> str:
+def _rows(count: int, reading: ColumnReading) -> str:
     return f"{count:,} of {reading.rows:,} rows"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import re
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
@@ -21,6 +22,7 @@ _FIRST_BYTES = 1 << 20
 _FIRST_LINES = 20
 _DELIMITERS = (",", ";", "\t", "|")
 _BOMS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_SEPARATOR = re.compile("sep=(.)\\r?\\n?", re.IGNORECASE)  # the first line of a file that Excel wrote
 _WINDOWS = range(0x80, 0xA0)  # letters of Windows-1252, control characters of Latin-1
 
 
@@ -52,7 +54,9 @@ def find_layout(path: Path) -> Layout:
         raise Refusal(f"File {path.name}", "is not a file that can be read", "correct its name") from None
     encoding = find_encoding(first, len(first) < _FIRST_BYTES)
     lines = first.decode(encoding, errors="replace").removeprefix("\ufeff").splitlines(keepends=True)[:_FIRST_LINES]
-    delimiter = _find_delimiter(lines, USUAL[text_suffix(path)])
+    separator = _SEPARATOR.fullmatch(lines[0]) if lines else None
+    lines = lines[1:] if separator else lines
+    delimiter = separator[1] if separator else _find_delimiter(lines, USUAL[text_suffix(path)])
     header = next(csv.reader(lines, delimiter=delimiter), [])
     if not header:
         raise Refusal(f"File {path.name}", "is empty", "name a file with a header")

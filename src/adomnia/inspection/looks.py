@@ -75,14 +75,15 @@ def _look(texts: Sequence[str], spelling: Mapping[str, str]) -> ColumnLook:
         return ColumnLook("text")
     if _all(there, _WHOLE):
         return ColumnLook("integer")
-    if _all([_plain_number(text, spelling) for text in there], _NUMBER):
+    if _all(there, _NUMBER):
         return ColumnLook("number")
     if all(text.lower() in _FLAGS for text in there):
         return ColumnLook("boolean")
     formats = [each for each in find_formats(there) if _is_enough(sum(is_day(text, each) for text in there), there)]
     if formats:
         return ColumnLook("date", formats[0] if formats[0] != _USUAL_DAYS else None)
-    return ColumnLook("text")
+    spelled = _all([_plain_number(text, spelling) for text in there], _NUMBER)
+    return ColumnLook("number" if spelled else "text")
 
 
 def _all(texts: Sequence[str], pattern: re.Pattern[str]) -> bool:

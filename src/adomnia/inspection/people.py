@@ -14,7 +14,7 @@ import duckdb
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.sources import file_source, make_runner
 from adomnia.engines.index import Links
-from adomnia.inspection.changes import Change
+from adomnia.inspection.changes import Change, say_changes
 from adomnia.inspection.mismatches import Mismatch
 from adomnia.privacy.units import ROW
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _DOUBLINGS = 4  # how many larger caps are shown
 _MOST_ROWS_PER_PERSON = 1_000_000
+_CAP_COSTS = "noise grows with it, and a cap taken from the data tells about it"
 # What people who type keys mean alike: 007, 7 and 7.0; upper and lower case; spaces around.
 _FOLDED = "REGEXP_REPLACE(REGEXP_REPLACE(LOWER(TRIM(CAST({0} AS VARCHAR))), '^0+([0-9])', '\\1'), '[.]0+$', '')"
 
@@ -138,7 +139,7 @@ def _find_over_cap(table: Table, counted: PeopleOf) -> Iterator[Mismatch]:
         return
     further = ", ".join(f"{rows:,} at {each:,}" for each, rows in larger)
     says = (
-        f"{counted.over_cap:,} of {counted.people:,} people have more than {cap:,} rows: {lost:,} of {counted.rows:,} "
+        f"{counted.over_cap:,} of {counted.people:,} people have more rows than {cap:,}: {lost:,} of {counted.rows:,} "
         f"rows are left out ({further})"
     )
     enough = cap
@@ -146,7 +147,7 @@ def _find_over_cap(table: Table, counted: PeopleOf) -> Iterator[Mismatch]:
         enough *= 2
     key = ("rows_per_person",) if table.profile_epsilon is None else ("rows_per_person", "max")
     change = Change(("tables", table.name, *key), min(enough, _MOST_ROWS_PER_PERSON))
-    fix = f"{change}, if public knowledge allows it: noise grows with it, and a cap taken from the data tells about it"
+    fix = f"{say_changes([change])}, if public knowledge allows it: {_CAP_COSTS}"
     yield Mismatch(table.name, None, "over_cap", counted.over_cap, says, fix, (change,), 0)
 
 

@@ -14,7 +14,7 @@ from adomnia.inspection.trials import Trials
 if TYPE_CHECKING:
     from adomnia.catalog.document import Document
     from adomnia.catalog.model import Catalog
-    from adomnia.engines.contract import Reading
+    from adomnia.engines.contract import ColumnReading
     from adomnia.inspection.mismatches import Mismatch
     from adomnia.inspection.people import PeopleOf
 
@@ -25,7 +25,7 @@ PRIVATE = "This is about your data: do not share it."
 class DataReport:
     """How every column is read, whose rows there are, and what does not fit."""
 
-    columns: tuple[Reading, ...]
+    columns: tuple[ColumnReading, ...]
     people: tuple[PeopleOf, ...]
     mismatches: tuple[Mismatch, ...]
 
@@ -33,7 +33,7 @@ class DataReport:
 def inspect_data(catalog: Catalog) -> DataReport:
     """Read all files of a catalog, private ones too."""
     trials = Trials(catalog.folder, load(catalog.folder / FILE))
-    readings: list[Reading] = []
+    readings: list[ColumnReading] = []
     mismatches: list[Mismatch] = []
     for table in catalog.tables:
         if table.columns:
