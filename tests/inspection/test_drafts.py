@@ -92,7 +92,7 @@ def test_a_draft_is_filled_in_by_uncommenting_its_lines(tmp_path):
 
 
 def test_what_the_owner_let_us_look_at_comes_before_the_name_but_ids_stay_ids():
-    looks = {"joined": ColumnLook("date", "%m/%d/%Y"), "key": ColumnLook("integer"), "age": ColumnLook("text")}
+    looks = {"joined": ColumnLook("date", ("%m/%d/%Y",)), "key": ColumnLook("integer"), "age": ColumnLook("text")}
     table = FoundTable("t", "t.csv", [(name, "") for name in looks], looks=looks)
     columns = tomllib.loads(draft("d", [table]))["tables"]["t"]["columns"]
     assert columns == {

@@ -95,3 +95,11 @@ def test_a_database_without_tables_is_refused(tmp_path, name):
     (tmp_path / "empty.db").write_bytes(b"")
     with pytest.raises(Refusal, match="is not a database with tables"):
         find_tables(tmp_path, [tmp_path / name])
+
+
+def test_where_texts_do_not_tell_the_month_from_the_day_the_owner_is_asked(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("born\n3/4/1992\n", encoding="utf-8")
+    text = draft("d", find_tables(tmp_path, [path], look=True))
+    assert 'format = "%m/%d/%Y"' in text
+    assert '"%d/%m/%Y" would read as many of these days: say which is meant' in text

@@ -77,6 +77,18 @@ def test_letters_in_another_encoding_are_found_and_the_encoding_is_proposed(tmp_
     assert report(tmp_path).mismatches == ()
 
 
+def test_where_texts_do_not_tell_the_month_from_the_day_both_formats_are_named(tmp_path):
+    (mismatch,) = report(rides(tmp_path, DAY, "3/4/1992", "1/2/1993")).mismatches
+    assert mismatch.fix.endswith('("%m/%d/%Y" and "%d/%m/%Y" read as many: say which is meant)')
+
+
+@pytest.mark.parametrize(("values", "doubtful"), [(["1,234", "5"], True), (["1,234", "1,234.50"], False)])
+def test_where_texts_do_not_tell_thousands_from_decimals_the_owner_is_asked(tmp_path, values, doubtful):
+    (mismatch,) = report(rides(tmp_path, NUMBER, *values)).mismatches
+    assert 'thousands = ","' in mismatch.fix
+    assert ('write decimal = "," instead' in mismatch.fix) is doubtful
+
+
 def test_a_change_that_loses_more_than_it_wins_is_not_proposed(tmp_path):
     (tmp_path / "rides.csv").write_text('person_id,value,other\n1,"1,5",1.5\n2,"2,5",2.5\n3,3,3.25\n')
     folder = write_catalog(

@@ -35,10 +35,10 @@ _HINTS = {
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """The type that the values of a column have, and the format of its days where that is not the usual one."""
+    """The type that the values of a column have, and the formats that read its days, where they are not the usual."""
 
     type: str
-    format: str | None = None
+    formats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,20 +58,23 @@ class FoundTable:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column that is proposed: its name here and in the file, what the file holds, its type if any, and a format."""
+    """A column that is proposed: its name here and in the file, what the file holds, its type if any, and formats."""
 
     name: str
     written: str
     held: str
     type: str | None
-    format: str | None = None
+    formats: tuple[str, ...] = ()
 
     def line(self) -> str:
         if self.type is None:
             return f"# {self.name} is left out: no type of column holds {toml_string(self.held)}"
-        keys = {"column": self.written if self.written != self.name else None, "type": self.type, "format": self.format}
+        first, *others = self.formats or (None,)
+        keys = {"column": self.written if self.written != self.name else None, "type": self.type, "format": first}
         inside = ", ".join(f"{key} = {toml_string(value)}" for key, value in keys.items() if value is not None)
         hint = f"  # {_HINTS[self.type]}" if self.type in _HINTS else ""
+        if others:
+            hint += f"; {' and '.join(map(toml_string, others))} would read as many of these days: say which is meant"
         return f"{self.name} = {{ {inside} }}{hint}"
 
 
@@ -109,7 +112,8 @@ def _keys(table: FoundTable, first: FoundTable, columns: Mapping[str, Sequence[_
         lines.append(f"table = {toml_string(table.source_table)}")
     if table.spelling:
         spelled = ", ".join(f"{key} = {_toml(value)}" for key, value in table.spelling.items())
-        lines.append(f"csv = {{ {spelled} }}  # as the file is written")
+        meant = f": 1{mark}234 is read as 1234" if (mark := table.spelling.get("thousands")) else ""
+        lines.append(f"csv = {{ {spelled} }}  # as the file is written{meant}")
     if table is not first:
         lines.append(_PERSON.format(link=_propose_link(table, first, columns)))
     return [*lines, _KEYS]
@@ -133,7 +137,7 @@ def _propose_columns(table: FoundTable) -> list[_Column]:
 def _propose_column(name: str, written: str, held: str, look: ColumnLook | None) -> _Column:
     by_name = guess_type(name)
     if look is not None and by_name != "id":
-        return _Column(name, written, held, look.type, look.format)
+        return _Column(name, written, held, look.type, look.formats)
     return _Column(name, written, held, by_name if by_name == "id" or not held else type_of(held))
 
 

@@ -81,7 +81,7 @@ def _look(texts: Sequence[str], spelling: Mapping[str, str]) -> ColumnLook:
         return ColumnLook("boolean")
     formats = [each for each in find_formats(there) if _is_enough(sum(is_day(text, each) for text in there), there)]
     if formats:
-        return ColumnLook("date", formats[0] if formats[0] != _USUAL_DAYS else None)
+        return ColumnLook("date", () if _USUAL_DAYS in formats else tuple(formats))
     spelled = _all([_plain_number(text, spelling) for text in there], _NUMBER)
     return ColumnLook("number" if spelled else "text")
 

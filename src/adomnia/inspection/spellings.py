@@ -75,6 +75,16 @@ def find_number_spelling(texts: Sequence[str]) -> dict[str, str]:
     return {**({"currency": currency} if currency else {}), **_find_marks(plain)}
 
 
+def may_be_decimals(texts: Sequence[str]) -> bool:
+    """Whether the commas of texts may part thousands as well as decimals.
+
+    >>> may_be_decimals(["1,234"]), may_be_decimals(["1,234.50"]), may_be_decimals(["1,23"])
+    (True, False, False)
+    """
+    marked = [text for text in texts if "," in text]
+    return bool(marked) and all(re.fullmatch(r"\D*[+-]?[1-9]\d{0,2},\d{3}\D*", text) for text in marked)
+
+
 def _find_marks(texts: Sequence[str]) -> dict[str, str]:
     """The marks of thousands and decimals: 1,234 has thousands unless a text can only have a decimal comma."""
     for mark in (",", "'", " ", "_", "\N{RIGHT SINGLE QUOTATION MARK}", "\N{NO-BREAK SPACE}"):

@@ -34,7 +34,7 @@ class Trials:
         document = Document(self.document.file, self.document.text, content)
         return examine_document(document, self.folder, facts_in(self.folder)).catalog
 
-    def count_unreadable(self, name: str, changes: Sequence[Change] = ()) -> Counter[str]:
+    def count_unreadable(self, name: str, changes: Sequence[Change]) -> Counter[str]:
         """How many values of each column of a table cannot be read with the changes; none where they are refused."""
         catalog = self.read(changes)
         table = None if catalog is None else catalog.table(name)
