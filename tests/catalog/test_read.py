@@ -250,3 +250,15 @@ def test_a_policy_is_read_exactly_and_keep_is_the_rest_of_spend(tmp_path, lines,
 def test_quotas_are_read(tmp_path, lines, quota):
     catalog = reading(tmp_path, changed("epsilon = 2.0", f"epsilon = 2.0\n{lines}"))
     assert catalog.analyst("alice").quota == quota
+
+
+def test_no_file_is_read_as_public_before_it_is_certain_which_are(tmp_path):
+    looked_up = []
+
+    def facts_of(table):
+        looked_up.append(table.name)
+        return [Facts(1, values=("Oslo",))]
+
+    with pytest.raises(Refusal, match="is also the file of visits, which is private"):
+        reading(tmp_path, changed('source = "cities.csv"', 'source = "visits.csv"'), facts_of)
+    assert looked_up == []

@@ -55,18 +55,6 @@ def test_every_view_that_cannot_be_read_is_a_problem(folder):
     assert all(why.startswith("cannot be read: ") for _, why in found)
 
 
-def test_no_file_is_read_as_public_before_it_is_certain_which_are(folder, monkeypatch):
-    """Where a public table has the file of a private one, nothing of it is looked up."""
-    from adomnia.inspection import checking
-
-    read = []
-    monkeypatch.setattr(checking, "facts_in", lambda _: lambda table: read.append(table.name))
-    change(folder, ('source = "cities.csv"', 'source = "people.parquet"'))
-    problems = check_folder(folder).problems
-    assert any("is also the file of people" in problem.why for problem in problems)
-    assert read == []
-
-
 PEOPLE = """
 [tables.people]
 source = "people.csv"
