@@ -21,6 +21,7 @@ from adomnia.privacy.expressions import (
     call,
     columns_of,
     number,
+    quote_name,
     text,
     truth_as_number,
 )
@@ -240,3 +241,11 @@ def test_a_call_is_a_value():
 
 def test_a_condition_counts_as_one_or_zero():
     assert truth_as_number(ACTIVE).kind == Quantity(Fraction(0), Fraction(1), whole=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("age", "age"), ("_A1", "_A1"), ("a b", '"a b"'), ('a"b', '"a""b"'), ("1a", '"1a"'), ("é", '"é"')],
+)
+def test_a_name_is_quoted_unless_it_is_plain(name, written):
+    assert quote_name(name) == written

@@ -105,7 +105,9 @@ def test_a_header_may_have_lines_and_quotes_of_its_own(tmp_path):
 @pytest.mark.parametrize("inside", ["\n", "\r\n", "\r"])
 def test_lines_end_as_they_do_in_the_header_whatever_stands_in_quotes(tmp_path, end, inside):
     (tmp_path / "a.csv").write_bytes(f'name,age{end}"Ada{inside}Lee",40{end}Bo,50{end}'.encode())
-    assert rows(tmp_path, "a.csv", NAME, AGE) == [[f"Ada{inside}Lee", 40], ["Bo", 50]]
+    for encoding in ("utf-8", "latin-1"):  # the file itself, and a copy of its rows
+        csv = CsvFormat(encoding=encoding)
+        assert rows(tmp_path, "a.csv", NAME, AGE, csv=csv) == [[f"Ada{inside}Lee", 40], ["Bo", 50]]
 
 
 def test_without_quotes_a_quote_is_a_letter(tmp_path):

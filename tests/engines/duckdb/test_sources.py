@@ -116,6 +116,7 @@ def test_a_file_with_a_header_and_no_rows_is_an_empty_table(tmp_path):
         ("people.csv", CSV + "CANARY\n"),
         ("people.csv", b"\xff\xfe" + CSV.encode("utf-16-le")),
         ("people.csv", ""),
+        ("people.csv", '"person_id,fare,city\n1,1,CANARY\n'),
         ("people.parquet", "CANARY"),
         ("people.xlsx", "CANARY"),
     ],

@@ -15,7 +15,7 @@ from adomnia.errors import Refusal
 
 _SQLITE = b"SQLite format 3\x00"
 _ATTACHED = '" attached"'
-_BATCH = 10_000
+_BATCH = 100_000
 
 
 def is_sqlite(path: Path) -> bool:
@@ -56,22 +56,18 @@ def copy_sqlite(
     connection: duckdb.DuckDBPyConnection, path: Path, table: str, columns: Sequence[str], name: str
 ) -> str:
     """Copy a table as texts into a temporary one; its columns are c0, c1, ..."""
-    schema = pa.schema([(f"c{place}", pa.string()) for place in range(len(columns))])
+    copy, view = DUCKDB.quote(name), f" rows of {name}"
+    names = [f"c{place}" for place in range(len(columns))]
+    connection.execute(f"CREATE TEMP TABLE {copy} ({', '.join(f'{each} VARCHAR' for each in names)})")
     with _open_sqlite(path) as database:
         listed = ", ".join(map(DUCKDB.quote, columns))
         rows = database.execute(f"SELECT {listed} FROM {DUCKDB.quote(table)}")
-        reader = pa.RecordBatchReader.from_batches(schema, _batches(rows, schema))
-        view = f" rows of {name}"
-        connection.register(view, reader)
-        connection.execute(f"CREATE TEMP TABLE {DUCKDB.quote(name)} AS SELECT * FROM {DUCKDB.quote(view)}")
-        connection.unregister(view)
-    return DUCKDB.quote(name)
-
-
-def _batches(rows: sqlite3.Cursor, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    while some := rows.fetchmany(_BATCH):
-        columns = zip(*some, strict=True)
-        yield pa.record_batch([pa.array(map(_as_text, column), pa.string()) for column in columns], schema=schema)
+        while some := rows.fetchmany(_BATCH):
+            texts = [pa.array(map(_as_text, column), pa.string()) for column in zip(*some, strict=True)]
+            connection.register(view, pa.table(texts, names=names))
+            connection.execute(f"INSERT INTO {copy} SELECT * FROM {DUCKDB.quote(view)}")
+            connection.unregister(view)
+    return copy
 
 
 def _as_text(value: str | bytes | float | None) -> str | None:
@@ -108,7 +104,6 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]
 @contextmanager
 def _open_sqlite(path: Path) -> Iterator[sqlite3.Connection]:
     address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-    # DuckDB fetches the rows in a thread of its own, one batch after the other.
-    with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as database:
+    with closing(sqlite3.connect(address, uri=True)) as database:
         database.text_factory = _decode
         yield database
