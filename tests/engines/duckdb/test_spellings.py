@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import duckdb
 import pytest
 
@@ -68,3 +70,11 @@ def test_what_is_missing_is_so_in_every_column():
         assert read("NA", Column("x", kind), csv) is None
     assert read(" ", Column("x", Text()), csv) == " "
     assert read("no", Column("x", Boolean()), csv) is False
+
+
+@pytest.mark.parametrize("csv", [CsvFormat(null=("NA",), thousands=","), replace(GERMAN, null=("NA",))])
+def test_what_is_missing_is_not_taken_for_unreadable(csv):
+    spelled = render_spelled("cell", NUMBER, csv, None)
+    with duckdb.connect() as connection:
+        (found,) = connection.execute(f"SELECT {spelled} FROM (SELECT 'NA' AS cell)").fetchone()
+    assert found is None
