@@ -70,12 +70,14 @@ def test_smartnoise_metadata_is_carried_over(tmp_path, typed):
         (["people.csv", "--from-smartnoise", "metadata.yaml"], "needs either files"),
         (["missing.csv"], "is not a file that can be read"),
         (["people.csv", "other/people.csv"], "two files of one name"),
+        (["people.txt"], "name files that end in .csv"),
         (["--from-smartnoise", "missing.yaml"], "cannot be read"),
     ],
 )
 def test_a_draft_of_nothing_readable_is_refused_and_writes_nothing(arguments, words, files, typed, monkeypatch):
     monkeypatch.chdir(files)
     (files / "other").mkdir()
+    (files / "people.txt").write_text("person_id\n")
     (files / "other" / "people.csv").write_text("person_id\n")
     code, printed, complained = typed("init", "study", *arguments)
     assert (code, printed) == (2, "")

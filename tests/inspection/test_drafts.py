@@ -102,6 +102,12 @@ def test_what_the_owner_let_us_look_at_comes_before_the_name_but_ids_stay_ids():
     }
 
 
+def test_columns_of_one_name_are_left_out_with_the_reason():
+    text = draft("d", [FoundTable("t", "t.csv", [("a", ""), ("a", ""), ("b", "")])])
+    assert [*tomllib.loads(text)["tables"]["t"]["columns"]] == ["b"]
+    assert '# "a" is left out: the file has several columns of that name.' in text
+
+
 def test_without_an_id_each_row_is_proposed_as_a_person():
     assert '# unit = "row"' in draft("d", [FoundTable("t", "t.csv", [("age", "")])])
 

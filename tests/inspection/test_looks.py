@@ -20,7 +20,7 @@ e";
 """
 
 
-def look(path, **options):
+def look(path):
     return tomllib.loads(draft("d", find_tables(path.parent, [path], look=True)))["tables"]
 
 
@@ -73,6 +73,11 @@ def test_tables_of_databases_are_drafted_one_by_one(tmp_path):
         "name": "text",
         "day": "date",
     }
+
+
+def test_columns_of_one_name_are_not_looked_at(tmp_path):
+    (tmp_path / "t.csv").write_text("a,a,b\n1,2,3\n", encoding="utf-8")
+    assert look(tmp_path / "t.csv")["t"]["columns"] == {"b": {"type": "integer"}}
 
 
 def test_days_that_parquet_holds_as_texts_get_their_format(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -54,6 +55,11 @@ class FoundTable:
     source_table: str | None = None
     spelling: Spelling = field(default_factory=dict)
     looks: Mapping[str, ColumnLook] = field(default_factory=dict)
+
+    @property
+    def doubled(self) -> list[str]:
+        """The names that several columns have: nobody can tell which of them is meant."""
+        return [name for name, columns in Counter(name for name, _ in self.header).items() if columns > 1 and name]
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,7 @@ def _propose_columns(table: FoundTable) -> list[_Column]:
     return [
         _propose_column(name, written, held, table.looks.get(written))
         for place, (name, (written, held)) in enumerate(zip(names, table.header, strict=True))
-        if not numbers_rows(place, written) and written
+        if not numbers_rows(place, written) and written and written not in table.doubled
     ]
 
 
@@ -151,6 +157,9 @@ def _column_lines(
             lines.append(f"# {called} is left out: it numbers the rows, as pandas and R write them.")
         elif not written:
             lines.append(f"# Column {place + 1} of the file has no name, and is left out.")
+    lines += [
+        f"# {toml_string(name)} is left out: the file has several columns of that name." for name in table.doubled
+    ]
     return [*lines, *(column.line() for column in columns[table.name])]
 
 

@@ -18,6 +18,8 @@ from adomnia.inspection.looks import look_at_table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".parquet", ".sqlite", ".duckdb")
+
 
 def find_tables(folder: Path, files: Sequence[Path], look: bool = False) -> list[FoundTable]:
     """The tables of files, in the order given; each is called after its file, and found from the folder."""
@@ -39,6 +41,9 @@ def _read_tables(file: Path, source: str) -> Iterator[FoundTable]:
             yield FoundTable(name, source, _read_header(file, name), source_table=name)
         return
     name = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
+    if file.is_file() and not file.name.lower().endswith(ENDINGS):
+        fix = f"name files that end in {', '.join(ENDINGS)}"
+        raise Refusal(f"File {file.name}", "is of no kind that its ending tells", fix)
     if not is_text_file(file):
         yield FoundTable(name, source, _read_header(file))
         return

@@ -45,7 +45,8 @@ def look_at_table(table: FoundTable, path: Path) -> FoundTable:
 
 def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
     """The different texts of the first rows of each column that holds texts."""
-    spelled = [written for written, held in table.header if held in {"", "VARCHAR"} and written]
+    left_out = {"", *table.doubled}
+    spelled = [written for written, held in table.header if held in {"", "VARCHAR"} and written not in left_out]
     columns = {f"c{place}": written for place, written in enumerate(spelled)}
     if not columns:
         return {}
