@@ -8,6 +8,8 @@ from datetime import date
 
 import pandas as pd
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
 from adomnia.engines.duckdb import DuckDB
@@ -165,3 +167,29 @@ def test_one_odd_row_changes_no_other(tmp_path):
         found = rows(tmp_path, source, *columns)
         assert len(found) == 4
         assert found[:2] + found[3:] == [[1, 0, "Ada", 3.0], [2, 1, "Bo", 4.0], [3, 0, "Cy", 5.0]]
+
+
+ODD_BYTES = st.binary(max_size=12).map(lambda raw: raw.translate(None, b'",\r\n'))
+
+
+@settings(max_examples=5, phases=[Phase.generate])
+@given(st.lists(st.tuples(ODD_BYTES, ODD_BYTES, ODD_BYTES), min_size=20, max_size=60))
+def test_no_bytes_in_a_field_change_another_row_or_the_opening(tmp_path_factory, odd):
+    """Whoever writes what into their own row: the rows of all others are read as if it were not there."""
+    folder = tmp_path_factory.mktemp("odd")
+    plain = [b"%d,Ada,1.5" % place for place in range(100)]
+    table = Table("data", "a.csv", (AGE, NAME, PAY))
+
+    def others(lines):
+        (folder / "a.csv").write_bytes(b"\n".join([b"age,name,pay", *lines]) + b"\n")
+        engine = DuckDB.open(catalog(table, folder=folder, unit=ROW), folder / f"state {len(lines)}")
+        found = [(row["age"], row["name"], row["pay"]) for row in contents(engine, "data")]
+        engine.close()
+        return found
+
+    mixed = [line for pair in zip(plain, [b",".join(row) for row in odd], strict=False) for line in pair]
+    mixed += plain[len(odd) :]
+    found = others(mixed)
+    kept = found[: 2 * len(odd) : 2] + found[2 * len(odd) :]
+    assert len(found) == len(mixed)
+    assert kept == [(place, "Ada", 1.5) for place in range(100)]
