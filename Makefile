@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest
 CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/catalog/*,*/adomnia/mechanisms/*
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 # Tests of everything else, and long searches: with coverage they would take half as long again.
-BEYOND := tests/accounting tests/cli tests/client tests/explaining tests/kit tests/plans tests/pricing tests/server tests/sql
+BEYOND := tests/accounting tests/cli tests/client tests/explaining tests/inspection tests/kit tests/plans tests/pricing tests/server tests/sql
 BEYOND := $(BEYOND) tests/statistics tests/wire $(wildcard tests/test_*.py) tests/contracts/test_sessions.py
 BEYOND := $(BEYOND) tests/contracts/test_statistics.py tests/curator/test_grammar.py tests/curator/test_neighbours.py
 BEYOND := $(BEYOND) tests/curator/test_plain_questions.py tests/engines/duckdb/test_optimizers.py tests/mutants

@@ -39,6 +39,7 @@ LAYERS = [
     {"explaining"},
     {"curator"},
     {"session"},
+    {"inspection"},
     {"wire"},
     {"client", "lab", "local"},
     {"adomnia"},
@@ -233,6 +234,29 @@ def test_the_page_for_contributors_draws_the_layers_as_they_are():
     drawn = re.search(r"Imports go to the left\*\*: `([^`]+)`", (ROOT / "CONTRIBUTING.md").read_text())
     assert drawn is not None
     assert [set(re.findall(r"\w+", layer)) for layer in drawn[1].split("<")] == LAYERS
+
+
+def inspection_faults(module: str, source: str) -> list[str]:
+    """Exact counts of private rows are for their owner's terminal: nothing that answers others may reach them."""
+    if part_of(module) in {"inspection", "cli"}:
+        return []
+    targets = [
+        (line, target) for line, target in imported_modules(ast.parse(source)) if part_of(target) == "inspection"
+    ]
+    return [f"{module}:{line} imports {target}, which is for owners alone" for line, target in targets]
+
+
+def test_only_commands_reach_what_owners_alone_may_see():
+    assert over_all_sources(inspection_faults) == []
+
+
+@pytest.mark.parametrize(
+    "module", ["adomnia.server.routes.questions", "adomnia.session.session", "adomnia.wire.quotes"]
+)
+def test_a_way_from_a_server_to_what_owners_alone_may_see_is_found(module):
+    source = "def later():\n    from adomnia.inspection.reports import inspect_data"
+    assert len(inspection_faults(module, source)) == 1
+    assert inspection_faults("adomnia.cli.checks", source) == []
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,15 @@ class Refusal(AdomniaError):
     MEDIAN(name) needs a number and name is a category. Fix: take the median of a number column.
     """
 
-    def __init__(
-        self, what: str, why: str, fix: str, position: tuple[int, int] | None = None, *, code: str = "refused"
+    def __init__(  # noqa: PLR0913 - the last two are rarely told
+        self,
+        what: str,
+        why: str,
+        fix: str,
+        position: tuple[int, int] | None = None,
+        *,
+        code: str = "refused",
+        others: tuple[Refusal, ...] = (),
     ) -> None:
         super().__init__(what, why, fix, position)  # all four: exceptions are pickled and copied through `args`
         self.what = what
@@ -30,10 +37,12 @@ class Refusal(AdomniaError):
         self.fix = fix
         self.position = position
         self.code = code  # one stable word for programs; the sentence may change
+        self.others = others  # what else is wrong with the same thing
 
     def __str__(self) -> str:
         place = "" if self.position is None else " (line {}, column {})".format(*self.position)
-        return f"{self.what} {self.why}. Fix: {self.fix}.{place}"
+        more = f" (and {len(self.others)} more: adomnia check lists all)" if self.others else ""
+        return f"{self.what} {self.why}. Fix: {self.fix}.{place}{more}"
 
 
 class Failure(AdomniaError):

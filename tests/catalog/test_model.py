@@ -63,8 +63,14 @@ def test_a_link_that_ends_at_the_unit_through_another_table_leaves_no_unique_key
 
 @pytest.mark.parametrize(
     ("names", "rule"),
-    [(("a", "A"), "columns of different names, got a, A"), (("rank",), "got 'rank'"), ((" key",), "got ' key'")],
+    [(("a", "A"), "columns of different names, got a, A"), (("a\n",), "got 'a\\\\n'"), ((" key",), "got ' key'")],
 )
 def test_a_table_cannot_have_columns_that_would_be_read_for_others(names, rule):
     with pytest.raises(ValueError, match=rule):
         Table("t", "t.csv", tuple(Column(name, Text()) for name in names))
+
+
+@pytest.mark.parametrize("name", ["rank", "a b", "", "é"])
+def test_a_table_has_a_plain_name(name):
+    with pytest.raises(ValueError, match="must have a name of letters, digits and _, not a reserved one"):
+        Table(name, "t.csv", (Column("a", Text()),))

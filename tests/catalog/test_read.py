@@ -27,15 +27,17 @@ def refusal_cases():
     for block in (FIXTURES / "catalog" / "refusals.txt").read_text().strip().split("\n\n")[1:]:
         lines = block.split("\n")
         old, new, message = ([line[2:] for line in lines if line[0] == mark] for mark in "-+!")
-        yield pytest.param("\n".join(old), "\n".join(new), message[0], id=" ".join(new) or f"without {old[0]}")
+        yield pytest.param("\n".join(old), "\n".join(new), message, id=" ".join(new) or f"without {old[0]}")
 
 
-@pytest.mark.parametrize(("old", "new", "message"), list(refusal_cases()))
-def test_a_wrong_catalog_is_refused_with_file_line_key_rule_and_fix(tmp_path, old, new, message):
+@pytest.mark.parametrize(("old", "new", "messages"), list(refusal_cases()))
+def test_a_wrong_catalog_is_refused_with_file_line_key_rule_and_fix(tmp_path, old, new, messages):
     text = changed(old, new) if new else changed(f"{old}\n", "")
     with pytest.raises(Refusal) as caught:
         reading(tmp_path, text)
-    assert str(caught.value).replace(f"{tmp_path}/", "") == message
+    first = str(caught.value).removesuffix(f" (and {len(messages) - 1} more: adomnia check lists all)")
+    told = [first, *map(str, caught.value.others)]
+    assert [message.replace(f"{tmp_path}/", "") for message in told] == messages
     line, column = caught.value.position
     assert 1 <= line <= text.count("\n") + 1
     assert column <= len(text.split("\n")[line - 1])
@@ -248,3 +250,15 @@ def test_a_policy_is_read_exactly_and_keep_is_the_rest_of_spend(tmp_path, lines,
 def test_quotas_are_read(tmp_path, lines, quota):
     catalog = reading(tmp_path, changed("epsilon = 2.0", f"epsilon = 2.0\n{lines}"))
     assert catalog.analyst("alice").quota == quota
+
+
+def test_no_file_is_read_as_public_before_it_is_certain_which_are(tmp_path):
+    looked_up = []
+
+    def facts_of(table):
+        looked_up.append(table.name)
+        return [Facts(1, values=("Oslo",))]
+
+    with pytest.raises(Refusal, match="is also the file of visits, which is private"):
+        reading(tmp_path, changed('source = "cities.csv"', 'source = "visits.csv"'), facts_of)
+    assert looked_up == []

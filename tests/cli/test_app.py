@@ -114,7 +114,7 @@ WRITING = {
     "token create": ("token", "create", "{folder}", "alice", "--label", "x"),
     "serve": ("serve", "{folder}", "--port", "0"),
     "ledger backup": ("ledger", "backup", "{folder}", "{folder}/copy.db"),
-    "init": ("init", "{folder}/new", "--csv", "{folder}/cities.csv"),
+    "init": ("init", "{folder}/new", "{folder}/cities.csv"),
 }
 
 

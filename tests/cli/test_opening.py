@@ -7,11 +7,7 @@ import pty
 import subprocess
 import sys
 
-import pytest
-
 from adomnia.cli import opening
-from adomnia.errors import Refusal
-from adomnia.session.curator import read_catalog
 from kit.example import write_example
 
 RUN = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
@@ -65,16 +61,3 @@ def test_prices_are_told_from_the_accounts_as_they_are(hospital):
         assert alice.budget().personal.spent.epsilon_units > 0
     with opening.open_dataset(hospital) as curator:
         assert len(curator.ledger.answers("alice")) == 1
-
-
-def test_headers_are_compared_for_every_private_table(hospital):
-    catalog = read_catalog(hospital)
-    opening.check_headers(hospital, catalog)
-    (hospital / "visits.parquet").unlink()
-    with pytest.raises(Refusal, match=r"visits\.parquet"):
-        opening.check_headers(hospital, catalog)
-
-
-def test_a_header_has_types_only_where_the_file_has_them(hospital):
-    assert opening.read_header(hospital / "cities.csv") == [("city", ""), ("region", ""), ("population", "")]
-    assert ("salary", "DOUBLE") in opening.read_header(hospital / "people.parquet")

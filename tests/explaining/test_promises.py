@@ -71,6 +71,20 @@ def test_a_budget_that_takes_gaussian_noise_says_how_much(tmp_path):
     )
 
 
+@pytest.mark.parametrize("epsilon", [1, 3, 3.5, 10])
+def test_a_large_budget_is_warned_about_with_what_it_means_to_a_person(tmp_path, epsilon):
+    promise = says(tmp_path, CLINIC.replace("epsilon = 10.0", f"epsilon = {epsilon}")).get("large budget")
+    if epsilon <= 3:
+        assert promise is None
+    else:
+        after = {3.5: "25.1 in 100", 10: "99.55 in 100"}[epsilon]
+        assert promise.warning
+        assert promise.says == (
+            f"Epsilon {epsilon} is large: someone who gives 1 in 100 that you are in the data can give {after} after "
+            "all answers; with epsilon 1 it were 2.67 in 100."
+        )
+
+
 def analysts(*budgets):
     sections = [
         f"[analysts.a{n}]\nepsilon = {epsilon}\ndelta = {delta}\n" for n, (epsilon, delta) in enumerate(budgets)

@@ -22,6 +22,7 @@ from adomnia.privacy.expressions import (
     columns_of,
     conjuncts,
     number,
+    quote_name,
     text,
     truth_as_number,
 )
@@ -247,3 +248,11 @@ def test_the_conditions_of_a_chain_are_told_one_by_one():
     either = call("or", ACTIVE, call("is null", NAME))
     assert list(conjuncts(call("and", call("and", ACTIVE, either), ACTIVE))) == [ACTIVE, either, ACTIVE]
     assert list(conjuncts(either)) == [either]
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("age", "age"), ("_A1", "_A1"), ("a b", '"a b"'), ('a"b', '"a""b"'), ("1a", '"1a"'), ("é", '"é"')],
+)
+def test_a_name_is_quoted_unless_it_is_plain(name, written):
+    assert quote_name(name) == written

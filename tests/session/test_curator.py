@@ -191,6 +191,7 @@ def test_values_are_never_in_logs_errors_answers_or_files_outside_the_state(tmp_
         for k, canary in enumerate(CANARIES)
     ]
     visits = [visit(k, diagnosis=canary, hospital=canary, cost=1.0) for k, canary in enumerate(CANARIES)]
+    visits.append(visit(0, hospital="H1"))  # without one that is declared, nothing would open
     folder = write(tmp_path / "hospital", people, visits)
     said = []
     with caplog.at_level(logging.DEBUG), adomnia.open(folder) as curator:

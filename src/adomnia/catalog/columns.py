@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adomnia.catalog.document_keys import COLUMNS, SYNONYMS, did_you_mean
-from adomnia.catalog.model import RESERVED
+from adomnia.catalog.document_keys import COLUMN_NAME, COLUMNS, SECTION, SYNONYMS, did_you_mean
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.domains import Categories, Numbers
 from adomnia.privacy.expressions import Column
@@ -24,10 +23,14 @@ PublicValues: TypeAlias = Callable[[tuple[str, ...], str], tuple[str, ...]]
 def read_columns(document: Document, table: str, public_values: PublicValues) -> tuple[Column, ...]:
     """Read the columns of a table; `public_values` looks up "table.column" for the key at a path."""
     path = ("tables", table, "columns")
-    if "columns" not in document.at("tables", table):
+    if not SECTION.holds(document.at("tables", table).get("columns")):
         return ()
-    names = document.names(*path, reserved=RESERVED)
-    return tuple(_read_column(document, (*path, name), public_values) for name in names)
+    names = document.names(*path, rule=COLUMN_NAME)
+    columns = {name: document.attempt(_read_column, document, (*path, name), public_values) for name in names}
+    known = tuple(filter(None, columns.values()))
+    if len(known) < len(names):
+        raise document.problems.pop()
+    return known
 
 
 def _read_column(document: Document, path: tuple[str, ...], public_values: PublicValues) -> Column:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from adomnia.catalog.document_keys import LATER, NAME, SECTION, SECTIONS, did_you_mean
+from adomnia.catalog.document_keys import CATALOG, LATER, NAME, SECTION, SECTIONS, Rule, closest, did_you_mean
 from adomnia.catalog.places import places
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from adomnia.catalog.document_keys import DocumentKey, Section
@@ -21,15 +22,44 @@ if TYPE_CHECKING:
 _POSITION = re.compile(r"(?<=line )\d+|(?<=column )\d+")
 _KERNEL = re.compile(r"\w+ (?P<field>\w+) (?P<rule>must .*)\.")  # how every ValueError of ours is worded
 _LONGEST = 60
+_Given = ParamSpec("_Given")
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
 class Document:
-    """The text and its content; a path such as ("budget", "epsilon") names a place in both."""
+    """The text and its content; a path such as ("budget", "epsilon") names a place in both.
+
+    Who reads it may go on after a problem, which is then kept in `problems`: an owner wants to hear of all at once.
+    """
 
     file: Path
     text: str
     content: dict[str, Any]
+    problems: list[Refusal] = field(default_factory=list)
+
+    def attempt(self, read: Callable[_Given, _Read], *given: _Given.args, **named: _Given.kwargs) -> _Read | None:
+        """What a reader reads, or None where it refuses: the refusal is kept."""
+        try:
+            return read(*given, **named)
+        except Refusal as problem:
+            self.problems.append(problem)
+            return None
+
+    def raise_all(self, found: Iterable[Refusal]) -> None:
+        """Raise the first of several refusals, if there are any, and keep the others."""
+        problems = list(found)
+        self.problems.extend(problems[1:])
+        if problems:
+            raise problems[0]
+
+    def check_all(self, checks: Iterable[Callable[[], object]]) -> None:
+        """Make every check, raise the first refusal, if there is one, and keep the others."""
+        before = len(self.problems)
+        for check in checks:
+            self.attempt(check)
+        if len(self.problems) > before:
+            raise self.problems.pop(before)
 
     def at(self, *path: str) -> Any:  # noqa: ANN401 - TOML holds anything until a rule has looked at it
         """What the content holds at a path."""
@@ -40,36 +70,27 @@ class Document:
 
     def refusal(self, path: Sequence[str], why: str, fix: str) -> Refusal:
         """The refusal at a key; of a missing key, at the section that it belongs to."""
+        key = ".".join(path)
+        return Refusal(f"{key} in {self.file}" if key else str(self.file), why, fix, self.place(path))
+
+    def place(self, path: Sequence[str]) -> tuple[int, int]:
+        """Line and column of a key; of a missing key, of the section that it belongs to."""
         found = places(self.text)
         present = next((path[:end] for end in range(len(path), 0, -1) if tuple(path[:end]) in found), ())
-        key = ".".join(path)
-        return Refusal(f"{key} in {self.file}" if key else str(self.file), why, fix, found.get(tuple(present), (1, 1)))
+        return found.get(tuple(present), (1, 1))
 
     def section(self, path: tuple[str, ...], section: Section) -> dict[str, Any]:
         """The section at a path, after checking that its keys are known, complete, and hold what their rules say."""
+        self._check_part(path)
         content: dict[str, Any] = self.at(*path)
-        for name in content:
-            if name not in section.names():
-                raise self._unknown((*path, name), section)
-        for key in section.keys:
-            if key.name in content:
-                self._check((*path, key.name), key)
-            elif key.required:
-                raise self.refusal(path, f"has no {key.name}", f"add {key.example}")
+        self.raise_all(self._key_faults(path, section))
         return content
 
-    def names(self, *path: str, reserved: Sequence[str] = ()) -> list[str]:
+    def names(self, *path: str, reserved: Sequence[str] = (), rule: Rule = NAME) -> list[str]:
         """The names that the owner chose at a path, after checking that they are well-formed, free and distinct."""
+        self._check_part(path)
         taken: dict[str, str] = {}
-        for name, value in self.at(*path).items():
-            fault = _name_fault(name, reserved, taken)
-            if fault is not None:
-                fix = "rename it here and in the file" if path[-1] == "columns" else "rename it"
-                raise self.refusal((*path, name), fault, fix)
-            if not SECTION.holds(value):
-                why = f"must be {SECTION.says}, got {_render_value(value)}"
-                raise self.refusal((*path, name), why, "write its keys in { } or under a heading in [ ]")
-            taken[name.lower()] = name
+        self.raise_all(self._name_faults(path, reserved, taken, rule))
         return list(taken.values())
 
     @contextmanager
@@ -84,6 +105,42 @@ class Document:
             example = section.key(found["field"]).example
             raise self.refusal((*path, found["field"]), found["rule"], f"write for example {example}") from None
 
+    def _check_part(self, path: tuple[str, ...]) -> None:
+        """Refuse a part of the catalog that is missing or is none, in the words in which the catalog as a whole is."""
+        for name in path[:1]:
+            self.raise_all(self._faults_of_key((), CATALOG.key(name), CATALOG))
+
+    def _key_faults(self, path: tuple[str, ...], section: Section) -> Iterator[Refusal]:
+        for name in self._unknown_names(path, section):
+            yield self._unknown((*path, name), section)
+        for key in section.keys:
+            yield from self._faults_of_key(path, key, section)
+
+    def _unknown_names(self, path: tuple[str, ...], section: Section) -> list[str]:
+        return [name for name in self.at(*path) if name not in section.names()]
+
+    def _faults_of_key(self, path: tuple[str, ...], key: DocumentKey, section: Section) -> Iterator[Refusal]:
+        if key.name in self.at(*path):
+            yield from self._value_faults((*path, key.name), key)
+        elif key.required:
+            misspelt = closest(key.name, self._unknown_names(path, section))
+            if misspelt is None:
+                yield self.refusal(path, f"has no {key.name}", f"add {key.example}")
+            else:
+                yield self._unknown((*path, misspelt), section)
+
+    def _name_faults(
+        self, path: tuple[str, ...], reserved: Sequence[str], taken: dict[str, str], rule: Rule
+    ) -> Iterator[Refusal]:
+        for name, value in self.at(*path).items():
+            fault = _name_fault(name, reserved, taken, rule)
+            if fault is not None:
+                yield self.refusal((*path, name), fault, _rename(name, taken) if path[-1] == "columns" else "rename it")
+            taken[name.lower()] = name
+            if not SECTION.holds(value):
+                why = f"must be {SECTION.says}, got {_render_value(value)}"
+                yield self.refusal((*path, name), why, "write its keys in { } or under a heading in [ ]")
+
     def _unknown(self, path: tuple[str, ...], section: Section) -> Refusal:
         name, known = path[-1], section.names()
         if name in LATER:
@@ -96,13 +153,13 @@ class Document:
     def _later(self, path: tuple[str, ...], feature: str, fix: str) -> Refusal:
         return self.refusal(path, f"asks for something that is not built yet: {feature}", fix)
 
-    def _check(self, path: tuple[str, ...], key: DocumentKey) -> None:
+    def _value_faults(self, path: tuple[str, ...], key: DocumentKey) -> Iterator[Refusal]:
         value = self.at(*path)
         if key.later is not None and key.later.holds(value):
-            raise self._later(path, key.later.says, f"write for example {key.example}")
-        if not key.rule.holds(value):
+            yield self._later(path, key.later.says, f"write for example {key.example}")
+        elif not key.rule.holds(value):
             why = f"must be {key.rule.says}, got {_render_value(value)}"
-            raise self.refusal(path, why, f"write for example {key.example}")
+            yield self.refusal(path, why, f"write for example {key.example}")
 
 
 def load(file: Path) -> Document:
@@ -127,9 +184,16 @@ def _syntax_refusal(file: Path, text: str, message: str) -> Refusal:
     return Refusal(str(file), why, "correct that line; docs/catalog.md shows how every key is written", (line, column))
 
 
-def _name_fault(name: str, reserved: Sequence[str], taken: Mapping[str, str]) -> str | None:
-    if not NAME.holds(name):
-        return f"must be {NAME.says}"
+def _rename(name: str, taken: Mapping[str, str]) -> str:
+    """The line by which a column gets another name in the catalog than in the file."""
+    clean = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_").lower() or "column"
+    clean = f"{clean}_2" if clean in taken else clean
+    return f"give it a name of its own: {clean} = {{ column = {json.dumps(name, ensure_ascii=False)}, type = ... }}"
+
+
+def _name_fault(name: str, reserved: Sequence[str], taken: Mapping[str, str], rule: Rule) -> str | None:
+    if not rule.holds(name):
+        return f"must be {rule.says}"
     if name.lower() in reserved:
         return "has a name that the index keeps for itself"
     if name.lower() in taken:

@@ -8,14 +8,22 @@ from datetime import date
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from adomnia.catalog.model import POLICIES
+from adomnia.catalog.model import LONGEST_COLUMN_NAME, POLICIES, is_column_name
 from adomnia.catalog.sizes import parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _WORD = r"[A-Za-z_][A-Za-z0-9_]{0,62}"
-_FILES = (".parquet", ".csv")
+CSV_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+DATABASE_ENDINGS = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
+_FILES = (".parquet", *CSV_ENDINGS, ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", *DATABASE_ENDINGS)
+PATTERN = frozenset("*?[")  # what makes a pattern of the name of a Parquet file
+ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16")
+_DATE_PARTS = frozenset({"Y", "y", "m", "-m", "d", "-d", "b", "B", "a", "A", "H", "I", "M", "S", "f", "p", "%"})
+_WHOLE_DATE = ({"Y", "y"}, {"m", "-m", "b", "B"}, {"d", "-d"})
+_MOST_NULLS = 100
+_LONGEST, _LONGEST_FORMAT, _LONGEST_CURRENCY = 1000, 60, 10
 _MOST_ROWS_PER_PERSON = 1_000_000
 _LARGEST_INTEGER = 2**53  # up to here every integer is a double, and expressions compute in doubles
 
@@ -59,9 +67,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("uper", ["lower", "upper"])
     'did you mean upper?'
     """
+    close = closest(word, known)
+    return "" if close is None else f"did you mean {close}?"
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that looks most like this one."""
     spelt = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), spelt, n=1)
-    return f"did you mean {spelt[close[0]]}?" if close else ""
+    return next((spelt[close] for close in get_close_matches(word.lower(), spelt, n=1)), None)
 
 
 def _is_integer(value: object, least: int, most: int) -> bool:
@@ -72,17 +85,56 @@ def _matches(pattern: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
-def _is_values(value: object) -> bool:
-    return _matches(rf"{_WORD}\.{_WORD}")(value) or (
-        isinstance(value, list) and all(isinstance(item, str) for item in value)
+def _is_place(value: object) -> bool:
+    """A column of a table: the name of a table has no dot, so the first one parts them."""
+    table, dot, column = value.partition(".") if isinstance(value, str) else ("", "", "")
+    return bool(dot) and re.fullmatch(_WORD, table) is not None and is_column_name(column)
+
+
+def _is_link(value: object) -> bool:
+    if not isinstance(value, str) or value.count("->") != 1:
+        return False
+    column, _, parent = value.partition("->")
+    return is_column_name(column.strip(" ")) and _is_place(parent.strip(" "))
+
+
+def _is_character(value: object) -> bool:
+    return (
+        isinstance(value, str) and len(value) == 1 and value.isascii() and not value.isalnum() and value not in "\r\n"
     )
 
 
+def _is_source(value: object) -> bool:
+    """A file by its ending; a name without a dot is that of a folder."""
+    return isinstance(value, str) and (
+        value.lower().endswith(_FILES) or "." not in value.rstrip("/").split("/")[-1] != ""
+    )
+
+
+def _is_date_format(value: object) -> bool:
+    if not isinstance(value, str) or not value.isprintable() or len(value) > _LONGEST_FORMAT:
+        return False
+    parts = re.findall("%(-?.?)", value)
+    return _DATE_PARTS.issuperset(parts) and all(some & set(parts) for some in _WHOLE_DATE)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) and len(item) <= _LONGEST for item in value)
+
+
+def _is_values(value: object) -> bool:
+    return _is_place(value) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
+
+
 def _names_engine_table(source: object) -> bool:
-    return isinstance(source, str) and ("://" in source or "." not in source)
+    return isinstance(source, str) and "://" in source
 
 
 NAME = Rule("a name: a letter or _, then at most 62 letters, digits or _", _matches(_WORD))
+COLUMN_NAME = Rule(
+    f"a name of at most {LONGEST_COLUMN_NAME} printable characters without spaces at its ends",
+    lambda value: isinstance(value, str) and is_column_name(value),
+)
 SECTION = Rule("a section of its own", lambda value: isinstance(value, dict))
 
 _TEXT = Rule("a text in quotes", lambda value: isinstance(value, str))
@@ -92,10 +144,31 @@ _INTEGER = Rule("a whole number within 2**53 of zero", lambda v: _is_integer(v, 
 _VERSION = Rule("a whole number from 1 to 1,000,000,000", lambda value: _is_integer(value, 1, 10**9))
 _CAP = Rule("a whole number from 1 to 1,000,000", lambda value: _is_integer(value, 1, _MOST_ROWS_PER_PERSON))
 _DAY = Rule("a date without quotes or time, such as 2024-01-31", lambda value: type(value) is date)
-_UNIT = Rule('written "table.column", or "row"', _matches(rf"row|{_WORD}\.{_WORD}"))
-_LINK = Rule('written "column -> table.column"', _matches(rf" *{_WORD} *-> *{_WORD}\.{_WORD} *"))
+_UNIT = Rule('written "table.column", or "row"', lambda value: value == "row" or _is_place(value))
+_LINK = Rule('written "column -> table.column"', _is_link)
 _VALUES = Rule('a list of texts, or "table.column" of a public table', _is_values)
-_SOURCE = Rule("a file that ends in .parquet or .csv", lambda v: isinstance(v, str) and v.lower().endswith(_FILES))
+_SOURCE = Rule(
+    "a file that ends in .parquet, .csv, .tsv, .jsonl, .duckdb or .sqlite, or a folder of Parquet files",
+    _is_source,
+)
+_SOURCE_NAME = Rule("a name in quotes", lambda value: isinstance(value, str) and len(value) <= _LONGEST)
+_CHARACTER = Rule("one character in quotes that is no letter, digit or line end", _is_character)
+_QUOTE = Rule(f'{_CHARACTER.says}, or ""', lambda value: value == "" or _is_character(value))
+_ENCODING = Rule(" or ".join(f'"{name}"' for name in ENCODINGS), lambda value: value in list(ENCODINGS))
+_DECIMAL = Rule('"." or ","', lambda value: value in [".", ","])
+_THOUSANDS = Rule(
+    "one character in quotes that is no letter, digit, sign or line end",
+    lambda v: isinstance(v, str) and len(v) == 1 and not v.isalnum() and v not in "+-\r\n",
+)
+_CURRENCY = Rule(
+    "a text of 1 to 10 characters, none of them a digit, a sign or a decimal mark",
+    lambda v: isinstance(v, str) and 1 <= len(v) <= _LONGEST_CURRENCY and not re.search("[0-9+.,-]", v),
+)
+_NULLS = Rule(f"a list of at most {_MOST_NULLS} texts", lambda v: _are_texts(v) and len(v) <= _MOST_NULLS)
+_DATE_FORMAT = Rule(
+    "a format with a year (%Y, %y), a month (%m, %b, %B) and a day (%d); it may also have %H %I %M %S %f %p %a %A",
+    _is_date_format,
+)
 _SHARE = Rule("a number above 0 and below 1", lambda value: _NUMBER.holds(value) and 0 < value < 1)
 _STORAGE = Rule('a size such as "500MB"', lambda value: isinstance(value, str) and parse_size(value) is not None)
 _POLICY = Rule(" or ".join(f'"{name}"' for name in POLICIES), lambda value: value in list(POLICIES))
@@ -116,8 +189,8 @@ CATALOG = Section(
     "a catalog",
     (
         DocumentKey("dataset", SECTION, "[dataset] with name, version and unit", required=True),
-        DocumentKey("budget", SECTION, "[budget] with epsilon = 10.0", required=True),
-        DocumentKey("analysts", SECTION, "[analysts.alice] with epsilon = 2.0", required=True),
+        DocumentKey("budget", SECTION, "[budget] with epsilon = 1.0", required=True),
+        DocumentKey("analysts", SECTION, "[analysts.alice] with epsilon = 0.5", required=True),
         DocumentKey("tables", SECTION, '[tables.people] with source = "people.parquet"', required=True),
         DocumentKey("views", SECTION, '[views.adults] with sql = "SELECT * FROM people WHERE age >= 18"'),
     ),
@@ -135,7 +208,7 @@ DATASET = Section(
 BUDGET = Section(
     "[budget]",
     (
-        DocumentKey("epsilon", _NUMBER, "epsilon = 10.0", required=True),
+        DocumentKey("epsilon", _NUMBER, "epsilon = 1.0", required=True),
         DocumentKey("delta", _NUMBER, "delta = 1e-6"),
         DocumentKey("approximate", _FLAG, "approximate = true"),
         DocumentKey("event_delta", _NUMBER, "event_delta = 5e-7"),
@@ -144,7 +217,7 @@ BUDGET = Section(
 ANALYST = Section(
     "an analyst",
     (
-        DocumentKey("epsilon", _NUMBER, "epsilon = 2.0", required=True),
+        DocumentKey("epsilon", _NUMBER, "epsilon = 0.5", required=True),
         DocumentKey("delta", _NUMBER, "delta = 1e-7"),
         DocumentKey("policy", _POLICY, 'policy = "on_demand"'),
         DocumentKey("questions", _CAP, "questions = 20"),
@@ -159,6 +232,8 @@ ANALYST = Section(
 VIEW = Section("a view", (DocumentKey("sql", _TEXT, 'sql = "SELECT * FROM people WHERE age >= 18"', required=True),))
 
 _FROM = DocumentKey("source", _SOURCE, 'source = "people.parquet"', required=True, later=_OTHER_ENGINE)
+_TABLE = DocumentKey("table", _SOURCE_NAME, 'table = "people"')
+_CSV = DocumentKey("csv", SECTION, 'csv = { delimiter = ";" }')
 _PUBLIC = DocumentKey("public", _FLAG, "public = true")
 _COLUMNS = DocumentKey("columns", SECTION, '[tables.people.columns] with person_id = { type = "id" }', required=True)
 _PERSON = DocumentKey(
@@ -167,15 +242,29 @@ _PERSON = DocumentKey(
 _ROWS = "rows_per_person"
 _ONE_OR_MORE = f"{_ROWS} = 1, or a larger number if a person can have several rows: those beyond it are left out"
 
-PUBLIC_TABLE = Section("a public table", (_FROM, _PUBLIC, DocumentKey("columns", SECTION, _COLUMNS.example)))
-ROW_TABLE = Section('a table whose unit is "row"', (_FROM, _PUBLIC, _COLUMNS))
+PUBLIC_TABLE = Section(
+    "a public table", (_FROM, _TABLE, _CSV, _PUBLIC, DocumentKey("columns", SECTION, _COLUMNS.example))
+)
+ROW_TABLE = Section('a table whose unit is "row"', (_FROM, _TABLE, _CSV, _PUBLIC, _COLUMNS))
 OWN_TABLE = Section(
     "the unit's own table",
-    (_FROM, _PUBLIC, DocumentKey(_ROWS, _ROWS_KEPT, _ONE_OR_MORE, required=True), _COLUMNS),
+    (_FROM, _TABLE, _CSV, _PUBLIC, DocumentKey(_ROWS, _ROWS_KEPT, _ONE_OR_MORE, required=True), _COLUMNS),
 )
 LINKED_TABLE = Section(
     "a private table",
-    (_FROM, _PUBLIC, _PERSON, DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10", required=True), _COLUMNS),
+    (_FROM, _TABLE, _CSV, _PUBLIC, _PERSON, DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10", required=True), _COLUMNS),
+)
+ANY_TABLE = Section(  # while nobody knows the unit
+    "a table",
+    (
+        _FROM,
+        _TABLE,
+        _CSV,
+        _PUBLIC,
+        DocumentKey("person", _LINK, _PERSON.example),
+        DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 10"),
+        _COLUMNS,
+    ),
 )
 PRIVATE_CAP = Section(
     "a cap that is chosen privately",
@@ -185,11 +274,26 @@ PRIVATE_CAP = Section(
     ),
 )
 
+CSV = Section(
+    "a CSV file",
+    (
+        DocumentKey("delimiter", _CHARACTER, 'delimiter = ";"'),
+        DocumentKey("encoding", _ENCODING, 'encoding = "latin-1"'),
+        DocumentKey("decimal", _DECIMAL, 'decimal = ","'),
+        DocumentKey("thousands", _THOUSANDS, 'thousands = "."'),
+        DocumentKey("dates", _DATE_FORMAT, 'dates = "%d.%m.%Y"'),
+        DocumentKey("currency", _CURRENCY, 'currency = "$"'),
+        DocumentKey("null", _NULLS, 'null = ["NA", "-9"]'),
+        DocumentKey("quote", _QUOTE, 'quote = "\'"'),
+    ),
+)
+
 _TYPE = DocumentKey("type", _TEXT, 'type = "integer"', required=True)
+_COLUMN = DocumentKey("column", _SOURCE_NAME, 'column = "Education Num"')
 
 
 def _column(label: str, *keys: DocumentKey) -> Section:
-    return Section(label, (_TYPE, *keys))
+    return Section(label, (_TYPE, *keys, _COLUMN))
 
 
 COLUMNS = {
@@ -215,6 +319,7 @@ COLUMNS = {
         "a date column",
         DocumentKey("lower", _DAY, "lower = 2020-01-01"),
         DocumentKey("upper", _DAY, "upper = 2029-12-31"),
+        DocumentKey("format", _DATE_FORMAT, 'format = "%m/%d/%Y"'),
     ),
     "text": _column("a text column"),
 }
@@ -230,6 +335,7 @@ SECTIONS = (
     OWN_TABLE,
     LINKED_TABLE,
     PRIVATE_CAP,
+    CSV,
     *COLUMNS.values(),
 )
 

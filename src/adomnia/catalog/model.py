@@ -12,12 +12,22 @@ from adomnia.privacy.units import Unit
 
 RESERVED = ("rank", "bucket", "person", "rowid")  # columns that the contribution index or its engine adds to a table
 POLICIES = {"on_demand": (), "equal_split": ("questions",), "geometric": ("spend", "keep")}  # one key of these each
+LONGEST_COLUMN_NAME = 128
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 
 
 def is_name(word: str) -> bool:
-    """Whether a table or column may have this name: well-formed, and not one that the index uses."""
+    """Whether a table may have this name: well-formed, and not one that the index uses."""
     return _NAME.fullmatch(word) is not None and word.lower() not in RESERVED
+
+
+def is_column_name(word: str) -> bool:
+    """Whether a column may have this name: any text that can be printed on one line and has no space at its ends.
+
+    >>> is_column_name("Education Num"), is_column_name(" age")
+    (True, False)
+    """
+    return 1 <= len(word) <= LONGEST_COLUMN_NAME and word.isprintable() and word == word.strip()
 
 
 @dataclass(frozen=True)
@@ -43,11 +53,41 @@ class Profile:
 
 
 @dataclass(frozen=True)
+class CsvFormat:
+    """How a CSV file spells its values; None where the file's ending or the usual spelling decides.
+
+    What is in `null` is missing, and an empty field always is. `dates` is the format of days, as strptime takes it.
+    """
+
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
+    thousands: str | None = None
+    dates: str | None = None
+    currency: str | None = None
+    null: tuple[str, ...] = ()
+    quote: str = '"'
+
+
+USUAL_CSV = CsvFormat()
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """Where a declared column is in its source: the name it has there, and the format of its days, if one is given."""
+
+    name: str
+    format: str | None = None
+
+
+@dataclass(frozen=True)
 class Table:
     """One declared table. A private table has `rows_per_person`; a public one is read exactly and costs nothing.
 
     `repeats` says of each column of a public table how many of its rows share one value at most. With a
     `profile_epsilon`, `rows_per_person` is the most that a cap may be, and `profile` is there once it is paid for.
+    `source_table` is the table of a database; `source_columns` are those that the source calls by another name, or
+    whose days have a format of their own.
     """
 
     name: str
@@ -59,19 +99,31 @@ class Table:
     repeats: tuple[int, ...] = ()
     profile_epsilon: Fraction | None = None
     profile: Profile | None = None
+    source_table: str | None = None
+    source_columns: tuple[tuple[str, SourceColumn], ...] = ()
+    csv: CsvFormat = USUAL_CSV
 
     def __post_init__(self) -> None:
-        # Whoever made the catalog: two columns of one name, or one that the index uses, would be read for each other.
+        # Whoever made the catalog: two columns of one name would be read for each other.
         names = [column.name for column in self.columns]
-        for name in (self.name, *names):
-            if not is_name(name):
-                rule = "names of letters, digits and _, none of them reserved"
+        if not is_name(self.name):
+            rule = "a name of letters, digits and _, not a reserved one"
+            raise ValueError(f"Table {self.name} must have {rule}, got {self.name!r}.")
+        for name in names:
+            if not is_column_name(name):
+                rule = (
+                    f"columns with names of at most {LONGEST_COLUMN_NAME} printable characters, no space at their ends"
+                )
                 raise ValueError(f"Table {self.name} must have {rule}, got {name!r}.")
         if len({name.lower() for name in names}) < len(names):
             raise ValueError(f"Table {self.name} must have columns of different names, got {', '.join(names)}.")
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)
+
+    def source_column(self, name: str) -> SourceColumn:
+        """Where a declared column is in the source: under its own name, unless another is declared."""
+        return dict(self.source_columns).get(name, SourceColumn(name))
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adomnia.catalog.document_keys import LINKED_TABLE, OWN_TABLE, PUBLIC_TABLE, ROW_TABLE, did_you_mean
+from adomnia.catalog.document_keys import ANY_TABLE, LINKED_TABLE, OWN_TABLE, PUBLIC_TABLE, ROW_TABLE, did_you_mean
 from adomnia.catalog.model import Link
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.units import ROW, Unit
@@ -30,13 +31,20 @@ def read_unit(document: Document, written: str) -> Unit:
 
 def public_tables(document: Document) -> list[str]:
     """The names of the tables that are declared public."""
-    return [name for name, table in document.at("tables").items() if table.get("public") is True]
+    return [name for name, table in document.at("tables").items() if is_public(table)]
 
 
-def section_of(table: Mapping[str, Any], name: str, unit: Unit) -> Section:
+def is_public(table: Mapping[str, Any]) -> bool:
+    """Whether a table is declared public. What is neither true nor false is refused, and meant as true until then."""
+    return table.get("public", False) is not False
+
+
+def section_of(table: Mapping[str, Any], name: str, unit: Unit | None) -> Section:
     """The keys that a table may have: as a public table, one whose unit is a row, the unit's own, or a linked one."""
-    if table.get("public") is True:
+    if is_public(table):
         return PUBLIC_TABLE
+    if unit is None:
+        return ANY_TABLE
     if unit == ROW:
         return ROW_TABLE
     return OWN_TABLE if name == unit.table else LINKED_TABLE
@@ -58,17 +66,15 @@ def read_link(written: str | None) -> Link | None:
 def mark_links(document: Document, tables: tuple[Table, ...], unit: Unit) -> tuple[Table, ...]:
     """Check that every private table is linked to the unit, and mark the columns of persons and links."""
     by_name = {table.name: table for table in tables}
-    if unit != ROW:
-        _check_identifier(document, _UNIT_PATH, by_name[unit.table], unit.column)
     links = [(table, table.link) for table in tables if table.link is not None]
-    for table, link in links:
-        _check_private(document, _person_path(table), link.parent)
-    for table, _ in links:
-        _check_chain(document, table, by_name, unit)
-    for table, link in links:
-        _check_columns(document, table, link, by_name, unit)
-    ends = {place: _end_of(link, by_name) for table, link in links for place in _places(table, link)}
-    return tuple(_mark_columns(table, by_name, unit, ends) for table in tables)
+    ends = [partial(_check_private, document, _person_path(table), link.parent) for table, link in links]
+    if unit != ROW:
+        ends.append(partial(_check_identifier, document, _UNIT_PATH, by_name[unit.table], unit.column))
+    document.check_all(ends)
+    document.check_all(partial(_check_chain, document, table, by_name, unit) for table, _ in links)
+    document.check_all(partial(_check_columns, document, table, link, by_name, unit) for table, link in links)
+    keys = {place: _end_of(link, by_name) for table, link in links for place in _places(table, link)}
+    return tuple(_mark_columns(table, by_name, unit, keys) for table in tables)
 
 
 def _check_private(document: Document, path: tuple[str, ...], name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.columns import read_columns
@@ -18,9 +19,10 @@ from adomnia.catalog.document_keys import (
     did_you_mean,
 )
 from adomnia.catalog.facts import apply_facts, sort_values
-from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View, is_name
+from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View
 from adomnia.catalog.people import mark_links, public_tables, read_link, read_unit, section_of
 from adomnia.catalog.sizes import parse_size
+from adomnia.catalog.sources import check_sources, read_csv_format, read_source_columns, read_source_table
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.events import Pure
@@ -39,29 +41,65 @@ if TYPE_CHECKING:
 FILE = "catalog.toml"
 
 
+@dataclass(frozen=True)
+class Examination:
+    """What a catalog.toml was found to hold: all its problems in the order of its lines, and what could be read.
+
+    There is a catalog where there is no problem; `tables` are those without one of their own.
+    """
+
+    document: Document
+    problems: tuple[Refusal, ...]
+    tables: tuple[Table, ...]
+    catalog: Catalog | None
+
+
 def read(folder: Path, facts_of: FactsOf) -> Catalog:
     """Read the catalog of a folder; `facts_of` reads the columns of a *public* table."""
-    document = load(folder / FILE)
-    document.section((), CATALOG)
-    dataset = document.section(("dataset",), DATASET)
-    budget = _read_budget(document)
-    names = _chosen_names(document, "tables", RESERVED)
-    persons = read_unit(document, dataset["unit"])
-    for name in names:
-        document.section(("tables", name), section_of(document.at("tables", name), name, persons))
-    _check_sources(document, folder)
-    return Catalog(
-        name=dataset["name"],
-        version=dataset["version"],
-        unit=persons,
-        budget=budget,
-        analysts=tuple(_read_analyst(document, name, budget) for name in _chosen_names(document, "analysts")),
-        tables=_read_tables(document, names, persons, facts_of),
-        folder=folder,
-        views=_read_views(document, names),
-        minimum_frequency=dataset.get("minimum_frequency", 1),
-        vacuous_answers=dataset.get("vacuous_answers", Catalog.vacuous_answers),
-    )
+    found = examine(folder, facts_of)
+    if found.catalog is None:
+        first, *others = found.problems
+        raise Refusal(first.what, first.why, first.fix, first.position, others=tuple(others))
+    return found.catalog
+
+
+def examine(folder: Path, facts_of: FactsOf) -> Examination:
+    """Read the catalog of a folder as far as possible, and find everything that is wrong with it."""
+    return examine_document(load(folder / FILE), folder, facts_of)
+
+
+def examine_document(document: Document, folder: Path, facts_of: FactsOf) -> Examination:
+    """Read a document that may not be the one in the folder."""
+    attempt = document.attempt
+    attempt(document.section, (), CATALOG)
+    dataset = attempt(document.section, ("dataset",), DATASET)
+    budget = attempt(_read_budget, document)
+    names = attempt(_chosen_names, document, "tables", RESERVED)
+    analysts = attempt(_read_analysts, document, budget is not None and budget.approximate)
+    views = attempt(_read_views, document, names or [])
+    unit = attempt(read_unit, document, dataset["unit"]) if dataset and names else None
+    tables = _read_tables(document, folder, names or [], unit, facts_of)
+    catalog = None
+    if not document.problems and dataset and budget and unit:
+        catalog = Catalog(
+            name=dataset["name"],
+            version=dataset["version"],
+            unit=unit,
+            budget=budget,
+            analysts=analysts or (),
+            tables=tables,
+            folder=folder,
+            views=views or (),
+            minimum_frequency=dataset.get("minimum_frequency", 1),
+            vacuous_answers=dataset.get("vacuous_answers", Catalog.vacuous_answers),
+        )
+    return Examination(document, _sort_problems(document.problems), tables, catalog)
+
+
+def _sort_problems(problems: list[Refusal]) -> tuple[Refusal, ...]:
+    """Each once, by line: a part that is missing is noticed by all who need it."""
+    distinct = {str(problem): problem for problem in problems}
+    return tuple(sorted(distinct.values(), key=lambda problem: problem.position or (1, 1)))
 
 
 def _chosen_names(document: Document, section: str, reserved: tuple[str, ...] = ()) -> list[str]:
@@ -69,17 +107,6 @@ def _chosen_names(document: Document, section: str, reserved: tuple[str, ...] = 
     if not names:
         raise document.refusal((section,), "is empty", f"add {CATALOG.key(section).example}")
     return names
-
-
-def _check_sources(document: Document, folder: Path) -> None:
-    """Refuse a file that a public and a private table share: what is read from a public table costs nothing."""
-    files = {name: (folder / table["source"]).resolve() for name, table in document.at("tables").items()}
-    public = public_tables(document)
-    private = {file: name for name, file in files.items() if name not in public}
-    for name in public:
-        if files[name] in private:
-            why = f"is also the file of {private[files[name]]}, which is private"
-            raise document.refusal(("tables", name, "source"), why, "give the public table a file of its own")
 
 
 def _read_budget(document: Document) -> Budget:
@@ -92,11 +119,16 @@ def _read_budget(document: Document) -> Budget:
     return budget
 
 
-def _read_analyst(document: Document, name: str, budget: Budget) -> Analyst:
+def _read_analysts(document: Document, approximate: bool) -> tuple[Analyst, ...]:
+    names = _chosen_names(document, "analysts")
+    return tuple(filter(None, (document.attempt(_read_analyst, document, name, approximate) for name in names)))
+
+
+def _read_analyst(document: Document, name: str, approximate: bool) -> Analyst:
     path = ("analysts", name)
     declared = document.section(path, ANALYST)
     with document.translate_errors(path, ANALYST):
-        personal = Budget(declared["epsilon"], declared.get("delta", 0), budget.approximate)
+        personal = Budget(declared["epsilon"], declared.get("delta", 0), approximate)
         return Analyst(name, personal, _read_policy(document, path, declared), _read_quota(declared))
 
 
@@ -121,21 +153,51 @@ def _read_quota(declared: Mapping[str, Any]) -> Quota:
 def _read_views(document: Document, tables: list[str]) -> tuple[View, ...]:
     names = document.names("views", reserved=RESERVED) if "views" in document.content else []
     taken = {table.lower(): table for table in tables}
-    for name in names:
-        if name.lower() in taken:
-            raise document.refusal(("views", name), f"has the name of the table {taken[name.lower()]}", "rename it")
-    return tuple(View(name, document.section(("views", name), VIEW)["sql"]) for name in names)
+    return tuple(filter(None, (document.attempt(_read_view, document, name, taken) for name in names)))
 
 
-def _read_tables(document: Document, names: list[str], persons: Unit, facts_of: FactsOf) -> tuple[Table, ...]:
+def _read_view(document: Document, name: str, taken: Mapping[str, str]) -> View:
+    if name.lower() in taken:
+        raise document.refusal(("views", name), f"has the name of the table {taken[name.lower()]}", "rename it")
+    return View(name, document.section(("views", name), VIEW)["sql"])
+
+
+def _read_tables(
+    document: Document, folder: Path, names: list[str], unit: Unit | None, facts_of: FactsOf
+) -> tuple[Table, ...]:
+    """The tables that can be read; with the facts of public ones, and linked to each other, if all of them can."""
+    sound = [name for name in names if document.attempt(_check_keys, document, name, unit)]
+    document.attempt(check_sources, document, folder, sound)
+    # No file is read before it is certain which are public.
+    lookup = None if document.problems else facts_of
+    columns = {name: document.attempt(_read_columns, document, name, lookup) for name in names}
+    known = {name: found for name, found in columns.items() if name in sound and found is not None}
+    tables = tuple(filter(None, (document.attempt(_read_table, document, *each) for each in known.items())))
+    if unit is None or document.problems:
+        return tables
+    return document.attempt(_complete_tables, document, tables, unit, facts_of) or tables
+
+
+def _complete_tables(document: Document, tables: tuple[Table, ...], unit: Unit, facts_of: FactsOf) -> tuple[Table, ...]:
+    return mark_links(document, tuple(_add_facts(document, table, facts_of) for table in tables), unit)
+
+
+def _add_facts(document: Document, table: Table, facts_of: FactsOf) -> Table:
+    if not table.public or not table.columns:
+        return table
+    return apply_facts(table, _read_facts(document, ("tables", table.name, "source"), table, facts_of))
+
+
+def _check_keys(document: Document, name: str, unit: Unit | None) -> bool:
+    document.section(("tables", name), section_of(document.at("tables", name), name, unit))
+    return True
+
+
+def _read_columns(document: Document, name: str, facts_of: FactsOf | None) -> tuple[Column, ...]:
     def public_values(path: tuple[str, ...], written: str) -> tuple[str, ...]:
         return _read_public_values(document, path, written, facts_of)
 
-    tables = [_read_table(document, name, read_columns(document, name, public_values)) for name in names]
-    for place, table in enumerate(tables):
-        if table.public and table.columns:
-            tables[place] = apply_facts(table, _read_facts(document, ("tables", table.name, "source"), table, facts_of))
-    return mark_links(document, tuple(tables), persons)
+    return read_columns(document, name, public_values)
 
 
 def _read_table(document: Document, name: str, columns: tuple[Column, ...]) -> Table:
@@ -149,6 +211,9 @@ def _read_table(document: Document, name: str, columns: tuple[Column, ...]) -> T
         link=read_link(declared.get("person")),
         rows_per_person=rows,
         profile_epsilon=epsilon,
+        source_table=read_source_table(document, name),
+        source_columns=read_source_columns(document, name),
+        csv=read_csv_format(document, name),
     )
 
 
@@ -169,7 +234,10 @@ def _read_facts(document: Document, path: tuple[str, ...], table: Table, facts_o
         raise document.refusal(path, f"cannot be read: {cause.what} {cause.why}", cause.fix) from None
 
 
-def _read_public_values(document: Document, path: tuple[str, ...], written: str, facts_of: FactsOf) -> tuple[str, ...]:
+def _read_public_values(
+    document: Document, path: tuple[str, ...], written: str, facts_of: FactsOf | None
+) -> tuple[str, ...]:
+    """The values of a column of a public table; some value stands for them while the catalog has other problems."""
     name, _, column = written.partition(".")
     public = public_tables(document)
     if name not in public:
@@ -178,10 +246,10 @@ def _read_public_values(document: Document, path: tuple[str, ...], written: str,
         fix = f"{did_you_mean(name, public) or 'declare a public table.'} Or list them: {example}"
         raise document.refusal(path, why, fix)
     known = document.at("tables", name).get("columns")
-    if known is not None and column not in known:
+    if SECTION.holds(known) and column not in known:
         fix = f"{did_you_mean(column, known) or 'name another'} (declared are {', '.join(known)})"
         raise document.refusal(path, f"names the column {column}, which {name} does not declare", fix)
-    if not is_name(column):
-        raise document.refusal(path, f"names the column {column}, a name that the index keeps for itself", "rename it")
+    if facts_of is None:
+        return (written,)
     (facts,) = _read_facts(document, path, _read_table(document, name, (Column(column, Text()),)), facts_of)
     return sort_values(facts)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from adomnia import AdomniaError, Refusal, Unavailable, __version__
-from adomnia.cli import ledgers, meaning, owner, past_answers, people, questions, restoring, serving, top_ups
+from adomnia.cli import checks, ledgers, meaning, owner, past_answers, people, questions, restoring, serving, top_ups
 from adomnia.cli.exit_codes import UNAVAILABLE, exit_code
 from adomnia.cli.options import Format, Output
 from adomnia.cli.shell import command as shells
@@ -57,7 +57,7 @@ app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
 app.command(epilog=shells.SHELL_EXAMPLES)(shells.shell)
 app.command(epilog=past_answers.ANSWERS_EXAMPLES)(past_answers.answers)
 app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
-app.command(epilog=owner.CHECK_EXAMPLES)(owner.check)
+app.command(epilog=checks.CHECK_EXAMPLES)(checks.check)
 app.command(epilog=owner.INIT_EXAMPLES)(owner.init)
 app.command(epilog=meaning.MEANING_EXAMPLES)(meaning.meaning)
 app.command(epilog=serving.SERVE_EXAMPLES)(serving.serve)

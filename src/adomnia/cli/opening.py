@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adomnia.cli.progress import show_progress
-from adomnia.engines.registry import load_engine
-from adomnia.errors import Refusal
 from adomnia.session.curator import LEDGER, MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
 
 if TYPE_CHECKING:
@@ -59,17 +57,3 @@ def open_for_quotes(folder: Path, analyst: str | None) -> Iterator[Session]:
 def open_session(curator: Curator, analyst: str | None) -> Session:
     """For the analyst who was named, or else the first one of the catalog."""
     return curator.session(analyst or curator.catalog.analysts[0].name)
-
-
-def check_headers(folder: Path, catalog: Catalog) -> None:
-    """Refuse private files whose columns are not those that the catalog declares; no row is read."""
-    for table in catalog.tables:
-        if not table.public:
-            load_engine().check_header(folder / table.source, table)
-
-
-def read_header(path: Path) -> list[tuple[str, str]]:
-    """The names and types of a file's columns; a CSV file has no types."""
-    if path.suffix.lower() not in {".csv", ".tsv", ".parquet"}:
-        raise Refusal(f"File {path.name}", "is neither CSV nor Parquet", "name files that end in .csv or .parquet")
-    return list(load_engine().read_header(path).items())

@@ -1,9 +1,8 @@
-"""`adomnia init`, `adomnia check` and `adomnia budget`: what owners of data type."""
+"""`adomnia init` and `adomnia budget`: what owners of data type."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,13 +16,11 @@ if TYPE_CHECKING:
 
 INIT_EXAMPLES = """Examples
 
-adomnia init study --csv study/people.csv --parquet study/visits.parquet
+adomnia init study study/people.csv study/visits.parquet
+
+adomnia init study study/people.csv --look
 
 adomnia init study --from-smartnoise metadata.yaml
-"""
-CHECK_EXAMPLES = """Example
-
-adomnia check examples/hospital
 """
 BUDGET_EXAMPLES = """Examples
 
@@ -37,43 +34,35 @@ adomnia budget https://stats.example.org/hospital --token-file token.txt
 
 def init(
     folder: Folder,
-    csv: Annotated[list[Path] | None, typer.Option(help="A CSV file with a header; may be repeated.")] = None,
-    parquet: Annotated[list[Path] | None, typer.Option(help="A Parquet file; may be repeated.")] = None,
-    from_smartnoise: Annotated[Path | None, typer.Option(help="SmartNoise metadata in YAML, instead.")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="The files of the tables; that of the people first.")
+    ] = None,
+    look: Annotated[
+        bool, typer.Option("--look", help="Look at the first rows for types and formats; never for bounds and values.")
+    ] = False,
+    from_smartnoise: Annotated[Path | None, typer.Option(help="SmartNoise metadata in YAML, instead of files.")] = None,
 ) -> None:
     """Write a catalog.toml to fill in, from the headers of files alone.
 
-    No bound, unit or budget is ever guessed from the data: these lines are left for you.
+    No bound, value, unit or budget is ever taken from the data: these lines are left for you.
     """
     from adomnia.catalog.read import FILE
 
     target = folder / FILE
+    if folder.is_file():
+        why, fix = "is a file, and a dataset is a folder", f"name a folder first: adomnia init study {folder}"
+        raise Refusal(f"{folder}", why, fix)
     if target.exists():
         raise Refusal(f"{target}", "is there already", "move it away, or name another folder")
-    files = [*(csv or []), *(parquet or [])]
     if bool(files) == (from_smartnoise is not None):
         why = "needs either files to describe or SmartNoise metadata"
-        raise Refusal("adomnia init", why, "give --csv FILE, --parquet FILE or --from-smartnoise FILE")
-    text = _import_smartnoise(from_smartnoise) if from_smartnoise else _draft_catalog(folder, files)
+        fix = f"write adomnia init {folder} FILE, or --from-smartnoise FILE"
+        raise Refusal("adomnia init", why, fix)
+    text = _import_smartnoise(from_smartnoise) if from_smartnoise else _draft_catalog(folder, files or [], look)
     folder.mkdir(parents=True, exist_ok=True)
     with target.open("x", encoding="utf-8") as file:
         file.write(text)
     typer.echo(f"Wrote {target}. Fill in the lines that begin with #, then run: adomnia check {folder}")
-
-
-def check(folder: Folder, form: Output = Format.TABLE) -> None:
-    """Say what the catalog promises, or what is wrong with it; of private files only headers are read."""
-    from adomnia.cli import accounts, opening
-    from adomnia.explaining.promises import promises
-    from adomnia.session.curator import read_catalog
-
-    catalog = read_catalog(folder)
-    opening.check_headers(folder, catalog)
-    found = promises(catalog)
-    if form is Format.JSON:
-        accounts.print_promises_json(found)
-    else:
-        accounts.print_promises(found)
 
 
 def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format.TABLE) -> None:
@@ -111,14 +100,11 @@ def _own_accounts(place: Place) -> list[AccountSummary]:
         return list_own(session)
 
 
-def _draft_catalog(folder: Path, files: list[Path]) -> str:
-    from adomnia.catalog.write import draft
-    from adomnia.cli.opening import read_header
+def _draft_catalog(folder: Path, files: list[Path], look: bool) -> str:
+    from adomnia.inspection.drafts import draft
+    from adomnia.inspection.files import find_tables
 
-    if len({file.stem.lower() for file in files}) < len(files):
-        raise Refusal("adomnia init", "was given two files of one name", "rename one: tables are called after files")
-    sources = {file.stem: Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix() for file in files}
-    return draft(folder.resolve().name, {file.stem: read_header(file) for file in files}, sources)
+    return draft(folder.resolve().name, find_tables(folder, files, look))
 
 
 def _import_smartnoise(metadata: Path) -> str:

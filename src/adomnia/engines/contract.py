@@ -8,6 +8,9 @@ The index holds one table for each private table of the catalog, under its name,
               value in the declared list (NULL where it is not in it), booleans and text as they are
     "c grid"  of a bounded number that need not be whole: its integer multiple of the step
 
+A column whose name is not made of letters, digits and _ alone, or is one of those above, is kept under a name that
+starts with a space (`index_name`): no text of a catalog is part of a statement's names.
+
 Whole numbers are their own grid. NaN is NULL, and so is an infinity that no bound clamps. An id by which tables are
 linked is kept as the key that the links compare; other ids are not: what may be asked of them is in `person`. Rows lie
 together by the bucket of their rank (1, 2, 3-4, 5-8, ...) and, within it, in the order of the source, so that a cap and
@@ -16,8 +19,10 @@ a filter both skip what they do not need.
 A public table lies beside them under its name, its columns in the same forms, without rank and person.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -25,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.catalog.facts import Facts
-from adomnia.catalog.model import Catalog, Table
+from adomnia.catalog.model import USUAL_CSV, Catalog, CsvFormat, Table, is_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.limits import Limits
 from adomnia.noise import Integers
@@ -42,6 +47,8 @@ Progress: TypeAlias = Callable[[str, float], None]
 
 RANK = "rank"
 PERSON = "person"
+_ODD = re.compile(r"[^A-Za-z0-9_]")
+_DIGEST = 32  # hexadecimal digits: no two names of a table have the same
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,28 @@ class Statement:
 
     text: str
     parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ColumnReading:
+    """The rows of one column: how many are missing, and of the others how many are read as NULL or moved to a bound.
+
+    `undeclared` are the values of a category that it does not list; they count as `unreadable` too.
+    """
+
+    table: str
+    column: str
+    rows: int
+    missing: int
+    unreadable: int
+    clamped: int
+    undeclared: int
+
+    @property
+    def is_mostly_unreadable(self) -> bool:
+        """More than half of the values that are there; of a category all, because a list may leave many out."""
+        present = self.rows - self.missing
+        return self.unreadable == present > 0 if self.undeclared else 2 * self.unreadable > present
 
 
 class Engine(Protocol):
@@ -107,17 +136,33 @@ class EngineClass(Protocol):
         """What the file of a public table shows of every column that is declared."""
         ...
 
-    def read_header(self, path: Path) -> dict[str, str]:
-        """The names and types of a file's columns; a CSV file has no types."""
+    def read_header(self, path: Path, source_table: str | None = None, csv: CsvFormat = USUAL_CSV) -> dict[str, str]:
+        """The names and types of a source's columns; a source of texts, such as a CSV file, has no types."""
         ...
 
     def check_header(self, path: Path, table: Table) -> None:
-        """Refuse a file whose columns are not those that a table declares; no row is read."""
+        """Refuse a source whose columns are not those that a table declares; no value is read."""
+        ...
+
+    def count_readings(self, path: Path, table: Table) -> tuple[ColumnReading, ...]:
+        """How many values of each declared column are missing, lost or moved: exact counts, for the owner alone."""
         ...
 
 
 def silent(_step: str, _share: float) -> None:
     """Progress that nobody watches."""
+
+
+def index_name(name: str) -> str:
+    """The column of the index that keeps a declared one: itself, or a name of ours where SQL could mistake it.
+
+    >>> index_name("age"), index_name("Education Num").split()[0]
+    ('age', 'Education_Num')
+    """
+    if is_name(name):
+        return name
+    digest = sha256(name.lower().encode()).hexdigest()[:_DIGEST]
+    return f" {_ODD.sub('_', name)} {digest}"
 
 
 def stored_name(column: Column) -> str:
@@ -127,10 +172,10 @@ def stored_name(column: Column) -> str:
             return PERSON
         case Identity(linked=""):
             raise ValueError(f"Column {column.name} is an id other than the person's, which no index keeps.")
-    return column.name
+    return index_name(column.name)
 
 
 def grid_name(column: Column) -> str:
     """The column of the index that holds the grid integers of a bounded number."""
     whole = isinstance(column.kind, Quantity) and column.kind.whole
-    return column.name if whole else f"{column.name} grid"
+    return index_name(column.name) if whole else f"{index_name(column.name)} grid"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 HOUSEHOLD = 4  # people who live together: whoever knows one of them often knows them all
+LARGE_EPSILON = 3  # above it, what was 1 in 100 can become more than 1 in 6
 _PRIORS = (Fraction(1, 100), Fraction(1, 2))
 
 
@@ -56,6 +57,7 @@ def promises(catalog: Catalog) -> list[Promise]:
         Promise("unit", catalog.unit.promise()),
         *(promise for table in catalog.tables for promise in _table(table)),
         Promise("budget", f"All answers together cost at most {_format_budget(catalog.budget)}"),
+        *_large_budget(catalog.budget),
         *_meanings(catalog),
         *(promise for analyst in catalog.analysts for promise in _analyst(analyst)),
         *_coalitions(catalog),
@@ -166,6 +168,19 @@ def _meanings(catalog: Catalog) -> Iterator[Promise]:
         epsilon = epsilon_of(loss(group_privacy(Concentrated(budget.rho), HOUSEHOLD)).rho, delta)
         says = f"epsilon {show_up(epsilon)} and delta {show_up(delta)} for the household as a whole"
         yield Promise(together, f"All answers with Gaussian noise alone are {says}.")
+
+
+def _large_budget(budget: Budget) -> Iterator[Promise]:
+    """A warning where answers may tell much about one person."""
+    if budget.epsilon > LARGE_EPSILON:
+        rare = _PRIORS[0]
+        before, after, usual = (
+            format_probability(chance) for chance in (float(rare), posterior(rare, budget.epsilon), posterior(rare, 1))
+        )
+        says = f"is large: someone who gives {before} that you are in the data can give {after} after all answers"
+        yield Promise(
+            "large budget", f"Epsilon {show_up(budget.epsilon)} {says}; with epsilon 1 it were {usual}.", warning=True
+        )
 
 
 def _for_household(epsilon: Fraction) -> str:

@@ -21,7 +21,7 @@ from adomnia.privacy.aggregates import (
     Total,
 )
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Call, Column, Expression, Literal, conjuncts
+from adomnia.privacy.expressions import Call, Column, Expression, Literal, conjuncts, quote_name
 from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.kinds import Boolean
 from adomnia.privacy.matrices import Combination
@@ -301,11 +301,19 @@ def _within(domain: Numbers, bounds: bool) -> str:
     return f" in {domain.lower}..{domain.upper} by {domain.step}" if bounds else ""
 
 
+class Words(str):
+    """What a column is called in a description in place of its name."""
+
+    __slots__ = ()
+
+
 def describe(expression: Expression) -> str:
     """An expression in brackets of its own; two that differ are described differently."""
     match expression:
         case Column(name=name, source=source):
-            quoted = f'"{name}"' if name.upper() in _CONSTANTS else name
+            if isinstance(name, Words):
+                return name
+            quoted = f'"{name}"' if name.upper() in _CONSTANTS else quote_name(name)
             return f"{source}.{quoted}" if source else quoted
         case Literal(value=value):
             return _constant(value)
@@ -357,7 +365,7 @@ def _output(output: Output, rows: Relation) -> str:
 
 
 def _key_name(key: Key) -> str:
-    return key.name if isinstance(key, Column) else describe(key.written)
+    return quote_name(key.name) if isinstance(key, Column) else describe(key.written)
 
 
 def _order(order: Order, rows: Relation | None) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from adomnia.plans.descriptions import describe, describe_own, describe_value
+from adomnia.plans.descriptions import Words, describe, describe_own, describe_value
 from adomnia.plans.formulas import Formula, Over, Term, map_leaves
 from adomnia.privacy.aggregates import People, Rows
 from adomnia.privacy.expressions import Call, Column, Expression
@@ -53,7 +53,7 @@ def _without_stages(term: Term) -> Term:
 def _worded(expression: Expression, names: Mapping[tuple[str, str], str]) -> Expression:
     match expression:
         case Column(name=name, source=source) if (source, name) in names:
-            return replace(expression, name=names[source, name], source="")
+            return replace(expression, name=Words(names[source, name]), source="")
         case Call(arguments=arguments):
             return replace(expression, arguments=tuple(_worded(argument, names) for argument in arguments))
     return expression

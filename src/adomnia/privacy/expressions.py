@@ -5,6 +5,7 @@ and others do not is an answer nobody paid for. Numbers are IEEE doubles in ever
 finite.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
@@ -27,6 +28,7 @@ __all__ = [
     "conjuncts",
     "map_columns",
     "number",
+    "quote_name",
     "text",
     "truth_as_number",
 ]
@@ -70,6 +72,8 @@ class Call:
 
 Expression: TypeAlias = Column | Literal | Call
 
+_PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+
 _FAR_FROM_OVERFLOW = Fraction(2**1000)
 
 
@@ -105,6 +109,15 @@ def call(name: str, *arguments: Expression) -> Call:
 def truth_as_number(expression: Expression) -> Call:
     """A condition as the number 1 where it is true and 0 where it is false."""
     return call("boolean as number", expression)
+
+
+def quote_name(name: str) -> str:
+    """The name of a column as a question writes it: in quotes unless it is made of letters, digits and _ alone.
+
+    >>> quote_name("age"), quote_name("education-num")
+    ('age', '"education-num"')
+    """
+    return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
 
 def columns_of(expression: Expression) -> frozenset[Column]:

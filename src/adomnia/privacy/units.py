@@ -19,9 +19,10 @@ class Unit:
     column: str
 
     def __post_init__(self) -> None:
-        for field, name in (("table", self.table), ("column", self.column)):
-            if not isinstance(name, str) or "." in name or name != name.strip():
-                raise ValueError(f"Unit {field} must be a name without dots or outer spaces, got {name!r}.")
+        if not isinstance(self.table, str) or "." in self.table or self.table != self.table.strip():
+            raise ValueError(f"Unit table must be a name without dots or outer spaces, got {self.table!r}.")
+        if not isinstance(self.column, str) or self.column != self.column.strip():
+            raise ValueError(f"Unit column must be a name without outer spaces, got {self.column!r}.")
         if bool(self.table) != bool(self.column):
             raise ValueError(f"Unit table and column must both be named, got {self.table!r} and {self.column!r}.")
 
@@ -30,10 +31,10 @@ class Unit:
         """The unit as a catalog writes it: `table.column`, or `row` where every row is a person of its own."""
         if text == "row":
             return ROW
-        parts = text.split(".") if isinstance(text, str) else []
-        if len(parts) != 2 or not all(parts):
+        table, _, column = text.partition(".") if isinstance(text, str) else ("", "", "")
+        if not table or not column:
             raise ValueError(f"Unit must be written table.column or row, got {text!r}.")
-        return cls(*parts)
+        return cls(table, column)
 
     def __str__(self) -> str:
         return f"{self.table}.{self.column}" if self.table else "row"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import date
 
+    from adomnia.catalog.facts import FactsOf
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine, Progress
     from adomnia.engines.limits import Limits
@@ -131,7 +132,12 @@ def open_ledger(catalog: Catalog, path: str | Path) -> Ledger:
 
 def read_catalog(folder: Path) -> Catalog:
     """The catalog of a folder; public tables are read for what their columns hold, private ones are not."""
-    return read(folder, lambda table: load_engine().find_facts(folder / table.source, table))
+    return read(folder, facts_in(folder))
+
+
+def facts_in(folder: Path) -> FactsOf:
+    """What reads the facts of a public table in a folder."""
+    return lambda table: load_engine().find_facts(folder / table.source, table)
 
 
 def protect(  # noqa: PLR0913 - what is declared has to be said

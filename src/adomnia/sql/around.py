@@ -94,7 +94,7 @@ def _select(select: exp.Select, around: Plan, values: "_ResultValues", chosen: T
         raise refusal("aggregate_in_where", select.args["having"], "has no groups", "use WHERE", "HAVING")
     once = any(isinstance(choice, Once) for choice in around.inner)
     values = replace(values, stage=None if once else len(around.inner) + (chosen is not None))
-    outputs = read_outputs(select, values)
+    outputs = read_outputs(select, values, frozenset(values.names))
     order = tuple(read_sorting(select, values.knowing(outputs), outputs))
     return replace(around, outputs=outputs, having=chosen, order=order + around.order)
 
@@ -107,7 +107,7 @@ def _aggregate(select: exp.Select, around: Plan, values: "_ResultValues", chosen
     choices: tuple[Choice, ...] = around.inner if chosen is None else (*around.inner, Kept(chosen))
     keys = _read_groups(select, values)
     values = replace(values, groups=keys, stage=len(choices))
-    outputs = read_outputs(select, values)
+    outputs = read_outputs(select, values, frozenset(values.names))
     known = values.knowing(outputs)
     having = select.args.get("having")
     order = tuple(read_sorting(select, known, outputs))

@@ -101,6 +101,7 @@ def plan_question(
 
 def _draft(select: exp.Select, catalog: Catalog, asked: Asked) -> _Draft | PublicRows:
     about_people = _names_people(select, catalog)
+    declared = frozenset(column.name.lower() for table in catalog.tables for column in table.columns)
     inner = find_inner(select, catalog) if about_people else None
     if inner is not None:
         refuse_distinct(select)
@@ -113,7 +114,7 @@ def _draft(select: exp.Select, catalog: Catalog, asked: Asked) -> _Draft | Publi
         reader = BlockReader(catalog, exact=not reader.exact)
         block = reader.read_block(select)
     if is_public(block.relation):
-        return read_public_rows(select, block, reader, read_limit(select), read_offset(select))
+        return read_public_rows(select, block, reader, declared, read_limit(select), read_offset(select))
     refuse_distinct(select)
     written = read_keys(select, block.scope, block.relation, None if asked.finds else explain_need(catalog))
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
@@ -123,7 +124,7 @@ def _draft(select: exp.Select, catalog: Catalog, asked: Asked) -> _Draft | Publi
     groups = Groups(block.relation, keys, block.scope, asked.confidence, asked.interval, written.sets)
     having = select.args.get("having")
     windows = GroupValues(groups, stage=int(having is not None) if is_aggregated(select) else None)
-    outputs = read_outputs(select, windows)
+    outputs = read_outputs(select, windows, declared)
     order = tuple(read_sorting(select, replace(windows, outputs=outputs), outputs))
     if written.keys != keys:
         order += tuple(Order(key) for key in written.keys)

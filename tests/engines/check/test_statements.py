@@ -225,6 +225,7 @@ def test_check_is_a_derivation_of_its_own():
         "adomnia.catalog.model import Catalog",
         "adomnia.catalog.model import Catalog, Table",
         "adomnia.engines.contract import PERSON",
+        "adomnia.engines.contract import PERSON, index_name",
         "adomnia.engines.contract import PERSON, RANK",
         "adomnia.engines.contract import Statement",
         "adomnia.engines.dialect import Dialect",

@@ -101,6 +101,10 @@ def test_csv_files_are_read_alike(tmp_path, source, text):
     assert opened(tmp_path, source, text) == EXPECTED
 
 
+def test_bytes_that_are_in_no_encoding_spoil_their_own_value_alone(tmp_path):
+    assert opened(tmp_path, "people.csv", CSV.encode() + b"7,8,Oslo\xff\n") == EXPECTED
+
+
 def test_a_file_with_a_header_and_no_rows_is_an_empty_table(tmp_path):
     assert opened(tmp_path, "people.csv", "person_id,fare,city\n") == [[0, 0]] * 3
 
@@ -110,9 +114,9 @@ def test_a_file_with_a_header_and_no_rows_is_an_empty_table(tmp_path):
     [
         ("people.csv", CSV + "7,8,Oslo,CANARY\n"),
         ("people.csv", CSV + "CANARY\n"),
-        ("people.csv", CSV.encode() + b"7,8,CANARY\xff\n"),
         ("people.csv", b"\xff\xfe" + CSV.encode("utf-16-le")),
         ("people.csv", ""),
+        ("people.csv", '"person_id,fare,city\n1,1,CANARY\n'),
         ("people.parquet", "CANARY"),
         ("people.xlsx", "CANARY"),
     ],

@@ -8,16 +8,17 @@ import sys
 import textwrap
 import time
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 
-from adomnia.catalog.model import Table
+from adomnia.catalog.model import CsvFormat, SourceColumn, Table
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.duckdb.state import State, fresh_key
 from adomnia.errors import Failure, Refusal
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
-from engines.databases import answer, catalog, category, number, people, relation
+from engines.databases import answer, catalog, category, contents, number, people, relation
 
 FARE = number("fare", 0, 100)
 TABLE = people(FARE, source="people.csv")
@@ -279,3 +280,36 @@ def test_names_that_a_dead_process_left_are_taken_away(tmp_path):
     (tmp_path / "state" / "open-1.duckdb").hardlink_to(tmp_path / "state" / indexes(tmp_path)[0])
     assert opened(tmp_path) == 1
     assert list((tmp_path / "state").glob("open-*")) == []
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        {"csv": CsvFormat(null=("2",))},
+        {"source_columns": (("person_id", SourceColumn("other")),)},
+        {"source_columns": (("person_id", SourceColumn("person_id", "%Y-%m-%d")),)},
+    ],
+)
+def test_data_that_is_read_in_another_way_is_another_version(tmp_path, read):
+    (tmp_path / "people.csv").write_text("person_id,other\n1,5\n2,5\n")
+
+    def count_rows(version, **read):
+        known = catalog(people(source="people.csv", **read), folder=tmp_path, version=version)
+        engine = DuckDB.open(known, tmp_path / "state")
+        found = len(contents(engine, "people"))
+        engine.close()
+        return found
+
+    assert count_rows(1) == 2
+    with pytest.raises(Refusal, match="The data of table people changed, and version 1 stands for what it was"):
+        count_rows(1, **read)
+    assert count_rows(2, **read) == (1 if "csv" in read else 2)
+    assert count_rows(1) == 2
+
+
+def test_a_file_that_vanishes_while_it_is_hashed_is_refused(tmp_path):
+    write(tmp_path, 1)
+    unread = pytest.raises(Refusal, match=r"Source people\.csv is not a file that can be read")
+    with patch("adomnia.engines.duckdb.state.hashlib.file_digest", side_effect=OSError("CANARY")), unread as refused:
+        opened(tmp_path)
+    assert "CANARY" not in str(refused.value)

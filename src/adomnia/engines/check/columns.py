@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.contract import PERSON
+from adomnia.engines.contract import PERSON, index_name
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.units import ROW
 
 _EXACT = 2**53  # integers up to here are doubles
-_PEOPLE = f"{PERSON} of "  # no name of a key, which has no spaces
+_PEOPLE = f"{PERSON} of "  # no name of a key: those start with the name of a table, which has no spaces
 
 
 @dataclass(frozen=True)
@@ -58,21 +58,22 @@ def list_columns(table: Table, catalog: Catalog) -> Iterator[tuple[str, ProvedCo
 
 
 def _forms(column: Column, repeats: int | None, key: str) -> Iterator[tuple[str, ProvedColumn]]:
+    kept = index_name(column.name)
     match column.kind:
         case Quantity(whole=whole):
-            yield column.name, _number(column, repeats)
+            yield kept, _number(column, repeats)
             if column.domain is not None and not whole:
-                yield f"{column.name} grid", ProvedColumn("number", _grid(column.domain))
+                yield f"{kept} grid", ProvedColumn("number", _grid(column.domain))
         case Boolean():
-            yield column.name, ProvedColumn("boolean", repeats=repeats)
+            yield kept, ProvedColumn("boolean", repeats=repeats)
         case Day():
-            yield column.name, ProvedColumn("day", repeats=repeats)
+            yield kept, ProvedColumn("day", repeats=repeats)
         case Text(values=None):
-            yield column.name, ProvedColumn("text", repeats=repeats)
+            yield kept, ProvedColumn("text", repeats=repeats)
         case Text(values=values):
-            yield column.name, ProvedColumn("code", among=values, repeats=repeats)
+            yield kept, ProvedColumn("code", among=values, repeats=repeats)
         case Identity(person=False, linked=str() as end) if end:
-            yield column.name, ProvedColumn("id", among=key, repeats=repeats)
+            yield kept, ProvedColumn("id", among=key, repeats=repeats)
 
 
 def _number(column: Column, repeats: int | None) -> ProvedColumn:

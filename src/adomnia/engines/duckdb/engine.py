@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import duckdb
@@ -17,17 +18,27 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.facts import find_facts
 from adomnia.engines.duckdb.found_keys import At, count_people
 from adomnia.engines.duckdb.headers import check_header, read_header
+from adomnia.engines.duckdb.readings import count_readings
 from adomnia.engines.duckdb.running import Running
 from adomnia.engines.duckdb.sources import (
     QUIET,
     file_source,
     frame_source,
     make_runner,
-    text_literal,
     unreadable_source,
 )
 from adomnia.engines.duckdb.state import State, fresh_key
-from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_public, build_rows, build_table
+from adomnia.engines.duckdb.texts import text_literal
+from adomnia.engines.index import (
+    STEPS,
+    IndexWriter,
+    Links,
+    TableSource,
+    build_public,
+    build_rows,
+    build_table,
+    refuse_unreadable,
+)
 from adomnia.engines.index.columns import columns_to_keep
 from adomnia.engines.limits import PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
@@ -62,6 +73,7 @@ class DuckDB:
     find_facts = staticmethod(find_facts)
     read_header = staticmethod(read_header)
     check_header = staticmethod(check_header)
+    count_readings = staticmethod(count_readings)
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, limits: Limits = USUAL) -> None:
         for lock in _LOCKS:
@@ -88,10 +100,10 @@ class DuckDB:
         """
         connection = duckdb.connect(config=_settings("", limits))
         # Frames, keys and temporary tables are the cursor's own, and go with it.
-        with connection.cursor() as builder:
+        with connection.cursor() as builder, TemporaryDirectory() as scratch:
             sources = {name: frame_source(builder, name, frame) for name, frame in frames.items()}
             missing = [table for table in _indexed(catalog) if table.public and table.name not in frames]
-            sources |= _files(catalog, missing, builder)
+            sources |= _files(catalog, missing, builder, Path(scratch))
             _build(catalog, sources, IndexWriter(make_runner(builder), "memory.main", fresh_key(), DUCKDB), progress)
         return cls(connection, limits)
 
@@ -151,9 +163,15 @@ def _settings(spill: str, limits: Limits) -> dict[str, str | bool | int | float 
 
 def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, limits: Limits) -> None:
     with duckdb.connect(config=_settings(str(path.with_name("spill")), limits)) as builder:
-        sources = _files(catalog, _indexed(catalog), builder)
+        writer = IndexWriter(make_runner(builder), '" index".main', key, DUCKDB)
+        copies = path.with_name("copies")
+        copies.mkdir(mode=0o700)
+        sources = _files(catalog, _indexed(catalog), builder, copies)
+        for table in _indexed(catalog):
+            sources[table.name].check(table)
+            _guard(sources[table.name], partial(refuse_unreadable, writer, table, sources[table.name]))
         _execute_on_disk(builder, f'ATTACH {text_literal(str(path))} AS " index"')
-        _build(catalog, sources, IndexWriter(make_runner(builder), '" index".main', key, DUCKDB), progress)
+        _build(catalog, sources, writer, progress)
         _execute_on_disk(builder, 'DETACH " index"')
 
 
@@ -174,8 +192,10 @@ def _indexed(catalog: Catalog) -> list[Table]:
     return [table for table in catalog.tables if not table.public or columns_to_keep(table.columns)]
 
 
-def _files(catalog: Catalog, tables: list[Table], builder: duckdb.DuckDBPyConnection) -> dict[str, TableSource]:
-    return {table.name: file_source(builder, catalog.folder / table.source) for table in tables}
+def _files(
+    catalog: Catalog, tables: list[Table], builder: duckdb.DuckDBPyConnection, copies: Path
+) -> dict[str, TableSource]:
+    return {table.name: file_source(builder, catalog.folder / table.source, table, copies) for table in tables}
 
 
 def _build(catalog: Catalog, sources: Mapping[str, TableSource], writer: IndexWriter, progress: Progress) -> None:

@@ -3,11 +3,13 @@
 
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import Table
+from adomnia.engines.contract import index_name
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.sources import file_source, make_runner, unreadable_source
 from adomnia.engines.index import IndexWriter, TableSource
@@ -24,8 +26,8 @@ _SCHEMA = "memory.main"
 
 def find_facts(path: Path, table: Table) -> tuple[Facts, ...]:
     """The facts of every column that a public table declares."""
-    with duckdb.connect() as connection:
-        source = file_source(connection, path)
+    with duckdb.connect() as connection, TemporaryDirectory() as scratch:
+        source = file_source(connection, path, table, Path(scratch))
         source.check(table)
         with suppress(duckdb.Error):
             return _facts(connection, table, source)
@@ -51,7 +53,7 @@ def _facts(connection: duckdb.DuckDBPyConnection, table: Table, source: TableSou
 
 
 def _fact(connection: duckdb.DuckDBPyConnection, source: TableSource, column: Column, table: str, often: int) -> Facts:
-    written, name = f"{_SCHEMA}.{DUCKDB.quote(table)}", DUCKDB.quote(column.name)
+    written, name = f"{_SCHEMA}.{DUCKDB.quote(table)}", DUCKDB.quote(index_name(column.name))
     match column.kind:
         case Text(values=None):
             values = f"SELECT DISTINCT {name} FROM {written} WHERE {name} IS NOT NULL LIMIT {_MOST_VALUES}"

@@ -11,7 +11,8 @@ from pathlib import Path
 from time import time_ns
 from typing import Any
 
-from adomnia.catalog.model import Catalog
+from adomnia.catalog.model import USUAL_CSV, Catalog
+from adomnia.engines.duckdb.files import list_files
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
 
@@ -48,13 +49,11 @@ class State:
         with self._alone():
             record = self._record()
             prints = _fingerprints(catalog, record["files"])
-            _check_unchanged(catalog, prints, record["versions"].get(str(catalog.version), {}))
+            _check_unchanged(catalog, _data(catalog, prints), record["versions"].get(str(catalog.version), {}))
             path = self.folder / f"index-{_identity(catalog, prints)}.duckdb"
             if not path.exists():
                 self._build(path, build)
-            record["versions"].setdefault(str(catalog.version), {}).update(
-                {name: file["sha256"] for name, file in prints.items()}
-            )
+            record["versions"].setdefault(str(catalog.version), {}).update(_data(catalog, prints))
             record["files"] = prints
             _write_private(self.folder / "index.json", json.dumps(record, indent=1).encode())
         return path
@@ -105,8 +104,20 @@ class State:
 def _fingerprints(catalog: Catalog, known: dict[str, Any]) -> dict[str, Any]:
     """Size, time and hash of every file, public ones too; it is hashed again only where size or time say so."""
     return {
-        table.name: _fingerprint(catalog.folder / table.source, known.get(table.name, {})) for table in catalog.tables
+        table.name: _fingerprint_source(catalog.folder / table.source, known.get(table.name, {}))
+        for table in catalog.tables
     }
+
+
+def _fingerprint_source(path: Path, known: dict[str, Any]) -> dict[str, Any]:
+    """Of one file its own; of several also their names, so that one more or less is a change."""
+    if path.is_file():
+        return _fingerprint(path, known)
+    before = known.get("files", {})
+    names = {str(file.relative_to(path.parent)): file for file in list_files(path)}
+    files = {name: _fingerprint(file, before.get(name, {})) for name, file in names.items()}
+    listed = json.dumps([(name, file["sha256"]) for name, file in files.items()])
+    return {"files": files, "sha256": hashlib.sha256(listed.encode()).hexdigest()}
 
 
 def _fingerprint(path: Path, known: dict[str, Any]) -> dict[str, Any]:
@@ -123,21 +134,31 @@ def _fingerprint(path: Path, known: dict[str, Any]) -> dict[str, Any]:
         ) from None
 
 
-def _check_unchanged(catalog: Catalog, prints: dict[str, Any], known: dict[str, str]) -> None:
-    for name, file in prints.items():
-        if known.get(name, file["sha256"]) != file["sha256"]:
+def _data(catalog: Catalog, prints: dict[str, Any]) -> dict[str, str]:
+    """A hash of the data of each table: of its files, and of how they are read if that is declared."""
+    found = {}
+    for table in catalog.tables:
+        found[table.name] = prints[table.name]["sha256"]
+        if (read := (table.source_table, table.source_columns, table.csv)) != (None, (), USUAL_CSV):
+            found[table.name] = hashlib.sha256(f"{found[table.name]} {read!r}".encode()).hexdigest()
+    return found
+
+
+def _check_unchanged(catalog: Catalog, data: dict[str, str], known: dict[str, str]) -> None:
+    for name, digest in data.items():
+        if known.get(name, digest) != digest:
             raise Refusal(
                 f"The data of table {name}",
                 f"changed, and version {catalog.version} stands for what it was",
-                "raise `version` in catalog.toml, or put the old file back",
+                "raise `version` in catalog.toml, or put the old file back, read as it was",
             )
 
 
 def _identity(catalog: Catalog, prints: dict[str, Any]) -> str:
     """A name for everything that an index depends on."""
-    facts = [_FORMAT, catalog.version, catalog.unit]
+    facts, data = [_FORMAT, catalog.version, catalog.unit], _data(catalog, prints)
     for table in catalog.tables:
-        facts += [table.name, table.public, table.columns, table.repeats, table.link, prints[table.name]["sha256"]]
+        facts += [table.name, table.public, table.columns, table.repeats, table.link, data[table.name]]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from adomnia.catalog.model import Table
-from adomnia.engines.contract import PERSON, RANK
+from adomnia.engines.contract import PERSON, RANK, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.index.columns import categories_name, columns_to_keep, index_columns
 from adomnia.engines.index.order import hashed_name, render_digest
@@ -84,14 +84,14 @@ def _stage(writer: IndexWriter, table: Table, links: Links) -> None:
 def _project_source(writer: IndexWriter, table: Table, links: Links, first: list[str]) -> str:
     """SQL of the rows of a source, in the columns of the index after the `first` ones."""
     columns = columns_to_keep(table.columns)
-    read = [f"{links.read(table, column)} AS {writer.dialect.quote(column.name)}" for column in columns]
+    read = [f"{links.read(table, column)} AS {writer.dialect.quote(index_name(column.name))}" for column in columns]
     return project_columns(writer, columns, links.rows(table, read), first)
 
 
 def project_columns(writer: IndexWriter, columns: tuple[Column, ...], raw: str, first: Sequence[str] = ()) -> str:
     """SQL that turns columns as they are read into those of the index."""
     for column in columns:
-        _declare_categories(writer, column)
+        declare_categories(writer, column)
     dialect = writer.dialect
     parts = [
         f"{part.sql} AS {dialect.quote(part.name)}" for column in columns for part in index_columns(column, dialect)
@@ -99,7 +99,7 @@ def project_columns(writer: IndexWriter, columns: tuple[Column, ...], raw: str, 
     return f"SELECT {', '.join([*first, *parts])} FROM ({raw})"
 
 
-def _declare_categories(writer: IndexWriter, column: Column) -> None:
+def declare_categories(writer: IndexWriter, column: Column) -> None:
     """Declare the values whose places are the codes: anything else is read as NULL, or as one of them."""
     if isinstance(column.kind, Text) and column.kind.values is not None:
         bind, declare = writer.dialect.index.declared_values

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from sys import float_info
 
-from adomnia.engines.contract import grid_name
+from adomnia.engines.contract import grid_name, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double, nearest_double
 from adomnia.engines.render.grids import render_grid
@@ -29,12 +29,12 @@ def columns_to_keep(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
 def categories_name(column: Column) -> str:
     """What a column's declared values are called while the index is built."""
-    return f" values of {column.name}"
+    return f" values of {index_name(column.name)}"
 
 
 def render_reading(column: Column, dialect: Dialect) -> str:
     """A column of the source as a double, boolean, date, text or code; NULL where it cannot be read as one."""
-    name, types = dialect.quote(column.name), dialect.types
+    name, types = dialect.quote(index_name(column.name)), dialect.types
     match column.kind:
         case Quantity():
             return dialect.try_cast.format(name, types.double)
@@ -51,21 +51,22 @@ def render_reading(column: Column, dialect: Dialect) -> str:
 
 def index_columns(column: Column, dialect: Dialect) -> Iterator[IndexColumn]:
     """The columns of the index that keep a declared one."""
-    name, zero = dialect.quote(column.name), dialect.double.format("0e0")
+    kept = index_name(column.name)
+    name, zero = dialect.quote(kept), dialect.double.format("0e0")
     match column.kind, column.domain:
         case Quantity(whole=True), Numbers() as domain:
-            yield IndexColumn(column.name, _on_grid(name, domain, dialect))
+            yield IndexColumn(kept, _on_grid(name, domain, dialect))
         case Quantity(), Numbers() as domain:
-            yield IndexColumn(column.name, _within_bounds(name, domain, dialect))
+            yield IndexColumn(kept, _within_bounds(name, domain, dialect))
             yield IndexColumn(grid_name(column), _on_grid(name, domain, dialect))
         case Quantity(whole=whole), None:
             value = f"FLOOR({name} + {double(0.5, dialect)})" if whole else name
             finite = f"ABS({name}) <= {double(float_info.max, dialect)}"
-            yield IndexColumn(column.name, f"CASE WHEN {finite} THEN {value} + {zero} END")
+            yield IndexColumn(kept, f"CASE WHEN {finite} THEN {value} + {zero} END")
         case Day() as day, _:
-            yield IndexColumn(column.name, _within_calendar(name, day))
+            yield IndexColumn(kept, _within_calendar(name, day))
         case _:
-            yield IndexColumn(column.name, name)
+            yield IndexColumn(kept, name)
 
 
 def _with_others(code: str, text: str, last: int, dialect: Dialect) -> str:

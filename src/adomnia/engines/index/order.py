@@ -7,7 +7,7 @@ text with its length before it, and the person comes last.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from adomnia.engines.contract import grid_name
+from adomnia.engines.contract import grid_name, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import integer
 from adomnia.privacy.domains import Numbers
@@ -59,7 +59,7 @@ def _as_text(sql: str, dialect: Dialect) -> str:
 
 def hashed_name(column: Column) -> str:
     """What the hash reads of a column: of a bounded number its grid integer, which every engine prints alike."""
-    return grid_name(column) if column.domain else column.name
+    return grid_name(column) if column.domain else index_name(column.name)
 
 
 def _digit(column: Column, dialect: Dialect) -> _Digit | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from adomnia.catalog.model import Catalog, Link, Table
+from adomnia.engines.contract import index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.index.columns import render_reading
 from adomnia.engines.index.source import TableSource, render_key
@@ -115,7 +116,8 @@ class Links:
             )
 
     def _key(self, source: TableSource, column: str) -> str:
-        return f"CAST({self._dialect.quote(column)} AS {self.key_type})" if self._whole else render_key(column, source)
+        name = self._dialect.quote(index_name(column))
+        return f"CAST({name} AS {self.key_type})" if self._whole else render_key(column, source)
 
     def _lookup_table(self, number: int) -> str:
         return self._dialect.quote(f" lookup {number}")

@@ -2,6 +2,7 @@
 """Public tables in the index: every row, nobody's, so that a join can read them beside everybody's."""
 
 from adomnia.catalog.model import Table
+from adomnia.engines.contract import index_name
 from adomnia.engines.index.build import IndexWriter, project_columns
 from adomnia.engines.index.columns import columns_to_keep, render_reading
 from adomnia.engines.index.source import TableSource
@@ -20,13 +21,13 @@ def build_public(writer: IndexWriter, table: Table, source: TableSource) -> None
 def write_public(writer: IndexWriter, table: Table, source: TableSource) -> None:
     """Write the kept columns of a public table, each as it is declared."""
     columns, dialect = columns_to_keep(table.columns), writer.dialect
-    reading = ", ".join(f"{render_reading(column, dialect)} AS {dialect.quote(column.name)}" for column in columns)
-    rows = project_columns(writer, columns, f"SELECT {reading} FROM {source.relation}")
+    read = [f"{render_reading(column, dialect)} AS {dialect.quote(index_name(column.name))}" for column in columns]
+    rows = project_columns(writer, columns, f"SELECT {', '.join(read)} FROM {source.relation}")
     writer.run(f"CREATE TABLE {writer.name_of(table)} AS {rows}")
 
 
 def count_repeats(writer: IndexWriter, table: Table, column: Column) -> int:
     """How many rows of a public table share one value of a column, at most."""
-    rows, value = writer.name_of(table), writer.dialect.quote(column.name)
+    rows, value = writer.name_of(table), writer.dialect.quote(index_name(column.name))
     counts = f'SELECT COUNT(*) AS " rows" FROM {rows} WHERE {value} IS NOT NULL GROUP BY {value}'
     return writer.number(f'SELECT COALESCE(MAX(" rows"), 0) FROM ({counts})')

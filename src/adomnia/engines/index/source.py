@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adomnia.catalog.model import Table
+from adomnia.engines.contract import index_name
 from adomnia.engines.dialect import Dialect, SourceTypes
 from adomnia.errors import Refusal
 from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
@@ -13,7 +14,8 @@ from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
 class TableSource:
     """SQL that yields the rows of a table, the engine's type of each column, and what to call it in a message.
 
-    `spelled` says that every value is text still to be read, as in a CSV file.
+    The rows have the columns that are declared, under the names that the index gives them; `types` has them by the
+    names of the catalog. `spelled` says that every value is text still to be read, as in a CSV file.
     """
 
     name: str
@@ -38,19 +40,29 @@ class TableSource:
         """Whether a column holds integers of at most 64 bits."""
         return self.type_of(column) in self.dialect.sources.whole
 
+    def is_text(self, column: str) -> bool:
+        """Whether a column holds text, whatever it is declared as."""
+        return self.type_of(column) in self.dialect.sources.texts
+
     def check(self, table: Table) -> None:
         """Refuse a source that lacks a declared column or holds another type; the message names no value."""
         names, known = {name.lower() for name in self.types}, self.dialect.sources
         for column in table.columns:
             what = f"Column {table.name}.{column.name}"
             if column.name.lower() not in names:
-                raise Refusal(
-                    what, f"is declared, and {self.name} has none of that name", "correct the catalog or the file"
-                )
-            held = self.type_of(column.name)
-            if not self.spelled and held not in _accepted(column.kind, known) | {known.empty}:
+                raise _missing(what, self.name, table.source_column(column.name).name, column.name)
+            held, formatted = self.type_of(column.name), table.source_column(column.name).format is not None
+            readable = _accepted(column.kind, known) | {known.empty} | (known.texts if formatted else frozenset())
+            if not self.spelled and held not in readable:
                 why = f"is declared as {column.kind}, and {self.name} holds {held}"
                 raise Refusal(what, why, "declare what the file holds, or convert the file")
+
+
+def _missing(what: str, source: str, called: str, name: str) -> Refusal:
+    if called != name:
+        return Refusal(what, f'is declared with column = "{called}", and {source} has none', "correct the catalog")
+    fix = f'correct the catalog, or say what the file calls it: column = "..." in the line of {name}'
+    return Refusal(what, f"is declared, and {source} has none of that name", fix)
 
 
 def _accepted(kind: Kind, known: SourceTypes) -> frozenset[str]:
@@ -69,7 +81,7 @@ def _accepted(kind: Kind, known: SourceTypes) -> frozenset[str]:
 def render_key(column: str, source: TableSource) -> str:
     """A key as text that is the same for equal keys, whichever type a file stores them in."""
     dialect, held = source.dialect, source.type_of(column)
-    name = dialect.quote(column)
+    name = dialect.quote(index_name(column))
     if source.spelled:
         return dialect.index.spelled_key.format(name)
     if held in dialect.sources.decimals:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from adomnia.engines.contract import PERSON, RANK, grid_name
+from adomnia.engines.contract import PERSON, RANK, grid_name, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double, integer
 from adomnia.engines.render.public import render_public
@@ -134,9 +134,9 @@ def render_output(output: Selected, scalars: Scalars) -> Iterator[str]:
     if isinstance(column.kind, Identity) and column.kind.person:
         return
     if not isinstance(output.value, Column) or not output.stored:
-        yield f"{scalars.value(output.value)} AS {scalars.quote(column.name)}"
+        yield f"{scalars.value(output.value)} AS {scalars.quote(index_name(column.name))}"
         return
-    yield f"{scalars.column(output.value)} AS {scalars.quote(column.name)}"
+    yield f"{scalars.column(output.value)} AS {scalars.quote(index_name(column.name))}"
     if _has_grid(column):
         yield f"{scalars.column(output.value, grid=True)} AS {scalars.quote(grid_name(column))}"
 
@@ -146,7 +146,9 @@ def _per_person(relation: PerPerson, scalars: Scalars) -> str:
     whose = render_person(relation.read, scalars)
     keys = [_key(key, scalars) for key in relation.keys]
     outputs = [f"{whose} AS {scalars.quote(PERSON)}"]
-    outputs += [f"{text} AS {scalars.quote(key.name)}" for text, key in zip(keys, relation.keys, strict=True)]
+    outputs += [
+        f"{text} AS {scalars.quote(index_name(key.name))}" for text, key in zip(keys, relation.keys, strict=True)
+    ]
     outputs += [text for output in relation.outputs for text in _own_outputs(output, scalars)]
     return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)} GROUP BY {', '.join([whose, *keys])}"
 
@@ -176,7 +178,7 @@ def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
     match output.aggregate:
         case OwnExtreme(value=value, greatest=greatest):
             function = "MAX" if greatest else "MIN"
-            yield f"{function}({_plain(value, scalars)}) AS {scalars.quote(output.name)}"
+            yield f"{function}({_plain(value, scalars)}) AS {scalars.quote(index_name(output.name))}"
             if isinstance(value, Column) and _has_grid(output.column):
                 yield f"{function}({scalars.column(value, grid=True)}) AS {scalars.quote(grid_name(output.column))}"
         case OwnChoice(value=value, by=by, greatest=greatest):
@@ -193,7 +195,7 @@ def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
             summed = scalars.as_double(f"SUM({scalars.grid(value, domain)})")
             counted = scalars.as_double(f"COUNT({scalars.present(value)})")
             mean = f"{summed} / NULLIF({counted}, {scalars.dialect.double.format('0e0')})"
-            yield f"{mean} * {double(domain.step, scalars.dialect)} AS {scalars.quote(output.name)}"
+            yield f"{mean} * {double(domain.step, scalars.dialect)} AS {scalars.quote(index_name(output.name))}"
         case aggregate:
             step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
             yield from _stepped(render_integers(aggregate, scalars), step, output, scalars)
@@ -220,7 +222,7 @@ def render_integers(aggregate: Own, scalars: Scalars) -> str:
 
 def _stepped(integers: str, step: Fraction, output: OwnValue, scalars: Scalars) -> Iterator[str]:
     """Integers clamped to a domain, as they are where they count and also as numbers where they count steps."""
-    name, types = scalars.quote(output.name), scalars.dialect.types
+    name, types = scalars.quote(index_name(output.name)), scalars.dialect.types
     if output.domain is None:
         yield f"{scalars.as_double(integers)} * {double(step, scalars.dialect)} AS {name}"
         return
@@ -241,4 +243,4 @@ def _plain(value: Expression, scalars: Scalars) -> str:
 
 
 def _has_grid(column: Column) -> bool:
-    return column.domain is not None and grid_name(column) != column.name
+    return column.domain is not None and grid_name(column) != index_name(column.name)

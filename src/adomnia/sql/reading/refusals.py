@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from sqlglot import ErrorLevel, exp
 
 from adomnia.errors import Refusal
+from adomnia.privacy.expressions import quote_name
 
 Position = tuple[int, int]
 
@@ -91,8 +92,8 @@ def refusal_of_name(code: str, node: exp.Expr, name: str, things: str, known: li
     """The refusal of a name that is not declared; it repeats only the analyst's own word and public names."""
     spelt = {word.lower(): word for word in known}
     close = get_close_matches(name.lower(), spelt, n=1)
-    hint = f"did you mean {spelt[close[0]]}? " if close else ""
-    some = ", ".join(known[:_LISTED]) + (", ..." if len(known) > _LISTED else "")
+    hint = f"did you mean {quote_name(spelt[close[0]])}? " if close else ""
+    some = ", ".join(map(quote_name, known[:_LISTED])) + (", ..." if len(known) > _LISTED else "")
     return refusal(code, node, f"is not among the {things}", f"{hint}they are {some}", shorten(name))
 
 

@@ -23,7 +23,7 @@ from adomnia.sql.values.scope import Scope, ScopeTable, check_parts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from adomnia.catalog.model import Catalog
+    from adomnia.catalog.model import Catalog, View
 
 MOST_TABLES = 32
 
@@ -191,10 +191,15 @@ def check_views(catalog: Catalog) -> None:
     """Refuse a catalog with a view that cannot be read."""
     for view in catalog.views:
         try:
-            BlockReader(catalog, views=frozenset({view.name})).read_rows(parse_statement(view.sql))
+            check_view(catalog, view)
         except Refusal as cause:
             place = cause.position
             raise Refusal(f"View {view.name}: {cause.what}", cause.why, cause.fix, place, code=cause.code) from None
+
+
+def check_view(catalog: Catalog, view: View) -> None:
+    """Refuse a view that cannot be read; places are those in its own text."""
+    BlockReader(catalog, views=frozenset({view.name})).read_rows(parse_statement(view.sql))
 
 
 def _refuse_many(number: int, node: exp.Expr, things: str) -> None:

@@ -26,16 +26,22 @@ if TYPE_CHECKING:
 _MOST_OUTPUTS = 400
 
 
-def read_public_rows(
-    select: exp.Select, block: Block, blocks: BlockReader, limit: int | None, offset: int = 0
+def read_public_rows(  # noqa: PLR0913, PLR0917 - of a question
+    select: exp.Select,
+    block: Block,
+    blocks: BlockReader,
+    declared: frozenset[str],
+    limit: int | None,
+    offset: int = 0,
 ) -> PublicRows:
-    """Read a question about public tables alone."""
+    """Read a question about public tables alone; an output may have the name of a `declared` column."""
     order = select.args.get("order")
     sorted_by = list(order.expressions) if order is not None else []
     outputs = _read_outputs(select, block, blocks, sorted_by)
     names = tuple(outputs.meanings)
     for name, meaning in outputs.meanings.items():
-        check_name(name, select)
+        if name.lower() not in declared:
+            check_name(name, select)
         if isinstance(meaning.kind, Identity):
             why, fix = "is an id, and ids are not kept", "select other columns, or have it declared as integer or text"
             raise refusal("identifier_column", select, why, fix, name)

@@ -7,7 +7,7 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.privacy.aggregates import Aggregate, Total
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Column, Expression, call, columns_of
+from adomnia.privacy.expressions import Column, Expression, call, columns_of, quote_name
 from adomnia.privacy.keys import Key
 from adomnia.privacy.kinds import Boolean, Identity, Quantity
 from adomnia.privacy.queries import Query
@@ -90,7 +90,7 @@ def refusal_of_id(node: exp.Expr) -> Refusal:
 def _refusal_of_unbounded(node: exp.Expr, value: Expression) -> Refusal:
     for column in sorted(columns_of(value), key=lambda column: column.name):
         if isinstance(column.kind, Quantity) and not column.kind.bounded:
-            name = node.name if isinstance(node, exp.Column) else column.name
+            name = quote_name(node.name if isinstance(node, exp.Column) else column.name)
             why = f"adds up {name}, which has no declared bounds"
             line = f'{name} = {{ type = "{column.kind}", lower = ..., upper = ... }}'
             fix = f"bound it with CLAMP({name}, lower, upper), or the owner can declare {line}"

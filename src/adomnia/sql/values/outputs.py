@@ -23,14 +23,17 @@ _DIGITS = re.compile("[0-9]{1,18}")
 _LIMIT = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 
-def read_outputs(select: exp.Select, values: TermReader) -> tuple[Output, ...]:
-    """Read the outputs of a SELECT and name them."""
+def read_outputs(select: exp.Select, values: TermReader, declared: frozenset[str]) -> tuple[Output, ...]:
+    """Read the outputs of a SELECT and name them.
+
+    One may be called after any of the `declared` columns, whatever their letters: the owner named those.
+    """
     if len(select.expressions) > MOST_OUTPUTS:
         why = f"has {len(select.expressions):,} outputs, more than {MOST_OUTPUTS}"
         raise refusal("too_complex", select, why, "ask for fewer", "The question")
     items: list[exp.Expr] = [strip_brackets(item.unalias()) for item in select.expressions]
     sources = [values.source(item) for item in items]
-    names = list(_names(select, items, sources))
+    names = list(_names(select, items, sources, declared))
     return tuple(Output(name, source) for name, source in zip(names, sources, strict=True))
 
 
@@ -54,7 +57,9 @@ def _sort_source(node: exp.Expr, values: TermReader, outputs: tuple[Output, ...]
     return values.source(node)
 
 
-def _names(select: exp.Select, items: list[exp.Expr], sources: Sequence[Key | Term]) -> Iterator[str]:
+def _names(
+    select: exp.Select, items: list[exp.Expr], sources: Sequence[Key | Term], declared: frozenset[str]
+) -> Iterator[str]:
     """The aliases, and default names for outputs that have none."""
     taken: set[str] = set()
     for selected in select.expressions:
@@ -65,7 +70,8 @@ def _names(select: exp.Select, items: list[exp.Expr], sources: Sequence[Key | Te
             yield selected.alias
         else:
             made_up = _default_name(item, source)[:LONGEST_STEM]
-            check_name(made_up, selected)
+            if not all(column.name.lower() in declared for column in item.find_all(exp.Column)):
+                check_name(made_up, selected)
             yield free_name(made_up, taken)
 
 

@@ -1,0 +1,103 @@
+"""Where the rows of a table are: a file, a folder or a table of a database, and how a CSV file spells its values."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from adomnia.catalog.document_keys import CSV, CSV_ENDINGS, DATABASE_ENDINGS, PATTERN
+from adomnia.catalog.model import USUAL_CSV, CsvFormat, SourceColumn
+from adomnia.catalog.people import is_public
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from adomnia.catalog.document import Document
+
+
+def read_source_table(document: Document, name: str) -> str | None:
+    """Read which table of a database is meant; only databases have tables."""
+    path = ("tables", name)
+    declared = document.at(*path)
+    is_database = _ends(declared["source"], DATABASE_ENDINGS)
+    if is_database and "table" not in declared:
+        why = "is a database, and nothing says which of its tables is meant"
+        raise document.refusal((*path, "source"), why, f'add table = "{name}"')
+    if "table" in declared and not is_database:
+        why = f"is for databases, and {declared['source']} is none"
+        raise document.refusal(
+            (*path, "table"), why, f"remove it, or name a file that ends in {_any(DATABASE_ENDINGS)}"
+        )
+    table: str | None = declared.get("table")
+    return table
+
+
+def read_csv_format(document: Document, name: str) -> CsvFormat:
+    """Read how a CSV file spells its values."""
+    path = ("tables", name, "csv")
+    table = document.at(*path[:-1])
+    if "csv" not in table:
+        return USUAL_CSV
+    declared = document.section(path, CSV)
+    if not _ends(table["source"], CSV_ENDINGS):
+        why = f"is for CSV files, and {table['source']} is none"
+        raise document.refusal(path, why, f"remove it, or name a file that ends in {_any(CSV_ENDINGS)}")
+    _check_marks(document, path, declared)
+    return CsvFormat(**{**declared, "null": tuple(declared.get("null", ()))})
+
+
+def read_source_columns(document: Document, name: str) -> tuple[tuple[str, SourceColumn], ...]:
+    """Read which columns the source calls by another name, and whose days have a format of their own."""
+    columns = document.at("tables", name).get("columns", {})
+    return tuple(
+        (column, SourceColumn(declared.get("column", column), declared.get("format")))
+        for column, declared in columns.items()
+        if "column" in declared or "format" in declared
+    )
+
+
+def check_sources(document: Document, folder: Path, names: Sequence[str]) -> None:
+    """Refuse rows that a public and a private table share: what is read from a public table costs nothing."""
+    tables: dict[str, dict[str, Any]] = {name: document.at("tables", name) for name in names}
+    files = {name: (folder / table["source"]).resolve() for name, table in tables.items()}
+    public = [name for name, table in tables.items() if is_public(table)]
+    private = {name: table for name, table in tables.items() if name not in public}
+    for name in public:
+        for other, table in private.items():
+            if _share(files[name], files[other], tables[name], table):
+                why = f"is also the file of {other}, which is private"
+                raise document.refusal(("tables", name, "source"), why, "give the public table a file of its own")
+
+
+def _share(one: Path, two: Path, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    if one == two:
+        tables = [str(table["table"]).lower() for table in (first, second) if "table" in table]
+        return len(set(tables)) <= 1  # a database may have public tables beside private ones
+    return _holds(one, two) or _holds(two, one)
+
+
+def _holds(source: Path, other: Path) -> bool:
+    """Whether a folder or a pattern takes in another source; of two patterns in one folder nobody can tell."""
+    if source in other.parents:
+        return True
+    if source.parent != other.parent or not PATTERN & set(source.name):
+        return False
+    return fnmatchcase(other.name, source.name) or bool(PATTERN & set(other.name))
+
+
+def _check_marks(document: Document, path: tuple[str, ...], declared: Mapping[str, Any]) -> None:
+    """Refuse two marks that are one character: no value could be told from another."""
+    marks = {"decimal": USUAL_CSV.decimal, "quote": USUAL_CSV.quote, **declared}
+    for one, two in (("decimal", "thousands"), ("quote", "delimiter")):
+        if marks[one] == marks.get(two):
+            why = f"is the character of {one}, {'which is declared' if one in declared else 'unless that is declared'}"
+            raise document.refusal((*path, two), why, f"write another, or another {one}")
+
+
+def _ends(source: str, endings: tuple[str, ...]) -> bool:
+    return source.lower().endswith(endings)
+
+
+def _any(endings: tuple[str, ...]) -> str:
+    return " or ".join(endings)

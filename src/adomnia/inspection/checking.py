@@ -1,0 +1,86 @@
+"""Everything that is wrong with a dataset before it is opened: its catalog, its views, and the headers of its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from adomnia.catalog.document_keys import closest
+from adomnia.catalog.read import examine
+from adomnia.catalog.write import toml_string
+from adomnia.engines.registry import load_engine
+from adomnia.errors import Refusal
+from adomnia.inspection.layouts import find_other_layout
+from adomnia.session.curator import facts_in
+from adomnia.sql.rows.blocks import check_view
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from adomnia.catalog.document import Document
+    from adomnia.catalog.model import Catalog, Table
+
+
+@dataclass(frozen=True)
+class CheckedFolder:
+    """The catalog of a folder, where it can be read, and all problems in the order of its lines."""
+
+    catalog: Catalog | None
+    problems: tuple[Refusal, ...]
+
+
+def check_folder(folder: Path) -> CheckedFolder:
+    """Check the catalog of a folder; public files are read for what they declare, of private ones only headers."""
+    found = examine(folder, facts_in(folder))
+    problems = [*found.problems]
+    for table in found.tables:
+        problems += _header_faults(folder, table, found.document)
+    if found.catalog is not None:
+        problems += _view_faults(found.catalog, found.document)
+    return CheckedFolder(found.catalog, tuple(sorted(problems, key=lambda problem: problem.position or (1, 1))))
+
+
+def _header_faults(folder: Path, table: Table, document: Document) -> Iterator[Refusal]:
+    """What the columns of a file lack of those that are declared; no row is read."""
+    if _header_fault(folder, table) is None:
+        return
+    written = find_other_layout(folder / table.source, table.csv)
+    unreadable = _header_fault(folder, replace(table, columns=()))
+    if written:
+        keys = ", ".join(f"{key} = {toml_string(value)}" for key, value in written.items())
+        why, fix = f"does not say how {table.source} is written", f"write csv = {{ {keys} }}"
+        yield document.refusal(("tables", table.name, "csv"), why, fix)
+    elif unreadable is not None:
+        why = f"cannot be used: {unreadable.what} {unreadable.why}"
+        yield document.refusal(("tables", table.name, "source"), why, unreadable.fix)
+    else:
+        yield from _column_faults(folder, table, document)
+
+
+def _column_faults(folder: Path, table: Table, document: Document) -> Iterator[Refusal]:
+    names = load_engine().read_header(folder / table.source, table.source_table, table.csv)
+    for column in table.columns:
+        fault = _header_fault(folder, replace(table, columns=(column,)))
+        if fault is not None:
+            called = closest(column.name, names)
+            fix = (
+                fault.fix if called in {None, column.name} else f"write column = {toml_string(str(called))} in its line"
+            )
+            yield document.refusal(("tables", table.name, "columns", column.name), fault.why, fix)
+
+
+def _header_fault(folder: Path, table: Table) -> Refusal | None:
+    try:
+        load_engine().check_header(folder / table.source, table)
+    except Refusal as fault:
+        return fault
+    return None
+
+
+def _view_faults(catalog: Catalog, document: Document) -> Iterator[Refusal]:
+    for view in catalog.views:
+        try:
+            check_view(catalog, view)
+        except Refusal as fault:
+            yield document.refusal(("views", view.name, "sql"), f"cannot be read: {fault.what} {fault.why}", fault.fix)

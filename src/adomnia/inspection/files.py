@@ -1,0 +1,55 @@
+"""What files show of tables before there is a catalog: their headers, and how text files are written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adomnia.catalog.model import USUAL_CSV
+from adomnia.catalog.write import as_name
+from adomnia.engines.registry import load_engine
+from adomnia.errors import Refusal
+from adomnia.inspection.databases import is_database, list_tables
+from adomnia.inspection.drafts import FoundTable
+from adomnia.inspection.layouts import find_layout, find_other_layout, is_text_file
+from adomnia.inspection.looks import look_at_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".parquet", ".sqlite", ".duckdb")
+
+
+def find_tables(folder: Path, files: Sequence[Path], look: bool = False) -> list[FoundTable]:
+    """The tables of files, in the order given; each is called after its file, and found from the folder."""
+    tables = [table for file in files for table in _find_tables(folder, file, look)]
+    if len({as_name(table.name).lower() for table in tables}) < len(tables):
+        raise Refusal("adomnia init", "was given two files of one name", "rename one: tables are called after files")
+    return tables
+
+
+def _find_tables(folder: Path, file: Path, look: bool) -> Iterator[FoundTable]:
+    source = Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
+    for table in _read_tables(file, source):
+        yield look_at_table(table, file) if look else table
+
+
+def _read_tables(file: Path, source: str) -> Iterator[FoundTable]:
+    if is_database(file):
+        for name in list_tables(file):
+            yield FoundTable(name, source, _read_header(file, name), source_table=name)
+        return
+    name = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
+    if file.is_file() and not file.name.lower().endswith(ENDINGS):
+        fix = f"name files that end in {', '.join(ENDINGS)}"
+        raise Refusal(f"File {file.name}", "is of no kind that its ending tells", fix)
+    if not is_text_file(file):
+        yield FoundTable(name, source, _read_header(file))
+        return
+    layout = find_layout(file)
+    yield FoundTable(name, source, [(each, "") for each in layout.header], spelling=find_other_layout(file, USUAL_CSV))
+
+
+def _read_header(file: Path, table: str | None = None) -> list[tuple[str, str]]:
+    return list(load_engine().read_header(file, table).items())

@@ -1,0 +1,106 @@
+# ruff: noqa: S608 - SQL is what this module writes, from names that are quoted
+"""Looks at the first rows of a file, if its owner says so, for types and formats; never for bounds or values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from adomnia.catalog.model import CsvFormat, SourceColumn, Table
+from adomnia.engines.duckdb.sources import file_source, make_runner
+from adomnia.inspection.drafts import ColumnLook, FoundTable
+from adomnia.inspection.layouts import is_text_file
+from adomnia.inspection.spellings import find_formats, find_missing, find_number_spelling, is_day
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LOOKED_AT = 20_000  # rows
+_ENOUGH = 0.95  # of the values there are: a few may be wrong, and `adomnia check --data` finds them
+_WHOLE = re.compile(r"[+-]?\d{1,18}")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_FLAGS = frozenset({"true", "false", "t", "f", "yes", "no"})
+_USUAL_DAYS = "%Y-%m-%d"
+
+
+def look_at_table(table: FoundTable, path: Path) -> FoundTable:
+    """The table with the types and formats of its first rows."""
+    texts = _read_texts(table, path)
+    marks = find_number_spelling([text for column in texts.values() for text in column if _may_be_number(text)])
+    spelling = marks if is_text_file(path) else {}
+    looks = {written: _look(column, spelling) for written, column in texts.items()}
+    used = [texts[written] for written, look in looks.items() if look.type != "text"]
+    missing = find_missing([text for column in used for text in column]) if is_text_file(path) else ()
+    numbers = any(look.type == "number" and not _all(texts[name], _NUMBER) for name, look in looks.items())
+    found = {**(spelling if numbers else {}), **({"null": missing} if missing else {})}
+    return replace(table, looks=looks, spelling={**table.spelling, **found})
+
+
+def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
+    """The different texts of the first rows of each column that holds texts."""
+    left_out = {"", *table.doubled}
+    spelled = [written for written, held in table.header if held in {"", "VARCHAR"} and written not in left_out]
+    columns = {f"c{place}": written for place, written in enumerate(spelled)}
+    if not columns:
+        return {}
+    layout = {key: str(value) for key, value in table.spelling.items()}
+    read = Table(
+        "looked_at",
+        table.source,
+        tuple(Column(name, Text()) for name in columns),
+        source_table=table.source_table,
+        source_columns=tuple((name, SourceColumn(written)) for name, written in columns.items()),
+        csv=CsvFormat(delimiter=layout.get("delimiter"), encoding=layout.get("encoding", "utf-8")),
+    )
+    with duckdb.connect() as connection, TemporaryDirectory() as scratch:
+        run = make_runner(connection)
+        rows = run(f"SELECT * FROM {file_source(connection, path, read, Path(scratch)).relation} LIMIT {LOOKED_AT}")
+    by_column = zip(*rows, strict=True) if rows else ([] for _ in columns)
+    return {
+        written: list(dict.fromkeys(str(text).strip() for text in texts if text is not None))
+        for written, texts in zip(columns.values(), by_column, strict=True)
+    }
+
+
+def _look(texts: Sequence[str], spelling: Mapping[str, str]) -> ColumnLook:
+    missing = {*find_missing(texts), ""}
+    there = [text for text in texts if text not in missing]
+    if not there:
+        return ColumnLook("text")
+    if _all(there, _WHOLE):
+        return ColumnLook("integer")
+    if _all(there, _NUMBER):
+        return ColumnLook("number")
+    if all(text.lower() in _FLAGS for text in there):
+        return ColumnLook("boolean")
+    formats = [each for each in find_formats(there) if _is_enough(sum(is_day(text, each) for text in there), there)]
+    if formats:
+        return ColumnLook("date", () if _USUAL_DAYS in formats else tuple(formats))
+    spelled = _all([_plain_number(text, spelling) for text in there], _NUMBER)
+    return ColumnLook("number" if spelled else "text")
+
+
+def _all(texts: Sequence[str], pattern: re.Pattern[str]) -> bool:
+    return _is_enough(sum(pattern.fullmatch(text) is not None for text in texts), texts)
+
+
+def _is_enough(count: int, texts: Sequence[str]) -> bool:
+    return count >= _ENOUGH * len(texts) > 0
+
+
+def _may_be_number(text: str) -> bool:
+    """Whether digits make up most of a text."""
+    return 2 * sum(letter.isdigit() for letter in text) > len(text)
+
+
+def _plain_number(text: str, spelling: Mapping[str, str]) -> str:
+    for mark in ("currency", "thousands"):
+        text = text.replace(spelling.get(mark, " "), "").strip()
+    return text.replace(spelling.get("decimal", "."), ".")

@@ -1,0 +1,52 @@
+"""How well a catalog fits its data: exact counts of private rows, which nobody but their owner may see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from adomnia.catalog.document import load
+from adomnia.catalog.read import FILE
+from adomnia.inspection.columns import inspect_columns
+from adomnia.inspection.people import inspect_people
+from adomnia.inspection.trials import Trials
+
+if TYPE_CHECKING:
+    from adomnia.catalog.document import Document
+    from adomnia.catalog.model import Catalog
+    from adomnia.engines.contract import ColumnReading
+    from adomnia.inspection.mismatches import Mismatch
+    from adomnia.inspection.people import PeopleOf
+
+PRIVATE = "This is about your data: do not share it."
+
+
+@dataclass(frozen=True)
+class DataReport:
+    """How every column is read, whose rows there are, and what does not fit."""
+
+    columns: tuple[ColumnReading, ...]
+    people: tuple[PeopleOf, ...]
+    mismatches: tuple[Mismatch, ...]
+
+
+def inspect_data(catalog: Catalog) -> DataReport:
+    """Read all files of a catalog, private ones too."""
+    trials = Trials(catalog.folder, load(catalog.folder / FILE))
+    readings: list[ColumnReading] = []
+    mismatches: list[Mismatch] = []
+    for table in catalog.tables:
+        if table.columns:
+            read, found = inspect_columns(catalog.folder, table, trials)
+            readings += read
+            mismatches += found
+    people, found = inspect_people(catalog)
+    lines = [replace(each, line=_find_line(trials.document, each)) for each in (*mismatches, *found)]
+    return DataReport(tuple(readings), tuple(people), tuple(lines))
+
+
+def _find_line(document: Document, mismatch: Mismatch) -> int:
+    """The line of the catalog that a mismatch is about: that of its first change, or else of its column or table."""
+    place = ("tables", mismatch.table, *(("columns", mismatch.column) if mismatch.column else ()))
+    line, _ = document.place(mismatch.changes[0].path if mismatch.changes else place)
+    return line

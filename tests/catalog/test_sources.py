@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from adomnia.catalog.model import USUAL_CSV, CsvFormat, SourceColumn
+from adomnia.errors import Refusal
+from catalog.catalogs import changed, reading
+
+AGE = 'age = { type = "integer", lower = 0, upper = 120 }'
+
+
+def test_how_a_csv_file_is_spelled_is_read_as_it_is_written(tmp_path):
+    declared = (
+        'delimiter = ";", encoding = "cp1252", decimal = ",", thousands = ".", dates = "%d.%m.%Y", currency = "$"'
+    )
+    text = changed(
+        'source = "visits.csv"', f'source = "visits.csv.gz"\ncsv = {{ {declared}, null = ["NA", ""], quote = "" }}'
+    )
+    catalog = reading(tmp_path, text)
+    assert catalog.table("visits").csv == CsvFormat(";", "cp1252", ",", ".", "%d.%m.%Y", "$", ("NA", ""), "")
+    assert catalog.table("people").csv == USUAL_CSV
+
+
+def test_a_column_is_found_under_the_name_that_the_file_has_for_it(tmp_path):
+    text = changed(
+        AGE, 'age = { column = "Age (years)", type = "integer" }\n"Née le" = { type = "date", format = "%d/%m/%Y" }'
+    )
+    table = reading(tmp_path, text).table("people")
+    assert table.source_column("age") == SourceColumn("Age (years)")
+    assert table.source_column("Née le") == SourceColumn("Née le", "%d/%m/%Y")
+    assert table.source_column("name") == SourceColumn("name")
+    assert table.column("Née le") is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["rank", "person", "rowid", "bucket", "select", "a.b", "Größe", 'a"b', "age grid", "-"]
+)
+def test_a_column_may_have_any_name(tmp_path, name):
+    key = name.replace('"', '\\"')
+    text = changed(AGE, f'"{key}" = {{ type = "integer" }}')
+    assert reading(tmp_path, text).table("people").column(name) is not None
+
+
+def test_the_unit_and_links_may_have_any_name(tmp_path):
+    text = changed('unit = "people.person_id"', 'unit = "people.Person. Id"')
+    text = text.replace('person_id = { type = "id" }\nage', '"Person. Id" = { type = "id" }\nage')
+    text = text.replace('"person_id -> people.person_id"', '"Who is it -> people.Person. Id"')
+    text = text.replace('person_id = { type = "id" }, cost', '"Who is it" = { type = "id" }, cost')
+    catalog = reading(tmp_path, text)
+    assert str(catalog.unit) == "people.Person. Id"
+    assert catalog.table("people").column("Person. Id").kind.person
+    assert catalog.table("visits").column("Who is it").kind.person
+
+
+def test_a_table_of_a_database_is_named(tmp_path):
+    text = changed('source = "people.parquet"', 'source = "all.sqlite"\ntable = "The People"')
+    text = text.replace('source = "cities.csv"', 'source = "all.sqlite"\ntable = "cities"')
+    catalog = reading(tmp_path, text)
+    assert catalog.table("people").source_table == "The People"
+    assert catalog.table("visits").source_table is None
+
+
+@pytest.mark.parametrize(
+    ("private", "public"),
+    [
+        ('"data"', '"data/cities.parquet"'),
+        ('"data/cities.parquet"', '"data"'),
+        ('"data"', '"data/more/*.parquet"'),
+        ('"data/*.parquet"', '"data/cities.parquet"'),
+        ('"data/c?ties.parquet"', '"data/../data/cities.parquet"'),
+        ('"data/a*.parquet"', '"data/*b.parquet"'),
+        ('"all.db"\ntable = "People"', '"all.db"\ntable = "people"'),
+    ],
+)
+def test_a_public_table_shares_no_file_with_a_private_one(tmp_path, private, public):
+    text = changed('"people.parquet"', private).replace('"cities.csv"', public)
+    with pytest.raises(Refusal, match="is also the file of people, which is private"):
+        reading(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("private", "public"),
+    [
+        ('"data/visits*.parquet"', '"data/cities.parquet"'),
+        ('"data/a*.parquet"', '"more/a*.parquet"'),
+        ('"data"', '"data.parquet"'),
+    ],
+)
+def test_a_public_table_may_lie_beside_a_private_one(tmp_path, private, public):
+    assert (
+        reading(tmp_path, changed('"people.parquet"', private).replace('"cities.csv"', public)).table("cities").public
+    )

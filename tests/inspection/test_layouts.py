@@ -1,0 +1,58 @@
+"""Encoding, delimiter and header are found in the first lines of a file."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.inspection.layouts import Layout, find_encoding, find_layout, is_text_file
+
+ROWS = "name;size\nZoë;1,5\nAda;2,25\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "layout"),
+    [
+        ("a.csv", b"name,size\nAda,1\n", Layout("utf-8", ",", ("name", "size"))),
+        ("a.csv", b"\xef\xbb\xbfname,size\nAda,1\n", Layout("utf-8", ",", ("name", "size"))),
+        ("a.csv", ROWS.encode(), Layout("utf-8", ";", ("name", "size"))),
+        ("a.csv", ROWS.encode("latin-1"), Layout("latin-1", ";", ("name", "size"))),
+        ("a.csv", ROWS.replace("ë", "€").encode("cp1252"), Layout("cp1252", ";", ("name", "size"))),
+        ("a.csv", ROWS.encode("utf-16"), Layout("utf-16", ";", ("name", "size"))),
+        ("a.tsv", b"name\tsize\n", Layout("utf-8", "\t", ("name", "size"))),
+        ("a.tsv", b"name,size\n1,2\n", Layout("utf-8", ",", ("name", "size"))),
+        ("a.csv", b'"a,b";c\n1;2\n3;4\n', Layout("utf-8", ";", ("a,b", "c"))),
+        ("a.csv", b'"","a b"\n1,2\n', Layout("utf-8", ",", ("", "a b"))),
+        ("a.csv", b"sep=;\r\nname;size\r\nAda;1,5\r\n", Layout("utf-8", ";", ("name", "size"))),
+        ("a.csv", b"alone\n1\n", Layout("utf-8", ",", ("alone",))),
+        ("a.csv", b"a|b\r\n1|2\r\n", Layout("utf-8", "|", ("a", "b"))),
+        # Texts with commas and line breaks: the delimiter that gives all rows one width wins over one that gives more.
+        ("a.csv", b'id;note\n1;"a, b,\nc"\n2;d, e\n3;f\n', Layout("utf-8", ";", ("id", "note"))),
+    ],
+)
+def test_a_layout_is_found(tmp_path, name, content, layout):
+    (tmp_path / name).write_bytes(content)
+    assert find_layout(tmp_path / name) == layout
+    compressed = tmp_path / f"{name}.gz"
+    compressed.write_bytes(gzip.compress(content))
+    assert find_layout(compressed) == layout
+
+
+@pytest.mark.parametrize(("content", "why"), [(b"", "is empty"), (None, "is not a file that can be read")])
+def test_a_file_without_a_header_is_refused(tmp_path, content, why):
+    if content is not None:
+        (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(Refusal, match=why):
+        find_layout(tmp_path / "a.csv")
+
+
+def test_a_beginning_may_end_within_a_character():
+    cut = "Zoë".encode()[:-1]
+    assert find_encoding(cut, whole=False) == "utf-8"
+    assert find_encoding(cut) == "latin-1"
+
+
+def test_text_files_are_known_by_their_names(tmp_path):
+    assert [is_text_file(tmp_path / name) for name in ("a.CSV", "a.tsv.gz", "a.parquet")] == [True, True, False]
