@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.dialect import Dialect
-from adomnia.engines.limits import Limits
+from adomnia.engines.limits import USUAL, Limits
 from adomnia.noise import Integers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Label
@@ -39,6 +39,11 @@ Places: TypeAlias = NDArray[np.intp]
 
 Progress: TypeAlias = Callable[[str, float], None]
 """Told what is being done and how much is done, from 0 to 1."""
+
+
+def silent(_step: str, _share: float) -> None:
+    """Progress that nobody watches."""
+
 
 RANK = "rank"
 PERSON = "person"
@@ -99,12 +104,19 @@ class EngineClass(Protocol):
         """The engine over a catalog's files; its index lies in `folder` and is built if it is not there."""
         ...
 
-    def load(self, catalog: Catalog, frames: Mapping[str, object]) -> Engine:
-        """The engine over tables in memory, Arrow, pandas or Polars: nothing is written to disk."""
+    def load(
+        self,
+        catalog: Catalog,
+        frames: Mapping[str, object],
+        progress: Progress = silent,
+        limits: Limits = USUAL,
+        spill: str = "",
+    ) -> Engine:
+        """The engine over tables in memory, Arrow, pandas or Polars; what they need beside goes to a folder, if any."""
         ...
 
-    def find_facts(self, path: Path, table: Table) -> tuple[Facts, ...]:
-        """What the file of a public table shows of every column that is declared."""
+    def find_facts(self, data: object, table: Table) -> tuple[Facts, ...]:
+        """What a public table, in memory or the path of its file, shows of every column that is declared."""
         ...
 
     def read_header(self, path: Path) -> dict[str, str]:
@@ -114,10 +126,6 @@ class EngineClass(Protocol):
     def check_header(self, path: Path, table: Table) -> None:
         """Refuse a file whose columns are not those that a table declares; no row is read."""
         ...
-
-
-def silent(_step: str, _share: float) -> None:
-    """Progress that nobody watches."""
 
 
 def stored_name(column: Column) -> str:

@@ -16,21 +16,17 @@ from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import Ledger
 from adomnia.noise import SystemBits
-from adomnia.privacy.filters import Budget
 from adomnia.session import mock
-from adomnia.session.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
 from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
+    from collections.abc import Callable, Mapping
 
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine, Progress
     from adomnia.engines.limits import Limits
     from adomnia.noise import Bits
-    from adomnia.privacy.amounts import Number
     from adomnia.session.sizes import AnswerSize
 
 STATE = ".adomnia"  # the folder beside the catalog that holds index and ledger
@@ -115,9 +111,12 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
     return curator
 
 
-def rehearse(catalog: Catalog) -> Curator:
-    """A catalog over rows made up from it alone: nothing is read and nothing is spent."""
-    engine = load_engine().load(catalog, mock.frames(catalog))
+def rehearse(catalog: Catalog, public: Mapping[str, object] | None = None) -> Curator:
+    """A catalog over rows made up from it alone: nothing is spent, and only public tables are read.
+
+    `public` are those that are in memory, and not in files.
+    """
+    engine = load_engine().load(catalog, {**mock.frames(catalog), **(public or {})})
     return Curator(catalog, engine, open_ledger(catalog, MEMORY), SystemBits())
 
 
@@ -129,30 +128,3 @@ def open_ledger(catalog: Catalog, path: str | Path) -> Ledger:
 def read_catalog(folder: Path) -> Catalog:
     """The catalog of a folder; public tables are read for what their columns hold, private ones are not."""
     return read(folder, lambda table: load_engine().find_facts(folder / table.source, table))
-
-
-def protect(  # noqa: PLR0913 - what is declared has to be said
-    data: object,
-    *,
-    unit: str,
-    epsilon: Number,
-    delta: Number = 0,
-    rows_per_person: int | Mapping[str, Number] = 1,
-    bounds: Mapping[str, tuple[Number | date, Number | date]] | None = None,
-    categories: Mapping[str, Sequence[str]] | None = None,
-    ledger: str | Path = MEMORY,
-) -> LocalSession:
-    """A session over a table of your own: pandas, Polars or Arrow, asked about as `data`.
-
-    `unit` is the column that says whose row it is, or "row". With `rows_per_person={"max": 200, "epsilon": 0.05}` each
-    question's cap is chosen privately. The ledger lives in memory unless you give it a path.
-    """
-    import pyarrow as pa
-
-    table = pa.table(data)
-    budget = Budget(epsilon, delta, approximate=delta != 0)
-    version = 1 if ledger == MEMORY else fingerprint(table)
-    declared = Declared(unit, rows_per_person, bounds or {}, categories or {}, budget, version)
-    catalog = catalog_of(table, declared)
-    engine = load_engine().load(catalog, {TABLE: table})
-    return Curator(catalog, engine, open_ledger(catalog, ledger), SystemBits()).session(OWNER)
