@@ -12,6 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
+from adomnia.session.batch import check_common
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
@@ -232,5 +233,6 @@ def _ask_body(question: Question, confidence: float) -> dict[str, Any]:
 
 def _batch_body(questions: Iterable[Question | str], confidence: float, payment: Payment) -> dict[str, Any]:
     check_confidence(confidence)
+    check_common(payment)
     bodies = [each if isinstance(each, str) else question_body(each) for each in questions]
     return {"questions": bodies, "confidence": confidence, **payment_body(payment)}

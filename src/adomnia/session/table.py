@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 from adomnia.errors import Refusal
 from adomnia.explaining.reasons import render_reasons
 from adomnia.pricing.questions import Payment
+from adomnia.sql.reading.parameters import bind
 from adomnia.sql.reading.select_builder import SelectBuilder, bracket
 from adomnia.sql.rows.blocks import person_of, rows_of
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
+    from adomnia.sql.reading.parameters import Parameters
 
 
 class SqlOptions(Payment, total=False):
@@ -39,9 +41,11 @@ class PrivateTable:
         """The SELECT that means the same rows."""
         return self._writing.text
 
-    def where(self, condition: str) -> PrivateTable:
-        """The rows for which a condition is true."""
-        return self._with(self._writing.where(condition))
+    def where(self, condition: str, parameters: Parameters | None = None) -> PrivateTable:
+        """The rows for which a condition is true; `parameters` are the values of ? or :name in it."""
+        if not isinstance(condition, str):
+            raise TypeError(f"Conditions are text such as 'age >= 18', got {type(condition).__name__}.")
+        return self._with(self._writing.where(bind(condition, parameters)))
 
     def join(self, other: PrivateTable, on: str, how: str = "inner") -> PrivateTable:
         """Pairs with rows of another table: `on` is a condition, or the name of a column that both have."""
