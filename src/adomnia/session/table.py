@@ -43,8 +43,6 @@ class PrivateTable:
 
     def where(self, condition: str, parameters: Parameters | None = None) -> PrivateTable:
         """The rows for which a condition is true; `parameters` are the values of ? or :name in it."""
-        if not isinstance(condition, str):
-            raise TypeError(f"Conditions are text such as 'age >= 18', got {type(condition).__name__}.")
         return self._with(self._writing.where(bind(condition, parameters)))
 
     def join(self, other: PrivateTable, on: str, how: str = "inner") -> PrivateTable:
