@@ -33,7 +33,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         session = adomnia.protect(
-            data, unit="person_id", bounds={"age": (0, 120)}, epsilon=1e6, ledger=folder / "ledger"
+            data,
+            unit="person_id",
+            rows_per_person=1,
+            bounds={"age": (0, 120)},
+            epsilon=1e6,
+            ledger=folder / "ledger",
         )
         answers, fsyncs = [], []
         for turn in range(ROUNDS):

@@ -51,6 +51,7 @@ epsilon = 1_000_000
 epsilon = 1_000_000
 [tables.people]
 source = "people.parquet"
+rows_per_person = 1
 [tables.people.columns]
 person_id = { type = "id" }
 [tables.trips]

@@ -113,8 +113,8 @@ def test_absurd_epsilons_mean_nothing_is_hidden():
 def test_the_sentence_is_the_one_people_read():
     assert explain_guarantee(1, 0.01) == explain_guarantee(Pure(1), 0.01)
     assert explain_guarantee(1, 0.01).startswith(
-        "If someone gives 1 in 100 that you are in the data, after everything released "
-        "they can give at most 2.67 in 100. "
+        "If someone thinks the chance that you are in the data is 1 in 100, everything released can raise it to "
+        "2.67 in 100 at most. "
     )
     assert "not what can be learned about you" in explain_guarantee(1, 0.01)
 
@@ -122,7 +122,7 @@ def test_the_sentence_is_the_one_people_read():
 def test_where_delta_is_left_the_sentence_speaks_of_tests():
     pair = explain_guarantee(Approximate(1, 0.001), 0.01)
     assert (
-        "any test that names 1 in 100 of the people who are not in it names at most 2.82 in 100 of those who are"
+        "any test that names 1 in 100 of the people who are not in the data names at most 2.82 in 100 of those who are"
         in pair
     )
     assert pair.count("2.77 in 100") == 1

@@ -28,6 +28,7 @@ epsilon = 2.0
 
 [tables.people]
 source = "people.parquet"
+rows_per_person = 1
 [tables.people.columns]
 person_id = { type = "id" }
 age = { type = "integer", lower = 0, upper = 120 }

@@ -102,7 +102,7 @@ def test_what_an_engine_says_against_a_public_table_is_told_at_the_line_that_nam
     assert caught.value.what == f"tables.people.columns.city.values in {tmp_path}/catalog.toml"
     assert caught.value.why == "cannot be read: The file cities.csv has no column city"
     assert caught.value.fix == "name one of: town"
-    assert caught.value.position == (20, 29)
+    assert caught.value.position == (21, 29)
 
 
 def test_what_an_engine_says_against_a_declared_public_table_is_told_at_its_source(tmp_path):
@@ -165,6 +165,7 @@ def test_a_delta_without_approximate_is_allowed_because_it_lets_pure_spends_add_
 def test_every_row_may_be_a_person_of_its_own(tmp_path):
     text = changed('unit = "people.person_id"', 'unit = "row"')
     text = text.replace('person = "person_id -> people.person_id"\nrows_per_person = 10\n', "")
+    text = text.replace("rows_per_person = 1\n", "")
     text = text.replace('person = "visit_id -> visits.visit_id"\nrows_per_person = 50\n', "")
     catalog = reading(tmp_path, text)
     assert catalog.unit == ROW
@@ -173,7 +174,7 @@ def test_every_row_may_be_a_person_of_its_own(tmp_path):
 
 
 def test_the_units_own_table_may_hold_several_rows_of_a_person_and_still_be_linked_to(tmp_path):
-    catalog = reading(tmp_path, changed('source = "people.parquet"', 'source = "people.parquet"\nrows_per_person = 5'))
+    catalog = reading(tmp_path, changed("rows_per_person = 1\n", "rows_per_person = 5\n"))
     assert catalog.table("people").rows_per_person == 5
     assert catalog.table("visits").column("person_id").kind == Identity(person=True)
 
@@ -211,7 +212,7 @@ def test_a_cap_that_is_chosen_privately_has_a_largest_and_a_price(tmp_path):
 
 
 def test_the_people_of_the_units_own_table_may_have_a_profile_too(tmp_path):
-    text = changed('source = "people.parquet"', 'source = "people.parquet"\nrows_per_person = { max = 7, epsilon = 1 }')
+    text = changed("rows_per_person = 1\n", "rows_per_person = { max = 7, epsilon = 1 }\n")
     assert reading(tmp_path, text).table("people").profile_epsilon == 1
 
 

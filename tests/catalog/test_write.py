@@ -41,7 +41,7 @@ version = 1                  # raise it when the data changes
 [tables.people]
 source = "people.csv"
 # person = "? -> people.?"    # how a row finds its person; the people's own table needs no such line
-# rows_per_person = ?        # how many rows of one person count; 1 in the people's own table
+# rows_per_person = ?        # how many rows of one person count; 1 where a person has one row
 # public = true              # instead of both, if the table is about nobody
 
 [tables.people.columns]
@@ -53,7 +53,7 @@ city = { type = "text" }  # to group by it: a "category" with values = [?]; an "
 [tables.visits_2024]
 source = "raw/visits 2024.parquet"
 # person = "? -> people.?"    # how a row finds its person; the people's own table needs no such line
-# rows_per_person = ?        # how many rows of one person count; 1 in the people's own table
+# rows_per_person = ?        # how many rows of one person count; 1 where a person has one row
 # public = true              # instead of both, if the table is about nobody
 
 [tables.visits_2024.columns]
@@ -80,12 +80,13 @@ def test_a_draft_is_refused_step_by_step_until_it_is_filled_in(tmp_path):
     steps = [
         ("dataset .* has no unit", '# unit = "people.?"', 'unit = "people.person_id"'),
         ("budget .* has no epsilon", "# epsilon = 10.0", "epsilon = 10.0"),
+        (r"people .* has no rows_per_person", "# rows_per_person = ?", "rows_per_person = 1"),
         (r"visits_2024 .* has no person", '# person = "? -> people.?"    # h', '# person = "? -> people.?"    # h'),
     ]
     for why, old, new in steps:
         with pytest.raises(Refusal, match=why):
             reading(tmp_path, text)
-        text = text.replace(old, new)
+        text = text.replace(old, new, 1)
     before, linked = text.split("[tables.visits_2024]")
     linked = linked.replace('# person = "? -> people.?"', 'person = "person_id -> people.person_id"')
     text = f"{before}[tables.visits_2024]{linked}".replace("# epsilon = 2.0", "epsilon = 2.0")

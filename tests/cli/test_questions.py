@@ -160,10 +160,11 @@ def test_a_question_is_explained_without_private_data_and_for_nothing(command, h
     text = BY_SEX if command == ["explain"] else f"EXPLAIN {BY_SEX}"
     code, printed, complained = typed(*command, hospital, text, "--epsilon", "0.6")
     assert (code, complained) == (0, "")
-    assert printed.splitlines()[:3] == [
+    assert printed.splitlines()[:4] == [
         "1 measurement, 3 outputs",
         "├─ rows",
-        "│  └─ people: at most 1 row of a person, as declared",
+        "│  ├─ people: at most 1 row of a person, as declared",
+        "│  └─ people: at most 1 row of a person counts; how many rows that leaves out is not known",
     ]
     assert "price: epsilon 0.6 in all" in printed
     assert max(map(len, printed.splitlines())) <= 100

@@ -221,12 +221,12 @@ def test_budgets_are_told_as_what_somebody_may_come_to_believe(tmp_path):
     pure = changed("delta = 1e-6\napproximate = true\n", "").replace("epsilon = 10.0", "epsilon = 3.0")
     all_answers, one_analyst = told(tmp_path, "meaning", pure)
     assert all_answers == (
-        "After all answers in pure epsilon, someone who gives 1 in 100 that you are in the data can give at most "
-        "16.9 in 100, and someone who gives 50 in 100 at most 95.3 in 100: odds grow at most 20.1 times."
+        "After all answers in pure epsilon, a guess of 1 in 100 that you are in the data can become at most "
+        "16.9 in 100, and one of 50 in 100 at most 95.3 in 100: odds grow at most 20.1 times."
     )
     assert one_analyst == (
-        "After all that any one analyst gets in pure epsilon, someone who gives 1 in 100 that you are in the data can "
-        "give at most 6.95 in 100, and someone who gives 50 in 100 at most 88.1 in 100: odds grow at most 7.39 times."
+        "After all that any one analyst gets in pure epsilon, a guess of 1 in 100 that you are in the data can "
+        "become at most 6.95 in 100, and one of 50 in 100 at most 88.1 in 100: odds grow at most 7.39 times."
     )
     assert told(tmp_path, "meaning", pure.replace("epsilon = 2.0", "epsilon = 3.0"))[1:] == []
     assert told(tmp_path, "meaning")[2:] == [

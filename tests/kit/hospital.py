@@ -57,6 +57,7 @@ epsilon = 1
 
 [tables.people]
 source = "people.parquet"
+rows_per_person = 1
 
 [tables.people.columns]
 person_id = { type = "id" }

@@ -86,8 +86,9 @@ def plant(folder: Path, mutant: dict[str, str]) -> None:
     Path(cache_from_source(str(target))).unlink(missing_ok=True)
 
 
+@pytest.mark.soak
 def test_the_named_tests_are_green_without_a_mutant(tmp_path):
-    """A red test kills nothing."""
+    """A red test kills nothing. The suite runs each of them too; here they run as for a mutant, without plug-ins."""
     copy(tmp_path)
     killers = run(tmp_path, *sorted({mutant["killed_by"] for mutant in MUTANTS.values()}))
     assert killers.returncode == 0, killers.stdout

@@ -14,6 +14,7 @@ from adomnia.pricing.caps import Cap, LeftOut, choose_caps, largest_caps
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.relations import Private
+from adomnia.privacy.units import ROW
 from adomnia.sql.lower import lower
 from adomnia.statistics.profile import Contributions, ladder, profile_edges
 from sql.hospital import HOSPITAL, ITEMS, VISITS
@@ -103,14 +104,35 @@ def test_aggregates_that_only_order_and_choose_are_capped_too():
     [
         "SELECT COUNT(DISTINCT person_id) FROM visits",
         "SELECT AVG(n) FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id)",
+    ],
+)
+def test_what_reads_all_rows_of_a_person_has_no_cap(text):
+    catalog = hospital()
+    plan = lower(text, catalog)
+    assert choose_caps(plan, Pure(0.01), catalog) == (plan, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "SELECT COUNT(*) FROM people",
         "SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM visits WHERE visits.person_id = people.person_id)",
     ],
 )
-def test_what_reads_all_rows_of_a_person_or_one_has_no_cap(text):
+def test_that_one_row_of_a_person_counts_is_told_as_well(text):
     catalog = hospital()
     plan = lower(text, catalog)
+    assert choose_caps(plan, Pure(0.01), catalog) == (plan, (Cap("people", 1),))
+    assert str(Cap("people", 1)) == (
+        "people: at most 1 row of a person counts; how many rows that leaves out is not known"
+    )
+
+
+def test_where_every_row_is_protected_on_its_own_no_row_of_a_person_is_left_out():
+    catalog = replace(hospital(), unit=ROW)
+    plan = lower("SELECT COUNT(*) FROM people", catalog)
     assert choose_caps(plan, Pure(0.01), catalog) == (plan, ())
+    assert largest_caps(plan, catalog) == ()
 
 
 def test_people_by_group_have_a_cap():
@@ -165,9 +187,10 @@ def test_parts_of_a_union_and_public_tables_are_looked_through():
               FROM (SELECT person_id, day FROM visits UNION ALL SELECT person_id, born FROM people) e
               JOIN people p ON p.person_id = e.person_id JOIN cities c ON c.city = p.city GROUP BY c.region"""
     plan, caps = caps_of(text, Pure(0.001), hospital())
-    assert set(caps) == {"visits"}
+    assert set(caps) == {"people", "visits"}
     found = {table.name: table.rows_per_person for table in tables_of(plan.relation) if isinstance(table, Private)}
-    assert found == {"people": 1, **caps}
+    assert found == caps
+    assert caps["people"] == 1
 
 
 def test_what_is_left_out_is_told_with_its_deviation_and_who_is_hidden():

@@ -40,7 +40,7 @@ HOUSE = {"people": PEOPLE, "visits": VISITS}
 DECLARED = {
     "unit": "people.person_id",
     "links": {"visits": "person_id"},
-    "rows_per_person": {"visits": 2},
+    "rows_per_person": {"people": 1, "visits": 2},
     "bounds": {"age": (0, 120), "visits.cost": (0, 10)},
     "epsilon": 10_000,
 }
@@ -65,7 +65,7 @@ def test_several_tables_are_linked_and_joined():
 
 def test_links_may_lead_through_another_table():
     links = {"visits": "person_id -> people.person_id", "items": "visit_id -> visits.visit_id"}
-    with house({**HOUSE, "items": ITEMS}, links=links, rows_per_person={"visits": 2, "items": 3}) as session:
+    with house({**HOUSE, "items": ITEMS}, links=links, rows_per_person={"people": 1, "visits": 2, "items": 3}) as session:
         assert count(session, "items") == 90
         assert session.sql(
             "SELECT COUNT(DISTINCT person_id) AS n FROM items JOIN visits USING (visit_id)", epsilon=SURE
@@ -95,12 +95,11 @@ def test_public_tables_are_read_exactly_and_made_up_rows_are_joined_with_them():
         ({"links": {"nobody": "x"}}, "Table visits does not say"),
         ({"links": {"visits": "person_id", "nobody": "x"}}, "link of nobody does not lead from a private table"),
         ({"links": {"visits": "person_id", "people": "person_id"}}, "link of people does not lead"),
-        (
-            {"rows_per_person": 3},
-            r'Table people does not say how many rows.* Fix: pass rows_per_person=\{"people": 10\}',
-        ),
-        ({"rows_per_person": {"people": 1}}, r'Fix: pass rows_per_person=\{"visits": 10\}'),
-        ({"rows_per_person": {"visits": 2, "visit": 1}}, "does not say how many rows"),
+        ({"rows_per_person": 3}, r'pass for example rows_per_person=\{"people": 1, "visits": 10\}'),
+        ({"rows_per_person": {"people": 1}}, "has no rows_per_person for each"),
+        ({"rows_per_person": None}, "has no rows_per_person for each"),
+        ({"rows_per_person": {"people": 1, "visits": 2, "visit": 1}}, "has no rows_per_person for each"),
+        ({"unit": "row", "links": None}, "rows_per_person= counts the rows of a person, and each row is protected"),
         ({"unit": "person_id"}, r'Fix: write unit="people\.person_id"'),
         ({"unit": "row"}, "The link of visits does not lead"),
         ({"bounds": {"visits.nothing": (0, 1)}}, r"name one of its columns: people\.person_id, .*visits\.cost"),
@@ -128,14 +127,14 @@ def test_what_is_wrong_is_refused_in_the_words_of_python(options, says):
 def test_links_that_go_round_or_that_rows_share_are_refused():
     links = {"visits": "visit_id -> items.visit_id", "items": "visit_id -> visits.visit_id"}
     with pytest.raises(Refusal, match="goes round in a circle"):
-        house({**HOUSE, "items": ITEMS}, links=links, rows_per_person={"visits": 2, "items": 3})
+        house({**HOUSE, "items": ITEMS}, links=links, rows_per_person={"people": 1, "visits": 2, "items": 3})
     links = {"visits": "person_id", "items": "visit_id -> visits.person_id"}
     with pytest.raises(Refusal, match="several rows of one person share"):
-        house({**HOUSE, "items": ITEMS}, links=links, rows_per_person={"visits": 2, "items": 3})
+        house({**HOUSE, "items": ITEMS}, links=links, rows_per_person={"people": 1, "visits": 2, "items": 3})
 
 
 def test_with_rows_as_the_unit_tables_have_no_links():
-    with house(unit="row", links=None, rows_per_person=1) as session:
+    with house(unit="row", links=None, rows_per_person=None) as session:
         assert (count(session, "people"), count(session, "visits")) == (30, 60)
 
 
@@ -210,7 +209,7 @@ def test_others_leave_null_alone():
 
 
 def read(data, **options):
-    with adomnia.protect(data, **{"unit": "who", "epsilon": 10_000, **options}) as session:
+    with adomnia.protect(data, **{"unit": "who", "rows_per_person": 1, "epsilon": 10_000, **options}) as session:
         return count(session, "data"), {
             column.name: type(column.kind) for column in session.catalog().tables[0].columns
         }

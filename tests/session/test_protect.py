@@ -13,6 +13,7 @@ import pytest
 import adomnia
 from adomnia.errors import Refusal
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.wire.answers import answer_facts
 
 DATA = {
     "who": [1, 1, 2, None, 3],
@@ -26,7 +27,7 @@ SURE = 100  # an epsilon at which counts of a few rows a person have no noise, b
 
 
 def protected(data=None, **options):
-    declared = {"unit": "who", "epsilon": 10_000, "bounds": {"pay": (0, 10)}} | options
+    declared = {"unit": "who", "rows_per_person": 1, "epsilon": 10_000, "bounds": {"pay": (0, 10)}} | options
     return adomnia.protect(pa.table(DATA) if data is None else data, **declared)
 
 
@@ -51,7 +52,7 @@ def test_rows_of_one_person_are_capped():
 
 
 def test_every_row_can_be_a_person_of_its_own():
-    session = protected(unit="row")
+    session = protected(unit="row", rows_per_person=None)
     assert value(session, "COUNT(*)") == 5
     assert session.catalog().tables[0].rows_per_person == 1
 
@@ -78,10 +79,39 @@ def test_a_column_that_is_not_there_is_refused_with_those_that_are(options):
         protected(**options)
 
 
-@pytest.mark.parametrize("rows", [0, -1, 1.5, True, None, float("nan")])
+@pytest.mark.parametrize("rows", [0, -1, 1.5, True, float("nan")])
 def test_rows_per_person_is_a_positive_whole_number(rows):
     with pytest.raises(ValueError, match="rows_per_person"):
         protected(rows_per_person=rows)
+
+
+def test_how_many_rows_of_a_person_count_is_declared_or_refused_with_what_to_pass():
+    fix = r"Fix: pass rows_per_person=1 if .* Or pass unit=.row."
+    with pytest.raises(Refusal, match=rf"has no rows_per_person\. {fix}") as no:
+        adomnia.protect(pa.table(DATA), unit="who", epsilon=1)
+    assert no.value.code == "no_cap"
+    with pytest.raises(Refusal, match=r"^rows_per_person= counts the rows of a person, and each row is protected"):
+        adomnia.protect(pa.table(DATA), unit="row", rows_per_person=2, epsilon=1)
+
+
+@pytest.mark.parametrize("ask", ["sql", "price"])
+def test_the_cap_in_force_is_said_and_so_is_that_there_is_none(ask):
+    text = "SELECT COUNT(*) FROM data"
+    capped, rows = protected(), adomnia.protect(pa.table(DATA), unit="row", epsilon=1)
+    (cap,) = getattr(capped, ask)(text, epsilon=0.1).caps
+    assert str(cap) == "data: at most 1 row of a person counts; how many rows that leaves out is not known"
+    own = getattr(rows, ask)(text, epsilon=0.1)
+    assert (own.caps, own.notes) == ((), ("Each row is protected on its own, not each person.",))
+    assert own.notes[0] in str(rows.explain(text))
+    assert own.notes[0] in str(rows.explain(text, epsilon=0.1))
+
+
+def test_an_answer_says_the_cap_and_its_notes_wherever_it_is_shown():
+    capped = protected().sql("SELECT COUNT(*) FROM data", epsilon=1)
+    rows = adomnia.protect(pa.table(DATA), unit="row", epsilon=1).sql("SELECT COUNT(*) FROM data", epsilon=0.1)
+    for shown in (repr, lambda answer: answer._repr_html_(), lambda answer: str(answer_facts(answer))):
+        assert "at most 1 row of a person counts" in shown(capped)
+        assert "Each row is protected on its own, not each person." in shown(rows)
 
 
 @pytest.mark.parametrize("bounds", [(10, 0), (0, float("nan")), (0, float("inf"))])
@@ -168,7 +198,7 @@ DAYS = pa.table({"who": range(400), "born": pa.array([date(1950, 1, 1) + timedel
 
 def dated(**options):
     bounds = {"born": (date(1940, 1, 1), date(1999, 12, 31))}
-    return adomnia.protect(DAYS, unit="who", epsilon=100, **{"bounds": bounds, **options})
+    return adomnia.protect(DAYS, unit="who", rows_per_person=1, epsilon=100, **{"bounds": bounds, **options})
 
 
 def test_dates_are_answered_with_dates():
@@ -210,7 +240,7 @@ PAY = pa.table({"who": range(600), "pay": pa.array([float(n % 83) + 0.25 for n i
 
 
 def test_a_question_may_do_without_the_intervals_of_its_quantiles():
-    session = adomnia.protect(PAY, unit="who", bounds={"pay": (0, 100)}, epsilon=1000)
+    session = adomnia.protect(PAY, unit="who", rows_per_person=1, bounds={"pay": (0, 100)}, epsilon=1000)
     text = "SELECT MEDIAN(pay) AS m, MAX(pay) AS z, COUNT(*) AS n FROM data"
     answer = session.sql(text, epsilon=90, interval=False)
     ((lower, upper),) = answer.interval("m")

@@ -44,7 +44,7 @@ def test_the_catalog_of_a_table_in_memory_arrives_as_it_left():
     import pyarrow as pa
 
     table = pa.table({"x": [1, 2], "y": [0.5, 1.5]})
-    catalog = protected(table, Declared("row", 1, {"x": (0, 10), "y": (-0.1, 0.3)}, {}, Budget(1), 1))
+    catalog = protected(table, Declared("row", None, {"x": (0, 10), "y": (-0.1, 0.3)}, {}, Budget(1), 1))
     assert sent(catalog) == without_files(catalog)
 
 

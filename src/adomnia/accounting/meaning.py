@@ -104,21 +104,22 @@ def explain_guarantee(guarantee: Event | Number, prior: Number) -> str:
     """Say in plain words what a guarantee means.
 
     >>> print(explain_guarantee(1, 0.01))  # doctest: +ELLIPSIS
-    If someone gives 1 in 100 that you are in the data, after everything released they can give at most 2.67 in 100. ...
+    If someone thinks the chance that you are in the data is 1 in 100, everything released can raise it to 2.67 in 10...
     """
     event = guarantee if isinstance(guarantee, Event) else Pure(guarantee)
     before = _probability(prior, "explain_guarantee", "prior")
     limits = "It bounds what your own rows reveal, not what can be learned about you from everybody else's."
     cost = loss(event)
-    opening = f"If someone gives {_format_probability(before)} that you are in the data, after everything released"
+    opening = f"If someone thinks the chance that you are in the data is {_format_probability(before)},"
     if cost.epsilon is not None and not cost.delta:
-        return f"{opening} they can give at most {_format_probability(posterior(prior, cost.epsilon))}. {limits}"
+        after = _format_probability(posterior(prior, cost.epsilon))
+        return f"{opening} everything released can raise it to {after} at most. {limits}"
     hits = _best_detection(event)
-    after = before * hits / (before * hits + (1 - before) * FALSE_ALARMS)
+    named = _format_probability(before * hits / (before * hits + (1 - before) * FALSE_ALARMS))
     return (
-        f"{opening} any test that names {_format_probability(FALSE_ALARMS)} of the people who are not in it names at "
-        f"most {_format_probability(hits)} of those who are; when it names you they can give at most "
-        f"{_format_probability(after)}. {limits}"
+        f"{opening} a test that names you can raise it to {named} at most. After everything released, any test that "
+        f"names {_format_probability(FALSE_ALARMS)} of the people who are not in the data names at most "
+        f"{_format_probability(hits)} of those who are. {limits}"
     )
 
 

@@ -162,12 +162,13 @@ _PERSON = DocumentKey(
     "person", _LINK, 'person = "person_id -> people.person_id", or public = true if it is about nobody', True
 )
 _ROWS = "rows_per_person"
+_ONE_OR_MORE = f"{_ROWS} = 1, or a larger number if a person can have several rows: those beyond it are left out"
 
 PUBLIC_TABLE = Section("a public table", (_FROM, _PUBLIC, DocumentKey("columns", SECTION, _COLUMNS.example)))
 ROW_TABLE = Section('a table whose unit is "row"', (_FROM, _PUBLIC, _COLUMNS))
 OWN_TABLE = Section(
     "the unit's own table",
-    (_FROM, _PUBLIC, DocumentKey(_ROWS, _ROWS_KEPT, f"{_ROWS} = 1"), _COLUMNS),
+    (_FROM, _PUBLIC, DocumentKey(_ROWS, _ROWS_KEPT, _ONE_OR_MORE, required=True), _COLUMNS),
 )
 LINKED_TABLE = Section(
     "a private table",

@@ -153,7 +153,7 @@ def _read_table(document: Document, name: str, columns: tuple[Column, ...]) -> T
 
 def _read_cap(document: Document, name: str) -> tuple[int, Fraction | None]:
     path = ("tables", name, "rows_per_person")
-    written = document.at(*path[:-1]).get(path[-1], 1)
+    written = document.at(*path[:-1]).get(path[-1], 1)  # public tables and rows that are people have none
     if not SECTION.holds(written):
         return written, None
     declared = document.section(path, PRIVATE_CAP)

@@ -34,7 +34,7 @@ version = 1                  # raise it when the data changes
 _UNIT = '# unit = "{first}.?"           # whose presence is hidden: the column that names a person, or "row"'
 _PART = """\
 # person = "? -> {first}.?"    # how a row finds its person; the people's own table needs no such line
-# rows_per_person = ?        # how many rows of one person count; 1 in the people's own table
+# rows_per_person = ?        # how many rows of one person count; 1 where a person has one row
 # public = true              # instead of both, if the table is about nobody"""
 _HINTS = {
     "": "the header has no types: text, or id, integer, number, boolean, category or date",

@@ -58,6 +58,7 @@ def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
         "receipt": None if receipt is None else receipt.hash,
         "replayed": answer.replayed,
         "caps": [asdict(cap) for cap in answer.caps],
+        "notes": list(answer.notes),
         "mock": mock,
     }
 
@@ -65,7 +66,7 @@ def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
 def notes(answer: Answer, mock: bool) -> list[str]:
     """What stands below the rows."""
     if mock and answer.cost is not None:
-        return [f"{MADE_UP} {display.format_cost(answer.cost)}."]
+        return [f"{MADE_UP} {display.format_cost(answer.cost)}.", *(f"{cap}." for cap in answer.caps), *answer.notes]
     return display.format_footer(answer)
 
 

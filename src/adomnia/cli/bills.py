@@ -29,6 +29,7 @@ def print_table(quote: Quote) -> None:
         expectations(quote),
         "",
         *(f"{cap}." for cap in quote.caps),
+        *quote.notes,
         *(f"{finding}." for finding in quote.findings),
         *([HIGH_EFFORT] if quote.effort == "high" else ()),
         f"In all: {format_cost(quote.event)}. No private data was read, and nothing was spent.",
@@ -94,6 +95,7 @@ def as_record(quote: Quote) -> dict[str, object]:
         "caps": [asdict(cap) for cap in quote.caps],
         "effort": quote.effort,
         "warnings": list(quote.warnings),
+        "notes": list(quote.notes),
         "findings": [
             {"price": to_record(each.price), "people": each.people, "minimum": each.minimum} for each in quote.findings
         ],

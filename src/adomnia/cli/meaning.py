@@ -32,8 +32,8 @@ _LARGEST_HOUSEHOLD = 1_000_000
 class Meaning:
     """What a guarantee says about so many people at once.
 
-    `beliefs` are what somebody gives before that they are in the data, and the most they can give afterwards: whatever
-    they see if there is no delta, else when a test names them that names 1 in 100 of the people who are not in it.
+    `beliefs` are probabilities that they are in the data, before and at most after: whatever is seen if there is no
+    delta, else when a test names them that names 1 in 100 of the people who are not in it.
     `found` is which part of those who are in it such a test names at most.
     """
 
@@ -129,16 +129,16 @@ def _show(alone: Meaning, together: Meaning | None, people: int) -> None:
     from adomnia.explaining.promises import format_probability
 
     household = f"a household of {people:,}"
-    table = pages.table(("Who gives before", "can give at most", f"about {household}"), {0, 1, 2})
+    table = pages.table(("A guess of", "can become at most", f"about {household}"), {0, 1, 2})
     for place, (before, after) in enumerate(alone.beliefs):
         whole = "anything" if together is None else format_probability(together.beliefs[place][1])
         table.add_row(format_probability(before), format_probability(after), whole)
-    seen = "once that test has named you" if alone.delta else "after everything that it pays for"
+    seen = "once that test has named you" if alone.delta else "after all answers that it pays for"
     pages.show(
         f"What is {_amounts(alone)} for one person is {_amounts(together)} for {household}.",
         "A test that names 1 in 100 of the people who are not in the data names at most "
         f"{format_probability(alone.found)} of those who are.",
-        f"What somebody can give that you are in the data, {seen}:",
+        f"How sure somebody can become that you are in the data, {seen}:",
         "",
         table,
         "",

@@ -45,8 +45,8 @@ def without_explain(text: str) -> str:
     return text[:start] + " " * (end - start) + text[end:]
 
 
-def explain(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
-    """Explain a question as a tree; without a quote it says nothing about prices."""
+def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequence[str] = ()) -> Node:
+    """Explain a question as a tree; without a quote it says nothing about prices, and has the notes that are given."""
     if isinstance(meaning, PublicRows):
         return Node("Rows of public tables, exact and free", (reason_tree(meaning.rows.source),))
     price = _UNPRICED if quoted is None or quoted.price is None else quoted.price
@@ -63,7 +63,7 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None) -> Node:
         Node("measured", tuple(_measurement_node(place, line, quoted) for place, line in enumerate(lines, 1))),
         Node("answered", answers),
         Node(_total_in_words(quoted)),
-        *map(Node, () if quoted is None else quoted.warnings),
+        *map(Node, notes if quoted is None else (*quoted.notes, *quoted.warnings)),
     ]
     return Node(f"{_plural(len(lines), 'measurement')}, {_plural(len(meaning.outputs), 'output')}", tuple(parts))
 

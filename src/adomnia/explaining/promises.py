@@ -172,8 +172,8 @@ def _for_household(epsilon: Fraction) -> str:
 def _beliefs(epsilon: Fraction) -> str:
     rare, even = _PRIORS
     return (
-        f"someone who gives {format_probability(float(rare))} that you are in the data can give at most "
-        f"{format_probability(posterior(rare, epsilon))}, and someone who gives {format_probability(float(even))} at "
+        f"a guess of {format_probability(float(rare))} that you are in the data can become at most "
+        f"{format_probability(posterior(rare, epsilon))}, and one of {format_probability(float(even))} at "
         f"most {format_probability(posterior(even, epsilon))}: odds grow at most {format_factor(odds_factor(epsilon))}"
     )
 

@@ -17,6 +17,7 @@ from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.relations import MOST_ROWS, Join, PerPerson, Private, Public, Union, recap
+from adomnia.privacy.units import ROW
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
 from adomnia.work import spend
@@ -97,14 +98,14 @@ def choose_caps(plan: Plan, price: Price, catalog: model.Catalog) -> tuple[Plan,
     if seen:
         caps |= _best(_measures(plan, price), caps, seen)
         plan = replace(plan, relation=recap(plan.relation, caps)).with_statistics(lambda one: _with_caps(one, caps))
-    return plan, tuple(_told(table, caps[table.name], seen.get(table.name)) for table in tables if _is_worth(table))
+    return plan, tuple(_told(table, caps[table.name], seen.get(table.name)) for table in _people(tables, catalog))
 
 
 def largest_caps(plan: Plan, catalog: model.Catalog) -> tuple[Cap, ...]:
     """The caps of a plan that shortens what people add, and so needs no low ones."""
     tables = _tables(plan, catalog)
     seen = _seen(tables)
-    told = (_told(table, table.rows_per_person, seen.get(table.name)) for table in tables if _is_worth(table))
+    told = (_told(table, table.rows_per_person, seen.get(table.name)) for table in _people(tables, catalog))
     return tuple(replace(cap, shortened=True) for cap in told)
 
 
@@ -191,9 +192,9 @@ def _with_caps(statistic: Statistic, caps: Mapping[str, int]) -> Statistic:
     return statistic.map_queries(lambda query: replace(query, relation=recap(query.relation, caps)))
 
 
-def _is_worth(table: model.Table) -> bool:
-    """Whether to say it: that people have one row in the people's own table goes without saying."""
-    return table.link is not None or table.rows_per_person > 1
+def _people(tables: list[model.Table], catalog: model.Catalog) -> list[model.Table]:
+    """The tables whose rows belong to people: where every row is protected on its own, all of them count."""
+    return [] if catalog.unit == ROW else tables
 
 
 def _told(table: model.Table, cap: int, seen: Contributions | None) -> Cap:

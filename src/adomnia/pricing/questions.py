@@ -69,3 +69,4 @@ class Priced:
     price: Price
     caps: tuple[Cap, ...] = ()
     finding: Finding | None = None  # of the values of keys that nobody declared, which is paid beside the price
+    notes: tuple[str, ...] = ()  # what else a reader of the answer has to know, in sentences

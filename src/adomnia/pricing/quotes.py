@@ -104,6 +104,7 @@ class Quote:
     effort: str = "normal"  # "high": errors will be smaller than these, but how much is not known before
     rows: int = SUPPOSED_ROWS  # of a group, where something depends on how many there are
     warnings: tuple[str, ...] = ()  # what budgets cannot pay once this is paid
+    notes: tuple[str, ...] = ()  # what else a reader of the answer has to know
 
 
 def list_measures(plan: Plan, price: Price) -> Round:
@@ -131,7 +132,11 @@ def quote_plan(
 def quote_questions(asked: Sequence[Priced], confidence: float, together: bool, rows: int | None) -> Quote:
     """The quote of a question, or one of all questions of a batch: what two of them share stands there once."""
     quotes = [
-        replace(quote_plan(each.plan, each.price, confidence, together=together, rows=rows), caps=each.caps)
+        replace(
+            quote_plan(each.plan, each.price, confidence, together=together, rows=rows),
+            caps=each.caps,
+            notes=each.notes,
+        )
         for each in asked
     ]
     if len(quotes) == 1:
@@ -148,6 +153,7 @@ def quote_questions(asked: Sequence[Priced], confidence: float, together: bool, 
         together,
         _searches(asked),
         rows=rows or SUPPOSED_ROWS,
+        notes=tuple(dict.fromkeys(note for one in quotes for note in one.notes)),
     )
 
 

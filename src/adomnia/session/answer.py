@@ -29,7 +29,7 @@ class Answer:
     """Rows of declared keys and noisy values. `rows` are the cells that HAVING and LIMIT leave, in their order.
 
     Rows of public tables have no receipt: nothing was paid for them. `caps` say how many rows of a person count in each
-    table, and about how many that leaves out.
+    table, and about how many that leaves out; `notes`, what else to know before the numbers are used.
     """
 
     columns: tuple[KeyColumn | ValueColumn, ...]
@@ -39,6 +39,7 @@ class Answer:
     replayed: bool
     left: Left
     caps: tuple[Cap, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def cost(self) -> Event | None:

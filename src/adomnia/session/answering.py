@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.plans.finish import finish
@@ -33,9 +33,11 @@ def build_answers(outcome: Outcome, confidence: float) -> list[Answer]:
 
 
 def _build_answer(evaluated: Evaluated, outcome: Outcome, confidence: float) -> Answer:
-    plan, results = evaluated.priced.plan, evaluated.results
+    priced, results = evaluated.priced, evaluated.results
+    plan = priced.plan
     assert outcome.left is not None  # noqa: S101 - looked up by then
     columns, rows = build_columns(plan, results), finish(plan, results)
-    answer = Answer(columns, rows, confidence, outcome.receipt, outcome.replayed, outcome.left, evaluated.priced.caps)
+    paid = (outcome.receipt, outcome.replayed, outcome.left)
+    answer = Answer(columns, rows, confidence, *paid, priced.caps, priced.notes)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
-    return answer if plan.named is None else replace(answer.only(plan.named or (0,)), caps=answer.caps)
+    return answer if plan.named is None else answer.only(plan.named or (0,))

@@ -14,6 +14,7 @@ from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import check_effort
 from adomnia.pricing.joint import join_sums, with_joint_sums
+from adomnia.pricing.notes import list_notes
 from adomnia.pricing.parts import identify
 from adomnia.pricing.payment import check_confidence, check_rows, price_batch
 from adomnia.pricing.precision import RowsNeeded
@@ -71,9 +72,10 @@ class Batch:
         elif price is not None and payment is not None:
             payment = {**payment, "epsilon": price.epsilon}
         try:
-            return price_batch(questions, plans, payment or Payment(), catalog, self.confidence, rules)
+            priced = price_batch(questions, plans, payment or Payment(), catalog, self.confidence, rules)
         except RowsNeeded as refusal:
             raise refusal.naming(count_of_groups(refusal.text)) from None
+        return [replace(each, notes=list_notes(each.plan, catalog)) for each in priced]
 
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:
         """The key that the answer is stored under; with the request in it where it must be measured afresh."""

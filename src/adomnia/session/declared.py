@@ -37,7 +37,7 @@ class Declared:
 
     unit: str
     budget: Budget
-    rows_per_person: Cap | Mapping[str, Cap] = 1
+    rows_per_person: Cap | Mapping[str, Cap] | None = None
     bounds: Bounds = field(default_factory=dict)
     categories: Values = field(default_factory=dict)
     columns: Choice | Mapping[str, Choice] | None = None

@@ -52,6 +52,7 @@ def format_footer(answer: Answer) -> list[str]:
     return [
         f"{paid}: {format_cost(answer.cost)}. Left: {_left(answer.left)}.",
         *(f"{cap}." for cap in answer.caps),
+        *answer.notes,
         f"The interval holds the exact answer (of {_rows(answer)} rows) with the stated confidence.",
     ]
 

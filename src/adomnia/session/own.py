@@ -76,7 +76,7 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     unit: str,
     epsilon: Number,
     delta: Number = 0,
-    rows_per_person: Cap | Mapping[str, Cap] = 1,
+    rows_per_person: Cap | Mapping[str, Cap] | None = None,
     bounds: Bounds | None = None,
     categories: Values | None = None,
     columns: Choice | Mapping[str, Choice] | None = None,
@@ -86,10 +86,11 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
 ) -> OwnSession:
     """A session over tables of your own: of pandas, Polars, Arrow or DuckDB, or the name of a Parquet or CSV file.
 
-    One table is asked about as `data`, and `unit` is the column that says whose row it is, or "row". Several are given
-    as {"people": ..., "visits": ...}, with unit="people.person_id", links={"visits": "person_id -> people.person_id"}
-    and rows_per_person={"visits": 10}. With {"max": 200, "epsilon": 0.05} for a number of rows, each question's cap is
-    chosen privately.
+    One table is asked about as `data`: `unit` is the column that says whose row it is, and `rows_per_person` how many
+    rows of one person count; with {"max": 200, "epsilon": 0.05} each question's cap is chosen privately. With
+    unit="row" each row is protected on its own, not each person. Several tables are {"people": ..., "visits": ...},
+    with unit="people.person_id", links={"visits": "person_id -> people.person_id"} and
+    rows_per_person={"people": 1, "visits": 10}.
 
     `bounds` and `categories` say which values may occur: {"age": (0, 120)}, {"city": ["Oslo", "Bergen"]}, or
     {"city": {"values": ["Oslo"], "others": "elsewhere"}}. `columns` chooses some, or names types: {"zip": "text"}.

@@ -181,7 +181,7 @@ def _build_table(
     people: tuple[Unit, Link | None],
 ) -> Table:
     public = name in given.public
-    rows, epsilon = (1, None) if public or people[0] == ROW else _read_cap(name, given, declared, people[0])
+    rows, epsilon = (1, None) if public else _read_cap(name, given, declared, people[0])
     try:
         return Table(name, name, columns, public=public, link=people[1], rows_per_person=rows, profile_epsilon=epsilon)
     except ValueError as error:
@@ -191,19 +191,34 @@ def _build_table(
 
 
 def _read_cap(name: str, given: GivenTables, declared: Declared, unit: Unit) -> tuple[int, Fraction | None]:
-    """How many rows of a person count in a table; 1 in the people's own of several."""
+    """How many rows of a person count in a table."""
     caps: Any = declared.rows_per_person
-    if not given.single:
-        named = isinstance(caps, Mapping) and caps.keys() <= set(given.private)
-        if not named or (name not in caps and name != unit.table):
-            why, fix = "does not say how many rows of one person count", f'pass rows_per_person={{"{name}": 10}}'
-            raise Refusal(f"Table {name}", why, fix, code="rows_per_person")
-        caps = caps.get(name, 1)
+    if (caps is None) != (unit == ROW):
+        raise _cap_refusal(given, unit)
+    if not given.single and caps is not None:
+        if not isinstance(caps, Mapping) or name not in caps or not caps.keys() <= set(given.private):
+            raise _cap_refusal(given, unit)
+        caps = caps[name]
     if not isinstance(caps, Mapping):
-        return whole(caps, "protect", "rows_per_person"), None
+        return (1 if caps is None else whole(caps, "protect", "rows_per_person")), None
     if caps.keys() != {"max", "epsilon"}:
         raise ValueError(f"protect rows_per_person must be a number or have max and epsilon, got {dict(caps)}.")
     return whole(caps["max"], "protect", "max"), Pure(caps["epsilon"]).epsilon
+
+
+def _cap_refusal(given: GivenTables, unit: Unit) -> Refusal:
+    if unit == ROW:
+        why, fix = "counts the rows of a person, and each row is protected on its own", "name the column of people"
+        return Refusal("rows_per_person=", why, f"leave it out, or {fix} as unit=", code="no_cap")
+    if not given.single:
+        each = ", ".join(f'"{name}": {1 if name == unit.table else 10}' for name in given.private)
+        why = "has no rows_per_person for each: the most rows of one person that may count"
+        return Refusal("The set of tables", why, f"pass for example rows_per_person={{{each}}}", code="no_cap")
+    fix = (
+        "pass rows_per_person=1 if a person has one row, or the most rows of one person that may count: those beyond "
+        'it are left out. Or pass unit="row": each row is then protected on its own, not each person'
+    )
+    return Refusal(f"The table, whose people are {unit.column},", "has no rows_per_person", fix, code="no_cap")
 
 
 def _bound(name: str, kind: Kind, bounds: Any) -> Column:  # noqa: ANN401 - whatever was declared

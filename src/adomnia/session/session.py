@@ -14,6 +14,7 @@ from adomnia.explaining.explanations import explain, is_explain, without_explain
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost
+from adomnia.pricing.notes import list_notes
 from adomnia.pricing.payment import check_confidence, plan_without_price
 from adomnia.pricing.policies import check_ceiling, check_named, next_price, sets_price, terms
 from adomnia.pricing.questions import Payment, Question
@@ -131,7 +132,7 @@ class LocalSession(Session):
             why, fix = "was answered under a catalog that meant something else by it", "ask again"
             raise Refusal(f"Request {request_id}", why, fix, code="catalog_changed") from None
         if batch.version != self._curator.catalog.version:  # what caps leave out is known of today's rows alone
-            priced = [replace(each, caps=()) for each in priced]
+            priced = [replace(each, caps=tuple(replace(cap, leaves_out=None) for cap in each.caps)) for each in priced]
         self._curator.admit(measure_size(priced))
         outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
         return build_answers(outcome, confidence or batch.confidence)[place]
@@ -145,7 +146,8 @@ class LocalSession(Session):
         if isinstance(plan, PublicRows):
             return explain(plan)
         if question.names_no_price and not sets_price(self._policy):
-            return explain(plan_without_price(question, plan, self._curator.catalog))
+            catalog = self._curator.catalog
+            return explain(plan_without_price(question, plan, catalog), notes=list_notes(plan, catalog))
         (priced,) = self._price_now(self._build_batch((question,), confidence))
         quote = self._with_warnings(quote_questions([priced], confidence, False, question.rows))
         return explain(without_effort(priced.plan), quote)

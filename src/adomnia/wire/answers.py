@@ -90,6 +90,7 @@ class AnswerReply(Reply):
     replayed: bool = Field(description="Whether it was paid before and cost nothing now.")
     left: LeftReply
     caps: list[CapReply]
+    notes: list[str] = Field([], description="What else to know before the numbers are used, in sentences.")
 
 
 class BatchReply(Reply):
@@ -157,6 +158,7 @@ def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
         "replayed": answer.replayed,
         "left": left_record(answer.left),
         "caps": [cap_record(cap) for cap in answer.caps],
+        "notes": list(answer.notes),
     }
 
 
@@ -173,6 +175,7 @@ def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
         replayed=bool(record["replayed"]),
         left=left_of(record["left"]),
         caps=tuple(map(cap_of, record["caps"])),
+        notes=tuple(record.get("notes", ())),  # a server of an earlier version has none
         cells=max((int(each["cells"]) for each in told if each["kind"] == "value"), default=1),
     )
 

@@ -100,6 +100,7 @@ class QuoteReply(Reply):
     effort: str
     rows: int = Field(description="How many rows a group is supposed to have.")
     warnings: list[str] = Field(description="What budgets cannot pay any more once this is paid.")
+    notes: list[str] = Field([], description="What else to know about the answer, in sentences.")
 
 
 def quote_record(quote: Quote) -> dict[str, Any]:
@@ -116,6 +117,7 @@ def quote_record(quote: Quote) -> dict[str, Any]:
         "effort": quote.effort,
         "rows": quote.rows,
         "warnings": list(quote.warnings),
+        "notes": list(quote.notes),
     }
 
 
@@ -134,6 +136,7 @@ def quote_of(record: dict[str, Any]) -> Quote:
         effort=record["effort"],
         rows=record["rows"],
         warnings=tuple(record["warnings"]),
+        notes=tuple(record.get("notes", ())),  # a server of an earlier version has none
     )
 
 
