@@ -65,7 +65,9 @@ def test_several_tables_are_linked_and_joined():
 
 def test_links_may_lead_through_another_table():
     links = {"visits": "person_id -> people.person_id", "items": "visit_id -> visits.visit_id"}
-    with house({**HOUSE, "items": ITEMS}, links=links, rows_per_person={"people": 1, "visits": 2, "items": 3}) as session:
+    with house(
+        {**HOUSE, "items": ITEMS}, links=links, rows_per_person={"people": 1, "visits": 2, "items": 3}
+    ) as session:
         assert count(session, "items") == 90
         assert session.sql(
             "SELECT COUNT(DISTINCT person_id) AS n FROM items JOIN visits USING (visit_id)", epsilon=SURE
