@@ -36,3 +36,14 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
         return protect
     raise AttributeError(f"module 'adomnia' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython is not ours to depend on
+    """Called by `%load_ext adomnia`: cells that begin with %%private are questions."""
+    from adomnia.session.notebook import register_magics
+
+    register_magics(shell)

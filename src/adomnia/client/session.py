@@ -13,6 +13,7 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
 from adomnia.session.batch import check_common
+from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
@@ -113,7 +114,7 @@ class RemoteSession(Session):
         return self._read(BudgetReply, budgets_of, self._get("budget"))
 
     def catalog(self) -> Catalog:
-        return self._read(CatalogReply, catalog_of, self._get("catalog"))
+        return show_catalog(self._read(CatalogReply, catalog_of, self._get("catalog")))
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)

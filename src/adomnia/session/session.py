@@ -24,6 +24,7 @@ from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
 from adomnia.session.batch import MOST_QUESTIONS, Batch, bind_question, check_common, plan_text, price_of
+from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.explanation import build_explanation
 from adomnia.session.public import read_public_columns
@@ -113,7 +114,7 @@ class LocalSession(Session):
         return Budgets(personal, ledger.account(), terms(self._policy, personal))
 
     def catalog(self) -> Catalog:
-        return self._curator.catalog
+        return show_catalog(self._curator.catalog)
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)

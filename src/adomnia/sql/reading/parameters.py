@@ -97,6 +97,11 @@ def bind(text: str, parameters: Parameters | None) -> str:
     return made
 
 
+def list_names(text: str) -> list[str]:
+    """The names of the parameters that a text has."""
+    return list(dict.fromkeys(place.name for place in _find_places(text, split_tokens(text), named=True)))
+
+
 @contextmanager
 def translate_places(text: str) -> Iterator[None]:
     """Refusals name places in the text as it was written, before constants were put into it."""
