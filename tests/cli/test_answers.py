@@ -45,10 +45,11 @@ def test_table_json_and_csv_have_the_same_rows(answer, capsys):
 
 
 def test_made_up_answers_never_say_that_something_was_paid(answer):
-    line, cap = answers.notes(answer, mock=True)
-    assert "Paid" not in line + cap
+    line, cap, missing = answers.notes(answer, mock=True)
+    assert "Paid" not in line + cap + missing
     assert "nothing was spent" in line
     assert cap.startswith("people: at most 1 row of a person counts")
+    assert missing.endswith("are in no group.")
 
 
 def test_public_rows_have_no_cost_and_no_receipt(public, capsys):

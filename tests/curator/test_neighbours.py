@@ -20,7 +20,7 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.sql.lower import lower
 from kit.gate import aggregated, meaning, moved_within, proved, public_side
-from kit.hospital import Rows, curated, declare, person, visit
+from kit.hospital import CATALOG, Rows, curated, declare, person, visit
 from kit.reference import MEANINGS
 from kit.rows import ORPHAN, PEOPLE, databases
 from kit.tables import Database
@@ -161,6 +161,19 @@ def test_one_person_moves_a_question_by_at_most_its_sensitivity_and_nothing_else
 @given(**_cases)
 def test_one_person_moves_no_question_further_over_many_more_databases(catalog, database, who, asked):
     gate(catalog, database, who, asked)
+
+
+@pytest.fixture(scope="module")
+def with_others(tmp_path_factory):
+    listed, fewer = 'values = ["F", "M", "X"]', 'values = ["F", "M"], others = "Else"'
+    return declare(tmp_path_factory.mktemp("others") / "hospital", CATALOG.replace(listed, fewer))
+
+
+@settings(max_examples=6, suppress_health_check=_calm)
+@given(**_cases)
+def test_what_is_read_as_another_value_moves_a_question_no_further(with_others, database, who, asked):
+    chosen = [("SELECT sex, COUNT(*), SUM(age) FROM people WHERE sex = 'Else' OR age > 3 GROUP BY sex", {"epsilon": 1})]
+    gate(with_others, database, who, chosen + asked[:1])
 
 
 EVERYTHING = [

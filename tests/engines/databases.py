@@ -129,8 +129,8 @@ def stored_value(column: Column, value: Any) -> Any:
             value = min(max(value, float(column.domain.lower)), float(column.domain.upper))
         case Quantity():
             value = value if isfinite(value) else None
-        case Text(values=tuple() as values):
-            value = value if value in values else None
+        case Text(values=tuple() as values, others=others):
+            value = value if value in values else values[-1] if others else None
         case Day(lower=lower, upper=upper):
             value = min(max(value, lower or value), upper or value)
     return value + 0.0 if isinstance(value, float) else value  # -0.0 is 0.0

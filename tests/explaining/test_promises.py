@@ -41,6 +41,12 @@ def test_every_table_column_and_analyst_has_its_sentence(tmp_path, about, senten
     assert says(tmp_path)[about].says == sentence
 
 
+def test_what_is_read_as_another_value_is_told_to_the_owner(tmp_path):
+    text = changed('values = ["B", "A"]', 'values = ["B", "A"], others = "Else"')
+    said = "May group: all 3 declared values come back. Values that are not listed are read as Else."
+    assert says(tmp_path, text)["items.ward"].says == said
+
+
 def test_columns_that_promise_nothing_are_not_mentioned(tmp_path):
     assert {"people.person_id", "people.name", "people.born", "cities.city"}.isdisjoint(says(tmp_path))
 

@@ -153,8 +153,8 @@ def read(column: Column, raw: Any) -> Any:
     match column.kind:
         case Quantity():
             return _number(column, float(raw))
-        case Text(values=tuple() as values):
-            return raw if raw in values else None
+        case Text(values=tuple() as values, others=others):
+            return raw if raw in values else values[-1] if others else None
         case Day(lower=date() as lower, upper=date() as upper):
             return min(max(raw, lower), upper)
     return raw

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from adomnia.privacy.filters import Budget
+from adomnia.privacy.kinds import Text
 from adomnia.session.curator import read_catalog
 from adomnia.session.protect import Declared
 from adomnia.session.protect import catalog_of as protected
 from adomnia.wire.catalogs import CatalogReply, catalog_of, catalog_record
 from kit.example import write_example
-from kit.hospital import LINKED, declare
+from kit.hospital import CATALOG, LINKED, declare
 
 
 def sent(catalog):
@@ -33,6 +34,15 @@ def test_a_catalog_with_profiles_and_policies_arrives_as_it_left(curator):
 def test_a_catalog_with_links_and_views_arrives_as_it_left(tmp_path):
     catalog = declare(tmp_path / "linked", LINKED)
     assert sent(catalog) == without_files(catalog)
+
+
+def test_a_category_with_others_arrives_as_it_left(tmp_path):
+    catalog = declare(tmp_path / "others", CATALOG.replace('"X"] }', '"X"], others = "Else" }'))
+    column = catalog.table("people").column("sex")
+    assert column.kind == Text(("F", "M", "X", "Else"), others=True)
+    assert sent(catalog) == without_files(catalog)
+    (told,) = (each for each in catalog_record(catalog)["tables"][0]["columns"] if each["name"] == "sex")
+    assert told == {"name": "sex", "type": "category", "values": ["F", "M", "X", "Else"], "others": "Else"}
 
 
 def test_the_catalog_of_the_example_arrives_as_it_left(tmp_path):

@@ -82,8 +82,10 @@ def _quantity(
 
 
 def _category(declared: Declared) -> tuple[Kind]:
-    values = Categories(declared["values"]).values
-    return (Text(tuple(map(str, values))),)
+    values, others = tuple(map(str, Categories(declared["values"]).values)), declared.get("others")
+    if others in values:
+        raise ValueError(f"Category others must be none of the values, got {others!r}.")
+    return (Text(values) if others is None else Text((*values, others), others=True),)
 
 
 _BUILDERS: dict[str, Callable[[Declared], tuple[Any, ...]]] = {

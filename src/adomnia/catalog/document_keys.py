@@ -203,7 +203,11 @@ COLUMNS = {
         DocumentKey("step", _NUMBER, "step = 0.25"),
     ),
     "boolean": _column("a boolean column"),
-    "category": _column("a category column", DocumentKey("values", _VALUES, 'values = ["F", "M", "X"]', required=True)),
+    "category": _column(
+        "a category column",
+        DocumentKey("values", _VALUES, 'values = ["F", "M", "X"]', required=True),
+        DocumentKey("others", _TEXT, 'others = "Other"'),
+    ),
     "date": _column(
         "a date column",
         DocumentKey("lower", _DAY, "lower = 2020-01-01"),

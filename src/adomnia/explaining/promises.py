@@ -118,13 +118,18 @@ def _table(table: Table) -> Iterator[Promise]:
 
 def _column(relation: relations.Private, column: Column) -> str:
     if isinstance(column.kind, Boolean) or (isinstance(column.kind, Text) and column.kind.values is not None):
-        return f"May group: all {len(key_values(column)):,} declared values come back."
+        read = f" Values that are not listed are read as {key_values(column)[-1]}." if _has_others(column) else ""
+        return f"May group: all {len(key_values(column)):,} declared values come back.{read}"
     domain = column.domain
     if domain is None:
         return "Has no bounds, so it cannot be summed; add them." if isinstance(column.kind, Quantity) else ""
     moved = Query(relation, (), Total(column, domain)).sensitivity().l1 * domain.step
     bounds = f"{_plain(domain.lower)} to {_plain(domain.upper)}"
     return f"Clamped to {bounds}, steps of {_plain(domain.step)}: one person moves SUM by at most {_plain(moved)}."
+
+
+def _has_others(column: Column) -> bool:
+    return isinstance(column.kind, Text) and column.kind.others
 
 
 def _plain(number: Fraction) -> str:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Text
+from adomnia.privacy.kinds import LATER, Text
 
 
 def canonical(value: object) -> bytes:
@@ -50,14 +50,18 @@ def _encode_declared(value: Text | Column) -> bytes:
 
 def _hash_fields(value: Any, known: dict[int, bytes]) -> bytes:  # noqa: ANN401 - a dataclass
     kind: type = type(value)
-    tag, names = _shape(kind)
-    return b"#" + sha256(tag + b"".join(encode(getattr(value, name), known) for name in names)).digest()
+    tag, names, later = _shape(kind)
+    parts = [encode(getattr(value, name), known) for name in names]
+    parts += [encode((name, getattr(value, name)), known) for name, usual in later if getattr(value, name) != usual]
+    return b"#" + sha256(tag + b"".join(parts)).digest()
 
 
 @lru_cache(maxsize=256)
-def _shape(kind: type) -> tuple[bytes, tuple[str, ...]]:
-    """The tag of a class and the names of its fields."""
+def _shape(kind: type) -> tuple[bytes, tuple[str, ...], tuple[tuple[str, object], ...]]:
+    """The tag of a class, the names of its fields, and those that came later with the value that stands for none."""
     if "tag" not in vars(kind):
         raise TypeError(f"canonical value must have a tag of its own, and {kind.__name__} has none.")
     tag: str = vars(kind)["tag"]
-    return f"{tag} ".encode(), tuple(field.name for field in fields(kind))
+    own = fields(kind)
+    names = tuple(field.name for field in own if LATER not in field.metadata)
+    return f"{tag} ".encode(), names, tuple((field.name, field.default) for field in own if LATER in field.metadata)

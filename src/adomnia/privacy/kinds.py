@@ -1,11 +1,12 @@
 """What sort of value an expression has, and within which bounds: all that may be known of it without looking."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
+LATER = "later"  # marks a field that a class got after answers were stored under the hashes of its values
 LONGEST_TEXT = 1024  # characters: what is longer is cut off, so that no row can make texts grow without end
 
 
@@ -38,10 +39,14 @@ class Boolean:
 
 @dataclass(frozen=True)
 class Text:
-    """Text; `values` is the closed list of a declared category, in its order."""
+    """Text; `values` is the closed list of a declared category, in its order.
+
+    With `others`, whatever text is not in the list is read as its last value; without, as NULL.
+    """
 
     tag: ClassVar[str] = "Text"
     values: tuple[str, ...] | None = None
+    others: bool = field(default=False, metadata={LATER: True})
 
     def __hash__(self) -> int:
         return self._hash

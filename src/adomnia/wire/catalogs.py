@@ -63,6 +63,7 @@ class DeclaredColumnReply(Reply):
     upper: str | None = Field(None, description="Of numbers, exact; of dates, the last day.")
     step: ExactText | None = Field(None, description="Numbers are rounded to its multiples.")
     values: list[str] | None = Field(None, description="Of a category.")
+    others: str | None = Field(None, description="Of a category: the last value, if all that are not listed are it.")
     person: bool | None = Field(None, description="Of an id: whether its values are the people.")
     linked: str | None = Field(None, description="Of an id: where its link ends.")
 
@@ -220,8 +221,8 @@ def _known(column: Column) -> dict[str, Any]:
             return {"lower": _text(lower), "upper": _text(upper), "step": _text(step)}
         case Day(lower=first, upper=last):
             return {"lower": _iso(first), "upper": _iso(last)}
-        case Text(values=values) if values is not None:
-            return {"values": list(values)}
+        case Text(values=values, others=others) if values is not None:
+            return {"values": list(values), **({"others": values[-1]} if others else {})}
         case Identity(person=person, linked=linked):
             return {"person": person, "linked": linked}
     return {}
@@ -244,7 +245,7 @@ def _kind(record: dict[str, Any]) -> Kind:
         case "text":
             return Text()
         case "category":
-            return Text(tuple(record["values"]))
+            return Text(tuple(record["values"]), others=record.get("others") is not None)
         case "date":
             return Day(_day(record["lower"]), _day(record["upper"]))
         case "id":

@@ -49,6 +49,10 @@ def spelled(folder, column, *cells):
         (Column("c", Quantity(whole=True)), {"-12.5": -12.0, "3": 3.0, "nan": None, "x": None}),
         (Column("c", Boolean()), {"true": True, "F": False, "1": True, "maybe": None, None: None}),
         (category("c", "Oslo", "Bergen"), {"Oslo": 0, "Bergen": 1, "oslo": None, "Nowhere": None, None: None}),
+        (
+            Column("c", Text(("Oslo", "Bergen", "Else"), others=True)),
+            {"Oslo": 0, "Bergen": 1, "Else": 2, "oslo": 2, "Nowhere": 2, " ": 2, None: None},
+        ),
         (Column("c", Text()), {"Oslo": "Oslo", " ": " ", "o'clock": "o'clock", None: None}),
         (Column("c", Day()), {"2020-02-29": date(2020, 2, 29), "2021-02-29": None, "soon": None, None: None}),
         (
@@ -74,6 +78,17 @@ def test_text_that_cannot_be_read_is_null_even_where_nothing_else_is_read(tmp_pa
     table = Table("data", "data.csv", (Column("c", Quantity()),))
     engine = DuckDB.open(catalog(table, folder=tmp_path, unit=ROW), tmp_path / "state")
     assert [row["c"] for row in contents(engine, "data")] == [30.0, None]
+    engine.close()
+
+
+@pytest.mark.parametrize(("listed", "kind"), [(3, "TINYINT"), (127, "TINYINT"), (128, "SMALLINT"), (40_000, "INTEGER")])
+def test_the_code_of_others_fits_however_many_values_are_listed(listed, kind):
+    column = Column("c", Text((*(f"v{place}" for place in range(listed)), "o'thers"), others=True))
+    rows = pa.table({"person_id": [1, 2, 3, 4], "c": ["nothing", None, "v0", "o'thers"]})
+    engine = DuckDB.load(catalog(people(column)), {"people": rows})
+    with engine._connection.cursor() as cursor:
+        found = cursor.execute('SELECT "c", typeof("c") FROM "people" ORDER BY 1').fetchall()
+    assert found == [(0, kind), (listed, kind), (listed, kind), (None, kind)]
     engine.close()
 
 

@@ -100,7 +100,7 @@ def project_columns(writer: IndexWriter, columns: tuple[Column, ...], raw: str, 
 
 
 def _declare_categories(writer: IndexWriter, column: Column) -> None:
-    """Declare the values whose places are the codes: anything else is read as NULL."""
+    """Declare the values whose places are the codes: anything else is read as NULL, or as one of them."""
     if isinstance(column.kind, Text) and column.kind.values is not None:
         bind, declare = writer.dialect.index.declared_values
         writer.run(bind, list(column.kind.values))

@@ -44,7 +44,8 @@ def render_reading(column: Column, dialect: Dialect) -> str:
             return dialect.try_cast.format(name, types.date)
     text = dialect.try_cast.format(name, types.text)
     if isinstance(column.kind, Text) and column.kind.values is not None:
-        return dialect.index.code.format(text, dialect.quote(categories_name(column)))
+        code = dialect.index.code.format(text, dialect.quote(categories_name(column)))
+        return _with_others(code, text, len(column.kind.values) - 1, dialect) if column.kind.others else code
     return f"LEFT({text}, {LONGEST_TEXT})"
 
 
@@ -65,6 +66,12 @@ def index_columns(column: Column, dialect: Dialect) -> Iterator[IndexColumn]:
             yield IndexColumn(column.name, _within_calendar(name, day))
         case _:
             yield IndexColumn(column.name, name)
+
+
+def _with_others(code: str, text: str, last: int, dialect: Dialect) -> str:
+    """The last code for every text that has none; a missing one has none still."""
+    width = next(kind for kind in dialect.types.stored if last <= kind.largest)
+    return f"CAST(COALESCE({code}, CASE WHEN {text} IS NOT NULL THEN {last} END) AS {width.name})"
 
 
 def _on_grid(name: str, domain: Numbers, dialect: Dialect) -> str:
