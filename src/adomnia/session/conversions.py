@@ -7,7 +7,6 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import types
 
 if TYPE_CHECKING:
@@ -38,14 +37,6 @@ def convert(column: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray | None:
     if held == "text" or (wanted in {"boolean", *_NUMBERS} and held in {"boolean", *_NUMBERS}):
         return _map(column, *_READERS[wanted])
     return None
-
-
-def replace_others(column: pa.ChunkedArray, values: list[str], others: str) -> pa.ChunkedArray:
-    """The column as texts, with every value that is not listed replaced by one; NULL stays NULL."""
-    texts = pc.cast(column, pa.string())
-    listed = pc.is_in(texts, pa.array(values, pa.string()))
-    replaced = pc.if_else(listed, texts, pa.scalar(others))
-    return pc.if_else(pc.is_null(texts), pa.scalar(None, pa.string()), replaced)
 
 
 def _map(column: pa.ChunkedArray, read: Callable[[Any], Any], target: pa.DataType) -> pa.ChunkedArray:

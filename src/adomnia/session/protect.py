@@ -20,7 +20,7 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
 from adomnia.privacy.units import ROW, Unit
-from adomnia.session.conversions import convert, replace_others, type_of, write_text
+from adomnia.session.conversions import convert, type_of, write_text
 from adomnia.session.declared import TABLE, Declared, GivenTables, read_links, read_tables, read_unit
 
 if TYPE_CHECKING:
@@ -141,11 +141,7 @@ class _ColumnReader:
             converted = None if wanted is None else convert(held, wanted)
             if wanted is None or converted is None:
                 raise _refusal_of_type(field, wanted)
-            column, others = self._column(place, wanted)
-            if others is not None:
-                assert isinstance(column.kind, Text)  # noqa: S101 - only categories have others
-                converted = replace_others(converted, list(column.kind.values or ()), others)
-            columns.append(column)
+            columns.append(self._column(place, wanted))
             frame = frame if converted is held else frame.set_column(number, field.name, converted)
         return frame, tuple(columns)
 
@@ -160,17 +156,15 @@ class _ColumnReader:
             return "date" if isinstance(self._bounds[place][0], date) else "number"
         return type_of(held)
 
-    def _column(self, place: tuple[str, str], wanted: str) -> tuple[Column, str | None]:
-        """The column, and what values are called that are not listed."""
+    def _column(self, place: tuple[str, str], wanted: str) -> Column:
         if place in self._categories:
-            values, others = _read_values(place[1], self._categories[place])
-            return Column(place[1], Text(values)), others
+            return Column(place[1], _read_values(place[1], self._categories[place]))
         if wanted == "category":
             fix = f'pass categories={{"{place[1]}": ["a", "b"]}}'
             raise Refusal(f"The category {place[1]}", "has no values", fix, code="bad_categories")
         if place in self._bounds:
-            return _bound(place[1], _KINDS[wanted], self._bounds[place]), None
-        return Column(place[1], _KINDS[wanted]), None
+            return _bound(place[1], _KINDS[wanted], self._bounds[place])
+        return Column(place[1], _KINDS[wanted])
 
 
 def _build_table(
@@ -241,23 +235,20 @@ def _bounded(name: str, kind: Kind, lower: Number | date, upper: Number | date) 
     return Column(name, Quantity(domain.lower, domain.upper, kind.whole), domain)
 
 
-def _read_values(name: str, written: Any) -> tuple[tuple[str, ...], str | None]:  # noqa: ANN401 - whatever was declared
-    """The values of a category, and what all others are called, if they are kept at all."""
-    others = None
+def _read_values(name: str, written: Any) -> Text:  # noqa: ANN401 - whatever was declared
+    """The values of a category, the last of which may stand for all that are not listed."""
     try:
-        if isinstance(written, Mapping):
-            written, others = _split_others(**written)
-        listed = [] if isinstance(written, str) else [write_text(value) for value in written]
-        if others is not None and others not in listed:
-            listed.append(str(others))
-        return tuple(map(str, Categories(listed).values)), others
+        return _list_values(**written) if isinstance(written, Mapping) else _list_values(written)
     except (TypeError, ValueError) as error:
         why, fix = f"cannot be used: {str(error).rstrip('.')}", f'pass categories={{"{name}": ["a", "b"]}}'
         raise Refusal(f"The categories of {name}", why, fix, code="bad_categories") from None
 
 
-def _split_others(values: object, others: str | None = None) -> tuple[Any, str | None]:
-    return values, others
+def _list_values(values: Any, others: str | None = None) -> Text:  # noqa: ANN401 - whatever was declared
+    listed = [] if isinstance(values, str) else [write_text(value) for value in values]
+    if others is not None:
+        listed.append(str(others))
+    return Text(tuple(map(str, Categories(listed).values)), others=others is not None)
 
 
 def _refusal_of_type(field: pa.Field, wanted: str | None) -> Refusal:
