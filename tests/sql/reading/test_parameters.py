@@ -133,6 +133,20 @@ def test_refusals_without_a_place_and_other_texts_stay_as_they_are():
         assert refused.value.position == place
 
 
+def test_no_value_ends_its_own_text():
+    try:
+        made = bind("name = ?", ["x' OR '1' = '1"])
+    except Refusal as refusal:
+        made = str(refusal)
+    assert made == "name = 'x'' OR ''1'' = ''1'"
+
+
+def test_what_is_not_one_constant_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "_write_constant", lambda *_: "'x' OR TRUE")
+    with pytest.raises(Refusal, match="A parameter cannot stand where it does"):
+        bind("name = ?", ["x"])
+
+
 def test_a_text_that_would_be_read_otherwise_is_refused(monkeypatch):
     """Should a constant ever run into what is beside it, nothing is asked."""
     monkeypatch.setattr(module, "_space", lambda _: "")

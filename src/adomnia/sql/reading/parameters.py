@@ -27,6 +27,15 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?", re.ASCII | re.IGNORECASE)
 _MOST_BITS = 1024  # of an integer that is a double
 _MOST_DIGITS = 400
+_SHAPES = {  # the tokens of a constant
+    (TokenType.NULL,),
+    (TokenType.TRUE,),
+    (TokenType.FALSE,),
+    (TokenType.NUMBER,),
+    (TokenType.L_PAREN, TokenType.DASH, TokenType.NUMBER, TokenType.R_PAREN),
+    (TokenType.STRING,),
+    (TokenType.DATE, TokenType.STRING),
+}
 _VALUES = "pass a number, a text, a datetime.date, True, False or None"
 
 
@@ -185,18 +194,19 @@ def _write_number(text: str, place: _Place, value: float | Decimal) -> str:
 
 
 def _check_tokens(made: str, tokens: Sequence[Token], constants: Sequence[tuple[_Place, str]]) -> None:
-    """Refuse unless the text is made of the tokens that were written, with those of a constant for each parameter."""
+    """Refuse unless the text is made of the tokens that were written, with those of one constant for each parameter."""
     found = list(map(_content, split_tokens(made)))
-    ends = {place.start: (place.end, constant) for place, constant in constants}
+    ends = {place.start: (place.end, list(map(_content, split_tokens(constant)))) for place, constant in constants}
     expected: list[tuple[TokenType, str]] = []
     skipped = 0
     for token in tokens:
         if token.start in ends:
             skipped, constant = ends[token.start]
-            expected += map(_content, split_tokens(constant))
+            expected += constant
         elif token.start >= skipped:
             expected.append(_content(token))
-    if found != expected:
+    shapes = {tuple(kind for kind, _ in constant) for _, constant in ends.values()}
+    if found != expected or not shapes <= _SHAPES:
         why, fix = "cannot stand where it does", "put it where a constant can be, with spaces around it"
         raise Refusal("A parameter", why, fix, (1, 1), code="bad_parameter")
 
