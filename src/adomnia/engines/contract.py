@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.dialect import Dialect
-from adomnia.engines.limits import USUAL, Limits
+from adomnia.engines.limits import Limits
 from adomnia.noise import Integers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Label
@@ -39,11 +39,6 @@ Places: TypeAlias = NDArray[np.intp]
 
 Progress: TypeAlias = Callable[[str, float], None]
 """Told what is being done and how much is done, from 0 to 1."""
-
-
-def silent(_step: str, _share: float) -> None:
-    """Progress that nobody watches."""
-
 
 RANK = "rank"
 PERSON = "person"
@@ -108,9 +103,9 @@ class EngineClass(Protocol):
         self,
         catalog: Catalog,
         frames: Mapping[str, object],
-        progress: Progress = silent,
-        limits: Limits = USUAL,
-        spill: str = "",
+        progress: Progress = ...,
+        limits: Limits = ...,
+        spill: str = ...,
     ) -> Engine:
         """The engine over tables in memory, Arrow, pandas or Polars; what they need beside goes to a folder, if any."""
         ...
@@ -126,6 +121,10 @@ class EngineClass(Protocol):
     def check_header(self, path: Path, table: Table) -> None:
         """Refuse a file whose columns are not those that a table declares; no row is read."""
         ...
+
+
+def silent(_step: str, _share: float) -> None:
+    """Progress that nobody watches."""
 
 
 def stored_name(column: Column) -> str:
