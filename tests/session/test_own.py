@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from stat import S_IMODE
 
@@ -197,6 +197,7 @@ def test_every_value_is_converted_by_itself():
         ([date(2020, 1, 2)], "text", ["2020-01-02"]),
         ([datetime(2020, 1, 2)], "date", [datetime(2020, 1, 2)]),  # noqa: DTZ001
         (["a"], "id", ["a"]),
+        (pa.array([0], pa.timestamp("ns", "UTC")), "date", [datetime(1970, 1, 1, tzinfo=UTC)]),
         ([[1]], "text", None),
         ([date(2020, 1, 2)], "number", None),
     ],
@@ -217,7 +218,7 @@ COLUMNS = {"who": [1, 2, 3], "pay": [1.0, 2.0, 3.0], "born": [date(2000, 1, 1)] 
 TYPES = {"who": Identity, "pay": Quantity, "born": Day, "yes": Boolean}
 
 
-@pytest.mark.parametrize("kind", ["index", "relation", "query", "batch", "nullable"])
+@pytest.mark.parametrize("kind", ["index", "relation", "query", "batch", "nullable", "zoned", "categorical"])
 def test_tables_of_many_kinds_are_read(kind):
     table = pa.table(COLUMNS)
     frame = table.to_pandas()
@@ -229,6 +230,8 @@ def test_tables_of_many_kinds_are_read(kind):
             "query": pl.from_arrow(table).lazy(),
             "batch": table.to_batches()[0],
             "nullable": nullable,
+            "zoned": nullable.assign(born=nullable.born.dt.tz_localize("UTC")),
+            "categorical": frame.assign(who=frame.who.astype("category"), pay=frame.pay.astype("category")),
         }[kind]
         assert read(data) == (3, TYPES)
 
@@ -316,6 +319,11 @@ def test_refusals_say_what_to_pass(text, payment, fix):
             assert "owner" not in refused.value.fix
         with pytest.raises(Refusal, match=r"adomnia\.protect"):
             session.batch([text], **payment)
+
+
+def test_names_that_need_quotes_in_sql_need_none_in_python():
+    refusal = Refusal('"pay day"', "is a date without bounds", "the owner can declare lower = 1, upper = 2")
+    assert in_python_words(refusal).fix.startswith('pass bounds={"pay day": (date(')
 
 
 def test_other_refusals_stay_as_they_are():

@@ -31,12 +31,19 @@ def convert(column: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray | None:
     if held is None:
         return None
     if wanted in ("id", held) or {held, wanted} == _NUMBERS:
-        return column
+        return _without_nanoseconds(column)
     if wanted in {"text", "category"}:
         return column if held in {"text", "integer"} else _map(column, write_text, pa.string())
     if held == "text" or (wanted in {"boolean", *_NUMBERS} and held in {"boolean", *_NUMBERS}):
         return _map(column, *_READERS[wanted])
     return None
+
+
+def _without_nanoseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Moments of a time zone, which the engine knows to the microsecond; the day they fall on is that of UTC."""
+    held = column.type
+    zoned = types.is_timestamp(held) and held.tz is not None and held.unit == "ns"
+    return column.cast(pa.timestamp("us", held.tz), safe=False) if zoned else column
 
 
 def _map(column: pa.ChunkedArray, read: Callable[[Any], Any], target: pa.DataType) -> pa.ChunkedArray:

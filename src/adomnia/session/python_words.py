@@ -12,7 +12,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
         (
-            r"or the owner can declare (?P<name>\S+) = \{ type = .* \}",
+            r"or the owner can declare (?P<name>.+?) = \{ type = .* \}",
             r'or pass bounds={{"{name}": (lower, upper)}} to adomnia.protect',
         ),
         (
@@ -36,6 +36,6 @@ def in_python_words(refusal: Refusal) -> Refusal:
     for pattern, words in _WORDS:
         found = pattern.search(fix)
         if found is not None:
-            names = {"what": refusal.what, **found.groupdict()}
+            names = {name: word.strip('"') for name, word in {"what": refusal.what, **found.groupdict()}.items()}
             fix = f"{fix[: found.start()]}{words.format(**names)}{fix[found.end() :]}"
     return Refusal(refusal.what, refusal.why, fix, refusal.position, code=refusal.code)
