@@ -8,7 +8,9 @@ EVIL = "<img src=x onerror=alert(1)>\x1b[31m"
 
 
 def test_nothing_in_a_table_is_markup():
-    html = TextTable((EVIL,), ((EVIL,),)).html() + html_lines([EVIL])
+    table = TextTable((EVIL,), ((EVIL,),))
+    assert "\x1b" not in str(table)
+    html = table.html() + html_lines([EVIL])
     assert "<img" not in html
     assert "\x1b" not in html
     assert html.count("&lt;img src=x onerror=alert(1)&gt;\\x1b[31m") == 3

@@ -27,7 +27,7 @@ class TextTable:
     right: frozenset[int] | None = None
 
     def __str__(self) -> str:
-        lines = [self.headings, *self.rows[:MOST_SHOWN]]
+        lines = [tuple(map(show_plainly, line)) for line in (self.headings, *self.rows[:MOST_SHOWN])]
         widths = [max(len(line[place]) for line in lines) for place in range(len(self.headings))]
         right = self.list_right()
         text = [_line(line, widths, right) for line in lines]
