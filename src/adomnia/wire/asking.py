@@ -1,6 +1,7 @@
 """Questions on their way to a server, and how they are put to a session there."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, TypeAlias, cast
@@ -8,6 +9,7 @@ from typing import Annotated, Any, TypeAlias, cast
 import numpy as np
 from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema
 
+from adomnia.explaining.explanations import without_explain
 from adomnia.pricing.payment import LARGEST_GROUP
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote
@@ -207,7 +209,8 @@ def questions_of(asked: list[str | AskedQuestion]) -> list[Question | str]:
 def question_body(question: Question) -> dict[str, Any]:
     """A question as `AskedQuestion` reads it."""
     check_text(question)
-    bind_question(question)  # what is wrong with parameters is refused here as it would be there
+    # What is wrong with parameters is refused here as it would be there.
+    bind_question(replace(question, text=without_explain(question.text)))
     named: Any = {name: getattr(question, name) for name in Payment.__annotations__}
     return {"sql": question.text, **payment_body(named)}
 

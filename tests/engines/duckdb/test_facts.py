@@ -119,4 +119,5 @@ def test_a_name_that_would_match_other_files_means_itself(tmp_path):
 
 
 def test_a_public_table_in_memory_shows_the_same():
-    assert find_facts(pa.table({"c": ["a", "b", "a"]}), table(NOTE)) == (Facts(2, values=("a", "b")),)
+    (fact,) = find_facts(pa.table({"c": ["a", "b", "a"]}), table(NOTE))
+    assert (fact.repeats, sorted(fact.values)) == (2, ["a", "b"])
