@@ -144,7 +144,7 @@ def test_a_split_budget_pays_for_its_questions_and_for_no_other(hospital, typed)
     code, _, complained = typed("sql", hospital, "SELECT COUNT(*) FROM people")
     assert (code, "has no price left under the policy equal_split" in complained) == (2, True)
     code, _, complained = typed("sql", hospital, "SELECT COUNT(*) FROM people", "--epsilon", "0.1")
-    assert (code, "leave epsilon=, rho= and error= out" in complained) == (2, True)
+    assert (code, "leave --epsilon, --rho and --error out" in complained) == (2, True)
     alice = json.loads(typed("budget", hospital, "--format", "json")[1])[0]
     assert (alice["answers"], alice["policy"]["questions"]) == (3, 0)
     assert alice["spent"]["epsilon"] == str(3 * Fraction(666_666_666_666, 10**12))

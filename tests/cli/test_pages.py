@@ -48,3 +48,13 @@ def test_a_record_is_one_json_value(capsys):
 @pytest.mark.parametrize(("share", "shown"), [(0.95, "95%"), (0.999, "99.9%"), (0.5, "50%"), (0.99999, "99.999%")])
 def test_a_confidence_is_never_rounded_to_certainty(share, shown):
     assert pages.percent(share) == shown
+
+
+def test_what_others_wrote_cannot_command_the_terminal(capsys):
+    table = pages.table(["\x1b[2Jhead"])
+    table.add_row("\x1b]0;title\x07cell\nline")
+    pages.show(table, "\x9b31m words")
+    printed = capsys.readouterr().out
+    assert not {"\x1b", "\x07", "\x9b"} & set(printed)
+    assert r"\x1b]0;title\x07cell" in printed
+    assert printed.count("\n") >= 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -36,13 +35,13 @@ def test_a_command_is_called_with_its_options():
         seen.append((asked.text, asked.payment()["epsilon"], form))
 
     given = dict.fromkeys(inspect.signature(QuestionOptions).parameters)
-    command(**given | {"folder": Path(), "text": "SELECT", "epsilon": "0.1", "confidence": "0.9", "form": "json"})
+    command(**given | {"place": "x", "text": "SELECT", "epsilon": "0.1", "confidence": "0.9", "form": "json"})
     assert seen == [("SELECT", Decimal("0.1"), "json")]
     assert command.__doc__ == "Say it."
 
 
 def test_what_is_not_named_is_not_paid():
-    payment = QuestionOptions(Path(), "SELECT").payment()
+    payment = QuestionOptions("x", "SELECT").payment()
     assert {name for name, value in payment.items() if value is not None} == {"effort", "interval", "confidence"}
     assert payment["confidence"] == 0.95
 
@@ -73,7 +72,7 @@ def test_parameters_are_read_as_what_they_look_like():
     written = ["a=-1.5", "b=TRUE", "c=null", "d=2024-01-31", "e=x=y", "f='7'", "g=", "h=2024-13-01", "i=١"]  # noqa: RUF001
     values = [Decimal("-1.5"), True, None, date(2024, 1, 31), "x=y", "7", "", "2024-13-01", "١"]  # noqa: RUF001
     assert parse_parameters(written) == dict(zip("abcdefghi", values, strict=True))
-    assert QuestionOptions(Path(), "SELECT", parameter=["a=1"]).payment()["parameters"] == {"a": 1}
+    assert QuestionOptions("x", "SELECT", parameter=["a=1"]).payment()["parameters"] == {"a": 1}
 
 
 @pytest.mark.parametrize("written", [["city"], ["=Oslo"], ["a b=1"], ["a=1", "a=2"]])

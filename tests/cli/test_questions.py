@@ -181,11 +181,11 @@ REFUSED = {
     "MODE": ["SELECT MODE(age) FROM people", "--epsilon", "1"],
     "salary": ["SELECT SUM(salery) FROM people", "--epsilon", "1"],
     "price": [EVERYBODY],
-    "one of epsilon=, rho= or error=": [EVERYBODY, "--epsilon", "1", "--rho", "1"],
+    "one of --epsilon, --rho or --error": [EVERYBODY, "--epsilon", "1", "--rho", "1"],
     "is not a number": [EVERYBODY, "--epsilon", "lots"],
     "finite": [EVERYBODY, "--epsilon", "nan"],
     "> 0": [EVERYBODY, "--epsilon=-1"],
-    "error=nan": [EVERYBODY, "--error", "nan"],
+    "--error nan": [EVERYBODY, "--error", "nan"],
     "between 0 and 1": [EVERYBODY, "--epsilon", "1", "--confidence", "95"],
 }
 

@@ -59,3 +59,14 @@ def test_a_reply_of_text_is_described_as_text():
 
 def test_the_document_is_made_once(shared_house):
     assert describe_api(shared_house.app) is describe_api(shared_house.app)
+
+
+def test_the_document_names_every_form_of_an_answer(shared_house):
+    paths = shared_house.ask("alice", "GET", "/api/v1/openapi.json").json()["paths"]
+    forms = {"application/json", "application/vnd.apache.arrow.stream", "text/csv"}
+    query = paths["/api/v1/datasets/{dataset}/query"]["post"]["responses"]["200"]
+    again = paths["/api/v1/datasets/{dataset}/answers/{request_id}"]["get"]["responses"]["200"]
+    batch = paths["/api/v1/datasets/{dataset}/batch"]["post"]["responses"]["200"]
+    assert set(query["content"]) == set(again["content"]) == forms
+    assert "$ref" in query["content"]["application/json"]["schema"]
+    assert set(batch["content"]) == {"application/json"}

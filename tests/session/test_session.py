@@ -662,7 +662,7 @@ def test_ranges_whose_squares_are_no_numbers_are_measured_without_shortening(bob
 @pytest.mark.parametrize("text", ["SELECT COUNT(*) FROM people", "SELECT city FROM cities"])
 def test_an_effort_that_nobody_knows_is_refused_with_a_price_and_without(bob, text):
     for ask in (bob.explain, bob.sql):
-        with pytest.raises(Refusal, match="effort='AAA' is not known"):
+        with pytest.raises(Refusal, match='effort="AAA" is not known'):
             ask(text, effort="AAA")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from adomnia.explaining.promises import Promise
     from adomnia.privacy.filters import Filter
+    from adomnia.session.contract import Session
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class AccountSummary:
 
     name: str | None
     filter: Filter
-    answers: int
+    answers: int | None  # None: not told
     policy: Policy | None = None
     restored: str | None = None
 
@@ -49,6 +50,16 @@ def print_promises_json(promises: Sequence[Promise]) -> None:
     pages.show_json([asdict(promise) for promise in promises])
 
 
+def list_own(session: Session) -> list[AccountSummary]:
+    """What an analyst may know: their own account, and that of all together."""
+    budgets, declared = session.budget(), session.catalog().analyst(session.analyst)
+    policy = None if declared is None else declared.policy
+    return [
+        AccountSummary(session.analyst, budgets.personal, None, policy),
+        AccountSummary(None, budgets.dataset, None),
+    ]
+
+
 def print_budgets(accounts: Sequence[AccountSummary]) -> None:
     """One account a line, the dataset's last."""
     table = pages.table(("Who", "Budget", "Spent", "Left", "Answers"), {4})
@@ -57,7 +68,7 @@ def print_budgets(accounts: Sequence[AccountSummary]) -> None:
             format_budget(account.filter),
             say_spent(account.filter),
             say_left(account.filter),
-            f"{account.answers:,}",
+            "" if account.answers is None else f"{account.answers:,}",
         )
         table.add_row(account.name or Text("all together", "bold"), *row)
     pages.show(table, "", "What somebody spends counts in their own line and in the last one.")

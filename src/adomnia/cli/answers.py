@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from adomnia.cli import pages
+from adomnia.cli.options import AnswerFormat
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
 
 MADE_UP = "Made-up rows: nothing was read and nothing was spent. The real answer would cost"
+
+
+def print_answer(answer: Answer, form: AnswerFormat, mock: bool = False) -> None:
+    """Print an answer in the form that was chosen."""
+    {AnswerFormat.TABLE: print_table, AnswerFormat.JSON: print_json, AnswerFormat.CSV: print_csv}[form](answer, mock)
 
 
 def print_table(answer: Answer, mock: bool = False) -> None:

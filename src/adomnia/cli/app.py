@@ -10,12 +10,13 @@ import typer
 
 from adomnia import AdomniaError, Refusal, Unavailable, __version__
 from adomnia.cli import ledgers, meaning, owner, past_answers, people, questions, restoring, serving, top_ups
+from adomnia.cli.exit_codes import UNAVAILABLE, exit_code
 from adomnia.cli.options import Format, Output
+from adomnia.cli.shell import command as shells
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
-REFUSED, FAILED, UNAVAILABLE = 2, 1, 3
 
 
 def _say_version(wanted: bool) -> None:
@@ -53,6 +54,7 @@ def demo(
 app.command(epilog=questions.SQL_EXAMPLES)(questions.sql)
 app.command(epilog=questions.PRICE_EXAMPLES)(questions.price)
 app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
+app.command(epilog=shells.SHELL_EXAMPLES)(shells.shell)
 app.command(epilog=past_answers.ANSWERS_EXAMPLES)(past_answers.answers)
 app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
 app.command(epilog=owner.CHECK_EXAMPLES)(owner.check)
@@ -75,17 +77,17 @@ def main() -> None:
     try:
         app()
     except AdomniaError as error:
-        typer.echo(f"{type(error).__name__}: {error}{_name_cause(error)}", err=True)
-        sys.exit(_code_of(error))
+        typer.echo(f"{type(error).__name__}: {_reword(error)}{_name_cause(error)}", err=True)
+        sys.exit(exit_code(error))
     except OSError as error:
         typer.echo(f"Unavailable: {_explain_file(error)}", err=True)
         sys.exit(UNAVAILABLE)
 
 
-def _code_of(error: AdomniaError) -> int:
-    if isinstance(error, Unavailable):
-        return UNAVAILABLE
-    return REFUSED if isinstance(error, Refusal) else FAILED
+def _reword(error: AdomniaError) -> AdomniaError:
+    from adomnia.explaining.surfaces import Surface, reword
+
+    return reword(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
 
 
 def _name_cause(error: AdomniaError) -> str:

@@ -26,6 +26,13 @@ class AnswerFormat(StrEnum):
 
 
 Folder: TypeAlias = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the dataset.")]
+PlaceText: TypeAlias = Annotated[
+    str, typer.Argument(metavar="PLACE", help="A folder, or a server's address: https://host/dataset.")
+]
+TokenFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--token-file", metavar="FILE", help="Of a server: the file of your token, if not ADOMNIA_TOKEN."),
+]
 Output: TypeAlias = Annotated[Format, typer.Option("--format", help="For people, or for programs.")]
 
 

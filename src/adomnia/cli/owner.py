@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Folder, Format, Output
+from adomnia.cli.options import Folder, Format, Output, PlaceText, TokenFile
 from adomnia.errors import Refusal
+
+if TYPE_CHECKING:
+    from adomnia.cli.accounts import AccountSummary
+    from adomnia.cli.places import Place
 
 INIT_EXAMPLES = """Examples
 
@@ -26,6 +30,8 @@ BUDGET_EXAMPLES = """Examples
 adomnia budget examples/hospital
 
 adomnia budget examples/hospital --format json
+
+adomnia budget https://stats.example.org/hospital --token-file token.txt
 """
 
 
@@ -70,21 +76,39 @@ def check(folder: Folder, form: Output = Format.TABLE) -> None:
         accounts.print_promises(found)
 
 
-def budget(folder: Folder, form: Output = Format.TABLE) -> None:
-    """Say who spent what, what is left, and what the next question costs if a policy sets its price."""
-    from adomnia.cli import accounts, opening
+def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format.TABLE) -> None:
+    """Say who spent what, what is left, and what the next question costs if a policy sets its price.
+
+    A server tells an analyst's own budget, and that of all together.
+    """
+    from adomnia.cli import accounts
+    from adomnia.cli.places import Place
+
+    where = Place(place, None, token_file)
+    found = _own_accounts(where) if where.is_address else _all_accounts(where.folder)
+    if form is Format.JSON:
+        accounts.print_budgets_json(found)
+    else:
+        accounts.print_budgets(found)
+
+
+def _all_accounts(folder: Path) -> list[AccountSummary]:
+    from adomnia.cli import opening
+    from adomnia.cli.accounts import AccountSummary
 
     with opening.open_accounts(folder) as (catalog, ledger):
-        found = [
-            accounts.AccountSummary(one.name, ledger.account(one.name), ledger.count_answers(one.name), one.policy)
-            for one in catalog.analysts
-        ]
-        answers = sum(account.answers for account in found)
-        total = accounts.AccountSummary(None, ledger.account(), answers, restored=ledger.restored())
-    if form is Format.JSON:
-        accounts.print_budgets_json([*found, total])
-    else:
-        accounts.print_budgets([*found, total])
+        counts = {one.name: ledger.count_answers(one.name) for one in catalog.analysts}
+        found = [AccountSummary(o.name, ledger.account(o.name), counts[o.name], o.policy) for o in catalog.analysts]
+        total = AccountSummary(None, ledger.account(), sum(counts.values()), restored=ledger.restored())
+    return [*found, total]
+
+
+def _own_accounts(place: Place) -> list[AccountSummary]:
+    from adomnia.cli.accounts import list_own
+    from adomnia.cli.places import open_remote
+
+    with open_remote(place) as session:
+        return list_own(session)
 
 
 def _draft_catalog(folder: Path, files: list[Path]) -> str:

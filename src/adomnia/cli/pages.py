@@ -11,16 +11,31 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
+
+    from rich.console import RenderableType
 
 _UNBOUNDED = 10**6
 
 
+class PrintableTable(Table):
+    """A table whose cells cannot command a terminal, wherever they come from: a server is another's."""
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:  # noqa: ANN401 - what Rich takes
+        super().add_row(*(printable(cell) if isinstance(cell, str) else cell for cell in cells), **options)
+
+
+def printable(text: str) -> str:
+    """The text with control characters escaped, which a terminal could obey; lines stay lines."""
+    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+
+
 def table(headings: Iterable[str], numeric: Iterable[int] = ()) -> Table:
     """An empty table; a cell that does not fit is folded, never cut."""
-    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, pad_edge=False)
+    made = PrintableTable(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, pad_edge=False)
     right = set(numeric)
     for place, heading in enumerate(headings):
-        made.add_column(heading, justify="right" if place in right else "left", overflow="fold")
+        made.add_column(printable(heading), justify="right" if place in right else "left", overflow="fold")
     return made
 
 
@@ -55,4 +70,7 @@ def _console() -> Console:
 
 def _print(console: Console, parts: Iterable[str | Table]) -> None:
     for part in parts:
-        console.print(part, soft_wrap=isinstance(part, str) and not console.is_terminal)
+        if isinstance(part, str):
+            console.print(printable(part), soft_wrap=not console.is_terminal)
+        else:
+            console.print(part)

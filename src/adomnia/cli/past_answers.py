@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Folder, Format, Output
+from adomnia.cli.options import Format, Output, PlaceText, TokenFile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adomnia.cli.places import Place
     from adomnia.session.accounts import Past
 
 ANSWERS_EXAMPLES = """Examples
@@ -19,30 +22,49 @@ adomnia answers examples/hospital --after monday-1 --limit 20 --format json
 """
 
 
-def answers(
-    folder: Folder,
+def answers(  # noqa: PLR0913, PLR0917 - each is an option
+    place: PlaceText,
     analyst: Annotated[str | None, typer.Option(help="Whose; the first one of the catalog unless told.")] = None,
     after: Annotated[
         str | None, typer.Option(metavar="ID", help="Only those after the one of this request id.")
     ] = None,
     limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, max=1000, help="So many at most.")] = 100,
+    token_file: TokenFile = None,
     form: Output = Format.TABLE,
 ) -> None:
     """List what an analyst has paid for and got, oldest first; no data is read and nothing is spent."""
-    from adomnia.cli import opening, pages
-    from adomnia.session.accounts import list_pasts
+    from adomnia.cli import pages
+    from adomnia.cli.places import Place
 
-    with opening.open_accounts(folder) as (catalog, ledger):
-        found = list_pasts(ledger, analyst or catalog.analysts[0].name, after, limit)
+    found = _find(Place(place, analyst, token_file), after, limit)
     if form is Format.JSON:
         pages.show_json([_record(past) for past in found])
         return
+    show_pasts(found)
+    if found:
+        pages.show("", f"What follows, if anything does: --after {found[-1].request_id}")
+
+
+def show_pasts(found: Sequence[Past]) -> None:
+    """Print earlier answers, one a line."""
+    from adomnia.cli import pages
+
     table = pages.table(("Request id", "Version", "Cost", "Question"))
     for past in found:
         table.add_row(past.request_id, str(past.version), _format_cost(past), "\n".join(past.questions))
     pages.show(table)
-    if found:
-        pages.show("", f"What follows, if anything does: --after {found[-1].request_id}")
+
+
+def _find(place: Place, after: str | None, limit: int) -> Sequence[Past]:
+    """A page of what was answered, of a server's ledger or of a folder's, which alone is opened then."""
+    from adomnia.cli import opening, places
+    from adomnia.session.accounts import list_pasts
+
+    if place.is_address:
+        with places.open_remote(place) as session:
+            return session.answers(after=after, limit=limit)
+    with opening.open_accounts(place.folder) as (catalog, ledger):
+        return list_pasts(ledger, place.analyst or catalog.analysts[0].name, after, limit)
 
 
 def _record(past: Past) -> dict[str, object]:

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from adomnia.cli.options import Folder, parse_number, parse_share
+from adomnia.cli.options import PlaceText, TokenFile, parse_number, parse_share
+from adomnia.cli.places import Place
 from adomnia.errors import Refusal
 from adomnia.session.contract import CONFIDENCE
 
@@ -25,7 +26,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 class QuestionOptions:
     """The options as they were typed."""
 
-    folder: Folder
+    place: PlaceText
     text: Annotated[str, typer.Argument(metavar="SELECT", help="The question, in SQL.")]
     epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in epsilon: Laplace noise.")] = None
     rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in rho: Gaussian noise.")] = None
@@ -50,6 +51,12 @@ class QuestionOptions:
     ] = None
     confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of intervals and of --error.")] = str(CONFIDENCE)
     analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None
+    token_file: TokenFile = None
+
+    @property
+    def where(self) -> Place:
+        """Where the dataset is, and who asks."""
+        return Place(self.place, self.analyst, self.token_file)
 
     def payment(self) -> dict[str, Any]:
         """What a session takes beside the text: the price and the confidence."""

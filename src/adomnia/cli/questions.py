@@ -19,6 +19,10 @@ adomnia sql examples/hospital "SELECT AVG(age) FROM people" --rho 0.01 --analyst
 
 adomnia sql examples/hospital "SELECT sex, SUM(salary) FROM people GROUP BY sex" --epsilon 0.5 --mock
 
+adomnia sql https://stats.example.org/hospital "SELECT COUNT(*) FROM people" --epsilon 0.1 --token-file token.txt
+
+adomnia sql examples/hospital "DESCRIBE people"
+
 adomnia sql examples/hospital "SELECT diagnosis, COUNT(*) FROM visits GROUP BY 1" --rho 0.02 --delta 1e-9 --analyst bob
 """
 PRICE_EXAMPLES = """Examples
@@ -50,23 +54,19 @@ def sql(
     The same question at the same price is answered again from the ledger, free, with the same noise.
     """
     # Imported here, so that `adomnia --help` does not wait for the engine.
-    from adomnia.cli import answers, opening
+    from adomnia.cli import answers, places
     from adomnia.explaining.explanations import is_explain
+    from adomnia.session.listings import is_listing
 
     if is_explain(asked.text):
         print_explanation(asked, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
         return
     payment = asked.payment()
-    with (opening.open_rehearsal if mock else opening.open_dataset)(asked.folder) as curator:
-        session = opening.open_session(curator, asked.analyst)
+    listing = is_listing(asked.text)
+    opened = places.open_to_quote(asked.where) if listing else places.open_to_ask(asked.where, mock=mock)
+    with opened as session:
         answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh)
-    match form:
-        case AnswerFormat.TABLE:
-            answers.print_table(answer, mock)
-        case AnswerFormat.JSON:
-            answers.print_json(answer, mock)
-        case AnswerFormat.CSV:
-            answers.print_csv(answer, mock)
+    answers.print_answer(answer, form, mock)
 
 
 @with_question_options
@@ -79,10 +79,10 @@ def price(
 
     It follows from the catalog and from what was spent: no private data is read and nothing is spent.
     """
-    from adomnia.cli import bills, opening
+    from adomnia.cli import bills, places
 
     payment = asked.payment()
-    with opening.open_for_quotes(asked.folder, asked.analyst) as session:
+    with places.open_to_quote(asked.where) as session:
         quote = session.price(asked.text, **payment, together=together)
     if form is Format.JSON:
         bills.print_json(quote)
@@ -101,10 +101,10 @@ def explain(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
 
 def print_explanation(asked: QuestionOptions, form: Format) -> None:
     """Print the explanation of a question: a tree, or JSON."""
-    from adomnia.cli import opening, pages
+    from adomnia.cli import pages, places
 
     payment = asked.payment()
-    with opening.open_for_quotes(asked.folder, asked.analyst) as session:
+    with places.open_to_quote(asked.where) as session:
         tree = session.explain(asked.text, **payment).tree
     if form is Format.JSON:
         pages.show_json(tree.record())

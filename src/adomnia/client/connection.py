@@ -91,7 +91,7 @@ class Connection:
             tries += 1
             outcome, pause = self._try_once(request, request_id)
             if isinstance(outcome, _Response):
-                return _read_json(outcome, self)
+                return _read_json(outcome, self, request_id)
             pause = max(pause, _FIRST_PAUSE * 4 ** (tries - 1))  # trouble may take longer than the server hopes
             if tries == TRIES or monotonic() - begin + pause > PATIENCE:
                 raise outcome
@@ -109,7 +109,7 @@ class Connection:
         if fault is not None:  # out here: what is raised carries no cause, which would hold the token
             return self._explain_fault(fault, request_id)
         if response is None:
-            return _refuse_stranger(self), _NEVER
+            return _refuse_stranger(self, request_id), _NEVER
         if response.status not in {_TOO_FAST, _UNAVAILABLE}:
             return response, 0.0
         problem = _read_problem(response)
@@ -138,10 +138,9 @@ class Connection:
         encryption = _find_ssl_error(fault)
         if encryption is not None:
             return Refusal(place, *_explain_ssl_error(encryption), code="not_trusted"), _NEVER
-        again = "" if request_id is None else f", then ask again with request_id={request_id!r}: nothing is paid twice"
         slow = isinstance(fault, httpx.TimeoutException) and not isinstance(fault, httpx.ConnectTimeout)
         why = "did not answer in time" if slow else "cannot be reached"
-        return Unavailable(place, why, f"check that it runs, and the address{again}", "unreachable"), 0.0
+        return Unavailable(place, why, f"check that it runs, and the address{_again(request_id)}", "unreachable"), 0.0
 
     def _explain_silence(self) -> Unavailable:
         return Unavailable(f"The server at {self.address.url}", "is busy", "ask again later", "busy")
@@ -169,16 +168,20 @@ def _retry_after(response: _Response) -> float:
     return float(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0.0
 
 
-def _read_json(response: _Response, connection: Connection) -> Any:  # noqa: ANN401 - JSON
+def _again(request_id: str | None) -> str:
+    return "" if request_id is None else f", then ask again with request_id={request_id!r}: nothing is paid twice"
+
+
+def _read_json(response: _Response, connection: Connection, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
     if httpx.codes.is_success(response.status):
         try:
             return json.loads(response.content)
         except (ValueError, RecursionError):
-            raise _refuse_stranger(connection) from None
+            raise _refuse_stranger(connection, request_id) from None
     problem = _read_problem(response)
     if getattr(problem, "code", None) == "unknown_route":
         raise connection.other_version()
-    raise problem or _refuse_stranger(connection)
+    raise problem or _refuse_stranger(connection, request_id)
 
 
 def _read_problem(response: _Response) -> AdomniaError | None:
@@ -188,6 +191,10 @@ def _read_problem(response: _Response) -> AdomniaError | None:
         return None
 
 
-def _refuse_stranger(connection: Connection) -> Refusal:
+def _refuse_stranger(connection: Connection, request_id: str | None) -> Refusal | Unavailable:
+    """The error where somebody else answered: a proxy, perhaps, after the server was paid."""
     what, why = f"The server at {connection.address.url}", "did not answer as Ad Omnia does"
-    return Refusal(what, why, "check the address, and what stands between you and the server", code="not_adomnia")
+    fix = f"check the address, and what stands between you and the server{_again(request_id)}"
+    if request_id is not None:
+        return Unavailable(what, why, fix, "not_adomnia")
+    return Refusal(what, why, fix, code="not_adomnia")

@@ -25,7 +25,7 @@ def apply_effort(drafts: Sequence[PlannedQuestion], price: Price, _catalog: Cata
 def check_effort(effort: str) -> None:
     """Refuse an effort that is not known."""
     if effort not in EFFORTS:
-        raise Refusal(f"effort={effort!r}", "is not known", 'write effort="high", or leave it out', code="bad_effort")
+        raise Refusal(f'effort="{effort}"', "is not known", 'write effort="high", or leave it out', code="bad_effort")
 
 
 def with_effort(plan: Plan, effort: str, price: Price) -> Plan:

@@ -69,12 +69,16 @@ ENDPOINTS: dict[Route, Endpoint] = {
     ("POST", f"{API}/users/{{name}}/link"): Endpoint(people.link, models.SignInLinkReply, 201, refuses=(404,)),
     ("GET", f"{API}/datasets"): Endpoint(datasets.datasets, models.DatasetsReply),
     ("GET", f"{DATASET}/catalog"): Endpoint(datasets.catalog, CatalogReply, refuses=(404,)),
-    ("POST", f"{DATASET}/query"): Endpoint(questions.query, AnswerReply, refuses=(400, 402, 404, 409), sends=True),
+    ("POST", f"{DATASET}/query"): Endpoint(
+        questions.query, AnswerReply, refuses=(400, 402, 404, 409), sends=True, tables=True
+    ),
     ("POST", f"{DATASET}/price"): Endpoint(questions.price, QuoteReply, refuses=(400, 402, 404), sends=True),
     ("POST", f"{DATASET}/explain"): Endpoint(questions.explain, ExplanationReply, refuses=(400, 402, 404), sends=True),
     ("POST", f"{DATASET}/batch"): Endpoint(questions.batch, BatchReply, refuses=(400, 402, 404, 409), sends=True),
     ("GET", f"{DATASET}/answers"): Endpoint(questions.answers, PastsReply, refuses=(404,)),
-    ("GET", f"{DATASET}/answers/{{request_id}}"): Endpoint(questions.answer, AnswerReply, refuses=(400, 404, 409)),
+    ("GET", f"{DATASET}/answers/{{request_id}}"): Endpoint(
+        questions.answer, AnswerReply, refuses=(400, 404, 409), tables=True
+    ),
     ("GET", f"{DATASET}/budget"): Endpoint(datasets.budget, BudgetReply, refuses=(404,)),
     ("GET", f"{DATASET}/accounts"): Endpoint(oversight.accounts, models.AccountsReply, refuses=(404,)),
     ("GET", f"{DATASET}/ledger"): Endpoint(oversight.ledger, models.LedgerReply, refuses=(404,)),

@@ -1,4 +1,4 @@
-"""JSON replies. Large answers are encoded and sent in pieces.
+"""Replies as bytes. Large answers are encoded and sent in pieces.
 
 In one go they would block all other threads for seconds, and be in memory several times over.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from starlette.responses import Response
 
 from adomnia.wire.answers import ColumnNumbers, answer_facts, answer_record, column_records
+from adomnia.wire.tables import ARROW, CSV, encode_arrow, encode_csv
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,7 +25,7 @@ _PIECE_BYTES = 2**17  # at least, where more follows
 _one_at_a_time = Lock()  # large answers take much memory while they are encoded
 
 Pieces: TypeAlias = "list[bytes]"
-"""The JSON of a reply, in parts that follow each other."""
+"""The bytes of a reply, in parts that follow each other."""
 
 
 def json_response(record: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -45,6 +46,15 @@ def encode_answer(answer: Answer, *, together: bool = False, without: Collection
     facts = {name: part for name, part in answer_facts(answer, together=together).items() if name not in without}
     with _one_at_a_time:
         return encode_record({"columns": column_records(answer, together=together), **facts})
+
+
+def encode_table(answer: Answer, form: str, *, together: bool = False) -> Pieces:
+    """Encode an answer as a stream of Arrow or as CSV."""
+    encode = {ARROW: encode_arrow, CSV: encode_csv}[form]
+    if len(answer) * len(answer.columns) <= SLICE:
+        return _gather(encode(answer, together=together))
+    with _one_at_a_time:
+        return _gather(encode(answer, together=together))
 
 
 def encode_record(record: Mapping[str, Any]) -> Pieces:

@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from adomnia import __version__
 from adomnia.server.authorization import CSRF
 from adomnia.wire.problems import ProblemReply
+from adomnia.wire.tables import ARROW, CSV
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,11 @@ MEANINGS = {
     429: "Too fast, or too many attempts: Retry-After says when to come back.",
     503: "Too much to do, stopping, or trouble of the ledger or a disk: Retry-After says when to come back.",
 }
+_TABLES: dict[str, Any] = {
+    "description": "JSON, or what Accept names: a stream of Arrow, whose schema has all but the rows as JSON in its "
+    "metadata `adomnia`, or the rows as CSV.",
+    "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}, CSV: {"schema": {"type": "string"}}},
+}
 _ALWAYS = (403, 424, 503)
 _BODY = (408, 413, 415, 422)
 
@@ -57,6 +63,7 @@ class Endpoint:
     status: int = 200
     refuses: tuple[int, ...] = ()
     sends: bool = False
+    tables: bool = False  # whether the reply may be Arrow or CSV too, as Accept says
 
     def options(self, route: Route, roles: Roles) -> dict[str, Any]:
         """The arguments for FastAPI's `add_api_route`."""
@@ -69,6 +76,8 @@ class Endpoint:
         }
         if isinstance(self.reply, str):
             responses[self.status] = {"content": {self.reply: {"schema": {"type": "string"}}}, "description": "Text."}
+        if self.tables:
+            responses[self.status] = _TABLES
         options = {"response_model": model, "status_code": self.status, "responses": responses}
         return {**options, "openapi_extra": {"security": _security(method, roles)}}
 

@@ -10,10 +10,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.ledger.schema import LEDGER_FORMAT
 from adomnia.server.access.login_attempts import WINDOW_SECONDS
 from adomnia.server.bodies import malformed_request
 from adomnia.server.encoding import json_response
 from adomnia.server.retry import RetryLater
+from adomnia.server.roles import OVERSIGHT
 from adomnia.wire.problems import problem_record
 
 if TYPE_CHECKING:
@@ -75,14 +77,29 @@ def status_of(error: Problem) -> int:
 
 
 def to_problem(request: Request, fault: Exception) -> Problem:
-    """The error to show for an exception; an unexpected one is a Failure, and its class is logged."""
+    """The error to show for an exception; an unexpected one is a Failure, and its class is logged.
+
+    What is wrong with the ledger is the owner's and auditors' to know: to others it is not available, and no more.
+    """
     error = classify_fault(fault)
+    if isinstance(error, Refusal | Unavailable) and _tells_of_the_ledger(error):
+        if getattr(getattr(request.state, "visitor", None), "role", None) in OVERSIGHT:
+            return error
+        request.app.state.services.logs.log_fault(route_of(request.scope), fault, why=str(error))
+        seconds = error.retry_seconds if isinstance(error, Unavailable) else 1
+        fix = "tell the owner, and ask again later"
+        return Unavailable(LEDGER_FORMAT.name, "is not available", fix, retry_seconds=seconds)
     if error is not fault and isinstance(error, Unavailable):
         request.app.state.services.logs.log_fault(route_of(request.scope), fault)
     if error is None:
         request.app.state.services.logs.log_fault(route_of(request.scope), fault)
         return Failure()
     return error
+
+
+def _tells_of_the_ledger(error: Refusal | Unavailable) -> bool:
+    """Whether it says more of the ledger than that it is busy: that it is damaged, say, and at which entry."""
+    return error.what == LEDGER_FORMAT.name and error.code in {"refused", "unavailable"}
 
 
 def route_of(scope: Scope) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from adomnia.server.negotiation import JSON
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,31 +26,30 @@ PATIENCE_SECONDS, LEAST_BYTES_A_SECOND = 30.0, 2**18  # how long a reply may tak
 
 @dataclass(frozen=True)
 class EncodedReply:
-    """The pieces of a reply, and the memory that they may take until they are sent."""
+    """The pieces of a reply, the memory that they may take until they are sent, and their media type."""
 
     pieces: Pieces
     claim: Claim | None = None
+    form: str = JSON
 
 
-def encode_within(memory: AnswerMemory, encode: Callable[[], Pieces]) -> EncodedReply:
+def encode_within(memory: AnswerMemory, encode: Callable[[], Pieces], form: str = JSON) -> EncodedReply:
     """Answer and encode within the memory of a worker; once that is done, the reply takes no more than its bytes."""
     with memory.job() as claim:
         pieces = encode()
         claim.resize(min(claim.size, sum(map(len, pieces))))
-    return EncodedReply(pieces, claim)
+    return EncodedReply(pieces, claim, form)
 
 
 class PiecewiseResponse(Response):
-    """A reply of JSON in pieces, of which each is let go when it is sent, and the memory of all of them at the end.
+    """A reply in pieces, of which each is let go when it is sent, and the memory of all of them at the end.
 
     A caller who reads too slowly is cut off: what waits for them is memory that others could have.
     """
 
-    media_type = "application/json"
-
     def __init__(self, reply: EncodedReply) -> None:
         size = sum(map(len, reply.pieces))
-        super().__init__(headers={"Content-Length": str(size)})
+        super().__init__(headers={"Content-Length": str(size)}, media_type=reply.form)
         self._pieces, self._claim = reply.pieces[::-1], reply.claim
         self._seconds = PATIENCE_SECONDS + size / LEAST_BYTES_A_SECOND
 

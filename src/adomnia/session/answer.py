@@ -82,10 +82,11 @@ class Answer:
         table = {name: list(map(_finite, values)) for name, values in self._table().items()}
         return [{name: values[row] for name, values in table.items()} for row in range(len(self))]
 
-    def to_arrow(self) -> pa.Table:
-        import pyarrow as pa
+    def to_arrow(self, *, together: bool = False) -> pa.Table:
+        """The answer as an Arrow table; `together`: with intervals that cover all cells of a column at once."""
+        from adomnia.session.arrow import build_table
 
-        return pa.table(self._typed()).slice(0, len(self))
+        return build_table(self.columns, self.rows, lambda each: self._bounds(each, self.confidence, together))
 
     def to_pandas(self) -> pd.DataFrame:
         import pandas as pd

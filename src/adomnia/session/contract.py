@@ -43,8 +43,9 @@ class Session(Protocol):
     ) -> Answer:
         """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
 
-        `EXPLAIN SELECT ...` is answered with the explanation, and costs nothing. `parameters` are the values of ? or
-        :name in the text: each becomes a constant, and none is read as SQL.
+        `EXPLAIN SELECT ...` is answered with the explanation, `SHOW TABLES` and `DESCRIBE table` from the catalog:
+        they cost nothing. `parameters` are the values of ? or :name in the text: each becomes a constant, and none is
+        read as SQL.
         """
         ...
 

@@ -27,6 +27,7 @@ from adomnia.session.batch import MOST_QUESTIONS, Batch, bind_question, check_co
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.explanation import build_explanation
+from adomnia.session.listings import is_listing, list_catalog
 from adomnia.session.public import read_public_columns
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.privacy.events import Pure
+    from adomnia.session.columns import KeyColumn
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
 
@@ -64,6 +66,8 @@ class LocalSession(Session):
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
         with limit():
+            if isinstance(text, str) and is_listing(text):
+                return self._show_public(list_catalog(text, self._curator.catalog), confidence)
             question = bind_question(Question(text, **payment))
             plan = plan_text(question, self._curator.catalog, confidence)
             if isinstance(plan, PublicRows):
@@ -157,6 +161,10 @@ class LocalSession(Session):
         """Public rows: nothing is reserved, and no private table is read."""
         columns = read_public_columns(plan, self._curator.engine, self._curator.catalog)
         self._curator.admit(size_of_rows(columns))
+        return self._show_public(columns, confidence)
+
+    def _show_public(self, columns: tuple[KeyColumn, ...], confidence: float) -> Answer:
+        """An answer that cost nothing."""
         rows = np.arange(len(columns[0].values), dtype=np.intp)
         return Answer(columns, rows, confidence, None, False, self._curator.ledger.left(self.analyst))
 

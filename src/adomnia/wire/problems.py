@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.explaining.surfaces import Surface, reword
 from adomnia.wire.models import Reply
 
 FAILURE = "failure"
@@ -28,20 +29,23 @@ class ProblemReply(Reply):
 
 
 def problem_record(error: Refusal | Failure | Unavailable, request_id: str | None = None) -> dict[str, Any]:
-    """The error as plain data."""
+    """The error as plain data, in the words of JSON."""
     if isinstance(error, Failure):
         why, fix = "failed", "try the same request id later, it may only have taken long; a new one is paid again"
         told: Refusal | Unavailable = Refusal("The request", why, fix, code=FAILURE)
         request_id = error.request_id or request_id
     else:
-        told = error
+        told = reword(error, Surface.JSON)
     said = {"code": told.code, "what": told.what, "why": told.why, "fix": told.fix}
     place = list(told.position) if isinstance(told, Refusal) and told.position is not None else None
     return {"error": {**said, "position": place, "request_id": request_id}}
 
 
 def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavailable:  # noqa: ANN401 - whatever came
-    """The error that `problem_record` wrote, or a ValueError; with a status that says `later`, it is Unavailable."""
+    """The error that `problem_record` wrote, in Python's words; with a status that says `later`, it is Unavailable.
+
+    A ValueError where it is no such error.
+    """
     told = record.get("error") if isinstance(record, dict) else None
     if not isinstance(told, dict) or not all(
         isinstance(told.get(name), str) for name in ("code", "what", "why", "fix")
@@ -54,8 +58,8 @@ def error_of(record: Any, *, later: bool = False) -> Refusal | Failure | Unavail
     place = None if position is None else (int(position[0]), int(position[1]))
     what, why, fix = (_printable(told[name]) for name in ("what", "why", "fix"))
     if later:
-        return Unavailable(what, why, fix, told["code"])
-    return Refusal(what, why, fix, place, code=told["code"])
+        return reword(Unavailable(what, why, fix, told["code"]), Surface.PYTHON)
+    return reword(Refusal(what, why, fix, place, code=told["code"]), Surface.PYTHON)
 
 
 def _printable(text: str) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 from adomnia.errors import Unavailable
+from adomnia.ledger.chain import damage_refusal
+from adomnia.ledger.schema import explain_error
 from adomnia.server.access import Role
+from adomnia.session.session import LocalSession
 from kit import house
 
 API, DATASET = house.API, house.DATASET
@@ -41,9 +45,41 @@ def test_trouble_of_the_ledger_is_a_503_on_every_route_that_needs_it(own_house):
         curator.ledger._writer._blocked = True
     paid = own_house.query("alice")
     routes = [("alice", f"{DATASET}/budget"), ("olga", f"{DATASET}/accounts"), ("audrey", f"{API}/metrics")]
-    for response in (paid, *(own_house.ask(name, "GET", path) for name, path in routes)):
-        assert (response.status_code, response.json()["error"]["why"]) == (503, "is full")
-        assert response.headers["retry-after"] == "1"
+    replies = (paid, *(own_house.ask(name, "GET", path) for name, path in routes))
+    assert {(reply.status_code, reply.headers["retry-after"]) for reply in replies} == {(503, "1")}
+    # What is wrong is for owners, auditors and the log; an analyst learns that something is.
+    whys = [reply.json()["error"]["why"] for reply in replies]
+    assert whys == ["is not available", "is not available", "is full", "is full"]
+    assert own_house.log.getvalue().count("The ledger is full. Fix: free space.") == 2
+
+
+def test_an_analyst_is_not_told_where_a_ledger_is_damaged(own_house, monkeypatch):
+    faults = [
+        damage_refusal("was changed: entry 17 does not follow from the one before it"),
+        explain_error(damage_refusal("lost or changed entry 17")),
+        explain_error(OSError(28, "x", "/secret/ledger.sqlite")),
+    ]
+    said = []
+
+    def broken(*_arguments, **_named):
+        raise fault
+
+    monkeypatch.setattr(LocalSession, "sql", broken)
+    monkeypatch.setattr(LocalSession, "budget", broken)
+    for fault in faults:
+        said += [own_house.query("alice"), own_house.ask("alice", "GET", f"{DATASET}/budget")]
+        assert json.dumps(str(fault))[1:-1] in own_house.log.getvalue()
+    fix = "tell the owner, and ask again later"
+    wanted = {"code": "unavailable", "what": "The ledger", "why": "is not available", "fix": fix}
+    assert [(reply.status_code, wanted.items() <= reply.json()["error"].items()) for reply in said] == [(503, True)] * 6
+
+
+def test_a_ledger_that_is_only_busy_says_so_to_anybody(own_house, monkeypatch):
+    def busy(*_arguments, **_named):
+        raise Unavailable("The ledger", "has too many requests waiting", "ask again in a moment", code="busy")
+
+    monkeypatch.setattr(LocalSession, "sql", busy)
+    assert own_house.query("alice").json()["error"]["why"] == "has too many requests waiting"
 
 
 def test_everybody_sees_the_dataset(shared_house):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from urllib.parse import quote
 
+import pyarrow as pa
 import pytest
 
 from adomnia.errors import Failure
@@ -553,3 +554,70 @@ def test_an_effort_that_nobody_knows_is_refused_wherever_it_is_named(shared_hous
         body = {"sql": COUNT, "effort": "AAA", **({} if path == "explain" else {"epsilon": "1"})}
         reply = shared_house.ask("alice", "POST", f"{DATASET}/{path}", json=body)
         assert (path, *code(reply)) == (path, 400, "bad_effort")
+
+
+ARROW, CSV = "application/vnd.apache.arrow.stream", "text/csv"
+
+
+def as_form(own, form, **body):
+    asked = {"sql": BY_CITY, "epsilon": 0.25, **body}
+    return own.ask("alice", "POST", f"{DATASET}/query", json=asked, headers={"Accept": form})
+
+
+def test_one_answer_has_three_forms_and_is_paid_once(shared_house):
+    before = shared_house.ask("alice", "GET", f"{DATASET}/budget").json()["personal"]["left"]["epsilon"]
+    first = as_form(shared_house, ARROW, request_id="three forms")
+    told = as_form(shared_house, "*/*").json()
+    again, text = as_form(shared_house, ARROW), as_form(shared_house, CSV)
+    assert (first.status_code, first.headers["content-type"]) == (200, ARROW)
+    assert text.headers["content-type"] == "text/csv; charset=utf-8"
+    for response, replayed in ((first, False), (again, True)):
+        reader = pa.ipc.open_stream(response.content)
+        facts = json.loads(reader.schema.metadata[b"adomnia"])
+        assert facts == {name: part for name, part in told.items() if name != "columns"} | {"replayed": replayed}
+        table = reader.read_all()
+        for column in told["columns"]:
+            assert table[column["name"]].to_pylist() == column["values"]
+            if column["kind"] == "value":
+                assert table[f"{column['name']}_lower"].to_pylist() == column["lower"]
+    assert text.text.splitlines()[0] == '"city","n","n_lower","n_upper","pay","pay_lower","pay_upper"'
+    after = shared_house.ask("alice", "GET", f"{DATASET}/budget").json()["personal"]["left"]["epsilon"]
+    assert Fraction(before) - Fraction(after) == Fraction(1, 4)
+
+
+def test_an_earlier_answer_has_them_too_with_other_intervals(shared_house):
+    as_form(shared_house, ARROW, request_id="three forms")
+    path = f"{DATASET}/answers/{quote('three forms')}"
+    told = shared_house.ask("alice", "GET", f"{path}?confidence=0.5&together=true").json()
+    response = shared_house.ask("alice", "GET", f"{path}?confidence=0.5&together=true", headers={"Accept": ARROW})
+    reader = pa.ipc.open_stream(response.content)
+    assert json.loads(reader.schema.metadata[b"adomnia"])["together"] is True
+    assert reader.read_all()["n_upper"].to_pylist() == told["columns"][1]["upper"]
+    assert shared_house.ask("bob", "GET", path, headers={"Accept": ARROW}).status_code == 404
+
+
+@pytest.mark.parametrize("form", [ARROW, CSV])
+def test_an_error_is_json_whatever_was_accepted(shared_house, form):
+    response = as_form(shared_house, form, sql="SELECT nothing FROM people")
+    assert response.headers["content-type"] == "application/json"
+    assert code(response) == (400, "unknown_column")
+
+
+@pytest.mark.parametrize("form", ["*/*", ARROW, CSV])
+def test_the_memory_of_a_table_is_given_back_when_it_is_sent(shared_house, form):
+    memory = shared_house.services.answer_memory
+    assert (
+        as_form(shared_house, form, sql="SELECT age, salary > 5, COUNT(*) FROM people GROUP BY 1, 2").status_code == 200
+    )
+    assert memory.used_bytes == 0
+
+
+def test_what_a_refusal_calls_a_field_is_its_name_in_json(shared_house):
+    refused = shared_house.ask("alice", "POST", f"{DATASET}/query", json={"sql": COUNT})
+    assert error(refused)["fix"] == "pay with one of `epsilon`, `rho` or `error`"
+
+
+def test_the_catalog_is_asked_about_like_anything_else_and_free(shared_house):
+    told = shared_house.ask("alice", "POST", f"{DATASET}/query", json={"sql": "SHOW TABLES"}).json()
+    assert told["columns"][0]["values"] == ["people", "visits", "cities"]
+    assert (told["cost"], told["receipt"]) == (None, None)

@@ -13,7 +13,8 @@ from starlette.responses import Response
 
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.noise import SystemBits
-from adomnia.server.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts
+from adomnia.server.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts, encode_table
+from adomnia.server.negotiation import JSON, choose_form
 from adomnia.server.problems import route_of
 from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.server.reply_cache import CachedReply, ReplyCache, ReplyKey
@@ -58,6 +59,7 @@ class QuestionJob:
     visitor: Visitor
     dataset: str
     request_id: str
+    form: str = JSON
 
     async def run(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> Response:
         """Run the question and return the reply; the question goes on to its end even if the caller hangs up."""
@@ -75,7 +77,7 @@ class QuestionJob:
             with self.services.dataset.lease() as edition:
                 check_dataset(edition.curator, self.dataset, self.visitor)
                 session = edition.curator.session(self.visitor.name)
-                return encode_within(self.services.answer_memory, lambda: ask(session, edition))
+                return encode_within(self.services.answer_memory, lambda: ask(session, edition), self.form)
         except (Refusal, Unavailable) as reason:
             self.services.metrics.count_question("refused" if isinstance(reason, Refusal) else "unavailable")
             raise
@@ -89,9 +91,11 @@ class QuestionJob:
 async def query(dataset: str, asked: Ask, request: Request) -> Response:
     """Pay for a question and answer it."""
     services, visitor, cache = services_of(request), visitor_of(request), reply_cache_of(request)
+    form = choose_form(request.headers.get("Accept"))
+    cacheable = asked.replay and form == JSON
     with services.dataset.lease() as edition:
         check_dataset(edition.curator, dataset, visitor)
-        cached = cache.get(_key(visitor, edition, asked)) if asked.replay else None
+        cached = cache.get(_key(visitor, edition, asked)) if cacheable else None
     if cached is not None:
         pieces = await run_in_pool(request, lambda: _replay(services, visitor, cached, asked.request_id))
         if pieces is not None:
@@ -103,12 +107,14 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
     def ask(session: Session, edition: Edition) -> Pieces:
         answer = identified.put_to(session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
+        if form != JSON:
+            return encode_table(answer, form)
         constant_part = encode_answer(answer, without=_CHANGING)
-        if answer.receipt is not None and asked.replay:
+        if answer.receipt is not None and cacheable:
             cache.put(_key(visitor, edition, asked), CachedReply(answer.receipt.request_id, constant_part))
         return _assemble(constant_part, answer.left, answer.replayed)
 
-    return await QuestionJob(services, visitor, dataset, request_id).run(request, ask)
+    return await QuestionJob(services, visitor, dataset, request_id, form).run(request, ask)
 
 
 async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
@@ -161,11 +167,13 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
     together: Annotated[bool, Query(description="Intervals that hold all groups of a column at once.")] = False,
 ) -> Response:
     """One of one's own answers once more, free."""
+    form = choose_form(request.headers.get("Accept"))
 
     def ask(session: Session) -> Pieces:
-        return encode_answer(session.answer(request_id, place, confidence=confidence), together=together)
+        found = session.answer(request_id, place, confidence=confidence)
+        return encode_answer(found, together=together) if form == JSON else encode_table(found, form, together=together)
 
-    return await _ask_free(request, dataset, ask, None)
+    return await _ask_free(request, dataset, ask, None, form)
 
 
 def reply_cache_of(request: Request) -> ReplyCache:
@@ -175,7 +183,11 @@ def reply_cache_of(request: Request) -> ReplyCache:
 
 
 async def _ask_free(
-    request: Request, dataset: str, ask: Callable[[Session], Pieces], most_steps: int | None = MOST_STEPS
+    request: Request,
+    dataset: str,
+    ask: Callable[[Session], Pieces],
+    most_steps: int | None = MOST_STEPS,
+    form: str = JSON,
 ) -> Response:
     """Ask a session something that costs nothing and reads no data; it never waits for questions that do.
 
@@ -186,7 +198,7 @@ async def _ask_free(
     def ask_counted(curator: Curator) -> EncodedReply:
         with limit(work):
             spend(0)  # nobody may have waited for its turn
-            return encode_within(memory, lambda: ask(curator.session(name)))
+            return encode_within(memory, lambda: ask(curator.session(name)), form)
 
     watch = asyncio.create_task(_abandon_with_caller(request, work))
     try:

@@ -62,9 +62,12 @@ class Logs:
             request_id=summary.request_id,
         )
 
-    def log_fault(self, route: str, fault: BaseException) -> None:
-        """Log an unexpected exception by its class only, because its message may quote anything."""
-        self.write("error", event="fault", route=route, fault=type(fault).__name__)
+    def log_fault(self, route: str, fault: BaseException, why: str | None = None) -> None:
+        """Log an unexpected exception by its class only, because its message may quote anything.
+
+        `why` is for words that are known to quote nothing.
+        """
+        self.write("error", event="fault", route=route, fault=type(fault).__name__, why=why)
 
     def write(self, level: str, **fields: object) -> None:
         """Write one line."""

@@ -1,0 +1,1 @@
+"""The shell: questions one after another, each with its price before it."""

@@ -1,0 +1,176 @@
+r"""The shell without its terminal: what a statement or a command does with a session."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from adomnia.cli import answers, bills, exit_codes, pages
+from adomnia.cli.options import AnswerFormat
+from adomnia.cli.shell import commands
+from adomnia.cli.shell.errors import describe_error, may_be_paid
+from adomnia.errors import AdomniaError, Failure, Refusal
+from adomnia.explaining.explanations import is_explain
+from adomnia.pricing.bills import format_cost
+from adomnia.privacy.amounts import show_down
+from adomnia.session.explanation import Explanation
+from adomnia.session.listings import is_listing
+from adomnia.session.request_ids import choose_request_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from adomnia.cli.shell.settings import ShellSettings
+    from adomnia.pricing.quotes import Quote
+    from adomnia.privacy.filters import Left
+    from adomnia.session.answer import Answer
+    from adomnia.session.contract import Session
+    from adomnia.sql.reading.statements import WrittenStatement
+
+_Result = TypeVar("_Result")
+
+_NOTICE_SECONDS = 0.2
+AGAIN = (
+    "If it was paid for, it stays paid, and its answer is kept. "
+    r"\again asks it under the same request id: nothing is paid twice."
+)
+
+
+STAYS_PAID = r"What it cost stays paid. It may only have taken long: \again looks for its answer, and pays nothing."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question on its way, by which it can be asked again without being paid again."""
+
+    statement: WrittenStatement
+    payment: dict[str, Any]
+    request_id: str
+    replay: bool
+
+
+@dataclass
+class Shell:
+    """A session with its settings; `confirm` asks whoever types, and is None where nobody does."""
+
+    session: Session
+    settings: ShellSettings
+    name: str = ""
+    confirm: Callable[[str], bool] | None = None
+    mock: bool = False
+    left: Left | None = None
+    pending: Asked | None = None
+    over: bool = False
+    _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "adomnia-question"))
+
+    def run(self, statements: Iterable[WrittenStatement]) -> AdomniaError | None:
+        """Run statements until one of them ends with an error, which is told and given back."""
+        for statement in statements:
+            if self.over:
+                break
+            try:
+                self._run(statement)
+            except AdomniaError as error:
+                self._tell(error, statement)
+                return error
+            except KeyboardInterrupt:
+                if self.confirm is None:
+                    raise
+                typer.echo(f"Stopped waiting. {AGAIN}" if self.pending else "Stopped.", err=True)
+                break
+        return None
+
+    def ask(self, statement: WrittenStatement) -> None:
+        """Price a question and ask it, once it is confirmed; what costs nothing is answered at once."""
+        payment = self.settings.payment()
+        if is_explain(statement.text) or is_listing(statement.text):
+            self.show(self.wait(lambda: self.session.sql(statement.text, **payment)))
+            return
+        if self.confirm is not None and self.settings.confirm and not self._agree(statement.text, payment):
+            typer.echo("Not asked, and nothing was spent.")
+            return
+        self.send(Asked(statement, payment, choose_request_id(None), not self.settings.fresh))
+
+    def send(self, asked: Asked) -> None:
+        """Ask under a request id, which is kept for another try until there is an answer or a refusal."""
+        self.pending = asked
+        options = {**asked.payment, "request_id": asked.request_id, "replay": asked.replay}
+        try:
+            answer = self.wait(lambda: self.session.sql(asked.statement.text, **options))
+        except AdomniaError as error:
+            self.pending = asked if may_be_paid(error) else None
+            raise
+        self.pending, self.left = None, answer.left
+        self.show(answer)
+
+    def wait(self, work: Callable[[], _Result]) -> _Result:
+        """What work gives. On a terminal it has a thread of its own, so that Ctrl-C ends the waiting alone."""
+        if self.confirm is None:
+            return work()
+        future = self._threads.submit(work)
+        while not future.done():  # a Ctrl-C just before a wait without end would not be noticed
+            wait_for([future], timeout=_NOTICE_SECONDS)
+        return future.result()
+
+    def show(self, answer: Answer) -> None:
+        """Print an answer in the format that is set; an explanation is a tree."""
+        if not isinstance(answer, Explanation) or self.settings.form is AnswerFormat.CSV:
+            answers.print_answer(answer, self.settings.form, self.mock)
+        elif self.settings.form is AnswerFormat.JSON:
+            pages.show_json(answer.tree.record())
+        else:
+            pages.show(str(answer.tree))
+
+    def prompt(self) -> str:
+        """What stands before the next statement: the dataset, and what is left of the budget, if nothing was lost."""
+        left = "?" if self.left is None else format_left(self.left) + ("?" if self.pending else "")
+        return f"{self.name} [{left}]> "
+
+    def close(self) -> None:
+        """Wait for a question that goes on, because what it pays is paid; one more Ctrl-C leaves it."""
+        if self.pending is not None and self.confirm is not None:
+            typer.echo("A question may still be on its way. Ctrl-C leaves without it.", err=True)
+        try:
+            self._threads.shutdown(wait=True)
+        except KeyboardInterrupt:
+            os._exit(exit_codes.FAILED)  # its thread would be waited for all the same
+
+    def _run(self, statement: WrittenStatement) -> None:
+        if statement.command:
+            commands.run(self, statement)
+        else:
+            self.ask(statement)
+
+    def _agree(self, text: str, payment: dict[str, Any]) -> bool:
+        try:
+            quote = self.wait(lambda: self.session.price(text, **payment))
+        except Refusal as refusal:
+            if refusal.code != "public_table":  # which cost nothing
+                raise
+            return True
+        assert self.confirm is not None  # noqa: S101 - as the caller found
+        self._show_price(quote)
+        return self.confirm("Ask it? [y/N] ")
+
+    def _show_price(self, quote: Quote) -> None:
+        left = "" if self.left is None else f" of {format_left(self.left)} left"
+        lines = [f"{each}." for each in (*quote.caps, *quote.findings)]
+        cost = f"Costs {format_cost(quote.event)}{left}; nothing, if it was answered before at this price."
+        pages.show(bills.expectations(quote), "", *lines, *quote.warnings, cost)
+
+    def _tell(self, error: AdomniaError, statement: WrittenStatement) -> None:
+        typer.echo(describe_error(error, statement), err=True)
+        if self.pending is not None:
+            typer.echo(STAYS_PAID if isinstance(error, Failure) else AGAIN, err=True)
+
+
+def format_left(left: Left) -> str:
+    """What is left, in the currency that counts."""
+    if left.epsilon:
+        return f"epsilon {show_down(left.epsilon)}"
+    return f"rho {show_down(left.rho)}" if left.rho else "nothing"

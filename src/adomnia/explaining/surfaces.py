@@ -1,0 +1,118 @@
+"""Errors in the words of the surface that shows them: `epsilon=` in Python is `--epsilon` on the command line.
+
+Errors are written in Python's words. What they call an option is found by its form, `name=` or `name=value`, and
+written as the surface writes it. JSON's form stands between backticks, so that a client can read it back.
+"""
+
+import re
+from collections.abc import Callable
+from copy import copy
+from enum import Enum
+
+from adomnia.errors import Refusal, Unavailable
+
+_NAMES = (
+    *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "confidence"),
+    *("request_id", "replay", "together", "anyway", "parameters"),
+)
+_FLAGS = {
+    ("interval", "False"): "--no-interval",
+    ("replay", "False"): "--fresh",
+    ("together", "True"): "--together",
+    ("anyway", "True"): "--anyway",
+}
+_REPEATED = {"weights": "weight", "parameters": "parameter"}  # options that are given once for each name
+_CALLS = {  # what a session does, in Python, on the command line, in the shell and over HTTP
+    "sql()": ("`adomnia sql`", "no command before it", "`POST query`"),
+    "answers()": ("`adomnia answers`", r"\a", "`GET answers`"),
+}
+_NAME = "|".join(_NAMES)
+_VALUE = r"""\{[^{}]*\}|"[^"]*"|'[^']*'|[\w+\-][\w+\-./]*(?<![./])"""
+_PYTHON = re.compile(rf"(?<![\w\"-])(?P<name>{_NAME})=(?P<value>{_VALUE})?(?!=)")
+_JSON = re.compile(rf"`(?:(?P<bare>{_NAME})|\"(?P<name>{_NAME})\": (?P<value>[^`]*))`")
+_OPTION = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)")
+_AGAIN = re.compile(r"with --request-id \S+(?=:)")
+_WORDS_OF_JSON = {"True": "true", "False": "false", "None": "null"}
+
+
+class Surface(Enum):
+    """Where an error is shown."""
+
+    COMMAND_LINE = "command line"
+    SHELL = "shell"
+    JSON = "JSON"
+    PYTHON = "Python"
+
+
+def reword(error: Refusal | Unavailable, surface: Surface) -> Refusal | Unavailable:
+    """The same error in the words of a surface; what it quotes of a question, which has a place, is left alone."""
+
+    def change(text: str) -> str:
+        return _CHANGES[surface](_rename_calls(text, surface))
+
+    reworded = copy(error)
+    reworded.fix = change(error.fix)
+    if not isinstance(error, Refusal) or error.position is None:
+        reworded.what, reworded.why = change(error.what), change(error.why)
+    reworded.args = (reworded.what, reworded.why, reworded.fix, *error.args[3:])
+    return reworded
+
+
+def _rename_calls(text: str, surface: Surface) -> str:
+    for python, (command, shell, http) in _CALLS.items():
+        words = {Surface.COMMAND_LINE: command, Surface.SHELL: shell, Surface.JSON: http}
+        text = text.replace(python, words[surface]) if surface in words else text.replace(http, python)
+    return text
+
+
+def _to_option(text: str) -> str:
+    return _PYTHON.sub(lambda found: _write_option(found["name"], found["value"]), text)
+
+
+def _write_option(name: str, value: str | None) -> str:
+    if (name, value) in _FLAGS:
+        return _FLAGS[name, value]  # type: ignore[index]  # no flag is without its value
+    option = f"--{_REPEATED.get(name, name).replace('_', '-')}"
+    if value is None:
+        return option
+    if name in _REPEATED:
+        return " ".join(f"{option} {part.replace(': ', '=')}" for part in _bare(value).split(", "))
+    return f"{option} {_bare(value)}"
+
+
+def _bare(value: str) -> str:
+    """A value as it is typed on a command line."""
+    return value.strip("{}").replace('"', "").replace("'", "")
+
+
+def _to_setting(text: str) -> str:
+    """Settings have the names of options; what was asked last is asked again under its request id by a command."""
+    return _OPTION.sub(_write_setting, _AGAIN.sub(r"with \\again", _to_option(text)))
+
+
+def _write_setting(option: re.Match[str]) -> str:
+    return rf"\set {option['name']}{' on' if option[0] in _FLAGS.values() else ''}"
+
+
+def _to_json(text: str) -> str:
+    return _PYTHON.sub(lambda found: _write_json(found["name"], found["value"]), text)
+
+
+def _write_json(name: str, value: str | None) -> str:
+    return f"`{name}`" if value is None else f'`"{name}": {_WORDS_OF_JSON.get(value, value)}`'
+
+
+def _from_json(text: str) -> str:
+    return _JSON.sub(lambda found: f"{found['bare'] or found['name']}={_read_json(found['value'] or '')}", text)
+
+
+def _read_json(value: str) -> str:
+    return next((python for python, word in _WORDS_OF_JSON.items() if word == value), value)
+
+
+_CHANGES: dict[Surface, Callable[[str], str]] = {
+    Surface.COMMAND_LINE: _to_option,
+    Surface.SHELL: _to_setting,
+    Surface.JSON: _to_json,
+    Surface.PYTHON: _from_json,
+}

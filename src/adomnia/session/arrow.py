@@ -1,0 +1,65 @@
+"""An answer as an Arrow table: its columns as they are in memory, each measured one with its interval beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from adomnia.session.columns import KeyColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from adomnia.session.columns import Cell, ValueColumn
+    from adomnia.statistics.contract import Bounds, Estimate, Floats
+
+_EXACT = 2.0**53  # from here on a double may have been rounded
+_FIRST_DAY = np.datetime64("0001-01-01", "D")
+
+
+def build_table(
+    columns: Sequence[KeyColumn | ValueColumn], rows: NDArray[np.intp], bounds: Callable[[ValueColumn], Bounds]
+) -> pa.Table:
+    """The rows of the columns, with what `bounds` gives beside each measured one; field metadata says what each is."""
+    named = [pair for column in columns for pair in _arrays(column, rows, bounds)]
+    return pa.table([array for _, array in named], schema=pa.schema([field for field, _ in named]))
+
+
+def _arrays(
+    column: KeyColumn | ValueColumn, rows: NDArray[np.intp], bounds: Callable[[ValueColumn], Bounds]
+) -> Iterator[tuple[pa.Field, pa.Array]]:
+    if isinstance(column, KeyColumn):
+        array = _key_array(column.values, rows)
+        yield pa.field(column.name, array.type, metadata={"kind": "key"}), array
+        return
+    estimate = column.estimate
+    parts = [*bounds(column)[::-1], estimate.values.ravel()[rows]]
+    for end in ("", "_lower", "_upper"):
+        array = _value_array(parts.pop(), estimate)  # popped, so that the numbers go when their array is there
+        told = {"kind": end[1:] or "value", "method": estimate.method}
+        yield pa.field(f"{column.name}{end}", array.type, metadata=told), array
+
+
+def _key_array(values: tuple[Cell | None, ...], rows: NDArray[np.intp]) -> pa.Array:
+    """Public values; of no rows, the first value that is not shown has the type."""
+    # Not `rows.tolist()`, which for a moment would take as much memory as the answer.
+    shown: list[Any] = [values[row] for row in rows] or list(values[:1])
+    try:
+        array = pa.array(shown)
+    except (pa.ArrowException, OverflowError):  # an integer too large for a column of them is written as its digits
+        array = pa.array([None if value is None else str(value) for value in shown])
+    return array.slice(0, len(rows))
+
+
+def _value_array(numbers: Floats, estimate: Estimate) -> pa.Array:
+    """Dates where they are, integers where all are exact, and else doubles."""
+    if estimate.dates:
+        known = np.isfinite(numbers)
+        days = _FIRST_DAY + np.where(known, numbers, 0).astype(np.int64)
+        return pa.array(days, pa.date32(), mask=~known)
+    exact = estimate.whole and bool((np.abs(numbers) < _EXACT).all())
+    return pa.array(numbers.astype(np.int64) if exact else numbers)

@@ -1,0 +1,105 @@
+"""`SHOW TABLES` and `DESCRIBE table`: what the catalog declares, as an answer that costs nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+from adomnia.privacy.amounts import show_down
+from adomnia.privacy.kinds import Day, Identity, Quantity, Text
+from adomnia.privacy.relations import is_public
+from adomnia.session.columns import KeyColumn
+from adomnia.sql.rows.blocks import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from adomnia.catalog.model import Catalog
+    from adomnia.privacy.expressions import Expression
+    from adomnia.privacy.kinds import Kind
+    from adomnia.session.columns import Cell
+    from adomnia.sql.rows.derived import Derived
+
+# Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
+_BLANK = r"(?>\s+|--[^\n]*|/\*.*?\*/)"
+_LISTING = re.compile(
+    rf"{_BLANK}*+(?:SHOW{_BLANK}++TABLES|DESC(?:RIBE)?+{_BLANK}++(?P<name>\w++|\"[^\"]*+\"))(?:{_BLANK}|;)*+\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_SHOWN_VALUES = 20  # of a category
+
+
+def is_listing(text: str) -> bool:
+    """Whether a text asks what there is to ask about."""
+    return _LISTING.match(text) is not None
+
+
+def list_catalog(text: str, catalog: Catalog) -> tuple[KeyColumn, ...]:
+    """The columns of what a text that is a listing asks for."""
+    found = _LISTING.match(text)
+    if found is None:
+        raise ValueError("Listing must be SHOW TABLES or DESCRIBE and the name of a table.")
+    if found["name"] is None:
+        return _list_tables(catalog)
+    line = text.count("\n", 0, found.start("name")) + 1
+    column = found.start("name") - text.rfind("\n", 0, found.start("name"))
+    return _describe(found["name"].strip('"'), catalog, (line, column))
+
+
+def _list_tables(catalog: Catalog) -> tuple[KeyColumn, ...]:
+    lines: list[Sequence[Cell | None]] = []
+    for table in catalog.tables:
+        kind, rows = ("public", None) if table.public else ("private", table.rows_per_person)
+        lines.append((table.name, kind, rows, len(table.columns)))
+    for view in catalog.views:
+        derived = rows_of(view.sql, catalog)
+        rows = None if is_public(derived.relation) else derived.relation.rows_per_person
+        lines.append((view.name, "view", rows, len(derived.columns)))
+    return _columns(("table", "kind", "rows_per_person", "columns"), lines)
+
+
+def _describe(name: str, catalog: Catalog, position: tuple[int, int]) -> tuple[KeyColumn, ...]:
+    columns = _columns_of(name, catalog)
+    if columns is None:
+        known = [table.name for table in catalog.tables] + [view.name for view in catalog.views]
+        fix = f"name one of them: {', '.join(known)}"
+        raise Refusal(f"Table {name[:100]}", "is not in the catalog", fix, position, code="unknown_table")
+    lines = [(column, str(value.kind), _declare(value)) for column, value in columns.items()]
+    return _columns(("column", "type", "declared"), lines)
+
+
+def _columns_of(name: str, catalog: Catalog) -> Mapping[str, Expression] | None:
+    """The columns of a table or view, in their order."""
+    for table in catalog.tables:
+        if table.name.lower() == name.lower():
+            return {column.name: column for column in table.columns}
+    for view in catalog.views:
+        if view.name.lower() == name.lower():
+            derived: Derived = rows_of(view.sql, catalog)
+            return derived.columns
+    return None
+
+
+def _declare(value: Expression) -> str | None:
+    """What is known of the values of a column; None if nothing is."""
+    kind: Kind = value.kind
+    match kind:
+        case Quantity(lower=lower, upper=upper) if lower is not None and upper is not None:
+            step = None if kind.whole else getattr(getattr(value, "domain", None), "step", None)
+            return f"{show_down(lower)} to {show_down(upper)}" + (f" by {show_down(step)}" if step else "")
+        case Day(lower=first, upper=last) if first is not None and last is not None:
+            return f"{first} to {last}"
+        case Text(values=values) if values is not None:
+            rest = len(values) - _SHOWN_VALUES
+            return ", ".join(values[:_SHOWN_VALUES]) + (f" and {rest:,} more" if rest > 0 else "")
+        case Identity(person=True):
+            return "the person"
+        case Identity(linked=linked) if linked:
+            return f"leads to {linked}"
+    return None
+
+
+def _columns(names: Sequence[str], lines: Iterable[Sequence[Cell | None]]) -> tuple[KeyColumn, ...]:
+    values = zip(*lines, strict=True) if lines else ((),) * len(names)
+    return tuple(KeyColumn(name, tuple(each)) for name, each in zip(names, values, strict=True))

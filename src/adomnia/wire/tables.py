@@ -1,0 +1,63 @@
+"""Answers as tables: a stream of Arrow, whose schema has the facts beside the rows, and CSV."""
+
+from __future__ import annotations
+
+import json
+from io import RawIOBase
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from adomnia.wire.answers import answer_facts
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from adomnia.session.answer import Answer
+
+ARROW, CSV = "application/vnd.apache.arrow.stream", "text/csv"
+FACTS = "adomnia"  # the key of the schema's metadata
+_ROWS = 2**16  # at a time
+
+
+class _Sink(RawIOBase):
+    """A file that keeps what is written to it in parts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Buffer, /) -> int:
+        self.parts.append(bytes(part))
+        return len(self.parts[-1])
+
+
+def encode_arrow(answer: Answer, *, together: bool = False) -> list[bytes]:
+    """The answer as a stream of Arrow; the metadata `adomnia` is what the JSON has beside its columns."""
+    facts = json.dumps(answer_facts(answer, together=together), allow_nan=False)
+    table = answer.to_arrow(together=together).replace_schema_metadata({FACTS: facts})
+    sink = _Sink()
+    with pa.PythonFile(sink, "w") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table, max_chunksize=_ROWS)
+    return sink.parts
+
+
+def encode_csv(answer: Answer, *, together: bool = False) -> list[bytes]:
+    """Rows and intervals with a heading; what has no value, and an end that an interval has not, is empty."""
+    table = answer.to_arrow(together=together)
+    sink = _Sink()
+    options = csv.WriteOptions(quoting_style="needed")
+    with pa.PythonFile(sink, "w") as file, csv.CSVWriter(file, table.schema, write_options=options) as writer:
+        for batch in table.to_batches(max_chunksize=_ROWS):
+            columns = [_without_infinity(column) for column in batch.columns]
+            writer.write_batch(pa.record_batch(columns, schema=table.schema))
+    return sink.parts
+
+
+def _without_infinity(column: pa.Array) -> pa.Array:
+    return pc.if_else(pc.is_finite(column), column, None) if pa.types.is_floating(column.type) else column

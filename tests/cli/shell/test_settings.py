@@ -1,0 +1,53 @@
+"""Settings are the options of a question, remembered."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from adomnia.cli.options import AnswerFormat
+from adomnia.cli.shell.settings import NAMES, ShellSettings, values_of
+from adomnia.errors import Refusal
+
+
+def test_a_price_takes_the_place_of_another():
+    settings = ShellSettings()
+    settings.set("epsilon", "0.1")
+    settings.set("RHO", "0.01")
+    assert (settings.payment()["epsilon"], settings.payment()["rho"]) == (None, Decimal("0.01"))
+    settings.set("rho", "")
+    assert settings.options == {}
+
+
+def test_all_of_them_can_be_set_and_are_listed():
+    settings = ShellSettings()
+    for name, value in (
+        *(("weight", "pay=3 n=2"), ("rows", "50"), ("no-interval", "on"), ("confidence", "0.9"), ("effort", "high")),
+        *(("format", "CSV"), ("confirm", "off"), ("fresh", "on"), ("delta", "1e-9")),
+    ):
+        settings.set(name, value)
+    payment = settings.payment()
+    assert payment["weights"] == {"pay": Decimal(3), "n": Decimal(2)}
+    assert (payment["rows"], payment["interval"], payment["confidence"]) == (50, False, 0.9)
+    assert (settings.form, settings.confirm, settings.fresh) == (AnswerFormat.CSV, False, True)
+    assert [name for name, _ in settings.lines()] == list(NAMES)
+    assert dict(settings.lines())["weight"] == "pay=3 n=2"
+    for name in NAMES:
+        settings.set(name, "")
+    assert settings == ShellSettings()
+
+
+@pytest.mark.parametrize(("name", "value"), [("epsilon", "x"), ("rows", "0"), ("no-interval", "no"), ("place", "x")])
+def test_what_cannot_be_read_changes_nothing(name, value):
+    settings = ShellSettings(options={"epsilon": "0.1"})
+    with pytest.raises(Refusal):
+        settings.set(name, value)
+    assert settings.options == {"epsilon": "0.1"}
+
+
+def test_short_lists_of_values_are_known():
+    assert values_of("format") == ("table", "json", "csv")
+    assert values_of("no-interval") == values_of("confirm") == ("on", "off")
+    assert values_of("effort") == ("normal", "high")
+    assert values_of("epsilon") == ()

@@ -1,0 +1,76 @@
+"""A program on a terminal of its own: what is typed into it, and what it shows."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+START = "from adomnia.cli.app import main; main()"
+_ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
+_SECONDS = 30.0
+
+
+class Typist:
+    """Types, and waits for what is shown; terminal codes are left out of it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], line: int) -> None:
+        self.process, self._line, self._seen = process, line, b""
+
+    def type(self, text: str) -> None:
+        os.write(self._line, text.encode())
+
+    def interrupt(self) -> None:
+        """Type Ctrl-C while nothing is read: the terminal is not the program's own, and sends no signal by itself."""
+        self.process.send_signal(signal.SIGINT)
+
+    def expect(self, words: str) -> str:
+        """All that is shown until some words are, with them."""
+        wanted, until = words.encode(), time.monotonic() + _SECONDS
+        while wanted not in (plain := _ESCAPES.sub(b"", self._seen)):
+            if not select.select([self._line], [], [], max(0.0, until - time.monotonic()))[0]:
+                raise AssertionError(f"It did not show {words!r} but: {plain.decode(errors='replace')[-2000:]}")
+            self._seen += self._read(plain, words)
+        shown, _, self._seen = plain.partition(wanted)
+        return (shown + wanted).decode(errors="replace")
+
+    def _read(self, plain: bytes, words: str) -> bytes:
+        try:
+            return os.read(self._line, 65_536)
+        except OSError:  # it ended
+            raise AssertionError(f"It ended before {words!r}: {plain.decode(errors='replace')[-2000:]}") from None
+
+
+@contextmanager
+def on_a_terminal(*arguments: object, **environment: str) -> Iterator[Typist]:
+    """The command line on a terminal of 40 lines of 120 characters; it is ended with the block."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, *map(str, arguments)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **environment},
+    )
+    os.close(theirs)
+    try:
+        yield Typist(process, ours)
+    finally:
+        process.kill()
+        process.wait(30)
+        os.close(ours)

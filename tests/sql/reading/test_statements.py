@@ -1,0 +1,87 @@
+"""A text is taken apart where statements end, and nowhere else."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adomnia.sql.reading.statements import is_complete, split_statements
+
+PIECES = [
+    "SELECT 1",
+    "';'",
+    "'it''s;'",
+    '"a;b"',
+    '"a"";"',
+    "-- ;\n",
+    "/* ; */",
+    "/* /* ; */ ; */",
+    "$$;$$",
+    "$x$;$$;$x$",
+]
+
+
+def texts(text: str) -> list[str]:
+    return [statement.text.strip() for statement in split_statements(text)]
+
+
+@pytest.mark.parametrize("piece", PIECES[1:])
+def test_a_semicolon_inside_of_something_ends_nothing(piece):
+    assert texts(f"SELECT {piece}; SELECT 2;") == [f"SELECT {piece}".strip(), "SELECT 2"]
+
+
+@pytest.mark.parametrize("piece", ["'it''s;", '"a;', "/* ;", "/* /* */ ;", "$$;", "$a$ ; $b$"])
+def test_what_is_not_closed_goes_to_the_end_and_has_not_ended(piece):
+    (only,) = split_statements(f"SELECT {piece} SELECT 2;")
+    assert not only.ended
+    assert only.text == f"SELECT {piece} SELECT 2;"
+    assert not is_complete(only.text)
+
+
+@pytest.mark.parametrize("text", ["", " \n", ";;", "-- only\n", "/* a; */ ;", "\n;-- x"])
+def test_comments_alone_are_no_statement(text):
+    assert texts(text) == []
+    assert is_complete(text)
+
+
+def test_an_open_comment_is_told_and_not_dropped():
+    assert texts("/* SELECT 1;") == ["/* SELECT 1;"]
+
+
+def test_a_command_is_a_line_where_a_statement_could_begin():
+    found = list(split_statements("\\set epsilon 0.1\n  \\d people; x\nSELECT\n\\d\n;\\q"))
+    assert [(each.text, each.command) for each in found] == [
+        ("\\set epsilon 0.1", True),
+        ("\\d people; x", True),
+        ("SELECT\n\\d\n", False),
+        ("\\q", True),
+    ]
+
+
+def test_a_statement_knows_where_it_began():
+    found = list(split_statements("SELECT 1;\n\n  /* two */ SELECT\n2; SELECT 3"))
+    assert [(each.text, each.line, each.column, each.ended) for each in found] == [
+        ("SELECT 1", 1, 1, True),
+        ("SELECT\n2", 3, 13, True),
+        ("SELECT 3", 4, 4, False),
+    ]
+
+
+@given(st.lists(st.sampled_from([*PIECES, " ", "\n", ";", "x", "é", "$", "'", '"', "*/"]), max_size=12))
+def test_nothing_but_comments_blanks_and_semicolons_is_lost(pieces):
+    text = "".join(pieces)
+    found = list(split_statements(text))
+    assert all(each.text in text for each in found)
+    assert [each.ended for each in found[:-1]] == [True] * (len(found) - 1)
+    lines = text.split("\n")
+    assert all(lines[each.line - 1][each.column - 1 :].startswith(each.text.split("\n")[0]) for each in found)
+
+
+@pytest.mark.parametrize("text", ["'" * 60_001, "/*" * 30_000, "$$" * 30_001, "$a" * 30_000, "''" * 30_000 + ";"])
+def test_no_text_takes_long(text):
+    began = time.process_time()
+    list(split_statements(text))
+    assert time.process_time() - began < 2
