@@ -26,7 +26,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 # From left to right; names on one line are siblings. "adomnia" is the public face, `adomnia/__init__.py` itself.
 LAYERS = [
     {"errors"},
-    {"work"},
+    {"work", "tables"},
     {"privacy"},
     {"accounting"},
     {"noise", "catalog"},

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from adomnia.client.session import connect
     from adomnia.pricing.questions import Question
     from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
-    from adomnia.session.curator import protect
+    from adomnia.session.own import protect
 
 __all__ = ["AdomniaError", "Failure", "Question", "Refusal", "Unavailable", "__version__", "connect", "open", "protect"]
 
@@ -27,8 +27,23 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         from adomnia.client.session import connect
 
         return connect
-    if name in {"open", "protect"}:
-        from adomnia.session import curator
+    if name == "open":
+        from adomnia.session.curator import open_folder
 
-        return curator.protect if name == "protect" else curator.open_folder
+        return open_folder
+    if name == "protect":
+        from adomnia.session.own import protect
+
+        return protect
     raise AttributeError(f"module 'adomnia' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython is not ours to depend on
+    """Called by `%load_ext adomnia`: cells that begin with %%private are questions."""
+    from adomnia.session.notebook import register_magics
+
+    register_magics(shell)

@@ -13,6 +13,10 @@ _UNAVAILABLE = "unavailable"
 class AdomniaError(Exception):
     """Everything Ad Omnia raises on purpose, programmer errors (ValueError, TypeError) aside."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: where in our code it was raised helps nobody there."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class Refusal(AdomniaError):
     """No, and why: written from the query text and public metadata alone, before any data is read.
@@ -40,9 +44,14 @@ class Refusal(AdomniaError):
         self.others = others  # what else is wrong with the same thing
 
     def __str__(self) -> str:
-        place = "" if self.position is None else " (line {}, column {})".format(*self.position)
         more = f" (and {len(self.others)} more: adomnia check lists all)" if self.others else ""
-        return f"{self.what} {self.why}. Fix: {self.fix}.{place}{more}"
+        return f"{self.what} {self.why}. Fix: {self.fix}.{self._place()}{more}"
+
+    def _place(self) -> str:
+        return "" if self.position is None else " (line {}, column {})".format(*self.position)
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Refusal: {self.what} {self.why}.{self._place()}", f"Fix: {self.fix}.", f"Code: {self.code}"]
 
 
 class Failure(AdomniaError):

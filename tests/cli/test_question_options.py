@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import inspect
+from datetime import date
 from decimal import Decimal
 
 import pytest
 
 from adomnia.cli import questions
-from adomnia.cli.question_options import QuestionOptions, parse_rows, parse_weights, with_question_options
+from adomnia.cli.question_options import (
+    QuestionOptions,
+    parse_parameters,
+    parse_rows,
+    parse_weights,
+    with_question_options,
+)
 from adomnia.errors import Refusal
 
 
@@ -59,3 +66,16 @@ def test_rows_are_a_whole_number():
 def test_other_rows_are_refused(written):
     with pytest.raises(Refusal, match="is not a whole number of at least 1"):
         parse_rows(written)
+
+
+def test_parameters_are_read_as_what_they_look_like():
+    written = ["a=-1.5", "b=TRUE", "c=null", "d=2024-01-31", "e=x=y", "f='7'", "g=", "h=2024-13-01", "i=١"]  # noqa: RUF001
+    values = [Decimal("-1.5"), True, None, date(2024, 1, 31), "x=y", "7", "", "2024-13-01", "١"]  # noqa: RUF001
+    assert parse_parameters(written) == dict(zip("abcdefghi", values, strict=True))
+    assert QuestionOptions("x", "SELECT", parameter=["a=1"]).payment()["parameters"] == {"a": 1}
+
+
+@pytest.mark.parametrize("written", [["city"], ["=Oslo"], ["a b=1"], ["a=1", "a=2"]])
+def test_a_parameter_without_a_name_of_its_own_is_refused(written):
+    with pytest.raises(Refusal, match="--parameter"):
+        parse_parameters(written)

@@ -92,6 +92,14 @@ QUESTIONS = {
     "an error": ("SELECT COUNT(*) AS n FROM people", {"error": 20, "confidence": 0.9}),
     "weights": ("SELECT COUNT(*) AS n, SUM(age) AS s FROM people", {"epsilon": 1, "weights": {"n": 3}}),
     "effort": ("SELECT hospital, SUM(cost) AS s FROM visits GROUP BY hospital", {"rho": 1, "effort": "high"}),
+    "parameters": (
+        "SELECT sex, COUNT(*) AS n FROM people WHERE age >= :least AND city = :city GROUP BY sex",
+        {"epsilon": 1, "parameters": {"least": Decimal("17.5"), "city": "Oslo"}},
+    ),
+    "a day as a parameter": (
+        "SELECT COUNT(*) AS n FROM visits WHERE day > ? AND cost > ? AND hospital <> ? AND urgent IS NOT ?",
+        {"epsilon": 1, "parameters": [date(2020, 1, 1), -1, "O'Hara", True]},
+    ),
     "public rows": ("SELECT city, population FROM cities ORDER BY city", {}),
     "no public rows": ("SELECT city, population FROM cities WHERE population > 1000000", {}),
 }
@@ -118,11 +126,19 @@ REFUSED = {
     "odd delta": ("SELECT name, COUNT(*) FROM people GROUP BY name", {"epsilon": 1, "delta": 2}),
     "error": ("SELECT COUNT(*) FROM people", {"error": -5}),
     "budget": ("SELECT COUNT(*) FROM people", {"epsilon": 10**7}),
+    "few parameters": ("SELECT COUNT(*) FROM people WHERE age > ?", {"epsilon": 1, "parameters": []}),
+    "unknown parameter": ("SELECT COUNT(*) FROM people", {"epsilon": 1, "parameters": {"x": 1}}),
+    "odd parameter": ("SELECT COUNT(*) FROM people WHERE age > ?", {"epsilon": 1, "parameters": [object()]}),
+    "after a parameter": (
+        "SELECT COUNT(*) FROM people\nWHERE city = ? AND\nage > ? AND nothing = 1",
+        {"epsilon": 1, "parameters": ["a\nb", 17]},
+    ),
+    "no parameters": ("SELECT COUNT(*) FROM people WHERE age > ?", {"epsilon": 1}),
     "request id": ("SELECT COUNT(*) AS fresh FROM people", {"epsilon": 1, "request_id": ""}),
     "control sign": ("SELECT COUNT(*) AS fresh FROM people", {"epsilon": 1, "request_id": "a\nb"}),
     "long request id": ("SELECT COUNT(*) AS fresh FROM people", {"epsilon": 1, "request_id": "x" * 201}),
 }
-PRICES = ("epsilon", "rho", "error", "weights", "rows", "delta", "effort")
+PRICES = ("epsilon", "rho", "error", "weights", "rows", "delta", "effort", "parameters")
 
 
 @dataclass(frozen=True)
@@ -261,7 +277,8 @@ def test_both_give_one_price(pairs, name, together):
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_both_explain_alike_with_a_price_and_without(pairs, name):
     bob, (text, payment) = pairs["bob"], QUESTIONS[name]
-    for named in (payment, {} if "delta" not in payment else payment):
+    unpriced = {name: value for name, value in payment.items() if name == "parameters"}
+    for named in (payment, unpriced if "delta" not in payment else payment):
         ours, theirs = (each.explain(text, **named) for each in pair_of(bob))
         assert ours.tree == theirs.tree
         assert facts(ours) == facts(theirs)
@@ -343,6 +360,7 @@ def test_both_give_one_batch(pairs):
         (questions, {"epsilon": 0.3}),
         ([Question("SELECT COUNT(*) FROM people", epsilon=0.3), Question("SELECT AVG(age) FROM people", rho=0.1)], {}),
         (questions[:1], {"rho": 0.25}),
+        ([Question("SELECT COUNT(*) AS n FROM people WHERE age > ?", parameters=[20])], {"epsilon": 0.3}),
     ):
         there = bob.there.batch(asked, confidence=0.9, **payment)
         here = bob.here.batch(iter(asked), confidence=0.9, **payment)

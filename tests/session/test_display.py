@@ -103,6 +103,6 @@ def test_html_escapes_everything_that_could_be_markup():
 
 def test_html_holds_what_the_text_does():
     html = made_up([1234.5], 0.5)._repr_html_()
-    assert "<th>95% interval</th>" in html
-    assert "<td>1,234.00 to 1,235.00</td>" in html
+    assert ">95% interval</th>" in html
+    assert ">1,234.00 to 1,235.00</td>" in html
     assert "<p>Paid: epsilon 0.5. Left: epsilon 0.75.</p>" in html

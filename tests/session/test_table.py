@@ -55,6 +55,31 @@ def identity(text, catalog):
 
 
 CHAINS = {
+    "several aggregates": (
+        lambda t: t("people").agg(n="count", pay=("mean", "salary"), p=("quantile", "age", 0.9), by="sex"),
+        "SELECT sex, COUNT(*), AVG(salary), QUANTILE(age, 0.9) FROM people GROUP BY sex",
+    ),
+    "aggregates that are called like options": (
+        lambda t: t("people").group_by("sex").agg({"rows": "count", "delta": ("max", "age")}, by=["city"]),
+        "SELECT sex, city, COUNT(*), MAX(age) FROM people GROUP BY sex, city",
+    ),
+    "groups": (
+        lambda t: t("visits").group_by("hospital", "urgent").sum("cost"),
+        "SELECT hospital, urgent, SUM(cost) FROM visits GROUP BY hospital, urgent",
+    ),
+    "those that have a value": (lambda t: t("visits").agg(n=("count", "cost")), "SELECT COUNT(cost) FROM visits"),
+    "a deviation": (lambda t: t("people").std("age"), "SELECT STDDEV(age) FROM people"),
+    "a variance": (lambda t: t("people").var("age", by="sex"), "SELECT sex, VARIANCE(age) FROM people GROUP BY 1"),
+    "a correlation": (lambda t: t("people").corr("age", "salary"), "SELECT CORR(age, salary) FROM people"),
+    "people": (lambda t: t("visits").count_distinct("person_id"), "SELECT COUNT(DISTINCT person_id) FROM visits"),
+    "different values": (
+        lambda t: t("visits").count_distinct("hospital"),
+        "SELECT COUNT(DISTINCT hospital) FROM visits",
+    ),
+    "a parameter": (
+        lambda t: t("people").where("name = :name", {"name": "O'Hara) -- b"}).count(),
+        "SELECT COUNT(*) FROM people WHERE name = 'O''Hara) -- b'",
+    ),
     "a table": (lambda t: t("visits").count(), "SELECT COUNT(*) FROM visits"),
     "a view": (lambda t: t("adults").mean("salary"), "SELECT AVG(salary) FROM people WHERE age >= 18"),
     "a name in capitals": (lambda t: t("PEOPLE").count(), "SELECT COUNT(*) FROM people"),
@@ -270,6 +295,37 @@ def test_count_sum_and_mean_are_called_so(session):
         "member",
         "mean",
     ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ({}, "asks for nothing"),
+        ({"n": "counts"}, "counts is no aggregate. Fix: write"),
+        ({"n": ()}, "is no aggregate"),
+        ({"n": "mean"}, "mean takes 1 arguments"),
+        ({"n": ("corr", "age")}, "corr takes 2 arguments"),
+        ({"n m": "count"}, "n m cannot be a name"),
+        ({"n": ("mean", "age) FROM people --")}, "cannot be read"),
+    ],
+)
+def test_what_is_no_aggregate_is_refused(tables, wanted, says):
+    with pytest.raises(Refusal, match=says):
+        tables("people").agg(wanted, epsilon=1)
+
+
+def test_options_of_aggregates_are_those_of_a_question(tables):
+    asked, payment = tables("people").group_by("sex").agg(n="count", epsilon=1, rows=5, confidence=0.9, replay=False)
+    assert payment == {"epsilon": 1, "rows": 5, "confidence": 0.9, "replay": False}
+    assert asked == "SELECT sex, COUNT(*) AS n FROM people GROUP BY (sex)"
+    assert repr(tables("people").group_by("sex")) == "GroupedTable(SELECT * FROM people; by sex)"
+
+
+def test_a_share_is_a_number_or_refused(tables):
+    with pytest.raises(Refusal, match="cannot be read"):
+        tables("people").quantile("age", "0.5) FROM people --")
+    with pytest.raises(TypeError, match="Expressions are text"):
+        tables("people").quantile("age", None)
 
 
 def test_every_payment_of_a_session_is_taken(session):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
@@ -39,10 +41,18 @@ def received(model, body):
         Question(SQL, rho=Fraction(1, 3), delta=Decimal("1e-9"), effort="high"),
         Question(SQL, error=20, rows=1000),
         Question(SQL, epsilon=1, weights={"n": 1, "pay": Fraction(2, 3)}),
+        Question(f"{SQL} LIMIT ?", parameters=[3]),
+        Question(f"{COUNT} WHERE a = :a OR b = :b", parameters={"a": date(2024, 1, 31), "b": None}),
     ],
 )
 def test_a_question_arrives_as_it_was_asked(question):
     assert received(AskBatch, {"questions": [question_body(question)]}).questions[0].question() == question
+
+
+def test_numbers_of_parameters_are_sent_as_doubles():
+    given = [Decimal("0.10"), np.int64(3), np.datetime64("2024-01-31"), np.float64(0.5), True]
+    body = question_body(Question("? ? ? ? ?", parameters=given))
+    assert body["parameters"] == [0.1, 3, {"date": "2024-01-31"}, 0.5, True]
 
 
 def test_what_was_not_named_is_not_sent():
@@ -89,6 +99,12 @@ def test_a_price_and_an_explanation_are_put_to_a_session(bob):
         {"sql": SQL, "weights": {str(k): 1 for k in range(1001)}},
         {"sql": SQL, "weights": {"n" * 201: 1}},
         {"sql": SQL, "weights": [1]},
+        {"sql": SQL, "parameters": 1},
+        {"sql": SQL, "parameters": [[1]]},
+        {"sql": SQL, "parameters": [{"date": "soon"}]},
+        {"sql": SQL, "parameters": [{"date": "2024-01-31", "x": 1}]},
+        {"sql": SQL, "parameters": [1] * 1001},
+        {"sql": SQL, "parameters": {str(k): 1 for k in range(1001)}},
         {"sql": SQL, "confidence": "0.5"},
         {"sql": SQL, "confidence": None},
         {"sql": SQL, "rows": "10"},

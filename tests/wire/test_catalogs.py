@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from adomnia.engines.duckdb.facts import find_facts
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Text
 from adomnia.session.curator import read_catalog
-from adomnia.session.protect import Declared
-from adomnia.session.protect import catalog_of as protected
+from adomnia.session.declared import Declared
+from adomnia.session.protect import protect_tables
 from adomnia.wire.catalogs import CatalogReply, catalog_of, catalog_record
 from kit.example import write_example
 from kit.hospital import CATALOG, LINKED, declare
@@ -54,7 +55,8 @@ def test_the_catalog_of_a_table_in_memory_arrives_as_it_left():
     import pyarrow as pa
 
     table = pa.table({"x": [1, 2], "y": [0.5, 1.5]})
-    catalog = protected(table, Declared("row", None, {"x": (0, 10), "y": (-0.1, 0.3)}, {}, Budget(1), 1))
+    declared = Declared("row", Budget(1), bounds={"x": (0, 10), "y": (-0.1, 0.3)})
+    catalog = protect_tables(table, {}, declared, find_facts).catalog
     assert sent(catalog) == without_files(catalog)
 
 

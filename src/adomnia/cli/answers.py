@@ -11,6 +11,7 @@ import typer
 
 from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
+from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display
 from adomnia.session.columns import KeyColumn
@@ -72,7 +73,7 @@ def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
 def notes(answer: Answer, mock: bool) -> list[str]:
     """What stands below the rows."""
     if mock and answer.cost is not None:
-        return [f"{MADE_UP} {display.format_cost(answer.cost)}.", *(f"{cap}." for cap in answer.caps), *answer.notes]
+        return [f"{MADE_UP} {format_cost(answer.cost)}.", *(f"{cap}." for cap in answer.caps), *answer.notes]
     return display.format_footer(answer)
 
 

@@ -1,8 +1,11 @@
 """What `sql`, `price` and `explain` all take from the command line: a question, what to pay for it, and who asks."""
 
 import inspect
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from datetime import date
 from decimal import Decimal
 from functools import wraps
 from typing import Annotated, Any
@@ -13,6 +16,10 @@ from adomnia.cli.options import PlaceText, TokenFile, parse_number, parse_share
 from adomnia.cli.places import Place
 from adomnia.errors import Refusal
 from adomnia.session.contract import CONFIDENCE
+
+_WORDS = {"true": True, "false": False, "null": None}
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,10 @@ class QuestionOptions:
         str, typer.Option(metavar="NAME", help="normal, or high with --rho: less noise, for a longer look at the data.")
     ] = "normal"
     no_interval: Annotated[bool, typer.Option("--no-interval", help="Of quantiles, buy the values alone.")] = False
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", metavar="NAME=VALUE", help="The value of :NAME in the question; repeatable."),
+    ] = None
     confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of intervals and of --error.")] = str(CONFIDENCE)
     analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None
     token_file: TokenFile = None
@@ -59,6 +70,7 @@ class QuestionOptions:
             "delta": parse_number("delta", self.delta),
             "effort": self.effort,
             "interval": not self.no_interval,
+            "parameters": parse_parameters(self.parameter) or None,
             "confidence": parse_share("confidence", self.confidence),
         }
 
@@ -87,6 +99,37 @@ def parse_weights(written: list[str] | None) -> dict[str, Decimal]:
             raise Refusal(f"--weight {each!r}", "does not name an output and its weight", "write --weight pay=3")
         weights[name] = weight
     return weights
+
+
+def parse_parameters(written: list[str] | None) -> dict[str, object]:
+    """The values a person typed: `least=18`. What reads like a number, date, true, false or null is one.
+
+    Everything else is a text; between single quotes, so is what would be read otherwise.
+
+    >>> parse_parameters(["age=18", "city=Oslo", "day=2024-01-31", "code='18'"])
+    {'age': Decimal('18'), 'city': 'Oslo', 'day': datetime.date(2024, 1, 31), 'code': '18'}
+    """
+    values: dict[str, object] = {}
+    for each in written or []:
+        name, found, value = each.partition("=")
+        if not found or not name.isidentifier() or name in values:
+            why = "is given twice" if name in values else "does not name a parameter and its value"
+            raise Refusal(f"--parameter {each!r}", why, "write --parameter city=Oslo for :city", code="bad_parameter")
+        values[name] = _read_value(value)
+    return values
+
+
+def _read_value(written: str) -> object:
+    if len(written) > 1 and written[0] == written[-1] == "'":
+        return written[1:-1]
+    if written.lower() in _WORDS:
+        return _WORDS[written.lower()]
+    if _NUMBER.fullmatch(written):
+        return Decimal(written)
+    if _DATE.fullmatch(written):
+        with suppress(ValueError):
+            return date.fromisoformat(written)
+    return written
 
 
 def parse_rows(written: str | None) -> int | None:

@@ -12,6 +12,8 @@ from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
+from adomnia.session.batch import check_common
+from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
@@ -115,7 +117,7 @@ class RemoteSession(Session):
         return self._read(BudgetReply, budgets_of, self._get("budget"))
 
     def catalog(self) -> Catalog:
-        return self._read(CatalogReply, catalog_of, self._get("catalog"))
+        return show_catalog(self._read(CatalogReply, catalog_of, self._get("catalog")))
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)
@@ -240,5 +242,6 @@ def _ask_body(question: Question, confidence: float) -> dict[str, Any]:
 
 def _batch_body(questions: Iterable[Question | str], confidence: float, payment: Payment) -> dict[str, Any]:
     check_confidence(confidence)
+    check_common(payment)
     bodies = [each if isinstance(each, str) else question_body(each) for each in questions]
     return {"questions": bodies, "confidence": confidence, **payment_body(payment)}

@@ -128,12 +128,19 @@ class EngineClass(Protocol):
         """The engine over a catalog's files; its index lies in `folder` and is built if it is not there."""
         ...
 
-    def load(self, catalog: Catalog, frames: Mapping[str, object]) -> Engine:
-        """The engine over tables in memory, Arrow, pandas or Polars: nothing is written to disk."""
+    def load(
+        self,
+        catalog: Catalog,
+        frames: Mapping[str, object],
+        progress: Progress = ...,
+        limits: Limits = ...,
+        spill: str = ...,
+    ) -> Engine:
+        """The engine over tables in memory, Arrow, pandas or Polars; what they need beside goes to a folder, if any."""
         ...
 
-    def find_facts(self, path: Path, table: Table) -> tuple[Facts, ...]:
-        """What the file of a public table shows of every column that is declared."""
+    def find_facts(self, data: object, table: Table) -> tuple[Facts, ...]:
+        """What a public table, in memory or the path of its file, shows of every column that is declared."""
         ...
 
     def read_header(self, path: Path, source_table: str | None = None, csv: CsvFormat = USUAL_CSV) -> dict[str, str]:

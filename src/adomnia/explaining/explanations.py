@@ -5,20 +5,15 @@ from collections.abc import Iterator, Sequence
 
 from adomnia.explaining.reasons import reason_tree
 from adomnia.explaining.tree import Node
-from adomnia.mechanisms.brackets import Brackets
-from adomnia.mechanisms.gaussian import DiscreteGaussian
-from adomnia.mechanisms.halving import Halving
-from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.plans.descriptions import describe_key, describe_set, describe_term
 from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
+from adomnia.pricing.bills import error_in_words, noise_in_words, sensitivity_in_words
 from adomnia.pricing.parts import amount, split_price
 from adomnia.pricing.quotes import Expected, Measurement, Quote, list_measures, quote_plan
 from adomnia.privacy.amounts import show_up
-from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key, is_open, key_cells
 from adomnia.work import spend
@@ -68,37 +63,6 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequ
         *map(Node, notes if quoted is None else (*quoted.vacuous, *quoted.notes, *quoted.warnings)),
     ]
     return Node(f"{_plural(len(lines), 'measurement')}, {_plural(len(meaning.outputs), 'output')}", tuple(parts))
-
-
-def sensitivity_in_words(line: Measurement) -> str:
-    """The sensitivity of a measurement over all groups, in the norm that its noise is calibrated to."""
-    norm = line.sensitivity.l1 if isinstance(line.price, Pure) else sqrt_up(line.sensitivity.l2_squared)
-    return f"{norm.numerator:,}" if norm.denominator == 1 else show_up(norm)
-
-
-def noise_in_words(line: Measurement) -> str:
-    """The distribution of the noise and its scale."""
-    match line.noise:
-        case DiscreteLaplace(scale=scale):
-            return f"Laplace, scale {show_up(scale)}"
-        case DiscreteGaussian(variance=variance):
-            return f"Gaussian, deviation {show_up(sqrt_up(variance))}"
-        case Brackets(counting=DiscreteLaplace(scale=scale)):
-            return f"values chosen by rank, Laplace noise of scale {show_up(scale)} on rows between them"
-        case Brackets(counting=DiscreteGaussian(variance=variance)):
-            return (
-                f"values chosen by rank, Gaussian noise of deviation {show_up(sqrt_up(variance))} on rows between them"
-            )
-        case Quantiles(rate=rate) | Halving(rate=rate):
-            return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
-    return type(line.noise).__name__
-
-
-def error_in_words(output: Expected) -> str:
-    """The expected error of an output, to three significant digits."""
-    if output.error is None:
-        return "unbounded"
-    return f"at most {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
 
 
 def _measurement_node(place: int, line: Measurement, quoted: Quote | None) -> Node:

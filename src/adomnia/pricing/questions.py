@@ -1,6 +1,6 @@
 """What is asked and what is paid for it, before and after the price is known."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -22,6 +22,7 @@ class Payment(TypedDict, total=False):
     delta: Number | None
     effort: str
     interval: bool
+    parameters: Sequence[object] | Mapping[str, object] | None
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Question:
 
     `weights` split the price over the outputs by their names. `rows` is how many rows a group is supposed to have,
     where the error to expect depends on it. `effort="high"` takes longer, and needs less noise. `interval=False` buys
-    no intervals of quantiles: all of the price goes to their values.
+    no intervals of quantiles: all of the price goes to their values. `parameters` are the values of ? or :name in the
+    text.
     """
 
     text: str
@@ -42,6 +44,7 @@ class Question:
     delta: Number | None = None
     effort: str = "normal"
     interval: bool = True
+    parameters: Sequence[object] | Mapping[str, object] | None = None
 
     @property
     def names_no_price(self) -> bool:

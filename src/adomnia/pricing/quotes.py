@@ -15,6 +15,7 @@ from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.formulas import Formula, Over, statistics_of
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import in_words, term_in_words
+from adomnia.pricing.bills import error_table, measurement_table, quote_notes
 from adomnia.pricing.caps import Cap
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost, list_findings, total_price
@@ -31,6 +32,7 @@ from adomnia.privacy.relations import Relation
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
+from adomnia.tables import html_lines
 from adomnia.work import spend
 
 _LARGEST_NOISE = 1e300  # a number of many times this size is no double any more
@@ -107,6 +109,13 @@ class Quote:
     warnings: tuple[str, ...] = ()  # what budgets cannot pay once this is paid
     notes: tuple[str, ...] = ()  # what else a reader of the answer has to know
     vacuous: tuple[str, ...] = ()  # outputs that would say almost nothing, and what would help
+
+    def __repr__(self) -> str:
+        notes = "\n".join(quote_notes(self))
+        return f"{measurement_table(self)}\n\n{error_table(self)}\n\n{notes}"
+
+    def _repr_html_(self) -> str:
+        return f"{measurement_table(self).html()}{error_table(self).html()}{html_lines(quote_notes(self))}"
 
 
 def list_measures(plan: Plan, price: Price) -> Round:

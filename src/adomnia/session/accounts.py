@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.explaining.balances import say_account
+from adomnia.pricing.bills import format_cost
 from adomnia.session.batch import Batch
+from adomnia.tables import html_lines, show_plainly
 from adomnia.work import spend
 
 if TYPE_CHECKING:
@@ -27,8 +29,16 @@ class Budgets:
     terms: Terms
 
     def __str__(self) -> str:
-        told = (f"You. {say_account(self.personal)}", f"All together. {say_account(self.dataset)}", self.terms.says)
-        return "\n".join(told)
+        return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return html_lines(self._lines())
+
+    def _lines(self) -> list[str]:
+        return [f"You. {say_account(self.personal)}", f"All together. {say_account(self.dataset)}", self.terms.says]
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,10 @@ class Past:
     questions: tuple[str, ...]
     version: int
     receipt: Receipt
+
+    def __repr__(self) -> str:
+        asked = "; ".join(map(show_plainly, self.questions))
+        return f"Past({self.request_id}: {asked}, paid with {format_cost(self.receipt.event)})"
 
 
 def list_pasts(ledger: Ledger, analyst: str, after: str | None, limit: int) -> list[Past]:

@@ -26,6 +26,7 @@ from adomnia.privacy.events import Composed, Event, Pure
 from adomnia.sql.around import find_innermost
 from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, require_plan
 from adomnia.sql.reading.count_of_groups import count_of_groups
+from adomnia.sql.reading.parameters import bind, translate_places
 from adomnia.sql.reading.parse import parse
 
 MOST_QUESTIONS = 100
@@ -128,8 +129,24 @@ def plan_text(question: Question, catalog: Catalog, confidence: float) -> Plan |
     check_rows(question.rows)
     if not isinstance(question.interval, bool):
         raise TypeError(f"Question interval must be True or False, got {question.interval!r}.")
-    finds = question.delta is not None
-    return plan_question(parse(question.text), catalog, finds=finds, confidence=confidence, interval=question.interval)
+    finds, interval = question.delta is not None, question.interval
+    with translate_places(question.text):
+        return plan_question(parse(question.text), catalog, finds=finds, confidence=confidence, interval=interval)
+
+
+def bind_question(question: Question) -> Question:
+    """The question with constants in the places of its parameters: what is planned, priced and kept."""
+    if getattr(question, "parameters", None) is None:
+        return question
+    check_text(question)
+    return replace(question, text=bind(question.text, question.parameters), parameters=None)
+
+
+def check_common(payment: Payment) -> None:
+    """Refuse parameters of a whole batch: each question has its own."""
+    if payment.get("parameters") is not None:
+        fix = "pass them with each: Question(text, parameters=...)"
+        raise Refusal("parameters", "belong to one question", fix, code="bad_parameter")
 
 
 def check_text(question: Question) -> None:

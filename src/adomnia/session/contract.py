@@ -46,7 +46,8 @@ class Session(Protocol):
 
         `EXPLAIN SELECT ...` is answered with the explanation, `SHOW TABLES` and `DESCRIBE table` from the catalog:
         they cost nothing. What would say almost nothing is refused before it is paid, as far as that is known, unless
-        it is wanted `anyway`.
+        it is wanted `anyway`. `parameters` are the values of ? or :name in the text: each becomes a constant, and none
+        is read as SQL.
         """
         ...
 

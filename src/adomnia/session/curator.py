@@ -17,23 +17,19 @@ from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
 from adomnia.ledger import Ledger
 from adomnia.noise import SystemBits
-from adomnia.privacy.filters import Budget
 from adomnia.session import mock
 from adomnia.session.known_rows import EarlierCounts
-from adomnia.session.protect import OWNER, TABLE, Declared, catalog_of, fingerprint
 from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import date
+    from collections.abc import Callable, Mapping
 
     from adomnia.catalog.facts import FactsOf
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine, Progress
     from adomnia.engines.limits import Limits
     from adomnia.noise import Bits
-    from adomnia.privacy.amounts import Number
     from adomnia.session.sizes import AnswerSize
 
 STATE = ".adomnia"  # the folder beside the catalog that holds index and ledger
@@ -119,9 +115,12 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
     return curator
 
 
-def rehearse(catalog: Catalog) -> Curator:
-    """A catalog over rows made up from it alone: nothing is read and nothing is spent."""
-    engine = load_engine().load(catalog, mock.frames(catalog))
+def rehearse(catalog: Catalog, public: Mapping[str, object] | None = None) -> Curator:
+    """A catalog over rows made up from it alone: nothing is spent, and only public tables are read.
+
+    `public` are those that are in memory, and not in files.
+    """
+    engine = load_engine().load(catalog, {**mock.frames(catalog), **(public or {})})
     return Curator(replace(catalog, vacuous_answers="warn"), engine, open_ledger(catalog, MEMORY), SystemBits())
 
 
@@ -138,31 +137,3 @@ def read_catalog(folder: Path) -> Catalog:
 def facts_in(folder: Path) -> FactsOf:
     """What reads the facts of a public table in a folder."""
     return lambda table: load_engine().find_facts(folder / table.source, table)
-
-
-def protect(  # noqa: PLR0913 - what is declared has to be said
-    data: object,
-    *,
-    unit: str,
-    epsilon: Number,
-    delta: Number = 0,
-    rows_per_person: int | Mapping[str, Number] | None = None,
-    bounds: Mapping[str, tuple[Number | date, Number | date]] | None = None,
-    categories: Mapping[str, Sequence[str]] | None = None,
-    ledger: str | Path = MEMORY,
-) -> LocalSession:
-    """A session over a table of your own: pandas, Polars or Arrow, asked about as `data`.
-
-    `unit` is the column that says whose row it is, and `rows_per_person` how many rows of one person count; with
-    `{"max": 200, "epsilon": 0.05}` each question's cap is chosen privately. With `unit="row"` each row is protected on
-    its own, not each person. The ledger lives in memory unless you give it a path.
-    """
-    import pyarrow as pa
-
-    table = pa.table(data)
-    budget = Budget(epsilon, delta, approximate=delta != 0)
-    version = 1 if ledger == MEMORY else fingerprint(table)
-    declared = Declared(unit, rows_per_person, bounds or {}, categories or {}, budget, version)
-    catalog = catalog_of(table, declared)
-    engine = load_engine().load(catalog, {TABLE: table})
-    return Curator(catalog, engine, open_ledger(catalog, ledger), SystemBits()).session(OWNER)

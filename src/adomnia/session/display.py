@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from html import escape
 from math import floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
-from adomnia.privacy.amounts import show_down, show_up
-from adomnia.privacy.losses import loss
+from adomnia.pricing.bills import format_cost
+from adomnia.privacy.amounts import show_down
 from adomnia.session.columns import KeyColumn
 from adomnia.statistics.quantile import VALUE_ALONE
+from adomnia.tables import TextTable, html_lines, show_plainly
 
 if TYPE_CHECKING:
-    from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
-
-_SHOWN_ROWS = 60
 
 
 def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
@@ -71,40 +68,22 @@ def _rows(answer: Answer) -> str:
     return f"capped, {'shortened, ' if shortened else ''}clamped and rounded"
 
 
-def format_cost(event: Event) -> str:
-    """A cost in the currency it was paid in."""
-    spent = loss(event)
-    delta = f" and delta {show_up(spent.delta)}" if spent.delta else ""
-    amount = f"rho {show_up(spent.rho)}" if spent.epsilon is None else f"epsilon {show_up(spent.epsilon)}"
-    return f"{amount}{delta}"
-
-
 def format_text(answer: Answer) -> str:
-    headings, rows = format_table(answer)
-    lines = [headings, *rows[:_SHOWN_ROWS]]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(headings))]
-    numeric = {place for place in range(len(headings)) if all(_looks_numeric(row[place]) for row in rows)}
-    text = [_line(line, widths, numeric) for line in lines]
-    text.insert(1, "  ".join("-" * width for width in widths))
-    if not rows:
-        text.append("No rows.")
-    if len(rows) > _SHOWN_ROWS:
-        text.append(f"... and {len(rows) - _SHOWN_ROWS} more rows")
-    return "\n".join([*text, "", *format_footer(answer)])
+    return "\n".join([str(_text_table(answer)), "", *format_footer(answer)])
 
 
 def format_html(answer: Answer) -> str:
+    return _text_table(answer).html() + html_lines(format_footer(answer))
+
+
+def _text_table(answer: Answer) -> TextTable:
     headings, rows = format_table(answer)
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    notes = "".join(f"<p>{escape(line)}</p>" for line in format_footer(answer))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+    return TextTable(tuple(headings), tuple(map(tuple, rows)))
 
 
 def _cell(value: object) -> str:
     """A public value as text: no thousands separators, nothing for NULL, control characters escaped."""
-    text = "" if value is None else str(value)
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return "" if value is None else show_plainly(str(value))
 
 
 def _alone(value: object) -> str:
@@ -128,14 +107,3 @@ def _between(ends: tuple[float, float], places: int) -> str:
 
 def _number(value: float, places: int) -> str:
     return f"{value:,.{places}f}"
-
-
-def _looks_numeric(cell: str) -> bool:
-    return cell[:1].isdigit() or cell[:1] == "-"
-
-
-def _line(cells: list[str], widths: list[int], numeric: set[int]) -> str:
-    padded = (
-        cell.rjust(w) if i in numeric else cell.ljust(w) for i, (cell, w) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "  ".join(padded).rstrip()

@@ -24,7 +24,8 @@ from adomnia.pricing.vacuity import judge
 from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
-from adomnia.session.batch import MOST_QUESTIONS, Batch, plan_text, price_of
+from adomnia.session.batch import MOST_QUESTIONS, Batch, bind_question, check_common, plan_text, price_of
+from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.explanation import build_explanation
 from adomnia.session.known_rows import MOST_READ, find_rows
@@ -71,7 +72,7 @@ class LocalSession(Session):
         with limit():
             if isinstance(text, str) and is_listing(text):
                 return self._show_public(list_catalog(text, self._curator.catalog), confidence)
-            question = Question(text, **payment)
+            question = bind_question(Question(text, **payment))
             plan = plan_text(question, self._curator.catalog, confidence)
             if isinstance(plan, PublicRows):
                 return self._read_public(plan, confidence)
@@ -109,8 +110,8 @@ class LocalSession(Session):
             return self._with_warnings(quote, verdicts)
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
-        question = Question(without_explain(text), **payment)
         with limit():
+            question = bind_question(Question(without_explain(text), **payment))
             return build_explanation(
                 self._explain_question(question, confidence), confidence, self._curator.ledger.left(self.analyst)
             )
@@ -124,7 +125,7 @@ class LocalSession(Session):
         return Budgets(personal, ledger.account(), terms(self._policy, personal))
 
     def catalog(self) -> Catalog:
-        return self._curator.catalog
+        return show_catalog(self._curator.catalog)
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)
@@ -192,13 +193,14 @@ class LocalSession(Session):
         *,
         replay: bool = True,
     ) -> Batch:
+        check_common(payment or Payment())
         named = tuple(Question(each) if isinstance(each, str) else each for each in questions)
         if not named:
             raise Refusal("The batch", "is empty", "put at least one question into it", code="empty")
         if len(named) > MOST_QUESTIONS:
             why = f"has {len(named):,} questions, more than {MOST_QUESTIONS}"
             raise Refusal("The batch", why, "take it apart", code="too_complex")
-        return Batch(named, confidence, self._curator.catalog.version, payment, replay)
+        return Batch(tuple(map(bind_question, named)), confidence, self._curator.catalog.version, payment, replay)
 
     def _price_now(self, batch: Batch) -> tuple[list[Priced], list[Verdict | None]]:
         """The questions as they would be paid for now, and what would say almost nothing; nothing is read or spent."""

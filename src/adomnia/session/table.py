@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
 from adomnia.explaining.reasons import render_reasons
-from adomnia.pricing.questions import Payment
-from adomnia.sql.reading.select_builder import SelectBuilder, bracket
+from adomnia.session.aggregates import Aggregates, list_keys, write_outputs
+from adomnia.sql.reading.parameters import bind
+from adomnia.sql.reading.select_builder import SelectBuilder
 from adomnia.sql.rows.blocks import person_of, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from adomnia.session.aggregates import SqlOptions, Wanted
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
+    from adomnia.sql.reading.parameters import Parameters
 
 
-class SqlOptions(Payment, total=False):
-    """What `Session.sql` takes beside the text: a price, and how to answer."""
-
-    confidence: float
-    request_id: str
-    replay: bool
-    anyway: bool
-
-
-class PrivateTable:
+class PrivateTable(Aggregates):
     """A private relation. Each step gives another one; `count`, `sum`, `mean` and their like spend.
 
     It means what its `sql` says: both have one plan, and so one price and one answer.
@@ -40,9 +34,9 @@ class PrivateTable:
         """The SELECT that means the same rows."""
         return self._writing.text
 
-    def where(self, condition: str) -> PrivateTable:
-        """The rows for which a condition is true."""
-        return self._with(self._writing.where(condition))
+    def where(self, condition: str, parameters: Parameters | None = None) -> PrivateTable:
+        """The rows for which a condition is true; `parameters` are the values of ? or :name in it."""
+        return self._with(self._writing.where(bind(condition, parameters)))
 
     def join(self, other: PrivateTable, on: str, how: str = "inner") -> PrivateTable:
         """Pairs with rows of another table: `on` is a condition, or the name of a column that both have."""
@@ -69,45 +63,31 @@ class PrivateTable:
         """How many rows of one person can be here at most, step by step; nothing is read."""
         return render_reasons(rows_of(self._writing.text, self._session.catalog()).relation)
 
-    def count(self, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
-        """How many rows, in all or for each value of the keys."""
-        return self._ask("COUNT(*) AS count", by, options)
+    def group_by(self, *keys: str) -> GroupedTable:
+        """The same rows, to be asked about for each value of the keys."""
+        return GroupedTable(self, keys)
 
-    def sum(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
-        """The sum of a number."""
-        return self._ask(f"SUM{bracket(value)} AS sum", by, options)
-
-    def mean(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
-        """The mean of a number."""
-        return self._ask(f"AVG{bracket(value)} AS mean", by, options)
-
-    def median(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
-        """The median of a number."""
-        return self._ask(f"MEDIAN{bracket(value)} AS median", by, options)
-
-    def quantile(
-        self, value: str, share: float, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]
-    ) -> Answer:
-        """The value that a share of all values is below or at; 0.9 is the ninetieth percentile."""
-        return self._ask(f"QUANTILE({bracket(value)}, {share}) AS quantile", by, options)
-
-    def min(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
-        """A number that few rows are below."""
-        return self._ask(f"MIN{bracket(value)} AS min", by, options)
-
-    def max(self, value: str, *, by: str | Iterable[str] = (), **options: Unpack[SqlOptions]) -> Answer:
-        """A number that few rows are above."""
-        return self._ask(f"MAX{bracket(value)} AS max", by, options)
-
-    def _ask(self, aggregate: str, by: str | Iterable[str], options: SqlOptions) -> Answer:
-        keys = (by,) if isinstance(by, str) else tuple(by)
-        return self._session.sql(self._writing.question(aggregate, keys), **options)
+    def _ask(self, wanted: Mapping[str, Wanted], by: str | Iterable[str], options: SqlOptions) -> Answer:
+        return self._session.sql(self._writing.question(write_outputs(wanted), list_keys(by)), **options)
 
     def _with(self, writing: SelectBuilder) -> PrivateTable:
         return PrivateTable(self._session, writing)
 
     def __repr__(self) -> str:
         return f"PrivateTable({self.sql})"
+
+
+class GroupedTable(Aggregates):
+    """Private rows in groups: `agg`, `count`, `mean` and their like give a row for each group, and spend."""
+
+    def __init__(self, table: PrivateTable, keys: tuple[str, ...]) -> None:
+        self._table, self._keys = table, keys
+
+    def _ask(self, wanted: Mapping[str, Wanted], by: str | Iterable[str], options: SqlOptions) -> Answer:
+        return self._table._ask(wanted, (*self._keys, *list_keys(by)), options)
+
+    def __repr__(self) -> str:
+        return f"GroupedTable({self._table.sql}; by {', '.join(self._keys)})"
 
 
 def open_table(session: Session, name: str) -> PrivateTable:

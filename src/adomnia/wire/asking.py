@@ -1,14 +1,20 @@
 """Questions on their way to a server, and how they are put to a session there."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any, TypeAlias, cast
 
+import numpy as np
 from pydantic import BeforeValidator, FailFast, Field, PlainValidator, WithJsonSchema
 
+from adomnia.explaining.explanations import without_explain
 from adomnia.pricing.payment import LARGEST_GROUP
 from adomnia.pricing.questions import Payment, Question
 from adomnia.pricing.quotes import Quote
 from adomnia.session.answer import Answer
-from adomnia.session.batch import MOST_QUESTIONS, check_text
+from adomnia.session.batch import MOST_QUESTIONS, bind_question, check_text
 from adomnia.session.contract import CONFIDENCE, Session
 from adomnia.session.explanation import Explanation
 from adomnia.sql.reading.parse import MOST_CHARACTERS
@@ -53,6 +59,47 @@ Weights: TypeAlias = Annotated[
 ]
 
 
+def read_parameter(value: object) -> object:
+    """The value of a parameter; dates are written as {"date": "2024-01-31"}."""
+    match value:
+        case {"date": str(day), **others} if not others:
+            return date.fromisoformat(day)
+        case None | bool() | str() | int() | float() | Decimal():
+            return value
+    raise ValueError('must be a number, a text, true, false, null or {"date": "2024-01-31"}')
+
+
+def write_parameter(value: object) -> object:
+    """The value of a parameter for JSON; numbers in SQL are doubles."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, Decimal):
+        return float(plain)
+    return {"date": plain.isoformat()} if isinstance(plain, date) else plain
+
+
+def _check_parameters(parameters: object) -> object:
+    """Before any is looked at, as of weights."""
+    if isinstance(parameters, dict | list) and len(parameters) > _MOST_LISTED:
+        raise ValueError(f"must be at most {_MOST_LISTED} values")
+    return parameters
+
+
+_DATE_SCHEMA = {
+    "type": "object",
+    "properties": {"date": {"type": "string", "format": "date"}},
+    "required": ["date"],
+    "additionalProperties": False,
+}
+Parameter: TypeAlias = Annotated[
+    Any,
+    PlainValidator(read_parameter),
+    WithJsonSchema({"anyOf": [*({"type": kind} for kind in ("number", "string", "boolean", "null")), _DATE_SCHEMA]}),
+]
+Parameters: TypeAlias = Annotated[
+    list[Parameter] | dict[OutputName, Parameter], Field(max_length=_MOST_LISTED), BeforeValidator(_check_parameters)
+]
+
+
 class PaymentFields(Sent):
     """What is named beside the text of a question."""
 
@@ -64,6 +111,9 @@ class PaymentFields(Sent):
     delta: Amount | None = Field(None, description="Pays for finding the values of keys that nobody declared.")
     effort: Effort | None = Field(None, description="high takes longer, and needs less noise.")
     interval: bool | None = Field(None, description="false: no interval of a quantile is bought, only its value.")
+    parameters: Parameters | None = Field(
+        None, description="Of one question: the values of ? in their order, or of :name by their names."
+    )
 
     def payment(self) -> Payment:
         """What was named of it, as a session takes it."""
@@ -169,6 +219,8 @@ def questions_of(asked: list[str | AskedQuestion]) -> list[Question | str]:
 def question_body(question: Question) -> dict[str, Any]:
     """A question as `AskedQuestion` reads it."""
     check_text(question)
+    # What is wrong with parameters is refused here as it would be there.
+    bind_question(replace(question, text=without_explain(question.text)))
     named: Any = {name: getattr(question, name) for name in Payment.__annotations__}
     return {"sql": question.text, **payment_body(named)}
 
@@ -179,6 +231,12 @@ def payment_body(payment: Payment) -> dict[str, Any]:
     for name in _AMOUNTS:
         if name in body:
             body[name] = write_number(name, body[name])
+    if "parameters" in body:
+        given = body["parameters"]
+        named = (
+            {str(name): write_parameter(value) for name, value in given.items()} if isinstance(given, Mapping) else None
+        )
+        body["parameters"] = list(map(write_parameter, given)) if named is None else named
     if "weights" in body:
         body["weights"] = {name: write_number("weights", weight) for name, weight in body["weights"].items()}
     return body

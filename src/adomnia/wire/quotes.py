@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from adomnia.explaining.explanations import noise_in_words
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.gaussian import DiscreteGaussian
@@ -13,6 +12,7 @@ from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
+from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText, amount_of, event_of, event_record, text_of

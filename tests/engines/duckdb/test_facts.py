@@ -116,3 +116,8 @@ def test_a_name_that_would_match_other_files_means_itself(tmp_path):
     (tmp_path / "p[1a]*?.csv").write_text("c\nOslo\n")
     (fact,) = find_facts(tmp_path / "p[1a]*?.csv", table(NOTE))
     assert fact.values == ("Oslo",)
+
+
+def test_a_public_table_in_memory_shows_the_same():
+    (fact,) = find_facts(pa.table({"c": ["a", "b", "a"]}), table(NOTE))
+    assert (fact.repeats, sorted(fact.values)) == (2, ["a", "b"])

@@ -16,8 +16,8 @@ from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.explanations import is_explain
+from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
-from adomnia.session.display import format_cost
 from adomnia.session.explanation import Explanation
 from adomnia.session.listings import is_listing
 from adomnia.session.request_ids import choose_request_id

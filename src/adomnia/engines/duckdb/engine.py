@@ -92,13 +92,19 @@ class DuckDB:
 
     @classmethod
     def load(
-        cls, catalog: Catalog, frames: Mapping[str, object], progress: Progress = silent, limits: Limits = USUAL
+        cls,
+        catalog: Catalog,
+        frames: Mapping[str, object],
+        progress: Progress = silent,
+        limits: Limits = USUAL,
+        spill: str = "",
     ) -> "DuckDB":
-        """The engine over tables in memory, Arrow, pandas or Polars: nothing is written to disk.
+        """The engine over tables in memory, Arrow, pandas or Polars.
 
-        A public table that is not among them is read from its file.
+        What does not fit into memory goes to the folder `spill`; without one, nothing is written to disk. A public
+        table that is not among the frames is read from its file.
         """
-        connection = duckdb.connect(config=_settings("", limits))
+        connection = duckdb.connect(config=_settings(spill, limits))
         # Frames, keys and temporary tables are the cursor's own, and go with it.
         with connection.cursor() as builder, TemporaryDirectory() as scratch:
             sources = {name: frame_source(builder, name, frame) for name, frame in frames.items()}

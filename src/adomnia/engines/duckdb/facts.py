@@ -1,5 +1,5 @@
 # ruff: noqa: S608 - SQL is what this module writes, from names that are quoted
-"""What a public file shows of its columns. Private files are never read for this: their catalog comes first."""
+"""What a public table shows of its columns. Private ones are never read for this: their catalog comes first."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +11,7 @@ from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import Table
 from adomnia.engines.contract import index_name
 from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.sources import file_source, make_runner, unreadable_source
+from adomnia.engines.duckdb.sources import file_source, frame_source, make_runner, unreadable_source
 from adomnia.engines.index import IndexWriter, TableSource
 from adomnia.engines.index.columns import columns_to_keep, render_reading
 from adomnia.engines.index.public import count_repeats, write_public
@@ -24,14 +24,17 @@ _MOST_VALUES = 1_000_001  # one more than a category may have, so that too many 
 _SCHEMA = "memory.main"
 
 
-def find_facts(path: Path, table: Table) -> tuple[Facts, ...]:
-    """The facts of every column that a public table declares."""
+def find_facts(data: object, table: Table) -> tuple[Facts, ...]:
+    """The facts of every column that a public table declares; `data` is a table in memory, or the path of a file."""
     with duckdb.connect() as connection, TemporaryDirectory() as scratch:
-        source = file_source(connection, path, table, Path(scratch))
+        if isinstance(data, Path):
+            source = file_source(connection, data, table, Path(scratch))
+        else:
+            source = frame_source(connection, table.name, data)
         source.check(table)
         with suppress(duckdb.Error):
             return _facts(connection, table, source)
-    raise unreadable_source(path.name)
+    raise unreadable_source(source.name)
 
 
 def _facts(connection: duckdb.DuckDBPyConnection, table: Table, source: TableSource) -> tuple[Facts, ...]:

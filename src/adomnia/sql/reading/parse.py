@@ -54,6 +54,8 @@ _SPELLINGS = {
 }
 
 _SUBSTRINGS = ("SUBSTRING", "SUBSTR")
+_PLAIN_CONSTANT = "write a plain constant: a number, or a text between single quotes"
+_GIVE_PARAMETERS = "pass its value: parameters=[...] beside the text, or write a plain constant"
 _COUNTED = (TokenType.LIMIT, TokenType.OFFSET)
 _CONSTANTS = (TokenType.STRING, TokenType.NUMBER)
 _INTERVAL = re.compile("[0-9]{1,9}( ?[a-z]{1,12})?", re.ASCII | re.IGNORECASE)
@@ -93,9 +95,7 @@ def parse(text: str) -> exp.Select:
 
 def parse_statement(text: str) -> exp.Expr:
     """Parse one statement, such as the SELECT of a view, without checking its clauses."""
-    _check_characters(text)
-    _check_pieces(text)
-    tokens = _tokenize(text)
+    tokens = _prepare_tokens(split_tokens(text))
     _check_tokens(tokens)
     tree = _build_tree(text, tokens)
     spell_out_quantiles(tree)
@@ -122,10 +122,10 @@ def _check_characters(text: str) -> None:
     control, separator = _CONTROLS.search(text), _SEPARATORS.search(text)
     if control:
         what = f"The character U+{ord(control.group()):04X}"
-        raise Refusal(what, "is invisible", "leave it out", _position(text, control.start()), code="bad_character")
+        raise Refusal(what, "is invisible", "leave it out", position_at(text, control.start()), code="bad_character")
     if separator:
         what, why = f"The character U+{ord(separator.group()):04X}", "ends a line for some programs and not for others"
-        raise Refusal(what, why, "leave it out", _position(text, separator.start()), code="syntax_not_allowed")
+        raise Refusal(what, why, "leave it out", position_at(text, separator.start()), code="syntax_not_allowed")
 
 
 def _check_pieces(text: str) -> None:
@@ -135,22 +135,28 @@ def _check_pieces(text: str) -> None:
         found, start = piece.group(), piece.start()
         if number >= MOST_PIECES:
             why = f"has over {MOST_PIECES:,} words and signs"
-            raise Refusal("The question", why, "shorten it", _position(text, start), code="too_complex")
+            raise Refusal("The question", why, "shorten it", position_at(text, start), code="too_complex")
         if found in ("'", '"') or (found == "/" and text.startswith("/*", start)):
             what = f"What begins with {'/*' if found == '/' else found}"
-            raise Refusal(what, "does not end", "close it", _position(text, start), code="syntax_error")
+            raise Refusal(what, "does not end", "close it", position_at(text, start), code="syntax_error")
         if found.startswith("$") and found.endswith("$") and len(found) > 1:
             what, fix = "A text between dollar signs", "write the text between single quotes"
-            raise Refusal(what, "is not read here", fix, _position(text, start), code="syntax_not_allowed")
+            raise Refusal(what, "is not read here", fix, position_at(text, start), code="syntax_not_allowed")
     spend(_STEPS_OF_A_PIECE * number)
 
 
-def _tokenize(text: str) -> list[Token]:
+def split_tokens(text: str) -> list[Token]:
+    """The tokens of a text, of which there are not too many."""
+    _check_characters(text)
+    _check_pieces(text)
     try:
-        tokens = list(_DIALECT.tokenize(text))
+        return list(_DIALECT.tokenize(text))
     except TokenError:
         fix = "check quotes and comments"
         raise Refusal("The question", "cannot be read", fix, (1, 1), code="syntax_error") from None
+
+
+def _prepare_tokens(tokens: list[Token]) -> list[Token]:
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens.pop()
     if not tokens:
@@ -212,7 +218,7 @@ def _check_tokens(tokens: Sequence[Token]) -> None:
 def _check_spelling(before: Token | None, token: Token) -> None:
     kind = token.token_type
     if kind in _SPELLINGS:
-        fix = "write a plain constant: a number, or a text between single quotes"
+        fix = _GIVE_PARAMETERS if kind is TokenType.PLACEHOLDER else _PLAIN_CONSTANT
         raise _refusal_at(token, "syntax_not_allowed", _SPELLINGS[kind], "is not read here", fix)
     touches = before is not None and before.end + 1 == token.start
     if kind is TokenType.STRING and before is not None and touches and before.token_type in _PREFIXES:
@@ -286,7 +292,8 @@ def refuse_distinct(select: exp.Select) -> None:
         raise refusal("not_an_aggregate", select.args["distinct"], why, fix, "DISTINCT")
 
 
-def _position(text: str, offset: int) -> Position:
+def position_at(text: str, offset: int) -> Position:
+    """The line and column of a character."""
     before = text[:offset]
     return before.count("\n") + 1, offset - before.rfind("\n")
 

@@ -26,6 +26,12 @@ _DATES = ("is not a constant number of days or weeks beside a date", "write born
 
 # What a node of the parser's tree is refused with, by its class; the first that fits.
 _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
+    (
+        exp.Placeholder,
+        "syntax_not_allowed",
+        "is a parameter without a value",
+        "pass it: parameters={...} beside the text",
+    ),
     (exp.Window, "window_function", *_OTHER_ROWS),
     (exp.Exists, "private_subquery", *_SUBQUERY),
     (exp.Query, "private_subquery", *_SUBQUERY),
@@ -113,6 +119,8 @@ def _name_of(node: exp.Expr) -> str:
             return f"{_name_of(node.this)} {'OVER' if isinstance(node, exp.Window) else 'FILTER'}"
         case exp.Query():
             return "A subquery"
+        case exp.Placeholder():
+            return f":{shorten(node.name)}"
         case exp.Func():
             return str(node.meta.get(WRITTEN, node.sql_name())).upper()
     return render_node(node)

@@ -1,0 +1,101 @@
+"""What a quote says, in words and as tables: what is measured with how much noise, and the errors to expect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.gaussian import DiscreteGaussian
+from adomnia.mechanisms.halving import Halving
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.privacy.amounts import show_up
+from adomnia.privacy.enclosures import sqrt_up
+from adomnia.privacy.events import Pure
+from adomnia.privacy.losses import loss
+from adomnia.tables import TextTable
+
+if TYPE_CHECKING:
+    from adomnia.pricing.quotes import Expected, Measurement, Quote
+    from adomnia.privacy.events import Event
+
+HIGH_EFFORT = (
+    "These are the errors of normal effort. High effort has smaller ones: by how much is known when a tenth is spent."
+)
+
+
+def sensitivity_in_words(line: Measurement) -> str:
+    """The sensitivity of a measurement over all groups, in the norm that its noise is calibrated to."""
+    norm = line.sensitivity.l1 if isinstance(line.price, Pure) else sqrt_up(line.sensitivity.l2_squared)
+    return f"{norm.numerator:,}" if norm.denominator == 1 else show_up(norm)
+
+
+def noise_in_words(line: Measurement) -> str:
+    """The distribution of the noise and its scale."""
+    match line.noise:
+        case DiscreteLaplace(scale=scale):
+            return f"Laplace, scale {show_up(scale)}"
+        case DiscreteGaussian(variance=variance):
+            return f"Gaussian, deviation {show_up(sqrt_up(variance))}"
+        case Brackets(counting=DiscreteLaplace(scale=scale)):
+            return f"values chosen by rank, Laplace noise of scale {show_up(scale)} on rows between them"
+        case Brackets(counting=DiscreteGaussian(variance=variance)):
+            return (
+                f"values chosen by rank, Gaussian noise of deviation {show_up(sqrt_up(variance))} on rows between them"
+            )
+        case Quantiles(rate=rate) | Halving(rate=rate):
+            return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
+    return type(line.noise).__name__
+
+
+def error_in_words(output: Expected) -> str:
+    """The expected error of an output, to three significant digits."""
+    if output.error is None:
+        return "unbounded"
+    return f"at most {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
+
+
+def format_cost(event: Event) -> str:
+    """A cost in the currency it was paid in."""
+    spent = loss(event)
+    delta = f" and delta {show_up(spent.delta)}" if spent.delta else ""
+    amount = f"rho {show_up(spent.rho)}" if spent.epsilon is None else f"epsilon {show_up(spent.epsilon)}"
+    return f"{amount}{delta}"
+
+
+def measurement_table(quote: Quote) -> TextTable:
+    """One line for each noisy measurement."""
+    headings = ("Measured", "Groups", "One person moves it by", "Because", "Noise", "Price")
+    return TextTable(headings, tuple(_measurement_row(quote, line) for line in quote.measurements), frozenset({1, 2}))
+
+
+def error_table(quote: Quote) -> TextTable:
+    """One line for each output: how far off it may be."""
+    kept = "all groups at once" if quote.together else "each group"
+    error = f"Error in {kept}, {100 * quote.confidence:.6g}% of the time"
+    headings = ("Answer", "Is", error, "In a group of", f"Relative, in {quote.rows:,} rows")
+    return TextTable(headings, tuple(map(_error_row, quote.outputs)), frozenset({2, 4}))
+
+
+def quote_notes(quote: Quote) -> list[str]:
+    """What else there is to know, and the sum."""
+    return [
+        *(f"{cap}." for cap in quote.caps),
+        *quote.notes,
+        *(f"{finding}." for finding in quote.findings),
+        *([HIGH_EFFORT] if quote.effort == "high" else ()),
+        f"In all: {format_cost(quote.event)}. No private data was read, and nothing was spent.",
+        *quote.warnings,
+    ]
+
+
+def _measurement_row(quote: Quote, line: Measurement) -> tuple[str, ...]:
+    number = line.cells // line.sums
+    groups = f"at most {number:,}" if quote.findings else f"{number:,}"
+    return line.what, groups, sensitivity_in_words(line), line.why, noise_in_words(line), format_cost(line.price)
+
+
+def _error_row(output: Expected) -> tuple[str, ...]:
+    relative = "" if output.relative is None else f"{100 * output.relative:.2g}%"
+    supposed = "any size" if output.rows is None else f"{output.rows:,} rows"
+    return output.name, output.what, error_in_words(output), supposed, relative

@@ -1,0 +1,66 @@
+"""The catalog as a session shows it: every column that can be asked about, and what values it can have."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from adomnia.catalog.model import Catalog
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.tables import TextTable, html_lines
+
+if TYPE_CHECKING:
+    from adomnia.catalog.model import Table
+    from adomnia.privacy.kinds import Kind
+
+_HEADINGS = ("Table", "Rows of a person", "Column", "Type", "Values")
+_LISTED = 6  # values of a category
+
+
+class CatalogPage(Catalog):
+    """A catalog that prints as a page about its tables."""
+
+    def __repr__(self) -> str:
+        return "\n".join([str(_list_columns(self)), "", *_list_notes(self)])
+
+    def _repr_html_(self) -> str:
+        return _list_columns(self).html() + html_lines(_list_notes(self))
+
+
+def show_catalog(catalog: Catalog) -> CatalogPage:
+    """The same catalog, which prints as a page."""
+    return CatalogPage(**{field.name: getattr(catalog, field.name) for field in fields(catalog)})
+
+
+def _list_columns(catalog: Catalog) -> TextTable:
+    return TextTable(_HEADINGS, tuple(row for table in catalog.tables for row in _list_rows(table)))
+
+
+def _list_rows(table: Table) -> list[tuple[str, ...]]:
+    rows = "public" if table.public else f"at most {table.rows_per_person:,}"
+    first = [(table.name, rows), *[("", "")] * (len(table.columns) - 1)]
+    return [
+        (*told, column.name, str(column.kind), _describe_values(column.kind))
+        for told, column in zip(first, table.columns, strict=False)
+    ]
+
+
+def _describe_values(kind: Kind) -> str:
+    match kind:
+        case Identity(person=True):
+            return "the person"
+        case Boolean():
+            return "true, false"
+        case Quantity(lower=lower, upper=upper) if lower is not None and upper is not None:
+            return f"{float(lower):,.12g} to {float(upper):,.12g}"
+        case Day(lower=lower, upper=upper) if lower is not None:
+            return f"{lower} to {upper}"
+        case Text(values=tuple(values)):
+            more = f", ... ({len(values):,} in all)" if len(values) > _LISTED else ""
+            return ", ".join(values[:_LISTED]) + more
+    return ""
+
+
+def _list_notes(catalog: Catalog) -> list[str]:
+    views = [f"View {view.name}: {' '.join(view.sql.split())}" for view in catalog.views]
+    return [catalog.unit.promise(), *views]

@@ -1,0 +1,129 @@
+"""`adomnia.protect`: tables of your own under protection, and a session with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from adomnia.engines.registry import load_engine
+from adomnia.errors import Refusal
+from adomnia.noise import SystemBits
+from adomnia.privacy.filters import Budget
+from adomnia.session.curator import MEMORY, Curator, open_ledger, rehearse
+from adomnia.session.declared import Declared
+from adomnia.session.progress import ProgressLine
+from adomnia.session.protect import OWNER, fingerprint, protect_tables
+from adomnia.session.python_words import in_python_words
+from adomnia.session.session import LocalSession
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from adomnia.pricing.quotes import Quote
+    from adomnia.privacy.amounts import Number
+    from adomnia.session.answer import Answer
+    from adomnia.session.declared import Bounds, Cap, Choice, Values
+    from adomnia.session.explanation import Explanation
+
+
+class OwnSession(LocalSession):
+    """A session with tables of your own: it closes what it opened, and refuses in the words of `protect`."""
+
+    def __init__(self, curator: Curator, public: Mapping[str, object], opened: ExitStack) -> None:
+        super().__init__(curator, OWNER)
+        self._public, self._opened = public, opened
+
+    def sql(self, text: str, **options: Any) -> Answer:  # noqa: ANN401 - as of any session
+        with _refuse_in_python():
+            return super().sql(text, **options)
+
+    def batch(self, questions: Any, **options: Any) -> list[Answer]:  # noqa: ANN401 - as of any session
+        with _refuse_in_python():
+            return super().batch(questions, **options)
+
+    def price(self, text: Any, **options: Any) -> Quote:  # noqa: ANN401 - as of any session
+        with _refuse_in_python():
+            return super().price(text, **options)
+
+    def explain(self, text: str, **options: Any) -> Explanation:  # noqa: ANN401 - as of any session
+        with _refuse_in_python():
+            return super().explain(text, **options)
+
+    def mock(self) -> OwnSession:
+        opened = ExitStack()
+        return OwnSession(opened.enter_context(rehearse(self._curator.catalog, self._public)), self._public, opened)
+
+    def close(self) -> None:
+        """Let go of the tables and of the ledger."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def protect(  # noqa: PLR0913 - what is declared has to be said
+    data: object,
+    *,
+    unit: str,
+    epsilon: Number,
+    delta: Number = 0,
+    rows_per_person: Cap | Mapping[str, Cap] | None = None,
+    bounds: Bounds | None = None,
+    categories: Values | None = None,
+    columns: Choice | Mapping[str, Choice] | None = None,
+    links: Mapping[str, str] | None = None,
+    public: Mapping[str, object] | None = None,
+    ledger: str | Path = MEMORY,
+) -> OwnSession:
+    """A session over tables of your own: of pandas, Polars, Arrow or DuckDB, or the name of a Parquet or CSV file.
+
+    One table is asked about as `data`: `unit` is the column that says whose row it is, and `rows_per_person` how many
+    rows of one person count; with {"max": 200, "epsilon": 0.05} each question's cap is chosen privately. With
+    unit="row" each row is protected on its own, not each person. Several tables are {"people": ..., "visits": ...},
+    with unit="people.person_id", links={"visits": "person_id -> people.person_id"} and
+    rows_per_person={"people": 1, "visits": 10}.
+
+    `bounds` and `categories` say which values may occur: {"age": (0, 120)}, {"city": ["Oslo", "Bergen"]}, or
+    {"city": {"values": ["Oslo"], "others": "elsewhere"}}. `columns` chooses some, or names types: {"zip": "text"}.
+    `public` tables are about nobody, and read exactly. The ledger lives in memory unless you give it a path.
+    """
+    budget = Budget(epsilon, delta, approximate=delta != 0)
+    declared = Declared(unit, budget, rows_per_person, bounds or {}, categories or {}, columns, links or {})
+    engine = load_engine()
+    protected = protect_tables(data, public or {}, declared, engine.find_facts)
+    catalog = protected.catalog
+    if ledger != MEMORY:
+        catalog = replace(catalog, version=fingerprint(protected.frames))
+    spill = tempfile.mkdtemp(prefix="adomnia-")  # for what does not fit into memory; nobody else may read it
+    with ExitStack() as opened, ProgressLine() as progress:  # closed again if what follows fails
+        opened.callback(_remove_folder, spill, os.getpid())
+        loaded = engine.load(catalog, protected.frames, progress, spill=spill)
+        opened.callback(loaded.close)
+        accounts = opened.enter_context(open_ledger(catalog, ledger))
+        curator = Curator(catalog, loaded, accounts, SystemBits(), progress)
+        session = OwnSession(curator, {name: protected.frames[name] for name in public or {}}, opened.pop_all())
+    weakref.finalize(session, _remove_folder, spill, os.getpid())  # of a session that nobody closes
+    return session
+
+
+def _remove_folder(folder: str, owner: int) -> None:
+    """Remove a folder in the process that made it: one that was forked from it has the same clean-up to do."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _refuse_in_python() -> Iterator[None]:
+    try:
+        yield
+    except Refusal as refusal:
+        raise in_python_words(refusal) from None
