@@ -111,11 +111,13 @@ class Quote:
     vacuous: tuple[str, ...] = ()  # outputs that would say almost nothing, and what would help
 
     def __repr__(self) -> str:
+        first = "".join(f"{line}\n\n" for line in self.vacuous)
         notes = "\n".join(quote_notes(self))
-        return f"{measurement_table(self)}\n\n{error_table(self)}\n\n{notes}"
+        return f"{first}{measurement_table(self)}\n\n{error_table(self)}\n\n{notes}"
 
     def _repr_html_(self) -> str:
-        return f"{measurement_table(self).html()}{error_table(self).html()}{html_lines(quote_notes(self))}"
+        first, notes = html_lines(self.vacuous), html_lines(quote_notes(self))
+        return f"{first}{measurement_table(self).html()}{error_table(self).html()}{notes}"
 
 
 def list_measures(plan: Plan, price: Price) -> Round:
