@@ -37,7 +37,8 @@ PROOFS = ROOT / "docs" / "proofs"
 README = ROOT / "README.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 COMMANDS = ROOT / "docs" / "cli.md"
-LANGUAGE = ROOT / "docs" / "sql.md"
+GUIDE = ROOT / "docs" / "sql.md"
+LANGUAGE = ROOT / "docs" / "sql-reference.md"
 
 FACE = ("curator/paying.py", "session/batch.py", "session/session.py", "session/table.py")
 CURATORS = [ROOT / "src" / "adomnia" / name for name in FACE]
@@ -83,13 +84,13 @@ def runnable(page: Path, language: str) -> list[str]:
 
 
 def written_questions() -> Iterator[tuple[str, str]]:
-    """Every question on the page about SQL, and the code that it is refused with, if the page says so."""
-    for mark, body in blocks(LANGUAGE, "sql"):
+    """Every question on the pages about SQL, and the code that it is refused with, if the page says so."""
+    for mark, body in [*blocks(GUIDE, "sql"), *blocks(LANGUAGE, "sql")]:
         yield from ((text.strip(), mark.removeprefix("refused ")) for text in body.split(";"))
 
 
 def table_below(heading: str) -> list[list[str]]:
-    """The cells of the table on the page about SQL whose first column is called that."""
+    """The cells of the table in the reference of SQL whose first column is called that."""
     rows = LANGUAGE.read_text().split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
 
@@ -173,16 +174,16 @@ def test_every_statistic_is_in_the_readme():
     assert [name for name in STATISTICS if f"`{name}`" not in README.read_text()] == []
 
 
-def test_every_function_of_the_table_is_on_the_page_about_sql_with_what_it_takes_and_gives():
-    page = (ROOT / "docs" / "sql.md").read_text()
+def test_every_function_of_the_table_is_in_the_reference_with_what_it_takes_and_gives():
+    page = LANGUAGE.read_text()
     written = {row: row.written.replace("|", "\\|") for row in FUNCTIONS.values() if row.written}
     missing = [row.name for row, text in written.items() if f"| `{text}` | {row.takes} | {row.meaning} |" not in page]
     assert missing == []
     assert {name for name, row in FUNCTIONS.items() if not row.written} == {"finite", "inside"}
 
 
-def test_every_name_that_a_function_is_called_by_is_on_the_page_about_sql():
-    page = (ROOT / "docs" / "sql.md").read_text()
+def test_every_name_that_a_function_is_called_by_is_in_the_reference():
+    page = LANGUAGE.read_text()
     assert [name for name in sorted(NAMES) if not re.search(rf"`[^`]*\b{name}\b[^`]*`", page)] == []
 
 
@@ -282,7 +283,7 @@ def catalog(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("text", "code"), list(written_questions()))
-def test_every_question_on_the_page_about_sql_ends_as_it_says(catalog, text, code):
+def test_every_question_on_the_pages_about_sql_ends_as_it_says(catalog, text, code):
     try:
         plan_question(parse(text), catalog)
         refused = ""
@@ -291,18 +292,18 @@ def test_every_question_on_the_page_about_sql_ends_as_it_says(catalog, text, cod
     assert refused == code
 
 
-def test_the_page_about_sql_has_questions_of_both_sorts():
+def test_the_pages_about_sql_have_questions_of_both_sorts():
     codes = [code for _, code in written_questions()]
     assert codes.count("") >= 12
     assert len(set(codes)) >= 10
 
 
 @pytest.mark.parametrize(("source", "rows"), table_below("FROM"))
-def test_every_join_on_the_page_about_sql_has_the_rows_that_it_says(catalog, source, rows):
+def test_every_join_in_the_reference_has_the_rows_that_it_says(catalog, source, rows):
     assert lower(f"SELECT COUNT(*) FROM {source.strip('`')}", catalog).relation.rows_per_person == int(rows)
 
 
-def test_every_limit_is_on_the_page_about_sql():
+def test_every_limit_is_in_the_reference():
     page = LANGUAGE.read_text().split("\n## Limits\n")[1].split("\n## ")[0]
     found = [LIMIT.findall(path.read_text()) for path in sources()]
     limits = [eval(value, {}) for values in found for value in values]
@@ -310,7 +311,7 @@ def test_every_limit_is_on_the_page_about_sql():
     assert [limit for limit in limits if not re.search(rf"\b{limit:,}\b", page)] == []
 
 
-def test_every_code_of_a_refusal_is_on_the_page_about_sql_and_no_other():
+def test_every_code_of_a_refusal_is_in_the_reference_and_no_other():
     documented_codes = [code for row in table_below("code") for code in re.findall(r"`([^`]+)`", row[0])]
     assert len(documented_codes) == len(set(documented_codes))
     assert set(documented_codes) == raised_codes()
