@@ -317,29 +317,35 @@ def test_every_code_of_a_refusal_is_in_the_reference_and_no_other():
     assert set(documented_codes) == raised_codes()
 
 
-def write_files(page: Path, folder: Path) -> None:
-    """What a reader is told to put into files: blocks that have the path of one instead of `run`."""
-    for _, path, body in FENCE.findall(page.read_text()):
-        if "." in path:
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(body)
+def write_file(target: Path, text: str) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
+
+
+def run_console(console: str) -> None:
+    """Run the command of a block, and compare what it prints with what the block shows."""
+    command, output = without_output(console)
+    program, *arguments = shlex.split(command)
+    assert program == "adomnia"
+    start = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
+    ran = subprocess.run([*start, *arguments], capture_output=True, encoding="utf-8", check=False)
+    assert shape((ran.stdout + ran.stderr).strip("\n")) == shape(output.strip("\n"))
 
 
 @pytest.mark.parametrize("page", with_blocks("console"), ids=by_name)
 def test_every_console_block_shows_what_the_command_prints(page, checkout):
-    write_files(page, checkout)
-    for command, output in map(without_output, runnable(page, "console")):
-        program, *arguments = shlex.split(command)
-        assert program == "adomnia"
-        start = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
-        ran = subprocess.run([*start, *arguments], capture_output=True, encoding="utf-8", check=False)
-        assert shape((ran.stdout + ran.stderr).strip("\n")) == shape(output.strip("\n"))
+    """A reader goes from top to bottom, and writes the blocks that are marked with a path into files on the way."""
+    for language, mark, body in FENCE.findall(page.read_text()):
+        if "." in mark:
+            write_file(checkout / mark, body)
+        elif (language, mark) == ("console", "run"):
+            run_console(body)
 
 
 def test_pages_for_newcomers_are_run():
-    assert {"README.md", "docs/python.md"} <= {by_name(page) for page in with_blocks("python")}
-    assert {"README.md", "docs/epsilon.md"} <= {by_name(page) for page in with_blocks("console")}
+    assert {"README.md", "docs/python.md", "docs/tutorial/python.md"} <= set(map(by_name, with_blocks("python")))
+    tutorials = {"docs/tutorial/analyst.md", "docs/tutorial/owner.md"}
+    assert {"README.md", "docs/epsilon.md", *tutorials} <= set(map(by_name, with_blocks("console")))
 
 
 def test_a_console_block_that_says_something_else_is_found():
