@@ -6,7 +6,6 @@ import ast
 import doctest
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ import pytest
 import typer
 
 import adomnia
-from adomnia.cli.app import app
+from adomnia.cli.app import app, main
 from adomnia.errors import Refusal
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.privacy.expressions import FUNCTIONS
@@ -322,24 +321,30 @@ def write_file(target: Path, text: str) -> None:
     target.write_text(text)
 
 
-def run_console(console: str) -> None:
-    """Run the command of a block, and compare what it prints with what the block shows."""
-    command, output = without_output(console)
-    program, *arguments = shlex.split(command)
-    assert program == "adomnia"
-    start = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
-    ran = subprocess.run([*start, *arguments], capture_output=True, encoding="utf-8", check=False)
-    assert shape((ran.stdout + ran.stderr).strip("\n")) == shape(output.strip("\n"))
+@pytest.fixture
+def typed(monkeypatch, capsys):
+    """What a command prints, without the time that a new process takes."""
+
+    def enter(command: str) -> str:
+        program, *arguments = shlex.split(command)
+        assert program == "adomnia"
+        monkeypatch.setattr(sys, "argv", [program, *arguments])
+        with pytest.raises(SystemExit):
+            main()
+        return "".join(capsys.readouterr())
+
+    return enter
 
 
 @pytest.mark.parametrize("page", with_blocks("console"), ids=by_name)
-def test_every_console_block_shows_what_the_command_prints(page, checkout):
+def test_every_console_block_shows_what_the_command_prints(page, checkout, typed):
     """A reader goes from top to bottom, and writes the blocks that are marked with a path into files on the way."""
     for language, mark, body in FENCE.findall(page.read_text()):
         if "." in mark:
             write_file(checkout / mark, body)
         elif (language, mark) == ("console", "run"):
-            run_console(body)
+            command, output = without_output(body)
+            assert shape(typed(command).strip("\n")) == shape(output.strip("\n"))
 
 
 def test_pages_for_newcomers_are_run():
