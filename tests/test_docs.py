@@ -193,6 +193,11 @@ def test_every_make_target_is_in_the_readme_or_the_contributing_page():
     assert [target for target in targets if f"`make {target}`" not in text and f"$ make {target}" not in text] == []
 
 
+def test_the_readme_shows_the_question_that_make_run_asks():
+    [question] = re.findall(r"^QUESTION := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert f'$ adomnia sql examples/hospital "{question}" --epsilon 0.5\n' in README.read_text()
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=lambda mechanism: mechanism.__name__)
 def test_every_registered_mechanism_is_in_the_glossary_and_names_its_proof(mechanism):
     proof = f"docs/proofs/{mechanism.__module__.split('.')[-1]}.md"
