@@ -133,6 +133,22 @@ def test_answers_about_other_rows_tell_nothing(text):
     assert session.price("SELECT COUNT(*) AS n FROM data WHERE x > 3", epsilon=0.01).vacuous == ()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT n FROM (SELECT sort, COUNT(*) AS n FROM data GROUP BY sort LIMIT 1)",
+        "SELECT n FROM (SELECT n FROM (SELECT sort, COUNT(*) AS n FROM data GROUP BY sort) WHERE n > 999) WHERE n > 1",
+        "SELECT n FROM (SELECT * FROM (SELECT sort, COUNT(*) AS n FROM data GROUP BY sort) WHERE n > 999)",
+        "SELECT sort, COUNT(*) AS n FROM data GROUP BY sort OFFSET 3",
+        "SELECT COUNT(*) AS n FROM data OFFSET 1",
+    ],
+)
+def test_answers_that_leave_groups_out_tell_nothing(text):
+    session = opened(rows_per_person=1)
+    session.sql(text, epsilon=10)
+    assert session.price("SELECT sort, COUNT(*) AS n FROM data GROUP BY sort", epsilon=0.05).vacuous == ()
+
+
 def test_what_somebody_else_was_told_is_not_known():
     """Otherwise a refusal would tell what another analyst has paid for."""
     session = opened(rows_per_person=1)

@@ -23,7 +23,7 @@ from adomnia.pricing.rules import CURRENT, Rules
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.events import Composed, Event, Pure
-from adomnia.sql.around import find_innermost
+from adomnia.sql.around import find_layers
 from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, require_plan
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parameters import bind, translate_places
@@ -75,7 +75,7 @@ class Batch:
         try:
             priced = price_batch(questions, plans, payment or Payment(), catalog, self.confidence, rules)
         except RowsNeeded as refusal:
-            raise refusal.naming(count_of_groups(find_innermost(parse(refusal.text), catalog))) from None
+            raise refusal.naming(count_of_groups(find_layers(parse(refusal.text), catalog)[-1])) from None
         return [replace(each, notes=list_notes(each.plan, catalog)) for each in priced]
 
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:
