@@ -62,6 +62,13 @@ def test_the_price_that_is_named_is_useful(session):
     assert says in " ".join(str(session.explain(COUNT, epsilon=0.001)).split())
 
 
+def test_the_price_that_is_named_is_useful_for_all_outputs(session):
+    text = "SELECT COUNT(*) AS n, AVG(x) AS m, MEDIAN(x) AS d FROM data"
+    (says,) = session.price(text, epsilon=0.01).vacuous
+    assert says.startswith("n would say almost nothing")
+    assert session.price(text, epsilon=float(says.split("pay epsilon=")[1].rstrip("."))).vacuous == ()
+
+
 def test_groups_are_judged_by_their_average_and_coarser_ones_are_named(session):
     text = "SELECT sort, COUNT(*) AS n FROM data GROUP BY sort"
     with pytest.raises(Refusal, match=r"0 to 100 \(100 rows a group, on average .* coarser groups, of about 200 rows"):
