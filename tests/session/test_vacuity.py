@@ -69,6 +69,15 @@ def test_the_price_that_is_named_is_useful_for_all_outputs(session):
     assert session.price(text, epsilon=float(says.split("pay epsilon=")[1].rstrip("."))).vacuous == ()
 
 
+def test_a_price_for_a_whole_batch_is_named_as_one(session):
+    batch = ["SELECT COUNT(*) AS n FROM data", "SELECT COUNT(x) AS m FROM data WHERE x < 200"]
+    says = session.price(batch, epsilon=0.01).vacuous
+    useful = {float(each.split("pay epsilon=")[1].rstrip(".")) for each in says}
+    assert len(says) == len(batch)
+    assert session.price(batch, epsilon=max(useful)).vacuous == ()
+    assert max(useful) <= 0.08  # an error of 75 each, where 200 would do
+
+
 def test_groups_are_judged_by_their_average_and_coarser_ones_are_named(session):
     text = "SELECT sort, COUNT(*) AS n FROM data GROUP BY sort"
     with pytest.raises(Refusal, match=r"0 to 100 \(100 rows a group, on average .* coarser groups, of about 200 rows"):

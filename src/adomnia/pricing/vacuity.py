@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
+    from adomnia.privacy.events import Price
     from adomnia.statistics.contract import Statistic
 
 _COMPUTED = (Key, Formula, Over, Keyed, Grouping, Fraction)
@@ -71,17 +72,21 @@ class Verdict:
         return Refusal(self.output, self.why, fix, code="vacuous")
 
 
-def judge(plan: Plan, priced: Priced, known: KnownRows, confidence: float) -> Verdict | None:
+def judge(
+    plan: Plan, priced: Priced, known: KnownRows, confidence: float, common: Price | None = None
+) -> Verdict | None:
     """The first output of a question that would say almost nothing; None where all say something.
 
-    `plan` is what was asked and `priced` how it is measured. Counts, sums, means and quantiles are judged; what high
+    `plan` is what was asked and `priced` how it is measured; `common` is the price of a batch that has one for all. Counts, sums, means and quantiles are judged; what high
     effort achieves is not known before.
     """
     if plan.effort != priced.plan.effort:
         return None
     looks = list(_list_looks(plan, priced, confidence))
     first = next((look for look in looks if look.is_vacuous(1, known.rows)), None)
-    return None if first is None else _verdict(first, looks, known, grouped=bool(plan.keys))
+    if first is None:
+        return None
+    return _verdict(first, looks, known, common or total_price(priced), grouped=bool(plan.keys))
 
 
 def _list_looks(plan: Plan, priced: Priced, confidence: float) -> Iterator[_Look]:
@@ -135,13 +140,13 @@ class _Look:
         return float(np.min(lower)), float(np.max(upper))
 
 
-def _find_price(looks: list[_Look], rows: int) -> str:
-    """A price at which every output would say something, rounded up; "" where none was found."""
+def _find_price(looks: list[_Look], rows: int, paid: Price) -> str:
+    """A multiple of the price at which every output would say something, rounded up; "" where none was found."""
     try:
         times = next(each for each in _doubled(1) if not _is_any_vacuous(looks, each, rows))
     except (StopIteration, ValueError, Refusal):
         return ""
-    price = total_price(looks[0].supposed.priced) * times
+    price = paid * times
     return f"{'epsilon' if isinstance(price, Pure) else 'rho'}={_two_digits(float(amount(price)))}"
 
 
@@ -154,13 +159,13 @@ def _is_any_vacuous(looks: list[_Look], times: int, rows: int) -> bool:
     return any(look.is_vacuous(times, rows) for look in looks)
 
 
-def _verdict(look: _Look, looks: list[_Look], known: KnownRows, *, grouped: bool) -> Verdict:
+def _verdict(look: _Look, looks: list[_Look], known: KnownRows, paid: Price, *, grouped: bool) -> Verdict:
     limits, (lower, upper) = look.limits(known.rows), look.interval(1, known.rows)
     error = f"{float(f'{(upper - lower) / 2:.3g}'):,.12g}" if isfinite(upper - lower) else "anything"
     could = f"{limits[0]:,.10g} to {limits[1]:,.10g}"
     rows = f"{known.rows:,} row{'s' if known.rows > 1 else ''}{' a group' if grouped else ''}, {known.how}"
     why = f"would say almost nothing: off by up to {error}, where it could be {could} ({rows})"
-    price, enough = _find_price(looks, known.rows), _find_rows(looks, known.rows) if grouped else None
+    price, enough = _find_price(looks, known.rows, paid), _find_rows(looks, known.rows) if grouped else None
     ways = [f"pay {price}"] if price else []
     ways += [f"ask for coarser groups, of about {enough:,} rows or more"] if enough else []
     ways += [] if known.sure else ["say with rows= how many rows there are"]
