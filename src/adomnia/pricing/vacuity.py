@@ -77,8 +77,8 @@ def judge(
 ) -> Verdict | None:
     """The first output of a question that would say almost nothing; None where all say something.
 
-    `plan` is what was asked and `priced` how it is measured; `common` is the price of a batch that has one for all. Counts, sums, means and quantiles are judged; what high
-    effort achieves is not known before.
+    `plan` is what was asked and `priced` how it is measured; `common` is the price of a batch that has one for all.
+    Counts, sums, means and quantiles are judged; what high effort achieves is not known before.
     """
     if plan.effort != priced.plan.effort:
         return None
