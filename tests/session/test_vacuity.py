@@ -165,6 +165,14 @@ def test_answers_that_leave_groups_out_tell_nothing(text):
     assert session.price("SELECT sort, COUNT(*) AS n FROM data GROUP BY sort", epsilon=0.05).vacuous == ()
 
 
+def test_an_earlier_count_tells_as_much_at_whatever_confidence_it_was_asked():
+    session = opened(rows_per_person=1)
+    counted = session.sql(COUNT, epsilon=0.05, confidence=0.001, anyway=True)
+    (_, most), *_ = counted.interval("n", 0.95)
+    (says,) = session.price(COUNT, epsilon=0.001).vacuous
+    assert f"({most:,.0f} rows, by your answer" in says
+
+
 def test_what_somebody_else_was_told_is_not_known():
     """Otherwise a refusal would tell what another analyst has paid for."""
     session = opened(rows_per_person=1)

@@ -17,6 +17,7 @@ from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.keys import is_open, key_cells
 from adomnia.privacy.relations import Named, Private, Select, Where
 from adomnia.session.batch import Batch
+from adomnia.session.contract import CONFIDENCE
 from adomnia.statistics.count import Count
 from adomnia.statistics.profile import Contributions
 from adomnia.work import allow
@@ -125,7 +126,7 @@ def _read_count(receipt: Receipt, catalog: Catalog, recall: Recall) -> _Counted 
     except (Refusal, Failure):
         return None
     # At most so many, as far as noise lets see: what is refused is then surely little.
-    return _Counted(plan.relation, plan.keys, sum(upper for _, upper in answer.interval(counts[0])))
+    return _Counted(plan.relation, plan.keys, sum(upper for _, upper in answer.interval(counts[0], CONFIDENCE)))
 
 
 def _shows_all(plan: Plan) -> bool:
