@@ -19,7 +19,7 @@ from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where, is_public
-from adomnia.sql.around import find_inner, is_aggregated, plan_around
+from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.reading.parse import parse, refuse_distinct
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
@@ -100,14 +100,20 @@ def plan_question(
 
 
 def _draft(select: exp.Select, catalog: Catalog, asked: AskingFor) -> _Draft | PublicRows:
+    """A plan of what the innermost SELECT measures, and of what those around it do with that."""
+    *others, measures = find_layers(select, catalog) if _names_people(select, catalog) else [select]
+    for each in others:
+        refuse_distinct(each)
+    draft = _draft_block(measures, catalog, asked)
+    for around in reversed(others):
+        assert isinstance(draft, _Draft)  # noqa: S101 - aggregates of people
+        draft = replace(draft, plan=plan_around(around, draft.plan))
+    return draft
+
+
+def _draft_block(select: exp.Select, catalog: Catalog, asked: AskingFor) -> _Draft | PublicRows:
     about_people = _names_people(select, catalog)
     declared = frozenset(column.name.lower() for table in catalog.tables for column in table.columns)
-    inner = find_inner(select, catalog) if about_people else None
-    if inner is not None:
-        refuse_distinct(select)
-        draft = _draft(inner, catalog, asked)
-        assert isinstance(draft, _Draft)  # noqa: S101 - aggregates of people
-        return replace(draft, plan=plan_around(select, draft.plan))
     reader = BlockReader(catalog, exact=not about_people)
     block = reader.read_block(select)
     if is_public(block.relation) != reader.exact:  # a name of WITH, or a view, is other than it sounds
