@@ -108,6 +108,7 @@ def test_a_sum_of_one_row_or_of_as_many_as_the_cap_allows_is_within_its_bounds(v
         ("FIRST(age)", "aggregate_not_allowed"),
         ("FIRST(age ORDER BY age, salary)", "aggregate_not_allowed"),
         ("FIRST(age ORDER BY name)", "type_error"),
+        ("FIRST(age ORDER BY salary NULLS FIRST)", "aggregate_not_allowed"),
         ("ARG_MAX(person_id, age)", "identifier_column"),
         ("ARG_MAX(age, name)", "type_error"),
         ("BOOL_OR(age)", "type_error"),
