@@ -124,6 +124,24 @@ def test_what_is_no_aggregate_of_a_persons_rows_is_refused(aggregate, code):
     assert refusal.value.code == code
 
 
+NUMBERED = "ROW_NUMBER() OVER (PARTITION BY person_id ORDER BY day)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT SUM(cost) FROM (SELECT *, {NUMBERED} AS n FROM visits) WHERE n = 1",
+        f"SELECT SUM(cost) FROM (SELECT * FROM visits QUALIFY {NUMBERED} = 1)",
+    ],
+)
+def test_who_numbers_the_rows_of_a_person_learns_how_to_have_the_first(text):
+    with pytest.raises(Refusal) as refusal:
+        lower(text, HOSPITAL)
+    assert refusal.value.code == "window_function"
+    way_out = refusal.value.fix.rsplit(": ", 1)[1].replace("...", "visits").replace("FIRST(x", "FIRST(cost")
+    assert lower(f"SELECT SUM(x) FROM ({way_out})", HOSPITAL).statistics
+
+
 def test_an_id_that_is_not_kept_is_not_counted():
     bills = "items JOIN visits v USING (visit_id)"
     text = f"SELECT AVG(n) FROM (SELECT v.person_id, {{}} AS n FROM {bills} GROUP BY v.person_id)"
