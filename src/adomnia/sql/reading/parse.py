@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from adomnia.errors import Refusal
 from adomnia.sql.reading.filters import spell_out_filters
 from adomnia.sql.reading.parser_log import silence_parser
-from adomnia.sql.reading.refusals import WRITTEN, Position, refusal, shorten
+from adomnia.sql.reading.refusals import OTHER_ROWS, ROW_OF_EACH, WRITTEN, Position, refusal, shorten
 from adomnia.sql.reading.spellings import spell_out_quantiles
 from adomnia.sql.values.functions import NAMES
 from adomnia.work import spend
@@ -66,16 +66,15 @@ _PREFIXES = (TokenType.VAR, TokenType.AMP, TokenType.STRING)
 _ANSWERED = {"expressions", "from_", "where", "group", "order", "joins", "with_"}
 _OUTSIDE = {"limit", "offset", "having", "distinct"}
 _INSIDE = {"having", "distinct"}
-_OTHER_ROWS = ("looks at other rows than its own", "leave it out")
 _CLAUSES = {
     "laterals": ("lateral", "LATERAL", "computes a table for every row", "ask about one table"),
     "qualify": (
         "window_function",
         "QUALIFY",
-        _OTHER_ROWS[0],
-        "put the question into FROM (...), and use WHERE around it",
+        OTHER_ROWS,
+        f"of an answer, put it into FROM (...), and use WHERE around it; {ROW_OF_EACH}",
     ),
-    "windows": ("window_function", "WINDOW", *_OTHER_ROWS),
+    "windows": ("window_function", "WINDOW", OTHER_ROWS, "leave it out"),
     "sample": ("tablesample", "Sampling", "picks an arbitrary subset, which gives no privacy", "leave it out"),
     "locks": ("statement_not_allowed", "FOR UPDATE", "would lock a table", "leave it out"),
     "into": ("statement_not_allowed", "INTO", "would write a table", "leave it out"),
