@@ -110,6 +110,13 @@ ANSWERS = {
         {"city": None},
     ],
     "SELECT city FROM zones GROUP BY city HAVING COUNT(*) IN (SELECT 2 FROM cities)": [{"city": "Oslo"}],
+    # A subquery knows its own columns, and no outputs around it.
+    "SELECT UPPER(city) AS region FROM zones GROUP BY UPPER(city)"
+    " HAVING COUNT(*) = (SELECT COUNT(*) FROM cities WHERE region = 'East')": [{"region": "OSLO"}],
+    "SELECT city, COUNT(*) AS k FROM zones GROUP BY city"
+    " HAVING k >= (SELECT MAX(k) FROM (SELECT city, COUNT(*) AS k FROM zones GROUP BY city) t)": [
+        {"city": "Oslo", "k": 2}
+    ],
     "SELECT MAX(n) FROM (SELECT city, COUNT(*) AS n FROM zones GROUP BY city)": [{"max_n": 2}],
     "WITH people AS (SELECT region, AVG(population) AS m FROM cities GROUP BY region) SELECT MAX(m) FROM people": [
         {"max_m": 700.0}

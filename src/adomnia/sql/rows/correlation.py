@@ -16,7 +16,7 @@ from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import strip_brackets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from adomnia.privacy.expressions import Expression
     from adomnia.sql.values.scope import Scope
@@ -51,7 +51,7 @@ def split_correlation(
     mixed: list[exp.Expr] = []
     person = False
     for node in conditions:
-        if not any(is_around(column, scope, outer) for column in node.find_all(exp.Column)):
+        if not any(is_around(column, scope, outer) for column in _own_columns(node)):
             own.append(node)
             continue
         pair = _read_pair(node, scope, outer)
@@ -64,6 +64,11 @@ def split_correlation(
         else:
             equal.append(pair)
     return own, OuterConditions(person, tuple(dict.fromkeys(equal)), tuple(mixed), tuple(compared))
+
+
+def _own_columns(node: exp.Expr) -> Iterator[exp.Column]:
+    """The columns of a condition; a subquery in it has names of its own."""
+    return (column for column in node.find_all(exp.Column) if column.parent_select is node.parent_select)
 
 
 def is_around(column: exp.Column, scope: Scope, outer: Scope) -> bool:

@@ -211,10 +211,11 @@ def _is_whole(kind: Kind) -> bool:
 
 
 def _resolve_aliases(having: exp.Having | None, query: exp.Select, scope: Scope) -> exp.Having | None:
-    """Replace the names of outputs in HAVING by their expressions."""
+    """Replace the names of outputs in HAVING by their expressions; a subquery there has names of its own."""
     outputs = {item.alias.lower(): item.this for item in query.expressions if isinstance(item, exp.Alias)}
     for column in list(having.find_all(exp.Column)) if having is not None else ():
-        if not column.table and column.name.lower() in outputs and not scope.has_column(column.name):
+        known = column.parent_select is query and not column.table and not scope.has_column(column.name)
+        if known and column.name.lower() in outputs:
             column.replace(exp.Paren(this=outputs[column.name.lower()].copy()))
     return having
 
