@@ -43,7 +43,7 @@ _EACH_GROUPING = "ask for each grouping by itself"
 
 
 @dataclass(frozen=True)
-class AskingFor:
+class _Asked:
     """How a question is asked: whether it finds values of keys, and what its quantiles buy."""
 
     finds: bool = False
@@ -80,7 +80,7 @@ def plan_question(
     `finds` allows keys whose values are found in the data. `confidence` is that of the intervals of quantiles, which
     are measured together with their values, unless there is to be no `interval`.
     """
-    draft = _draft(select, catalog, AskingFor(finds, confidence, interval))
+    draft = _draft(select, catalog, _Asked(finds, confidence, interval))
     if isinstance(draft, PublicRows):
         return draft
     plan = merge_quantiles(select, draft.plan)
@@ -99,7 +99,7 @@ def plan_question(
     return plan
 
 
-def _draft(select: exp.Select, catalog: Catalog, asked: AskingFor) -> _Draft | PublicRows:
+def _draft(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft | PublicRows:
     """A plan of what the innermost SELECT measures, and of what those around it do with that."""
     *others, measures = find_layers(select, catalog) if _names_people(select, catalog) else [select]
     for each in others:
@@ -111,7 +111,7 @@ def _draft(select: exp.Select, catalog: Catalog, asked: AskingFor) -> _Draft | P
     return draft
 
 
-def _draft_block(select: exp.Select, catalog: Catalog, asked: AskingFor) -> _Draft | PublicRows:
+def _draft_block(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft | PublicRows:
     about_people = _names_people(select, catalog)
     declared = frozenset(column.name.lower() for table in catalog.tables for column in table.columns)
     reader = BlockReader(catalog, exact=not about_people)
