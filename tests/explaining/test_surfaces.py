@@ -12,7 +12,7 @@ import pytest
 import adomnia
 from adomnia.cli.question_options import QuestionOptions
 from adomnia.errors import Refusal, Unavailable
-from adomnia.explaining.surfaces import _FLAGS, _NAMES, _REPEATED, Surface, reword
+from adomnia.explaining.surfaces import _FLAGS, _NAMES, _REPEATED, Surface, reword, reword_lines
 from adomnia.pricing.questions import Payment
 
 WORDS = {
@@ -68,6 +68,19 @@ def test_what_was_said_in_json_is_said_in_python_again(python):
     assert str(pickle.loads(pickle.dumps(there))) == str(copy.copy(there)) == str(there)
 
 
+@pytest.mark.parametrize(
+    "quoted", ["'rows=5'", "'a rows=5 it''s error=1'", '"my epsilon=1"', "'`rows`'", "'`\"rows\": 3`'"]
+)
+def test_what_stands_between_quotes_is_left_alone(quoted):
+    lines = (f"write city = {quoted}, or the owner's people pay epsilon=1",)
+    assert reword_lines(lines, Surface.COMMAND_LINE) == (
+        f"write city = {quoted}, or the owner's people pay --epsilon 1",
+    )
+    there = reword_lines(lines, Surface.JSON)
+    assert there == (f'write city = {quoted}, or the owner\'s people pay `"epsilon": 1`',)
+    assert reword_lines(there, Surface.PYTHON) == lines
+
+
 def test_what_a_refusal_quotes_of_a_question_is_left_alone():
     about = Refusal("x.epsilon=0.5", "has error=1 in it", "add delta=1e-9", (1, 8))
     told = reword(about, Surface.COMMAND_LINE)
@@ -98,5 +111,6 @@ def test_every_option_that_an_error_names_is_known():
                 texts = re.findall(r"f?\"[^\"]*\"|'[^']*'", line)
                 named |= {name for text in texts for name in re.findall(r"\b([a-z_]+)=[\s,\"'\d{]", f"{text} ")}
     assert {"epsilon", "rows", "effort"} <= named
-    python_alone = {"insecure", "columns", "unit", "rows_per_person"}  # of `connect` and `protect`
+    protecting = {"columns", "unit", "rows_per_person", "bounds", "categories", "links"}
+    python_alone = {"insecure", "n", *protecting}  # of `connect`, `agg` and `protect`
     assert named - set(_NAMES) <= python_alone

@@ -31,7 +31,7 @@ def register_magics(shell: Any) -> None:  # noqa: ANN401 - IPython is not ours t
         """Ask the SELECT in this cell: %%private SESSION --epsilon NUMBER -o NAME.
 
         :name in it is the value of the variable of that name. Other options: --rho, --error, --delta, --rows,
-        --confidence, --price to see the bill, and --explain.
+        --confidence, --anyway for what would say almost nothing, --price to see the bill, and --explain.
         """
         return ask_cell(line, cell, shell.user_ns)
 
@@ -46,8 +46,11 @@ def ask_cell(line: str, cell: str, variables: dict[str, Any]) -> Any:  # noqa: A
         raise MagicError(f"{asked.session} is not a session: make one with adomnia.open, connect or protect")
     ask = session.price if asked.price else session.explain if asked.explain else session.sql
     known = {name: variables[name] for name in list_names(cell) if name in variables}
-    options = {name: _read_amount(name, getattr(asked, name)) for name in _AMOUNTS if getattr(asked, name) is not None}
+    options: dict[str, Any] = {
+        name: _read_amount(name, getattr(asked, name)) for name in _AMOUNTS if getattr(asked, name) is not None
+    }
     options |= {name: getattr(asked, name) for name in ("rows", "confidence") if getattr(asked, name) is not None}
+    options |= {"anyway": True} if asked.anyway and not (asked.price or asked.explain) else {}
     answer = ask(cell, **options, **({"parameters": known} if known else {}))
     if asked.output is not None:
         variables[asked.output] = answer
@@ -62,8 +65,8 @@ def _read_line(line: str) -> Any:  # noqa: ANN401 - argparse's namespace
         parser.add_argument(f"--{name}")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--confidence", type=float)
-    parser.add_argument("--price", action="store_true")
-    parser.add_argument("--explain", action="store_true")
+    for name in ("anyway", "price", "explain"):
+        parser.add_argument(f"--{name}", action="store_true")
     try:
         return parser.parse_args(shlex.split(line))
     except ValueError as error:

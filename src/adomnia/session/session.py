@@ -290,7 +290,7 @@ class LocalSession(Session):
         if request is not None:
             self._refuse_vacuous(verdicts, request)
         return [
-            each if verdict is None else replace(each, notes=(str(verdict), *each.notes))
+            each if verdict is None else replace(each, notes=(verdict.note(), *each.notes))
             for each, verdict in zip(priced, verdicts, strict=True)
         ]
 
