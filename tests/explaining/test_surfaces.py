@@ -22,6 +22,11 @@ WORDS = {
         "pay with one of `epsilon`, `rho` or `error`",
     ),
     "write rows=1000": ("write --rows 1000", r"write \set rows 1000", 'write `"rows": 1000`'),
+    "pay epsilon=2, or take it all the same: anyway=True": (
+        "pay --epsilon 2, or take it all the same: --anyway",
+        r"\set epsilon 2, or take it all the same: \set anyway on",
+        'pay `"epsilon": 2`, or take it all the same: `"anyway": true`',
+    ),
     "add delta=1e-9": ("add --delta 1e-9", r"add \set delta 1e-9", 'add `"delta": 1e-9`'),
     'write weights={"pay": 2}': ("write --weight pay=2", r"write \set weight pay=2", 'write `"weights": {"pay": 2}`'),
     'write effort="high", or leave it out': (

@@ -114,7 +114,7 @@ def _to_setting(text: str) -> str:
 
 def _to_script(text: str) -> str:
     """Settings too; but where an error ends everything, what was lost is asked for by another command."""
-    return _OPTION.sub(_write_setting, _to_option(text))
+    return _OPTION.sub(_write_setting, _to_option(text)).replace("pay \\set ", "\\set ")
 
 
 def _write_setting(option: re.Match[str]) -> str:

@@ -57,6 +57,9 @@ class LocalSession(Session):
     def __init__(self, curator: Curator, analyst: str) -> None:
         self._curator, self.analyst = curator, analyst
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.analyst} asks {self._curator.catalog.name})"
+
     def sql(
         self,
         text: str,
