@@ -215,7 +215,7 @@ def test_what_says_almost_nothing_is_asked_only_by_whoever_was_told_so(make, cur
     shell, run = make(lambda said: words.append(said) or next(answers), epsilon="0.001", rows="100")
     printed = run(f"{COUNT};")[1]
     assert r"n would say almost nothing" in printed
-    assert r"To change that, \set epsilon 0.08." in printed
+    assert r"To change that, \set epsilon 0." in printed
     assert "Not asked" in printed
     printed = run(f"{COUNT};")[1]
     assert words == ["Ask it all the same? [y/N] "] * 2

@@ -48,7 +48,7 @@ LATER = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingQuestion:
     """A question on its way, by which it can be asked again without being paid again."""
 
     statement: WrittenStatement
@@ -68,7 +68,7 @@ class Shell:
     confirm: Callable[[str], bool] | None = None
     mock: bool = False
     left: Left | None = None
-    pending: Asked | None = None
+    pending: PendingQuestion | None = None
     over: bool = False
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "adomnia-question"))
 
@@ -98,14 +98,16 @@ class Shell:
         if is_explain(statement.text):
             self.show(self.wait(lambda: self.session.sql(statement.text, **payment)))
             return
-        asked = Asked(statement, payment, choose_request_id(None), not self.settings.fresh, self.settings.anyway)
+        asked = PendingQuestion(
+            statement, payment, choose_request_id(None), not self.settings.fresh, self.settings.anyway
+        )
         confirmed = self._confirm(asked) if self.confirm is not None and self.settings.confirm else asked
         if confirmed is None:
             typer.echo("Not asked, and nothing was spent.")
         else:
             self.send(confirmed)
 
-    def send(self, asked: Asked) -> None:
+    def send(self, asked: PendingQuestion) -> None:
         """Ask under a request id, which is kept for another try until there is an answer or a refusal."""
         self.pending = asked
         options = {
@@ -167,7 +169,7 @@ class Shell:
         else:
             self.ask(statement)
 
-    def _confirm(self, asked: Asked) -> Asked | None:
+    def _confirm(self, asked: PendingQuestion) -> PendingQuestion | None:
         """What is asked once its price was seen; whoever says yes to what says almost nothing wants it anyway."""
         try:
             quote = self.wait(lambda: self.session.price(asked.statement.text, **asked.payment))
@@ -192,7 +194,7 @@ class Shell:
         if self.pending is not None:
             typer.echo(self._say_how_to_ask_again(self.pending, error), err=True)
 
-    def _say_how_to_ask_again(self, asked: Asked, error: AdomniaError) -> str:
+    def _say_how_to_ask_again(self, asked: PendingQuestion, error: AdomniaError) -> str:
         if self.confirm is None:
             return LATER.format(asked.request_id)
         return STAYS_PAID if isinstance(error, Failure) else AGAIN
