@@ -16,7 +16,7 @@ BEYOND := $(BEYOND) $(addprefix tests/session/test_,answer.py display.py identit
 SLOW   := $(addprefix tests/,contracts curator engines/index engines/duckdb/test_optimizers.py kit ledger mechanisms mutants)
 SLOW   := $(SLOW) $(addprefix tests/,noise pricing/test_effort.py server session/test_curator.py statistics)
 EXAMPLE  := examples/hospital
-QUESTION := SELECT city, COUNT(*), AVG(salary) FROM people GROUP BY city
+QUESTION := SELECT region, COUNT(*) AS people, AVG(salary) AS pay FROM people JOIN cities USING (city) GROUP BY region
 PINS   := pyproject.toml constraints.txt
 COMMA  := ,
 

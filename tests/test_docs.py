@@ -6,7 +6,6 @@ import ast
 import doctest
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ import pytest
 import typer
 
 import adomnia
-from adomnia.cli.app import app
+from adomnia.cli.app import app, main
 from adomnia.errors import Refusal
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.privacy.expressions import FUNCTIONS
@@ -37,7 +36,8 @@ PROOFS = ROOT / "docs" / "proofs"
 README = ROOT / "README.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 COMMANDS = ROOT / "docs" / "cli.md"
-LANGUAGE = ROOT / "docs" / "sql.md"
+GUIDE = ROOT / "docs" / "sql.md"
+LANGUAGE = ROOT / "docs" / "sql-reference.md"
 
 FACE = ("curator/paying.py", "session/batch.py", "session/session.py", "session/table.py")
 CURATORS = [ROOT / "src" / "adomnia" / name for name in FACE]
@@ -83,13 +83,13 @@ def runnable(page: Path, language: str) -> list[str]:
 
 
 def written_questions() -> Iterator[tuple[str, str]]:
-    """Every question on the page about SQL, and the code that it is refused with, if the page says so."""
-    for mark, body in blocks(LANGUAGE, "sql"):
+    """Every question on the pages about SQL, and the code that it is refused with, if the page says so."""
+    for mark, body in [*blocks(GUIDE, "sql"), *blocks(LANGUAGE, "sql")]:
         yield from ((text.strip(), mark.removeprefix("refused ")) for text in body.split(";"))
 
 
 def table_below(heading: str) -> list[list[str]]:
-    """The cells of the table on the page about SQL whose first column is called that."""
+    """The cells of the table in the reference of SQL whose first column is called that."""
     rows = LANGUAGE.read_text().split(f"\n| {heading} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
 
@@ -173,16 +173,16 @@ def test_every_statistic_is_in_the_readme():
     assert [name for name in STATISTICS if f"`{name}`" not in README.read_text()] == []
 
 
-def test_every_function_of_the_table_is_on_the_page_about_sql_with_what_it_takes_and_gives():
-    page = (ROOT / "docs" / "sql.md").read_text()
+def test_every_function_of_the_table_is_in_the_reference_with_what_it_takes_and_gives():
+    page = LANGUAGE.read_text()
     written = {row: row.written.replace("|", "\\|") for row in FUNCTIONS.values() if row.written}
     missing = [row.name for row, text in written.items() if f"| `{text}` | {row.takes} | {row.meaning} |" not in page]
     assert missing == []
     assert {name for name, row in FUNCTIONS.items() if not row.written} == {"finite", "inside"}
 
 
-def test_every_name_that_a_function_is_called_by_is_on_the_page_about_sql():
-    page = (ROOT / "docs" / "sql.md").read_text()
+def test_every_name_that_a_function_is_called_by_is_in_the_reference():
+    page = LANGUAGE.read_text()
     assert [name for name in sorted(NAMES) if not re.search(rf"`[^`]*\b{name}\b[^`]*`", page)] == []
 
 
@@ -191,6 +191,11 @@ def test_every_make_target_is_in_the_readme_or_the_contributing_page():
     assert {"run", "test", "check", "bench", "soak", "clean", "help"} <= set(targets)
     text = documented(README, ROOT / "CONTRIBUTING.md")
     assert [target for target in targets if f"`make {target}`" not in text and f"$ make {target}" not in text] == []
+
+
+def test_the_readme_shows_the_question_that_make_run_asks():
+    [question] = re.findall(r"^QUESTION := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert f'$ adomnia sql examples/hospital "{question}" --epsilon 0.5\n' in README.read_text()
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=lambda mechanism: mechanism.__name__)
@@ -282,7 +287,7 @@ def catalog(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("text", "code"), list(written_questions()))
-def test_every_question_on_the_page_about_sql_ends_as_it_says(catalog, text, code):
+def test_every_question_on_the_pages_about_sql_ends_as_it_says(catalog, text, code):
     try:
         plan_question(parse(text), catalog)
         refused = ""
@@ -291,18 +296,18 @@ def test_every_question_on_the_page_about_sql_ends_as_it_says(catalog, text, cod
     assert refused == code
 
 
-def test_the_page_about_sql_has_questions_of_both_sorts():
+def test_the_pages_about_sql_have_questions_of_both_sorts():
     codes = [code for _, code in written_questions()]
     assert codes.count("") >= 12
     assert len(set(codes)) >= 10
 
 
 @pytest.mark.parametrize(("source", "rows"), table_below("FROM"))
-def test_every_join_on_the_page_about_sql_has_the_rows_that_it_says(catalog, source, rows):
+def test_every_join_in_the_reference_has_the_rows_that_it_says(catalog, source, rows):
     assert lower(f"SELECT COUNT(*) FROM {source.strip('`')}", catalog).relation.rows_per_person == int(rows)
 
 
-def test_every_limit_is_on_the_page_about_sql():
+def test_every_limit_is_in_the_reference():
     page = LANGUAGE.read_text().split("\n## Limits\n")[1].split("\n## ")[0]
     found = [LIMIT.findall(path.read_text()) for path in sources()]
     limits = [eval(value, {}) for values in found for value in values]
@@ -310,35 +315,47 @@ def test_every_limit_is_on_the_page_about_sql():
     assert [limit for limit in limits if not re.search(rf"\b{limit:,}\b", page)] == []
 
 
-def test_every_code_of_a_refusal_is_on_the_page_about_sql_and_no_other():
+def test_every_code_of_a_refusal_is_in_the_reference_and_no_other():
     documented_codes = [code for row in table_below("code") for code in re.findall(r"`([^`]+)`", row[0])]
     assert len(documented_codes) == len(set(documented_codes))
     assert set(documented_codes) == raised_codes()
 
 
-def write_files(page: Path, folder: Path) -> None:
-    """What a reader is told to put into files: blocks that have the path of one instead of `run`."""
-    for _, path, body in FENCE.findall(page.read_text()):
-        if "." in path:
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(body)
+def write_file(target: Path, text: str) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
+
+
+@pytest.fixture
+def typed(monkeypatch, capsys):
+    """What a command prints, without the time that a new process takes."""
+
+    def enter(command: str) -> str:
+        program, *arguments = shlex.split(command)
+        assert program == "adomnia"
+        monkeypatch.setattr(sys, "argv", [program, *arguments])
+        with pytest.raises(SystemExit):
+            main()
+        return "".join(capsys.readouterr())
+
+    return enter
 
 
 @pytest.mark.parametrize("page", with_blocks("console"), ids=by_name)
-def test_every_console_block_shows_what_the_command_prints(page, checkout):
-    write_files(page, checkout)
-    for command, output in map(without_output, runnable(page, "console")):
-        program, *arguments = shlex.split(command)
-        assert program == "adomnia"
-        start = [sys.executable, "-c", "from adomnia.cli.app import main; main()"]
-        ran = subprocess.run([*start, *arguments], capture_output=True, encoding="utf-8", check=False)
-        assert shape((ran.stdout + ran.stderr).strip("\n")) == shape(output.strip("\n"))
+def test_every_console_block_shows_what_the_command_prints(page, checkout, typed):
+    """A reader goes from top to bottom, and writes the blocks that are marked with a path into files on the way."""
+    for language, mark, body in FENCE.findall(page.read_text()):
+        if "." in mark:
+            write_file(checkout / mark, body)
+        elif (language, mark) == ("console", "run"):
+            command, output = without_output(body)
+            assert shape(typed(command).strip("\n")) == shape(output.strip("\n"))
 
 
 def test_pages_for_newcomers_are_run():
-    assert {"README.md", "docs/python.md"} <= {by_name(page) for page in with_blocks("python")}
-    assert {"README.md", "docs/epsilon.md"} <= {by_name(page) for page in with_blocks("console")}
+    assert {"README.md", "docs/python.md", "docs/tutorial/python.md"} <= set(map(by_name, with_blocks("python")))
+    tutorials = {"docs/tutorial/analyst.md", "docs/tutorial/owner.md"}
+    assert {"README.md", "docs/epsilon.md", *tutorials} <= set(map(by_name, with_blocks("console")))
 
 
 def test_a_console_block_that_says_something_else_is_found():

@@ -28,6 +28,7 @@ PEOPLE = [
 ]
 FILES = {"people": PEOPLE, "visits": [], "items": []}
 COUNTED = "SELECT sex, member, COUNT(*) AS n, SUM(age) AS s FROM people GROUP BY sex, member"
+ROLLED = "SELECT sex, member, COUNT(*) AS n FROM people GROUP BY ROLLUP (sex, member)"
 
 QUESTIONS = """
 SELECT sex, COALESCE(COUNT(*), 0), GREATEST(COUNT(*), 8), LEAST(COUNT(*), 8, 5), ABS(COUNT(*) - 7) FROM people
@@ -61,7 +62,17 @@ BY sex, member;
 SELECT sex, member, SUM(age) / COUNT(*) FROM people GROUP BY GROUPING SETS ((sex), (member), ()) ORDER BY sex,
 member;
 SELECT sex, n FROM (SELECT sex, member, COUNT(*) AS n FROM people GROUP BY ROLLUP (sex, member)) WHERE n > 6
-ORDER BY n, sex
+ORDER BY n, sex;
+SELECT sex, member, COUNT(*) FROM people GROUP BY ROLLUP (sex, member) ORDER BY sex DESC, member NULLS FIRST;
+SELECT sex, COUNT(*) FROM people GROUP BY ROLLUP (sex) ORDER BY sex DESC NULLS FIRST LIMIT 2;
+SELECT sex, n FROM ({rolled}) WHERE member IS NULL AND sex IS NOT NULL ORDER BY n;
+SELECT sex, CASE WHEN sex IS NULL THEN n ELSE -n END AS x FROM ({rolled}) WHERE NOT (sex = 'F') OR member IS NULL
+ORDER BY x, sex;
+SELECT sex, member, -n AS n FROM ({counted}) ORDER BY n + 0, sex, member LIMIT 3;
+SELECT sex, member, -n AS n FROM ({counted}) ORDER BY n, sex, member LIMIT 3;
+SELECT sex AS k, COUNT(*) AS sex FROM people GROUP BY sex HAVING sex = 'F' OR COUNT(*) < 7 ORDER BY sex;
+SELECT sex AS k, SUM(n) AS sex FROM ({counted}) GROUP BY sex HAVING sex <> 'F' ORDER BY sex;
+SELECT sex, -SUM(n) AS n FROM ({counted}) GROUP BY sex HAVING n < -7 ORDER BY SUM(n)
 """
 
 
@@ -107,7 +118,9 @@ def told(value: Any) -> Any:
     return value if isinstance(value, str) else round(float(value), 9)
 
 
-@pytest.mark.parametrize("text", QUESTIONS.replace("{counted}", COUNTED).strip().split(";\n"))
+@pytest.mark.parametrize(
+    "text", QUESTIONS.replace("{counted}", COUNTED).replace("{rolled}", ROLLED).strip().split(";\n")
+)
 def test_without_noise_the_rows_are_those_of_plain_sql(curator, text, monkeypatch):
     monkeypatch.setattr(
         "adomnia.plans.cells.sum_over", lambda measured, axes: Measured(add_up(measured.values, axes), None)

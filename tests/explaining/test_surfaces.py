@@ -116,6 +116,5 @@ def test_every_option_that_an_error_names_is_known():
                 texts = re.findall(r"f?\"[^\"]*\"|'[^']*'", line)
                 named |= {name for text in texts for name in re.findall(r"\b([a-z_]+)=[\s,\"'\d{]", f"{text} ")}
     assert {"epsilon", "rows", "effort"} <= named
-    protecting = {"columns", "unit", "rows_per_person", "bounds", "categories", "links"}
-    python_alone = {"insecure", "n", *protecting}  # of `connect`, `agg` and `protect`
-    assert named - set(_NAMES) <= python_alone
+    of_protect = {"bounds", "categories", "columns", "links", "rows_per_person", "unit"}
+    assert named - set(_NAMES) <= {*of_protect, "insecure", "n"}  # of `connect` and `agg`: Python alone has them

@@ -12,7 +12,7 @@ from adomnia.pricing.precision import price_for_error
 from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Pure
-from adomnia.sql.around import find_innermost
+from adomnia.sql.around import find_layers
 from adomnia.sql.lower import lower
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parse import parse
@@ -140,7 +140,7 @@ def test_a_huge_error_still_costs_something():
     ],
 )
 def test_the_question_to_ask_first_counts_the_same_groups(text):
-    first, asked = lower(count_of_groups(find_innermost(parse(text), HOSPITAL)), HOSPITAL), lower(text, HOSPITAL)
+    first, asked = lower(count_of_groups(find_layers(parse(text), HOSPITAL)[-1]), HOSPITAL), lower(text, HOSPITAL)
     assert (first.relation, first.keys) == (asked.relation, asked.keys)
     assert len(first.statistics) == 1
     assert (first.having, first.limit, first.offset) == (None, None, 0)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.pricing.supposed import _suppose
+from adomnia.pricing.supposed import Supposed, _suppose
 from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
@@ -18,8 +18,11 @@ from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.privacy.vectors import Variable, Vector
+from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Measure
 from adomnia.statistics.presence import part_query
+from adomnia.work import current, limit
+from sql.hospital import HOSPITAL
 
 AGE = Column("age", Quantity(Fraction(18), Fraction(118), whole=True), Numbers.integers(18, 118))
 URGENT = Column("urgent", Boolean())
@@ -54,3 +57,15 @@ def test_all_values_lie_in_the_middle_and_every_cell_has_the_supposed_rows(keys,
 def test_all_rows_have_the_value_whose_presence_is_asked_for(aggregate, values):
     query = part_query(Query(Private("visits", 3, (AGE,)), (), aggregate), AGE)
     assert _suppose(Measure(query, Pure(1)), 10).tolist() == values
+
+
+def test_the_interval_of_a_total_over_groups_counts_as_more_work():
+    plan = lower("SELECT sex, AVG(age) FROM people GROUP BY ROLLUP (sex)", HOSPITAL)
+    steps = []
+    for groups in (1, 3):
+        supposed = Supposed(plan, Pure(1))
+        supposed.estimate(plan.outputs[1].source)  # what is supposed is counted before
+        with limit():
+            supposed.half_width(plan.outputs[1].source, 1000, 0.95, groups=groups)
+            steps.append(current().steps)
+    assert steps[1] == 3 * steps[0] > 0

@@ -64,6 +64,12 @@ def test_integers_that_may_have_been_rounded_are_doubles(value):
     assert table["n"].type == pa.float64()
 
 
+def test_what_is_null_is_missing_and_the_others_stay_integers():
+    table = answer(measured("n", [nan, 1.0], whole=True)).to_arrow()
+    assert table["n"].to_pylist() == [1, None]
+    assert table["n"].type == pa.int64()
+
+
 def test_days_are_dates_and_unknown_ones_missing():
     first = (date(2024, 2, 29) - date.min).days
     table = answer(measured("d", [first, nan], whole=True, dates=True)).to_arrow()

@@ -116,7 +116,7 @@ def test_a_new_version_is_measured_anew(folder):
 
 
 def test_the_package_has_its_names_and_no_others():
-    assert adomnia.protect is adomnia.session.curator.protect
+    assert adomnia.protect is adomnia.session.own.protect
     assert adomnia.Question("x").text == "x"
     with pytest.raises(AttributeError, match="nonsense"):
         _ = adomnia.nonsense

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from sys import getsizeof
 from threading import Timer
 
 import pytest
@@ -90,6 +91,25 @@ ANSWERS = {
     ],
     "SELECT DISTINCT zone FROM zones ORDER BY zone": [{"zone": "inner"}, {"zone": "outer"}, {"zone": None}],
     "SELECT city FROM cities ORDER BY population DESC LIMIT 1": [{"city": "Oslo"}],
+    "SELECT city FROM cities ORDER BY population NULLS FIRST LIMIT 2": [{"city": "Hamar"}, {"city": "Tromso"}],
+    "SELECT city FROM cities ORDER BY population DESC NULLS FIRST LIMIT 2": [{"city": "Hamar"}, {"city": "Oslo"}],
+    # Behind the name of its table, a name is that of a column, whatever outputs are called.
+    "SELECT -population AS population FROM cities c ORDER BY c.population LIMIT 1": [{"population": -78}],
+    "SELECT -population AS population FROM cities c ORDER BY population LIMIT 1": [{"population": -700}],
+    "SELECT -population AS population FROM cities c GROUP BY c.population ORDER BY c.population LIMIT 1": [
+        {"population": -78}
+    ],
+    "SELECT DISTINCT z.zone FROM zones z ORDER BY z.zone DESC LIMIT 1": [{"zone": "outer"}],
+    "SELECT city, COUNT(*) AS n FROM zones GROUP BY city HAVING city IN (SELECT city FROM cities) ORDER BY city": [
+        {"city": "Bergen", "n": 1},
+        {"city": "Oslo", "n": 2},
+    ],
+    "SELECT city FROM zones z GROUP BY city"
+    " HAVING NOT EXISTS (SELECT 1 FROM cities c WHERE c.city = z.city) ORDER BY 1": [
+        {"city": "Atlantis"},
+        {"city": None},
+    ],
+    "SELECT city FROM zones GROUP BY city HAVING COUNT(*) IN (SELECT 2 FROM cities)": [{"city": "Oslo"}],
     "SELECT MAX(n) FROM (SELECT city, COUNT(*) AS n FROM zones GROUP BY city)": [{"max_n": 2}],
     "WITH people AS (SELECT region, AVG(population) AS m FROM cities GROUP BY region) SELECT MAX(m) FROM people": [
         {"max_m": 700.0}
@@ -271,6 +291,21 @@ def test_what_takes_too_long_is_refused_and_the_engine_goes_on(alice, curator, m
         alice.sql("SELECT city FROM cities")
     assert refused.value.code == "too_complex"
     assert curator.engine.is_open()
+
+
+def test_what_takes_too_much_memory_is_refused_as_soon_as_that_is_known(alice, curator, monkeypatch):
+    text = "SELECT city || city AS twice, population FROM cities"
+    size = sum(
+        getsizeof(row) + sum(map(getsizeof, row)) for row in map(tuple, map(dict.values, alice.sql(text).records()))
+    )
+    monkeypatch.setattr(engine, "_BATCH", 1)
+    monkeypatch.setattr(engine, "PUBLIC_BYTES", 2 * size)
+    assert len(alice.sql(text)) == 4
+    monkeypatch.setattr(engine, "PUBLIC_BYTES", size // 2)
+    with pytest.raises(Refusal, match="more time or memory") as refused:
+        alice.sql(text)
+    assert refused.value.code == "too_complex"
+    assert len(alice.sql(f"{text} LIMIT 1")) == 1
 
 
 def test_what_nobody_waits_for_any_more_is_ended(alice, monkeypatch):

@@ -62,6 +62,22 @@ def test_the_price_that_is_named_is_useful(session):
     assert says in " ".join(str(session.explain(COUNT, epsilon=0.001)).split())
 
 
+def test_the_price_that_is_named_is_useful_for_all_outputs(session):
+    text = "SELECT COUNT(*) AS n, AVG(x) AS m, MEDIAN(x) AS d FROM data"
+    (says,) = session.price(text, epsilon=0.01).vacuous
+    assert says.startswith("n would say almost nothing")
+    assert session.price(text, epsilon=float(says.split("pay epsilon=")[1].rstrip("."))).vacuous == ()
+
+
+def test_a_price_for_a_whole_batch_is_named_as_one(session):
+    batch = ["SELECT COUNT(*) AS n FROM data", "SELECT COUNT(x) AS m FROM data WHERE x < 200"]
+    says = session.price(batch, epsilon=0.01).vacuous
+    useful = {float(each.split("pay epsilon=")[1].rstrip(".")) for each in says}
+    assert len(says) == len(batch)
+    assert session.price(batch, epsilon=max(useful)).vacuous == ()
+    assert max(useful) <= 0.08  # an error of 75 each, where 200 would do
+
+
 def test_groups_are_judged_by_their_average_and_coarser_ones_are_named(session):
     text = "SELECT sort, COUNT(*) AS n FROM data GROUP BY sort"
     with pytest.raises(Refusal, match=r"0 to 100 \(100 rows a group, on average .* coarser groups, of about 200 rows"):
@@ -132,6 +148,30 @@ def test_answers_about_other_rows_tell_nothing(text):
     session = opened(rows_per_person=1)
     session.sql(text, epsilon=10)
     assert session.price("SELECT COUNT(*) AS n FROM data WHERE x > 3", epsilon=0.01).vacuous == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT n FROM (SELECT sort, COUNT(*) AS n FROM data GROUP BY sort LIMIT 1)",
+        "SELECT n FROM (SELECT n FROM (SELECT sort, COUNT(*) AS n FROM data GROUP BY sort) WHERE n > 999) WHERE n > 1",
+        "SELECT n FROM (SELECT * FROM (SELECT sort, COUNT(*) AS n FROM data GROUP BY sort) WHERE n > 999)",
+        "SELECT sort, COUNT(*) AS n FROM data GROUP BY sort OFFSET 3",
+        "SELECT COUNT(*) AS n FROM data OFFSET 1",
+    ],
+)
+def test_answers_that_leave_groups_out_tell_nothing(text):
+    session = opened(rows_per_person=1)
+    session.sql(text, epsilon=10)
+    assert session.price("SELECT sort, COUNT(*) AS n FROM data GROUP BY sort", epsilon=0.05).vacuous == ()
+
+
+def test_an_earlier_count_tells_as_much_at_whatever_confidence_it_was_asked():
+    session = opened(rows_per_person=1)
+    counted = session.sql(COUNT, epsilon=0.05, confidence=0.001, anyway=True)
+    (_, most), *_ = counted.interval("n", 0.95)
+    (says,) = session.price(COUNT, epsilon=0.001).vacuous
+    assert f"({most:,.0f} rows, by your answer" in says
 
 
 def test_what_somebody_else_was_told_is_not_known():

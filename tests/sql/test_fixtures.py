@@ -49,7 +49,10 @@ def meaning(question):
 
 def public(found):
     names = [*found.names, *(output.name for output in found.rows.outputs[len(found.names) :])]
-    order = "".join(f" ORDER BY {names[place]}{' DESC' * descending}" for place, descending in found.order)
+    order = "".join(
+        f" ORDER BY {names[place]}{' DESC' * descending}{' NULLS FIRST' * first}"
+        for place, descending, first in found.order
+    )
     limit = "" if found.limit is None else f" LIMIT {found.limit}"
     limit += f" OFFSET {found.offset}" if found.offset else ""
     return f"public {', '.join(found.names)}: {describe_relation(found.rows)}{order}{limit}"

@@ -1,4 +1,4 @@
-"""docs/sql.md is the language: its examples are answered, and it names every aggregate and refusal."""
+"""docs/sql-reference.md is the language: its examples are answered, and it names every aggregate and refusal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sql.hospital import HOSPITAL
 from sql.test_fixtures import cases
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "sql.md").read_text()
+PAGE = (ROOT / "docs" / "sql-reference.md").read_text()
 SOURCES = "\n".join(
     path.read_text()
     for part in ("sql/**", "pricing/**", "plans/**", "curator/**", "session/**", "work.py")

@@ -28,7 +28,7 @@ def _say_version(wanted: bool) -> None:
 @app.callback()
 def adomnia(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and stop.")
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and stop.")
     ] = False,
 ) -> None:
     """Ad Omnia, a differentially private statistical database."""

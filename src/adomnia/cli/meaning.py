@@ -57,11 +57,11 @@ class Meaning:
 
 
 def meaning(
-    epsilon: Annotated[str, typer.Argument(metavar="EPSILON", help="Of a price or a budget.")],
+    epsilon: Annotated[str, typer.Argument(metavar="EPSILON", help="The epsilon of a price or a budget.")],
     delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta beside it.")] = "0",
     household: Annotated[str, typer.Option(metavar="PEOPLE", help="How many people live together.")] = "4",
     prior: Annotated[
-        list[str] | None, typer.Option(metavar="SHARE", help="What somebody believes before; repeatable.")
+        list[str] | None, typer.Option(metavar="SHARE", help="How sure somebody is beforehand; repeatable.")
     ] = None,
     form: Output = Format.TABLE,
 ) -> None:

@@ -24,11 +24,11 @@ adomnia answers examples/hospital --after monday-1 --limit 20 --format json
 
 def answers(  # noqa: PLR0913, PLR0917 - each is an option
     place: PlaceText,
-    analyst: Annotated[str | None, typer.Option(help="Whose; the first one of the catalog unless told.")] = None,
+    analyst: Annotated[str | None, typer.Option(help="Whose answers; default: the catalog's first analyst.")] = None,
     after: Annotated[
         str | None, typer.Option(metavar="ID", help="Only those after the one of this request id.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, max=1000, help="So many at most.")] = 100,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, max=1000, help="How many at most.")] = 100,
     token_file: TokenFile = None,
     form: Output = Format.TABLE,
 ) -> None:

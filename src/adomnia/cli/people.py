@@ -89,7 +89,7 @@ def remove_user(folder: Folder, name: Name) -> None:
 
 @user.command("link")
 def make_link(folder: Folder, name: Name, form: Output = Format.TABLE) -> None:
-    """Print a fresh link for who has no password yet or has forgotten it; an older link ends."""
+    """Print a fresh link for somebody who has no password yet or forgot it; an older link ends."""
     with _access(folder) as access:
         _print_link(access, name, form)
 
@@ -98,8 +98,8 @@ def make_link(folder: Folder, name: Name, form: Output = Format.TABLE) -> None:
 def create_token(
     folder: Folder,
     name: Name,
-    label: Annotated[str, typer.Option(metavar="TEXT", help="What it is for, to know it again.")],
-    days: Annotated[int | None, typer.Option(metavar="NUMBER", help="Until it expires; never unless told.")] = None,
+    label: Annotated[str, typer.Option(metavar="TEXT", help="What it is for, so that you recognise it later.")],
+    days: Annotated[int | None, typer.Option(metavar="NUMBER", help="Days until it expires; default: never.")] = None,
 ) -> None:
     """Make a token. Its secret is printed this once, alone on standard output."""
     with _access(folder) as access:
@@ -112,7 +112,7 @@ def create_token(
 @token.command("list")
 def list_tokens(
     folder: Folder,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Whose; everybody's unless told.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Whose tokens; default: everybody's.")] = None,
     form: Output = Format.TABLE,
 ) -> None:
     """List tokens, without their secrets."""

@@ -30,13 +30,14 @@ class QuestionOptions:
     text: Annotated[str, typer.Argument(metavar="SELECT", help="The question, in SQL.")]
     epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in epsilon: Laplace noise.")] = None
     rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in rho: Gaussian noise.")] = None
-    error: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay what makes every output this exact.")] = None
+    error: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay for outputs within this distance.")] = None
     delta: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="Beside a price: find the values of undeclared GROUP BY keys.")
+        str | None,
+        typer.Option(metavar="NUMBER", help="With a price: find values of GROUP BY keys that nobody declared."),
     ] = None
     weight: Annotated[
         list[str] | None,
-        typer.Option("--weight", metavar="OUTPUT=NUMBER", help="Give an output more of the price than 1; repeatable."),
+        typer.Option("--weight", metavar="OUTPUT=NUMBER", help="An output's part of the price; default 1; repeatable."),
     ] = None
     rows: Annotated[
         str | None, typer.Option("--rows", metavar="NUMBER", help="Rows of a group, for errors that depend on them.")
@@ -44,13 +45,13 @@ class QuestionOptions:
     effort: Annotated[
         str, typer.Option(metavar="NAME", help="normal, or high with --rho: less noise, for a longer look at the data.")
     ] = "normal"
-    no_interval: Annotated[bool, typer.Option("--no-interval", help="Of quantiles, buy the values alone.")] = False
+    no_interval: Annotated[bool, typer.Option("--no-interval", help="Buy quantiles without their intervals.")] = False
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", metavar="NAME=VALUE", help="The value of :NAME in the question; repeatable."),
     ] = None
     confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of intervals and of --error.")] = str(CONFIDENCE)
-    analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None
+    analyst: Annotated[str | None, typer.Option(help="Who asks and pays; default: the catalog's first.")] = None
     token_file: TokenFile = None
 
     @property

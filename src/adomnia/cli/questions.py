@@ -48,7 +48,7 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
     mock: Annotated[bool, typer.Option("--mock", help="Ask made-up rows: nothing is read or spent.")] = False,
     request_id: Annotated[str | None, typer.Option(help="A name of your own for this request.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for new noise; do not replay.")] = False,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Pay also for what would say almost nothing.")] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Pay even if it would say almost nothing.")] = False,
 ) -> None:
     """Ask a question: pay for it, and get a private answer with intervals.
 
@@ -73,7 +73,7 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
 @with_question_options
 def price(
     asked: QuestionOptions,
-    together: Annotated[bool, typer.Option("--together", help="Errors that are kept in all groups at once.")] = False,
+    together: Annotated[bool, typer.Option("--together", help="Show errors that hold in all groups at once.")] = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Show the bill of a question before paying: every measurement, its noise, the error to expect.

@@ -24,22 +24,22 @@ adomnia serve study --host 0.0.0.0 --name data.example.org --tls-cert cert.pem -
 
 def serve(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     folder: Folder,
-    host: Annotated[str, typer.Option(metavar="NAME", help="Where to listen; others than this machine need TLS.")] = (
+    host: Annotated[str, typer.Option(metavar="NAME", help="Where to listen; anything but this machine needs TLS.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option(metavar="NUMBER", help="0: any that is free.")] = 8000,
+    port: Annotated[int, typer.Option(metavar="NUMBER", help="Where to listen; 0 is any port that is free.")] = 8000,
     name: Annotated[
         list[str] | None, typer.Option(metavar="HOST", help="A name callers use for this server; may be repeated.")
     ] = None,
     workers: Annotated[int, typer.Option(metavar="NUMBER", help="Processes that answer.")] = 2,
-    threads: Annotated[int, typer.Option(metavar="NUMBER", help="Questions at a time in a worker.")] = 16,
+    threads: Annotated[int, typer.Option(metavar="NUMBER", help="Questions that a worker answers at a time.")] = 16,
     queue: Annotated[int, typer.Option(metavar="NUMBER", help="Questions that may wait in a worker.")] = 64,
     bucket: Annotated[
-        str, typer.Option(metavar="SECONDS", help="Answers come after 1, 2, 4, ... of it; 0: at once.")
+        str, typer.Option(metavar="SECONDS", help="Answers come after 1, 2, 4, ... times this; 0 is at once.")
     ] = ("0.1"),
     limit: Annotated[str, typer.Option(metavar="SECONDS", help="The longest that a question may take.")] = "60",
-    rate: Annotated[str, typer.Option(metavar="NUMBER", help="Requests a second of one user, in a worker.")] = "50",
-    memory: Annotated[str, typer.Option(metavar="SIZE", help="For the questions of a worker.")] = "2400MB",
+    rate: Annotated[str, typer.Option(metavar="NUMBER", help="Requests a second of one user, for each worker.")] = "50",
+    memory: Annotated[str, typer.Option(metavar="SIZE", help="Memory for the questions of one worker.")] = "2400MB",
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, in PEM.")] = None,
     behind_proxy: Annotated[

@@ -109,7 +109,10 @@ class Engine(Protocol):
         ...
 
     def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
-        """The first rows of public tables: the caller has proved that the statement reads nothing else."""
+        """The first rows of public tables: the caller has proved that the statement reads nothing else.
+
+        A Failure where it takes more time or memory than what costs nothing may.
+        """
         ...
 
     def is_open(self) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from threading import TIMEOUT_MAX
 
 PUBLIC_SECONDS = 20.0  # for a statement about public tables alone, which nobody pays for
+PUBLIC_BYTES = 2**28  # for what is read of its answer, beside the engine's own memory
 
 _SIZE = re.compile(r"\d+(\.\d+)? ?[KMGT]i?B")
 

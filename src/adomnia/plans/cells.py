@@ -101,10 +101,10 @@ class Cells(dict[Any, Estimate]):
         return found
 
     def sort_values(self, order: Order) -> Floats:
-        """What cells are sorted by."""
-        if isinstance(order.by, Key):
-            return self.places(order.by).astype(np.float64)
-        return self.values_of(order.by)
+        """What cells are sorted by: a key is NULL where it is added up over."""
+        if not isinstance(order.by, Key):
+            return self.values_of(order.by)
+        return np.where(order.by in self.kept, self.places(order.by), np.nan)
 
     def _compared(self, leaf: Keyed) -> Floats:
         axis = self.plan.keys.index(leaf.key)

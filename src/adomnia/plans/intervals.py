@@ -102,7 +102,28 @@ def _known(term: Formula, estimates: Mapping[Any, Estimate]) -> Interval | None:
     if line is not None and line.parts:
         return linear(tuple(line.parts.values()), "", line.constant).interval
     quotient = _quotient_interval(term, estimates) if term.function == "/" else None
-    return _propagated_interval(term, estimates) if quotient is None else quotient
+    if quotient is not None:
+        return quotient
+    propagated = _propagated_interval(term, estimates)
+    return propagated if propagated is None or term.function != "/" else _cut_share(term, propagated, estimates)
+
+
+def _cut_share(term: Formula, interval: Interval, estimates: Mapping[Any, Estimate]) -> Interval:
+    """The interval of a quotient, cut where what is added up above is part of what is below, and none is negative."""
+    above, below = (find_line(part, estimates) for part in term.terms)
+    if above is None or below is None or above.constant or below.constant:
+        return interval
+    factors = {key: factor for key, (_, factor) in below.parts.items()}
+    if not above.parts.keys() <= factors.keys() <= below.unsigned or min(factors.values()) <= 0:
+        return interval
+    # A mean of these shares, weighted by the parts of what is below.
+    shares = [float(above.parts[key][1] / factor) if key in above.parts else 0.0 for key, factor in factors.items()]
+
+    def cut(confidence: float, cells: int) -> Bounds:
+        lower, upper = interval(confidence, cells)
+        return np.clip(lower, min(shares), max(shares)), np.clip(upper, min(shares), max(shares))
+
+    return cut
 
 
 def _shares_noise(term: Term, estimates: Mapping[Any, Estimate]) -> bool:

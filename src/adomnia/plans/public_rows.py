@@ -14,6 +14,6 @@ class PublicRows:
 
     names: tuple[str, ...]
     rows: Select
-    order: tuple[tuple[int, bool], ...]  # places of outputs, and whether descending
+    order: tuple[tuple[int, bool, bool], ...]  # places of outputs, whether descending, and whether NULL comes first
     limit: int | None
     offset: int = 0

@@ -116,7 +116,7 @@ class Quote:
         return f"{first}{measurement_table(self)}\n\n{error_table(self)}\n\n{notes}"
 
     def _repr_html_(self) -> str:
-        first, notes = html_lines(self.vacuous), html_lines(quote_notes(self))
+        first, notes = html_lines(list(self.vacuous)), html_lines(quote_notes(self))
         return f"{first}{measurement_table(self).html()}{error_table(self).html()}{notes}"
 
 

@@ -34,6 +34,7 @@ from adomnia.work import spend
 SUPPOSED_ROWS = 1000  # of a cell, where the error depends on how many there are
 _STEPS_OF_A_QUERY = 10
 _STEPS_OF_AN_INTERVAL = 40  # for each query that it follows from
+_TIMES_OF_A_SUM = 3  # as many steps: the law of a sum of many noises is found by search
 
 
 class Supposed:
@@ -72,7 +73,8 @@ class Supposed:
     def half_width(self, source: Term, rows: int, confidence: float, cells: int = 1, groups: int = 1) -> float:
         """The same where there are that many rows in each group."""
         estimate = self.estimate(source, rows, groups)
-        spend(_STEPS_OF_AN_INTERVAL * sum(len(each.queries) for each in statistics_of(source)))
+        queries = sum(len(each.queries) for each in statistics_of(source))
+        spend(_STEPS_OF_AN_INTERVAL * queries * (_TIMES_OF_A_SUM if groups > 1 else 1))
         with np.errstate(all="ignore"):
             lower, upper = estimate.interval(confidence, cells)
             width = float(upper - lower) / 2

@@ -26,16 +26,19 @@ from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
 from adomnia.statistics.quantile import Quantile
 from adomnia.statistics.sum import Sum
+from adomnia.work import spend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
+    from adomnia.privacy.events import Price
     from adomnia.statistics.contract import Statistic
 
 _COMPUTED = (Key, Formula, Over, Keyed, Grouping, Fraction)
 _COVERED = 0.5  # of what an output could say, by its expected interval
+_STEPS_OF_A_LOOK = 40  # for each query of the output
 _DOUBLINGS = 40  # of a price or a number of rows that are sought
 
 
@@ -73,23 +76,31 @@ class Verdict:
         return Refusal(self.output, self.why, fix, code="vacuous")
 
 
-def judge(plan: Plan, priced: Priced, known: KnownRows, confidence: float) -> Verdict | None:
+def judge(
+    plan: Plan, priced: Priced, known: KnownRows, confidence: float, common: Price | None = None
+) -> Verdict | None:
     """The first output of a question that would say almost nothing; None where all say something.
 
-    `plan` is what was asked and `priced` how it is measured. Counts, sums, means and quantiles are judged; what high
-    effort achieves is not known before.
+    `plan` is what was asked and `priced` how it is measured; `common` is the price of a batch that has one for all.
+    Counts, sums, means and quantiles are judged; what high effort achieves is not known before.
     """
     if plan.effort != priced.plan.effort:
         return None
+    looks = list(_list_looks(plan, priced, confidence))
+    first = next((look for look in looks if look.is_vacuous(1, known.rows)), None)
+    if first is None:
+        return None
+    return _verdict(first, looks, known, common or total_price(priced), grouped=bool(plan.keys))
+
+
+def _list_looks(plan: Plan, priced: Priced, confidence: float) -> Iterator[_Look]:
+    """A look at every output that is judged."""
     supposed = _Suppositions(priced)
     for asked, measured in zip(plan.outputs, priced.plan.outputs, strict=True):
         if isinstance(asked.source, _COMPUTED) or isinstance(measured.source, _COMPUTED):
             continue
-        limits = _limits(asked.source, known.rows)
-        look = _Look(supposed, measured.source, asked.source, confidence)
-        if limits is not None and look.is_vacuous(1, known.rows):
-            return _verdict(asked.name, limits, look, known, grouped=bool(plan.keys))
-    return None
+        if _limits(asked.source, 1) is not None:
+            yield _Look(asked.name, supposed, measured.source, asked.source, confidence)
 
 
 class _Suppositions:
@@ -108,6 +119,7 @@ class _Suppositions:
 
 @dataclass(frozen=True)
 class _Look:
+    name: str
     supposed: _Suppositions
     measured: Statistic
     asked: Statistic
@@ -115,42 +127,53 @@ class _Look:
 
     def is_vacuous(self, times: int, rows: int) -> bool:
         """Whether the output would be, at so many times the price, in a group of so many rows."""
-        limits, (lower, upper) = _limits(self.asked, rows), self.interval(times, rows)
-        assert limits is not None  # noqa: S101 - as the caller found
-        inside = min(upper, limits[1]) - max(lower, limits[0])
-        return not inside <= _COVERED * (limits[1] - limits[0])
+        (least, most), (lower, upper) = self.limits(rows), self.interval(times, rows)
+        return not min(upper, most) - max(lower, least) <= _COVERED * (most - least)
+
+    def limits(self, rows: int) -> tuple[float, float]:
+        """What it could say of so many rows."""
+        found = _limits(self.asked, rows)
+        assert found is not None  # noqa: S101 - else it is not looked at
+        return found
 
     def interval(self, times: int, rows: int) -> tuple[float, float]:
+        spend(_STEPS_OF_A_LOOK * len(self.measured.queries))
         estimate = self.supposed.at(times, rows).estimate(self.measured)
         with np.errstate(all="ignore"):
             lower, upper = estimate.interval(self.confidence, 1)
         return float(np.min(lower)), float(np.max(upper))
 
-    def useful_price(self, rows: int) -> str:
-        """A price at which the output would say something, rounded up; "" where none was found."""
-        try:
-            times = next(each for each in _doubled(1) if not self.is_vacuous(each, rows))
-        except (StopIteration, ValueError, Refusal):
-            return ""
-        price = total_price(self.supposed.priced) * times
-        return f"{'epsilon' if isinstance(price, Pure) else 'rho'}={_two_digits(float(amount(price)))}"
 
-    def useful_rows(self, rows: int) -> int | None:
-        """How many rows a group must have for the output to say something at this price."""
-        return next((each for each in _doubled(rows) if not self.is_vacuous(1, each)), None)
+def _find_price(looks: list[_Look], rows: int, paid: Price) -> str:
+    """A multiple of the price at which every output would say something, rounded up; "" where none was found."""
+    try:
+        times = next(each for each in _doubled(1) if not _is_any_vacuous(looks, each, rows))
+    except (StopIteration, ValueError, Refusal):
+        return ""
+    price = paid * times
+    return f"{'epsilon' if isinstance(price, Pure) else 'rho'}={_two_digits(float(amount(price)))}"
 
 
-def _verdict(name: str, limits: tuple[float, float], look: _Look, known: KnownRows, *, grouped: bool) -> Verdict:
-    lower, upper = look.interval(1, known.rows)
+def _find_rows(looks: list[_Look], rows: int) -> int | None:
+    """How many rows a group must have for every output to say something at this price."""
+    return next((each for each in _doubled(rows) if not _is_any_vacuous(looks, 1, each)), None)
+
+
+def _is_any_vacuous(looks: list[_Look], times: int, rows: int) -> bool:
+    return any(look.is_vacuous(times, rows) for look in looks)
+
+
+def _verdict(look: _Look, looks: list[_Look], known: KnownRows, paid: Price, *, grouped: bool) -> Verdict:
+    limits, (lower, upper) = look.limits(known.rows), look.interval(1, known.rows)
     error = f"{float(f'{(upper - lower) / 2:.3g}'):,.12g}" if isfinite(upper - lower) else "anything"
     could = f"{limits[0]:,.10g} to {limits[1]:,.10g}"
     rows = f"{known.rows:,} row{'s' if known.rows > 1 else ''}{' a group' if grouped else ''}, {known.how}"
     why = f"would say almost nothing: off by up to {error}, where it could be {could} ({rows})"
-    price, enough = look.useful_price(known.rows), look.useful_rows(known.rows) if grouped else None
+    price, enough = _find_price(looks, known.rows, paid), _find_rows(looks, known.rows) if grouped else None
     ways = [f"pay {price}"] if price else []
     ways += [f"ask for coarser groups, of about {enough:,} rows or more"] if enough else []
     ways += [] if known.sure else ["say with rows= how many rows there are"]
-    return Verdict(name, why, ", or ".join(ways) or "ask for fewer outputs or groups", known.sure)
+    return Verdict(look.name, why, ", or ".join(ways) or "ask for fewer outputs or groups", known.sure)
 
 
 def _limits(statistic: Statistic, rows: int) -> tuple[float, float] | None:

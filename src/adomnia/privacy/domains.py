@@ -50,7 +50,7 @@ class Numbers:
 
     @classmethod
     def bounded(cls, lower: Number, upper: Number, step: Number | None = None) -> Numbers:
-        """Numbers between two bounds; unless told, the step is the power of two that makes 2**20 to 2**21 cells."""
+        """Numbers between two bounds; by default the step is the power of two that makes 2**20 to 2**21 cells."""
         if step is not None:
             return cls(lower, upper, step)
         span = exact(upper, "Numbers", "upper") - exact(lower, "Numbers", "lower")

@@ -50,7 +50,7 @@ class MeReply(Reply):
 
     name: str
     role: Role
-    csrf: str | None = Field(description="null for who comes with a token.")
+    csrf: str | None = Field(description="null for callers with a token.")
 
 
 class ChangePassword(Sent):

@@ -16,14 +16,14 @@ from adomnia.pricing.effort import check_effort
 from adomnia.pricing.joint import join_sums, with_joint_sums
 from adomnia.pricing.notes import list_notes
 from adomnia.pricing.parts import identify
-from adomnia.pricing.payment import check_confidence, check_rows, price_batch
+from adomnia.pricing.payment import check_confidence, check_rows, price_batch, read_price
 from adomnia.pricing.precision import RowsNeeded
 from adomnia.pricing.questions import Payment, Priced, Question
 from adomnia.pricing.rules import CURRENT, Rules
 from adomnia.pricing.weights import weigh_outputs
 from adomnia.privacy.amounts import exact
-from adomnia.privacy.events import Composed, Event, Pure
-from adomnia.sql.around import find_innermost
+from adomnia.privacy.events import Composed, Event, Price, Pure
+from adomnia.sql.around import find_layers
 from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, require_plan
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parameters import bind, translate_places
@@ -50,6 +50,13 @@ class Batch:
         named = any(common.get(name) is not None for name in ("epsilon", "rho", "error"))
         return named or not all(replace(question, delta=None).names_no_price for question in self.questions)
 
+    @property
+    def common_price(self) -> Price | None:
+        """The price that was named for all questions together, if one was."""
+        common = self.payment or Payment()
+        epsilon, rho = common.get("epsilon"), common.get("rho")
+        return None if epsilon is None and rho is None else read_price(epsilon, rho)
+
     def plans(self, catalog: Catalog) -> list[Plan]:
         """The plans of the questions; a Refusal where they are too large together."""
         plans, numbers = [], 0
@@ -75,7 +82,7 @@ class Batch:
         try:
             priced = price_batch(questions, plans, payment or Payment(), catalog, self.confidence, rules)
         except RowsNeeded as refusal:
-            raise refusal.naming(count_of_groups(find_innermost(parse(refusal.text), catalog))) from None
+            raise refusal.naming(count_of_groups(find_layers(parse(refusal.text), catalog)[-1])) from None
         return [replace(each, notes=list_notes(each.plan, catalog)) for each in priced]
 
     def identity(self, asked: Sequence[Priced], request: str) -> bytes:

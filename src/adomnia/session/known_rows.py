@@ -17,6 +17,7 @@ from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.keys import is_open, key_cells
 from adomnia.privacy.relations import Named, Private, Select, Where
 from adomnia.session.batch import Batch
+from adomnia.session.contract import CONFIDENCE
 from adomnia.statistics.count import Count
 from adomnia.statistics.profile import Contributions
 from adomnia.work import allow
@@ -117,7 +118,7 @@ def _read_count(receipt: Receipt, catalog: Catalog, recall: Recall) -> _Counted 
     try:
         (plan,) = batch.plans(catalog) if len(batch.questions) == 1 else (None,)
         counts = [] if plan is None else [each.name for each in plan.outputs if _counts_rows(each.source)]
-        if plan is None or not counts or batch.version != catalog.version or plan.having or plan.limit is not None:
+        if plan is None or not counts or batch.version != catalog.version or not _shows_all(plan):
             return None
         if prod(len(key_cells(key)) for key in plan.keys) > _MOST_GROUPS:
             return None
@@ -125,7 +126,12 @@ def _read_count(receipt: Receipt, catalog: Catalog, recall: Recall) -> _Counted 
     except (Refusal, Failure):
         return None
     # At most so many, as far as noise lets see: what is refused is then surely little.
-    return _Counted(plan.relation, plan.keys, sum(upper for _, upper in answer.interval(counts[0])))
+    return _Counted(plan.relation, plan.keys, sum(upper for _, upper in answer.interval(counts[0], CONFIDENCE)))
+
+
+def _shows_all(plan: Plan) -> bool:
+    """Whether an answer has every group, and each of them once."""
+    return not (plan.choices or plan.sets or plan.offset) and plan.limit is None
 
 
 def _counts_rows(source: object) -> bool:

@@ -31,9 +31,10 @@ def read_public_columns(asked: PublicRows, engine: Engine, catalog: Catalog) -> 
     if len(rows) > MOST_ROWS:
         why, fix = f"has more than {MOST_ROWS:,} rows", "add a condition, or LIMIT without ORDER BY"
         raise Refusal("The answer", why, fix, code="too_complex")
-    for place, descending in reversed(asked.order):
+    for place, descending, nulls_first in reversed(asked.order):
         known = sorted((row for row in rows if row[place] is not None), key=itemgetter(place), reverse=descending)
-        rows = known + [row for row in rows if row[place] is None]
+        missing = [row for row in rows if row[place] is None]
+        rows = missing + known if nulls_first else known + missing
     shown = rows[asked.offset :][: asked.limit]
     return tuple(
         KeyColumn(name, tuple(_plain(row[place], output.value.kind) for row in shown))
@@ -50,7 +51,7 @@ def _read(statement: Statement, engine: Engine, most: int) -> list[tuple[Any, ..
             raise
     spend(0)  # where nobody waits any more, that is why it ended
     why = "takes more time or memory than a question that costs nothing may"
-    raise Refusal("The question", why, "join fewer rows, or add a condition", code="too_complex")
+    raise Refusal("The question", why, "add a condition, select fewer columns, or join fewer rows", code="too_complex")
 
 
 def _plain(value: Cell | None, kind: Kind) -> Cell | None:

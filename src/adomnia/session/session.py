@@ -217,7 +217,7 @@ class LocalSession(Session):
         """Of each question, the first output that would say almost nothing."""
         asked = zip(batch.questions, plans, priced, strict=True)
         return [
-            judge(plan, each, self._find_rows(plan, each, question.rows), batch.confidence)
+            judge(plan, each, self._find_rows(plan, each, question.rows), batch.confidence, batch.common_price)
             for question, plan, each in asked
         ]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
-from adomnia.plans.formulas import Over, Term
+from adomnia.plans.formulas import Grouping, Over, Term
 from adomnia.plans.plan import Choice, Cut, Kept, Once, Output, Plan
 from adomnia.privacy.keys import Key
 from adomnia.privacy.relations import is_public
@@ -22,21 +22,16 @@ from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
 from adomnia.sql.values.windows import TOTALS, read_over, read_terms
 
 
-def find_inner(select: exp.Select, catalog: Catalog, level: int = 0) -> exp.Select | None:
-    """The SELECT inside, if the rows that this one reads are those of an answer: aggregates of several people."""
-    inner = _find_source(select) if level < MOST_TABLES else None
-    if inner is None:
-        return None
-    if find_inner(inner, catalog, level + 1) is None and not _is_answer(inner, catalog):
-        return None
-    check_clauses(inner)
-    return inner
-
-
-def find_innermost(select: exp.Select, catalog: Catalog) -> exp.Select:
-    """The SELECT that aggregates rows of people: this one, or that of the answer which it is around."""
-    inner = find_inner(select, catalog)
-    return select if inner is None else find_innermost(inner, catalog)
+def find_layers(select: exp.Select, catalog: Catalog) -> list[exp.Select]:
+    """This SELECT and those inside, down to the one that aggregates rows of people; itself alone if it reads these."""
+    layers = [select]
+    while len(layers) <= MOST_TABLES and (inner := _find_source(layers[-1])) is not None:
+        layers.append(inner)
+    while len(layers) > 1 and not _is_answer(layers[-1], catalog):
+        layers.pop()
+    for inner in layers[1:]:
+        check_clauses(inner)
+    return layers
 
 
 def _is_answer(select: exp.Select, catalog: Catalog) -> bool:
@@ -81,7 +76,8 @@ def plan_around(select: exp.Select, plan: Plan) -> Plan:
     # The order inside says nothing about the order outside, but for that of the keys where nothing else is said.
     keys = tuple(order for order in plan.order if isinstance(order.by, Key)) if choices == plan.choices else ()
     around = replace(plan, order=keys, limit=read_limit(select), offset=read_offset(select), having=None, inner=choices)
-    values = _ResultValues(_name_of(select), {each.name.lower(): each.source for each in plan.outputs})
+    names = {each.name.lower(): each.source for each in plan.outputs}
+    values = _ResultValues(_name_of(select), names, added_up=bool(plan.sets))
     _expand_stars(select, plan)
     where = select.args.get("where")
     chosen = None if where is None else values.condition(where.this)
@@ -133,7 +129,9 @@ def _find_source(select: exp.Select) -> exp.Select | None:
     if isinstance(node, exp.Subquery):
         return _with_names(node.this, known)
     places = [place for place, each in enumerate(known) if each.alias.lower() == node.name.lower()]
-    return _with_names(known[places[-1]].this, known[: places[-1]]) if places else None
+    if not places or known[places[-1]].args["alias"].args.get("columns"):
+        return None
+    return _with_names(known[places[-1]].this, known[: places[-1]])
 
 
 def _is_plain(node: exp.Expr) -> bool:
@@ -153,10 +151,18 @@ def _with_names(query: exp.Expr, known: list[exp.Expr]) -> exp.Select | None:
     inner = query.copy()
     own = inner.args.get("with_")
     every = [*(each.copy() for each in known), *(own.expressions if own is not None else ())]
-    if len({each.alias.lower() for each in every}) < len(every):  # which one is meant would depend on where
+    recursive = own is not None and own.args.get("recursive")
+    if recursive or len({each.alias.lower() for each in every}) < len(every):  # which one is meant depends on where
         return None
     inner.set("with_", exp.With(expressions=every) if every else None)
     return inner
+
+
+def _check_table(node: exp.Expr, known: str) -> None:
+    """Refuse the name of another table than the one that is known."""
+    named = node.table if isinstance(node, exp.Column) else ""
+    if named and named.lower() != known:
+        raise refusal_of_name("unknown_table", node, named, "tables of this SELECT", [known])
 
 
 def _name_of(select: exp.Select) -> str:
@@ -170,6 +176,7 @@ def _expand_stars(select: exp.Select, plan: Plan) -> None:
         star = isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
         if star:
             check_parts(item, "this", "table")
+            _check_table(item, _name_of(select))
         items += [exp.column(output.name, quoted=True) for output in plan.outputs] if star else [item]
     select.set("expressions", items)
 
@@ -181,7 +188,9 @@ def _read_groups(select: exp.Select, values: "_ResultValues") -> tuple[Key, ...]
     check_parts(group, "expressions")
     found: list[Key] = []
     for part in group.expressions:
-        key = values.source(resolve_key(strip_brackets(part), select, Scope(())))
+        node = strip_brackets(part)
+        own = isinstance(node, exp.Column) and node.name.lower() in values.names
+        key = values.source(node if own else resolve_key(node, select, Scope(())))
         if not isinstance(key, Key):
             why, fix = (
                 "is a noisy value, and rows of an answer are grouped by their keys",
@@ -197,7 +206,8 @@ class _ResultValues(Conditions):
     """Reads values over the rows of an answer: names mean its outputs.
 
     `groups` are the keys that these rows are grouped by, None where they are not. `stage` is how many choices leave the
-    rows that aggregates and windows are over; None where none can be.
+    rows that aggregates and windows are over; None where none can be. `added_up`: some rows are summed over keys.
+    Names of `outputs` go after those.
     """
 
     table: str
@@ -205,25 +215,30 @@ class _ResultValues(Conditions):
     stage: int | None = None
     groups: tuple[Key, ...] | None = None
     outputs: tuple[Output, ...] = ()
+    added_up: bool = False
 
     def knowing(self, outputs: tuple[Output, ...]) -> "_ResultValues":
-        """The same, where the names of outputs go before others."""
+        """The same, where names of outputs are known too."""
         return replace(self, outputs=outputs)
+
+    def is_null(self, source: Key | Term) -> Term:
+        """Whether a value is NULL: a key is, in the rows that are summed over it."""
+        return Grouping(source) if isinstance(source, Key) and self.added_up else super().is_null(source)
 
     def find_key(self, node: exp.Expr) -> Key | None:  # noqa: ARG002 - none is written otherwise than by its name
         return None
 
     def read_name(self, node: exp.Column) -> Key | Term:
         check_parts(node, "this", "table")
-        for output in self.outputs:
-            if not node.table and output.name.lower() == node.name.lower():
-                return output.source
-        if node.table and node.table.lower() != self.table:
-            raise refusal_of_name("unknown_table", node, node.table, "tables of this SELECT", [self.table])
+        _check_table(node, self.table)
         found = self.names.get(node.name.lower())
+        known = found is not None and (self.groups is None or found in self.groups)
+        for output in () if known or node.table else self.outputs:
+            if output.name.lower() == node.name.lower():
+                return output.source
         if found is None:
             raise refusal_of_name("unknown_column", node, node.name, "outputs of the SELECT inside", list(self.names))
-        if self.groups is not None and found not in self.groups:
+        if not known:
             raise refusal("not_an_aggregate", node, "is neither a key nor aggregated", "aggregate it, or group by it")
         return found
 

@@ -19,7 +19,7 @@ from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where, is_public
-from adomnia.sql.around import find_inner, is_aggregated, plan_around
+from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.reading.parse import parse, refuse_distinct
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
@@ -43,7 +43,7 @@ _EACH_GROUPING = "ask for each grouping by itself"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskingFor:
     """How a question is asked: whether it finds values of keys, and what its quantiles buy."""
 
     finds: bool = False
@@ -80,7 +80,7 @@ def plan_question(
     `finds` allows keys whose values are found in the data. `confidence` is that of the intervals of quantiles, which
     are measured together with their values, unless there is to be no `interval`.
     """
-    draft = _draft(select, catalog, Asked(finds, confidence, interval))
+    draft = _draft(select, catalog, AskingFor(finds, confidence, interval))
     if isinstance(draft, PublicRows):
         return draft
     plan = merge_quantiles(select, draft.plan)
@@ -99,15 +99,21 @@ def plan_question(
     return plan
 
 
-def _draft(select: exp.Select, catalog: Catalog, asked: Asked) -> _Draft | PublicRows:
+def _draft(select: exp.Select, catalog: Catalog, asked: AskingFor) -> _Draft | PublicRows:
+    """A plan of what the innermost SELECT measures, and of what those around it do with that."""
+    *others, measures = find_layers(select, catalog) if _names_people(select, catalog) else [select]
+    for each in others:
+        refuse_distinct(each)
+    draft = _draft_block(measures, catalog, asked)
+    for around in reversed(others):
+        assert isinstance(draft, _Draft)  # noqa: S101 - aggregates of people
+        draft = replace(draft, plan=plan_around(around, draft.plan))
+    return draft
+
+
+def _draft_block(select: exp.Select, catalog: Catalog, asked: AskingFor) -> _Draft | PublicRows:
     about_people = _names_people(select, catalog)
     declared = frozenset(column.name.lower() for table in catalog.tables for column in table.columns)
-    inner = find_inner(select, catalog) if about_people else None
-    if inner is not None:
-        refuse_distinct(select)
-        draft = _draft(inner, catalog, asked)
-        assert isinstance(draft, _Draft)  # noqa: S101 - aggregates of people
-        return replace(draft, plan=plan_around(select, draft.plan))
     reader = BlockReader(catalog, exact=not about_people)
     block = reader.read_block(select)
     if is_public(block.relation) != reader.exact:  # a name of WITH, or a view, is other than it sounds

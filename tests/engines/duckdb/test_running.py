@@ -58,6 +58,16 @@ def test_rows_of_public_tables_are_read_within_the_time_as_well(hurried):
     assert hurried.read(Statement("SELECT COUNT(*) FROM people", ()), 10) == [(500,)]
 
 
+def test_rows_of_public_tables_are_read_within_their_memory_as_well(hurried, monkeypatch):
+    text = Statement("SELECT range, 'x' || range FROM range(10000)", ())
+    assert len(hurried.read(text, 20_000)) == 10_000
+    assert len(hurried.read(text, 4097)) == 4097
+    monkeypatch.setattr("adomnia.engines.duckdb.engine.PUBLIC_BYTES", 10**5)
+    assert len(hurried.read(text, 100)) == 100
+    with pytest.raises(Failure):
+        hurried.read(text, 20_000)
+
+
 def test_one_thread_watches_all_questions_and_stops_only_the_slow_ones():
     seconds = 3  # time enough for quick ones beside slow ones, on a machine that is busy
     with loaded(catalog(TRIPS), Limits(seconds=seconds), people=ROWS) as engine, ThreadPoolExecutor(4) as pool:

@@ -54,6 +54,7 @@ def test_a_value_is_one_constant(value, constant):
         ("age IN (?,?)", "age IN ((-5),(-5))"),
         ("-- ?\n age = ? /* ? */ AND a = '?' AND \"?\" = 1", "-- ?\n age = (-5) /* ? */ AND a = '?' AND \"?\" = 1"),
         ("x::INT = ?", "x::INT = (-5)"),
+        ("?::INT = x AND x = ? ::INT", "(-5) ::INT = x AND x = (-5) ::INT"),
     ],
 )
 def test_constants_touch_nothing(text, made):
@@ -83,6 +84,8 @@ def test_names_may_stand_there_often_and_may_be_words_of_sql():
         ("a = ?", [object()], r"\? is of type object\. Fix: pass a number"),
         ("a = ?", [datetime(2024, 1, 31, tzinfo=UTC)], "is of type datetime"),
         ("a = ?", [b"x"], "is of type bytes"),
+        ("a = ?", [np.datetime64("2024-01-31", "ns")], "is of type datetime64"),
+        ("a = ?", [np.timedelta64(5, "ns")], "is of type timedelta64"),
         ("a = ?", [np.array([1, 2])], "is of type ndarray"),
         ("a = :x", {"x": float("nan")}, ":x is beyond the range of a double"),
         ("a = ?", [float("-inf")], "beyond the range"),

@@ -108,6 +108,7 @@ def test_a_sum_of_one_row_or_of_as_many_as_the_cap_allows_is_within_its_bounds(v
         ("FIRST(age)", "aggregate_not_allowed"),
         ("FIRST(age ORDER BY age, salary)", "aggregate_not_allowed"),
         ("FIRST(age ORDER BY name)", "type_error"),
+        ("FIRST(age ORDER BY salary NULLS FIRST)", "aggregate_not_allowed"),
         ("ARG_MAX(person_id, age)", "identifier_column"),
         ("ARG_MAX(age, name)", "type_error"),
         ("BOOL_OR(age)", "type_error"),
@@ -121,6 +122,24 @@ def test_what_is_no_aggregate_of_a_persons_rows_is_refused(aggregate, code):
     with pytest.raises(Refusal) as refusal:
         own(aggregate, "people")
     assert refusal.value.code == code
+
+
+NUMBERED = "ROW_NUMBER() OVER (PARTITION BY person_id ORDER BY day)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT SUM(cost) FROM (SELECT *, {NUMBERED} AS n FROM visits) WHERE n = 1",
+        f"SELECT SUM(cost) FROM (SELECT * FROM visits QUALIFY {NUMBERED} = 1)",
+    ],
+)
+def test_who_numbers_the_rows_of_a_person_learns_how_to_have_the_first(text):
+    with pytest.raises(Refusal) as refusal:
+        lower(text, HOSPITAL)
+    assert refusal.value.code == "window_function"
+    way_out = refusal.value.fix.rsplit(": ", 1)[1].replace("...", "visits").replace("FIRST(x", "FIRST(cost")
+    assert lower(f"SELECT SUM(x) FROM ({way_out})", HOSPITAL).statistics
 
 
 def test_an_id_that_is_not_kept_is_not_counted():

@@ -51,7 +51,7 @@ def test_rows_are_sorted_by_what_is_not_shown_too():
         "SELECT region, SUM(population) FROM cities GROUP BY region ORDER BY SUM(population), COUNT(*) DESC, 1"
     )
     assert found.names == ("region", "sum_population")
-    assert found.order == ((1, False), (2, True), (0, False))
+    assert found.order == ((1, False, False), (2, True, False), (0, False, False))
     assert len(found.rows.outputs) == 3
 
 
@@ -61,8 +61,8 @@ def test_too_many_outputs_to_sort_by_are_refused():
 
 
 def test_rows_are_sorted_by_outputs_and_cut():
-    found = asked("SELECT city, region FROM cities ORDER BY region DESC, 1 LIMIT 3")
-    assert (found.order, found.limit) == (((1, True), (0, False)), 3)
+    found = asked("SELECT city, region FROM cities ORDER BY region DESC, 1 NULLS FIRST LIMIT 3")
+    assert (found.order, found.limit) == (((1, True, False), (0, False, True)), 3)
     plain = asked("SELECT city FROM cities")
     assert (plain.order, plain.limit) == ((), None)
 
@@ -73,6 +73,8 @@ def test_rows_are_sorted_by_outputs_and_cut():
         ("SELECT region AS r, COUNT(*) AS r FROM cities GROUP BY region", "duplicate_alias"),
         ("SELECT region, city FROM cities GROUP BY region", "not_an_aggregate"),
         ("SELECT DISTINCT region FROM cities ORDER BY population", "bad_literal"),
+        ("SELECT DISTINCT -population AS population FROM cities c ORDER BY c.population", "bad_literal"),
+        ("SELECT region FROM cities GROUP BY region HAVING city IN (SELECT city FROM zones)", "unknown_column"),
         ("SELECT MAX(city) FROM cities", "type_error"),
         ("SELECT COUNT(SUM(population)) FROM cities", "aggregate_not_allowed"),
         ("SELECT ARG_MAX(city, population) FROM cities", "syntax_not_allowed"),

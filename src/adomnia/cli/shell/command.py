@@ -41,7 +41,7 @@ def shell(  # noqa: PLR0913, PLR0917 - each is an option
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other setting at first; repeatable."),
     ] = None,
-    analyst: Annotated[str | None, typer.Option(help="Who asks and pays; otherwise the catalog's first.")] = None,
+    analyst: Annotated[str | None, typer.Option(help="Who asks and pays; default: the catalog's first.")] = None,
     token_file: TokenFile = None,
     form: Annotated[AnswerFormat, typer.Option("--format", help="For people, or for programs.")] = AnswerFormat.TABLE,
     mock: Annotated[bool, typer.Option("--mock", help="Ask made-up rows: nothing is read or spent.")] = False,

@@ -12,12 +12,15 @@ MOST_ATOMS = 300  # with those that are repeated, as often as they are
 _MOST_REPEATED = 255
 
 _CHARACTER = r"(?:[A-Za-z0-9 ]|[^\x00-\x7f]|\\x[0-9a-f]{2})"
+_NUMBER = "(?:0|[1-9][0-9]{0,2})"  # with zeros before it, engines read the sign itself
 _CLASS = rf"\[\^?(?:{_CHARACTER}(?:-{_CHARACTER})?)+\]"
 _TOKEN = re.compile(
     rf"(?P<atom>{_CHARACTER}|{_CLASS})|(?P<end>\\A|\\z)|(?P<open>\(\?:)|(?P<close>\))|(?P<or>\|)"
-    r"|(?P<repeat>[*+?]|\{[0-9]{1,3}(?:,[0-9]{0,3})?\})"
+    rf"|(?P<repeat>[*+?]|\{{{_NUMBER}(?:,(?:{_NUMBER})?)?\}})"
 )
 _RANGE = re.compile(rf"({_CHARACTER})-({_CHARACTER})")
+_MEMBER = re.compile(rf"{_CHARACTER}(?:-{_CHARACTER})?")
+_BEYOND = re.compile(r"[^\x00-\x7f]|\\x[89a-f]")  # of ASCII: engines tell each range of such characters by its bytes
 
 
 @dataclass
@@ -50,7 +53,7 @@ def _read(token: re.Match[str], groups: list[_Group]) -> None:
     match token.lastgroup:
         case "atom":
             require(all(_code(low) <= _code(high) for low, high in _RANGE.findall(token.group())), "ranges that rise")
-            group.add(1)
+            group.add(max(1, sum(_BEYOND.search(each) is not None for each in _MEMBER.findall(token.group()))))
         case "end":
             group.add(1, repeatable=False)
         case "open":

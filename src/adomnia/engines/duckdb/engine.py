@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from sys import getsizeof
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
@@ -40,7 +41,7 @@ from adomnia.engines.index import (
     refuse_unreadable,
 )
 from adomnia.engines.index.columns import columns_to_keep
-from adomnia.engines.limits import PUBLIC_SECONDS, USUAL, Limits
+from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.noise import Integers
@@ -52,6 +53,7 @@ _Read = TypeVar("_Read")
 
 _FAULTS = (duckdb.Error, ArrowException, LookupError, ValueError, TypeError, OverflowError)
 _FULL = "No space left on device"
+_BATCH = 4096  # rows of public tables that are read at a time
 _LOCKS = (
     QUIET,
     # It simplifies conditions by the least and the greatest values that columns hold, and forgets the NULLs that their
@@ -144,7 +146,7 @@ class DuckDB:
     def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
         with suppress(duckdb.Error), self._running.brief(PUBLIC_SECONDS) as cursor:
             cursor.execute("BEGIN TRANSACTION READ ONLY")
-            return cursor.execute(statement.text, list(statement.parameters)).fetchmany(most)
+            return _fetch(cursor.execute(statement.text, list(statement.parameters)), most)
         raise Failure()
 
     def is_open(self) -> bool:
@@ -156,6 +158,18 @@ class DuckDB:
     def close(self) -> None:
         """Let go of the index; what still runs fails."""
         self._running.close()
+
+
+def _fetch(cursor: duckdb.DuckDBPyConnection, most: int) -> list[tuple[Any, ...]]:
+    """The first rows, read little by little; a Failure as soon as they take too much memory."""
+    rows: list[tuple[Any, ...]] = []
+    room = PUBLIC_BYTES
+    while batch := cursor.fetchmany(min(_BATCH, most - len(rows))):
+        room -= sum(getsizeof(row) + sum(map(getsizeof, row)) for row in batch)
+        if room < 0:
+            raise Failure()
+        rows += batch
+    return rows
 
 
 def _settings(spill: str, limits: Limits) -> dict[str, str | bool | int | float | list[str]]:

@@ -95,7 +95,7 @@ def bind(text: str, parameters: Parameters | None) -> str:
         return text
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence | Mapping):
         raise TypeError(f"Session parameters must be a list or a dictionary, got {type(parameters).__name__}.")
-    tokens = split_tokens(text)
+    tokens = list(_split_casts(split_tokens(text)))
     places = list(_find_places(text, tokens, named=isinstance(parameters, Mapping)))
     constants = list(zip(places, _list_constants(text, places, parameters), strict=True))
     if not places:
@@ -121,6 +121,17 @@ def translate_places(text: str) -> Iterator[None]:
             raise
         position = text.find_written(refusal.position)
         raise Refusal(refusal.what, refusal.why, refusal.fix, position, code=refusal.code) from None
+
+
+def _split_casts(tokens: Sequence[Token]) -> Iterator[Token]:
+    """A ? before :: by itself: to the tokenizer, both are one sign."""
+    for token in tokens:
+        if token.token_type is not TokenType.QDCOLON:
+            yield token
+            continue
+        column, begin = token.col - (token.end - token.start), token.start
+        yield Token(TokenType.PLACEHOLDER, "?", token.line, column, begin, begin)
+        yield Token(TokenType.DCOLON, "::", token.line, token.col, begin + 1, token.end, token.comments)
 
 
 def _find_places(text: str, tokens: Sequence[Token], *, named: bool) -> Iterator[_Place]:
@@ -163,7 +174,7 @@ def _list_constants(text: str, places: Sequence[_Place], parameters: Parameters)
 def _write_constant(text: str, place: _Place, value: object) -> str:
     """The constant as SQL writes it."""
     what = f":{place.name}" if place.name else "?"
-    value = value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) and not _counts_time(value) else value
     match value:
         case None:
             return "NULL"
@@ -181,6 +192,11 @@ def _write_constant(text: str, place: _Place, value: object) -> str:
         case list() | tuple() | set():
             raise _refusal(text, place.start, what, "is a list", "write a parameter for each value: IN (?, ?)")
     raise _refusal(text, place.start, what, f"is of type {shorten(type(value).__name__)}", _VALUES)
+
+
+def _counts_time(value: np.generic) -> bool:
+    """Whether a time of NumPy would become the number of its ticks."""
+    return isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int)
 
 
 def _write_number(text: str, place: _Place, value: float | Decimal) -> str:

@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from adomnia.errors import Refusal
 from adomnia.sql.reading.filters import spell_out_filters
 from adomnia.sql.reading.parser_log import silence_parser
-from adomnia.sql.reading.refusals import WRITTEN, Position, refusal, shorten
+from adomnia.sql.reading.refusals import OTHER_ROWS, ROW_OF_EACH, WRITTEN, Position, refusal, shorten
 from adomnia.sql.reading.spellings import spell_out_quantiles
 from adomnia.sql.values.functions import NAMES
 from adomnia.work import spend
@@ -54,6 +54,8 @@ _SPELLINGS = {
 }
 
 _SUBSTRINGS = ("SUBSTRING", "SUBSTR")
+_SEPARATING = (TokenType.FROM, TokenType.FOR, TokenType.COMMA)
+_WORDS_IN_ORDER = ((TokenType.FROM,), (TokenType.FROM, TokenType.FOR))
 _PLAIN_CONSTANT = "write a plain constant: a number, or a text between single quotes"
 _GIVE_PARAMETERS = "pass its value: parameters=[...] beside the text, or write a plain constant"
 _COUNTED = (TokenType.LIMIT, TokenType.OFFSET)
@@ -64,16 +66,15 @@ _PREFIXES = (TokenType.VAR, TokenType.AMP, TokenType.STRING)
 _ANSWERED = {"expressions", "from_", "where", "group", "order", "joins", "with_"}
 _OUTSIDE = {"limit", "offset", "having", "distinct"}
 _INSIDE = {"having", "distinct"}
-_OTHER_ROWS = ("looks at other rows than its own", "leave it out")
 _CLAUSES = {
     "laterals": ("lateral", "LATERAL", "computes a table for every row", "ask about one table"),
     "qualify": (
         "window_function",
         "QUALIFY",
-        _OTHER_ROWS[0],
-        "put the question into FROM (...), and use WHERE around it",
+        OTHER_ROWS,
+        f"of an answer, put it into FROM (...), and use WHERE around it; {ROW_OF_EACH}",
     ),
-    "windows": ("window_function", "WINDOW", *_OTHER_ROWS),
+    "windows": ("window_function", "WINDOW", OTHER_ROWS, "leave it out"),
     "sample": ("tablesample", "Sampling", "picks an arbitrary subset, which gives no privacy", "leave it out"),
     "locks": ("statement_not_allowed", "FOR UPDATE", "would lock a table", "leave it out"),
     "into": ("statement_not_allowed", "INTO", "would write a table", "leave it out"),
@@ -162,20 +163,43 @@ def _prepare_tokens(tokens: list[Token]) -> list[Token]:
     if not tokens:
         fix = "ask something like SELECT COUNT(*) FROM people"
         raise Refusal("The question", "is empty", fix, (1, 1), code="empty")
-    return [_hide_from_parser(*pair) for pair in zip(_comma_substrings(tokens), [*tokens[1:], None], strict=True)]
+    written = list(_comma_substrings(tokens))
+    return [_hide_from_parser(*pair) for pair in zip(written, [*written[1:], None], strict=True)]
 
 
 def _comma_substrings(tokens: list[Token]) -> Iterator[Token]:
-    """Write SUBSTRING(a FROM b FOR c) with commas: the words mean something else to the parser there."""
-    brackets: list[bool] = []  # those that are open: whether they are of SUBSTRING
+    """Write SUBSTRING(a FROM b FOR c) with commas: the words mean something else to the parser there.
+
+    Without FROM, it begins at the first character. The words have one order, and stand beside no comma.
+    """
+    brackets: list[list[TokenType] | None] = []  # those that are open: what separates the arguments of SUBSTRING
     for before, token in zip([None, *tokens], tokens, strict=False):
         if token.token_type is TokenType.L_PAREN:
-            brackets.append(before is not None and before.text.upper() in _SUBSTRINGS)
+            called = before is not None and before.text.upper() in _SUBSTRINGS
+            brackets.append([] if called else None)
         elif token.token_type is TokenType.R_PAREN and brackets:
             brackets.pop()
-        word = token.token_type in (TokenType.FROM, TokenType.FOR) and brackets and brackets[-1]
-        where = (token.line, token.col, token.start, token.end, token.comments)
-        yield Token(TokenType.COMMA, ",", *where) if word else token
+        separators = brackets[-1] if brackets else None
+        if separators is None or token.token_type not in _SEPARATING:
+            yield token
+            continue
+        separators.append(token.token_type)
+        yield from _separate(token, tuple(separators))
+
+
+def _separate(token: Token, separators: tuple[TokenType, ...]) -> Iterator[Token]:
+    """What is read in place of the last of the separators between the arguments of SUBSTRING."""
+    where = (token.line, token.col, token.start, token.end, token.comments)
+    comma = Token(TokenType.COMMA, ",", *where)
+    if separators == (TokenType.FOR,):
+        yield from (comma, Token(TokenType.NUMBER, "1", *where), comma)
+    elif separators in _WORDS_IN_ORDER:
+        yield comma
+    elif token.token_type is TokenType.COMMA and set(separators) == {TokenType.COMMA}:
+        yield token
+    else:
+        fix = "write SUBSTRING(a FROM 2 FOR 3), or SUBSTRING(a, 2, 3)"
+        raise _refusal_at(token, "syntax_error", shorten(token.text), "separates no argument of SUBSTRING here", fix)
 
 
 def _hide_from_parser(token: Token, after: Token | None) -> Token:

@@ -18,7 +18,8 @@ _SCALARS = "arithmetic, comparisons, CASE, CAST, LIKE or a function such as ROUN
 _LONGEST_NAME = 63
 _LISTED = 12
 
-_OTHER_ROWS = ("looks at other rows than its own", "leave it out")
+OTHER_ROWS = "looks at other rows than its own"
+ROW_OF_EACH = "for one row of each person: SELECT person_id, FIRST(x ORDER BY day) AS x FROM ... GROUP BY person_id"
 _SUBQUERY = ("stands where no subquery is answered", "put it into FROM, or into WHERE about the person")
 _CLOCK = ("gives another value each time", "write the date as a constant")
 _CHANCE = ("gives another value each time", "leave it out")
@@ -32,7 +33,7 @@ _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
         "is a parameter without a value",
         "pass it: parameters={...} beside the text",
     ),
-    (exp.Window, "window_function", *_OTHER_ROWS),
+    (exp.Window, "window_function", OTHER_ROWS, f"leave it out; {ROW_OF_EACH}"),
     (exp.Exists, "private_subquery", *_SUBQUERY),
     (exp.Query, "private_subquery", *_SUBQUERY),
     (exp.Rand, "nondeterministic_function", *_CHANCE),

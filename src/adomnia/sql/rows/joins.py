@@ -117,7 +117,9 @@ def _pair(item: JoinClause, joined: Join | Named, on: list[Expression]) -> Join:
     try:
         pair = Join(joined, item.side.relation, tuple(sorted(dict.fromkeys(on), key=describe)), item.outer)
     except ValueError:
-        raise _refusal_of_join(item, set()) from None
+        name = item.side.source.name
+        why, fix = "repeats rows nobody knows how often", f"equate a column that {name} is grouped by, and that alone"
+        raise refusal("fanout_join_with_public", item.side.node, why, fix, f"This join with {name}") from None
     if _public_copies(pair) > _MOST_PUBLIC_COPIES:
         raise refusal("too_complex", item.side.node, "repeats public rows too often", "join on a key", "This join")
     if pair.rows_per_person > max(MOST_PAIRS, joined.rows_per_person, item.side.relation.rows_per_person):

@@ -120,7 +120,10 @@ class OwnValues:
             fix = "say by what, once: FIRST(x ORDER BY day)"
             raise refusal("aggregate_not_allowed", node, "depends on the order of rows, which they do not have", fix)
         (ordered,) = order.expressions
-        check_parts(ordered, "this", "desc", "nulls_first")  # rows without an order do not count
+        if ordered.args.get("nulls_first"):
+            why, fix = "asks for rows without an order, which do not count", "leave NULLS FIRST out"
+            raise refusal("aggregate_not_allowed", node, why, fix)
+        check_parts(ordered, "this", "desc", "nulls_first")
         by = self._ordered_value(ordered.this, "ORDER BY")
         return OwnChoice(self._kept_value(order.this), by, isinstance(node, exp.Last) != bool(ordered.args.get("desc")))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from adomnia.errors import Refusal
 from adomnia.plans.public_rows import PublicRows
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.relations import Relation, Select, Selected
@@ -59,21 +61,27 @@ class _Outputs:
 
     relation: Relation
     meanings: dict[str, Expression]
-    read: Callable[[exp.Expr], Expression] | None  # None: of DISTINCT, which is sorted by what it shows
+    read: Callable[[exp.Expr], Expression]
+    distinct: bool = False  # sorted by what it shows alone
     hidden: list[Expression] = field(default_factory=list)
 
     def find(self, node: exp.Expr) -> int:
         """The place of what a node means among the outputs, where it is put if it is not there."""
-        if self.read is None:
-            why, fix = "is not an output of SELECT DISTINCT", "sort by the name or number of an output"
-            raise refusal("bad_literal", node, why, fix)
-        meaning = self.read(node)
         known = [*self.meanings.values(), *self.hidden]
+        meaning = self._read_shown(node) if self.distinct else self.read(node)
         if meaning not in known:
             self.hidden.append(meaning)
             if len(known) >= _MOST_OUTPUTS:
                 raise refusal("too_complex", node, f"comes after {_MOST_OUTPUTS} outputs", "select fewer")
         return known.index(meaning) if meaning in known else len(known)
+
+    def _read_shown(self, node: exp.Expr) -> Expression:
+        with suppress(Refusal):
+            meaning = self.read(node)
+            if meaning in self.meanings.values():
+                return meaning
+        why, fix = "is not an output of SELECT DISTINCT", "sort by the name or number of an output"
+        raise refusal("bad_literal", node, why, fix)
 
 
 def _read_outputs(select: exp.Select, block: Block, blocks: BlockReader, sorted_by: list[exp.Expr]) -> _Outputs:
@@ -88,16 +96,21 @@ def _read_outputs(select: exp.Select, block: Block, blocks: BlockReader, sorted_
         if name.lower() in {known.lower() for known in meanings}:
             raise refusal("duplicate_alias", item, "names two outputs", "give each its own name", name)
         meanings[name] = groups.meaning(item)
-    return _Outputs(groups.filter(), meanings, None if select.args.get("distinct") else groups.meaning)
+    return _Outputs(groups.filter(), meanings, groups.meaning, distinct=bool(select.args.get("distinct")))
 
 
-def _read_order(ordered: exp.Expr, outputs: _Outputs) -> tuple[int, bool]:
-    """The place of the output that a part of ORDER BY sorts by, and whether descending."""
+def _read_order(ordered: exp.Expr, outputs: _Outputs) -> tuple[int, bool, bool]:
+    """The place of the output that a part of ORDER BY sorts by, whether descending, and whether NULL comes first."""
     check_parts(ordered, "this", "desc", "nulls_first")
-    by, descending = strip_brackets(ordered.this), bool(ordered.args.get("desc"))
+    flags = (bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first")))
+    return (_find_sorted(strip_brackets(ordered.this), outputs), *flags)
+
+
+def _find_sorted(by: exp.Expr, outputs: _Outputs) -> int:
+    """The place of an output by its number, its name, or what it means; a name behind that of a table is a column."""
     if isinstance(by, exp.Literal):
-        return output_index(by, len(outputs.meanings)), descending
+        return output_index(by, len(outputs.meanings))
     named = [place for place, name in enumerate(outputs.meanings) if name.lower() == by.name.lower()]
-    if isinstance(by, exp.Column) and named:
-        return named[0], descending
-    return outputs.find(by), descending
+    if isinstance(by, exp.Column) and not by.table and named:
+        return named[0]
+    return outputs.find(by)

@@ -18,7 +18,7 @@ from adomnia.sql.rows.own import find_aggregates
 from adomnia.sql.values.conditions import size
 from adomnia.sql.values.group_keys import refuse_grouping_sets, resolve_key
 from adomnia.sql.values.scalars import read_expression
-from adomnia.sql.values.scope import Scope, check_parts, strip_brackets
+from adomnia.sql.values.scope import Scope, ScopeTable, check_parts, strip_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,15 +138,24 @@ def group_rows(query: exp.Select, block: Block, blocks: BlockReader, also: Itera
     relation: Relation = values.group(keys)
     tables = block.tables + 1
     if public and having is not None and (subqueries := list(find_subqueries([having], query))):
-        answers = Lookups(blocks, Scope(()), {_GROUPS})
-        found = {id(node): answers.meaning(node) for node in subqueries}
-        relation = answers.join(Named(relation, _GROUPS), subqueries[0])
         columns = {value: qualify(column, _GROUPS) for value, column in columns.items()}
-        given = {node: qualify(column, _GROUPS) for node, column in given.items()} | found
+        given = {node: qualify(column, _GROUPS) for node, column in given.items()}
+        answers = Lookups(blocks, _scope_of_groups(block.scope, columns, given), {_GROUPS})
+        given |= {id(node): answers.meaning(node) for node in subqueries}
+        relation = answers.join(Named(relation, _GROUPS), subqueries[0])
         tables += answers.tables
     weight = block.weight * max((size(key.value) for key in keys), default=1)
     reader = _Grouped(block.scope, columns, written, given)
     return GroupedRows(relation, reader, having, tables, weight, block.weight)
+
+
+def _scope_of_groups(scope: Scope, keys: Mapping[Expression, Expression], given: Mapping[int, Expression]) -> Scope:
+    """What subqueries of HAVING can name: the columns that are keys, and aggregates."""
+    sources = (
+        ScopeTable(source.name, {name: keys[meaning] for name, meaning in source.columns.items() if meaning in keys})
+        for source in scope.sources
+    )
+    return Scope(tuple(sources), scope.shared, dict(given))
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ def _mean(groups: Groups, node: exp.Expr) -> Mean:
 def _filter_people(groups: Groups, node: exp.Expr) -> tuple[Relation, exp.Expr]:
     """COUNT(DISTINCT CASE WHEN c THEN person END) counts people among the rows where c is true."""
     conditions, counted = [], node.expressions[0] if isinstance(node, exp.Distinct) and node.expressions else None
+    counted = None if counted is None else strip_brackets(counted)
     while isinstance(counted, exp.Case) and _has_one_outcome(counted):
         (branch,) = counted.args["ifs"]
         conditions.append(branch)
@@ -110,11 +111,12 @@ def _counted_aggregate(groups: Groups, node: exp.Expr) -> Aggregate:
 
 def _distinct_aggregate(groups: Groups, node: exp.Distinct) -> Aggregate:
     check_parts(node, "expressions")
-    columns = [groups.scope.column(part) for part in node.expressions if isinstance(part, exp.Column)]
+    parts = [strip_brackets(part) for part in node.expressions]
+    columns = [groups.scope.column(part) for part in parts if isinstance(part, exp.Column)]
     match columns:
-        case [Column(kind=Identity(person=True), optional=optional) as column] if len(node.expressions) == 1:
+        case [Column(kind=Identity(person=True), optional=optional) as column] if len(parts) == 1:
             return People(column if optional else None)
-    values = [read_expression(part, groups.scope) for part in node.expressions]
+    values = [read_expression(part, groups.scope) for part in parts]
     if any(isinstance(value.kind, Identity) for value in values):
         raise refusal("aggregate_not_allowed", node, "counts ids of no people", PEOPLE, "COUNT(DISTINCT ...)")
     return DistinctValues(values[0] if len(values) == 1 else _combination(node, values))

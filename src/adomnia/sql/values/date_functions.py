@@ -14,6 +14,7 @@ from adomnia.sql.values.date_formats import FIELDS, MOST_CHARACTERS, QUARTER, WO
 _DATE_PARTS = ("year", "quarter", "month", "week", "day", "doy", "dow", "isodow")
 _OTHER_PARTS = {"dayofmonth": "day", "dayofyear": "doy", "dayofweek": "dow", "weekday": "dow", "weekofyear": "week"}
 _PLURAL = "s"
+_LAST_MONTH = date.max.replace(day=1)
 
 
 def count_days(day: Expression) -> Expression:
@@ -113,8 +114,13 @@ def _write_date(node: exp.Expr, value: Expression, written: str) -> Expression:
 
 
 def _last_day(node: exp.Expr, arguments: Arguments) -> Expression:
+    """The day before the next month begins; the last month of the calendar has none after it, and 31 days."""
     first = build(node, "start of month", *arguments)
-    return build(node, "shift", build(node, "shift months", first, number(1)), number(-1))
+    last = build(node, "shift", build(node, "shift months", first, number(1)), number(-1))
+    match first.kind:
+        case Day(upper=date() as upper) if upper < _LAST_MONTH:
+            return last
+    return build(node, "coalesce", last, build(node, "shift", first, number(30)))
 
 
 def _word(node: exp.Expr, value: Expression) -> str:

@@ -23,7 +23,7 @@ from adomnia.sql.values.windows import read_over, refusal_of_rows
 
 @dataclass(frozen=True)
 class GroupValues(Conditions):
-    """Reads values over the groups of a question. The names of `outputs` go before those of columns.
+    """Reads values over the groups of a question. Names of keys go before those of `outputs`, and these before others.
 
     `stage` is how many choices leave the rows that a window is over; None where it cannot be over any.
     """
@@ -74,11 +74,12 @@ class GroupValues(Conditions):
         return None
 
     def read_name(self, node: exp.Column) -> Key | Term:
+        known = self.groups.scope.column(node) if self.groups.scope.knows(node) else None
+        if isinstance(known, Column) and known in self.groups.keys:
+            return known
         for output in self.outputs:
             if not node.table and output.name.lower() == node.name.lower():
                 return output.source
         column = self.groups.scope.column(node)
-        if isinstance(column, Column) and column in self.groups.keys:
-            return column
         by = "" if isinstance(column.kind, Identity) else f", or GROUP BY {node.name}"
         raise refusal("not_an_aggregate", node, "would show values of single rows", f"use COUNT, SUM or AVG{by}")

@@ -52,6 +52,10 @@ def read_sorting(select: exp.Select, values: TermReader, outputs: tuple[Output, 
 def _sort_source(node: exp.Expr, values: TermReader, outputs: tuple[Output, ...]) -> Key | Term:
     if isinstance(node, exp.Literal):
         return outputs[output_index(node, len(outputs))].source
+    if isinstance(node, exp.Column) and not node.table:  # by itself, the name of an output goes before all others
+        named = [output for output in outputs if output.name.lower() == node.name.lower()]
+        if named:
+            return named[0].source
     if isinstance(node, exp.Var):
         raise refusal("syntax_not_allowed", node, "does not say by what", "name the outputs to sort by", "ORDER BY ALL")
     return values.source(node)

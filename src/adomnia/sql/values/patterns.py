@@ -23,7 +23,8 @@ _ANCHORS = {"^": "\\A", "$": "\\z", "\\A": "\\A", "\\z": "\\z"}
 _CODE = re.compile("x([0-7][0-9a-fA-F])", re.ASCII)
 _WORDS = re.compile(r"(?:[A-Za-z0-9 |]|[^\x00-\x7f]|\\x[0-9a-f]{2}|\\[Az])+")
 _SPECIAL = frozenset("\\.[](){}*+?|^$")
-_COUNTS = re.compile(r"\{([0-9]{1,3})(,?)([0-9]{0,3})\}", re.ASCII)
+_COUNT = "(0|[1-9][0-9]{0,2})"  # with zeros before it, some engines read the sign itself
+_COUNTS = re.compile(rf"\{{{_COUNT}(?:(,){_COUNT}?)?\}}", re.ASCII)
 ANYTHING = f"[\\x00-{_LAST}]"
 
 
@@ -151,18 +152,18 @@ class _Reader:
         if found is None:
             raise PatternError("has a { that is no number of repetitions", self.place)
         least, comma, most = found.groups()
-        counted = max(int(least), int(most or least) + (comma != "" and not most))
+        counted = max(int(least), int(most or least) + (comma is not None and most is None))
         if counted > MOST_REPEATED or int(most or least) < int(least) or counted == 0:
             raise PatternError(f"repeats from 0 to {MOST_REPEATED} times, the smaller number first,", self.place)
         self.place = found.end()
-        return Pattern(f"{{{int(least)}{comma}{int(most) if most else ''}}}", counted)
+        return Pattern(found.group(), counted)
 
     def _atom(self, depth: int) -> Pattern:
         begin, sign = self.place, self._next()
         if sign == "(":
             return self._group(depth, begin)
         if sign == "[":
-            return Pattern(self._class(begin), 1)
+            return self._class(begin)
         if sign == ".":
             return Pattern("[^\\x0a]", 1)
         if sign == "\\":
@@ -185,7 +186,7 @@ class _Reader:
             raise PatternError("opens a group that is not closed", begin)
         return Pattern(f"(?:{inner.text})", inner.atoms)
 
-    def _class(self, begin: int) -> str:
+    def _class(self, begin: int) -> Pattern:
         negated = "^" if self._peek() == "^" else ""
         self.place += len(negated)
         parts: list[str] = []
@@ -194,7 +195,9 @@ class _Reader:
         if not parts:
             raise PatternError("has a class of no characters", begin)
         self.place += 1
-        return f"[{negated}{''.join(parts)}]"
+        # Engines tell characters beyond ASCII by several bytes: each range of them is followed by itself.
+        beyond = sum(not part.isascii() for part in parts)
+        return Pattern(f"[{negated}{''.join(parts)}]", max(1, beyond))
 
     def _member(self, begin: int, *, first: bool) -> str:
         """A character of a class, a range of them, or a short form."""

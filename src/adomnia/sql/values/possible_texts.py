@@ -11,6 +11,7 @@ from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
+from adomnia.engines.render.constants import nearest_double
 from adomnia.engines.render.patterns import matches
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, call, number, text
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Quantity, Text
@@ -21,8 +22,9 @@ from adomnia.work import spend
 MOST_COMBINED = 100_000  # values of all that an expression is made of, times each other
 _MOST_NUMBERS = 10_000
 _OPERATIONS_OF_A_STEP = 8
+_LONG = 2**63  # integers of engines end before it
 _CASED = 0x600  # up to here letters are compared with those of the engines, one by one
-_UNCASED = range(0x3040, 0xD7A4)  # of East Asia, without upper and lower case
+_UNCASED = (range(0x3040, 0xA4D0), range(0xAC00, 0xD7A4))  # of East Asia, without upper and lower case
 
 Values: TypeAlias = tuple[Any, ...]
 Computed: TypeAlias = Callable[[Values], Any]
@@ -44,9 +46,9 @@ def list_texts(written: Expression, most: int) -> list[str]:
         return []
     spend(1 + combined * _count_calls(written) // _OPERATIONS_OF_A_STEP)
     ranges = [_list_values(leaf) for leaf in leaves]
-    match written, ranges:
-        case Call(function="format", arguments=(_, Literal(value=str(format_)))), [(*days, None)]:
-            ranges = [sorted(days, key=rank_days(format_))]
+    match written, leaves:
+        case Call(function="format", arguments=(_, Literal(value=str(format_)))), [leaf] if isinstance(leaf.kind, Day):
+            ranges = [(*sorted(ranges[0][:-1], key=rank_days(format_)), None)]
     compute = _compile(written, {leaf: place for place, leaf in enumerate(leaves)})
     found: dict[str, None] = {}
     try:
@@ -137,11 +139,23 @@ def _compile(expression: Expression, leaves: dict[Expression, int]) -> Computed:
         place = leaves[expression]
         return lambda values: values[place]
     if isinstance(expression, Literal):
-        constant = expression.value if isinstance(expression.value, str | bool | date | None) else int(expression.value)
+        constant = _constant(expression)
         return lambda _: constant
     assert isinstance(expression, Call)  # noqa: S101 - a column is a leaf
     meaning, parts = COMPUTED[expression.function], [_compile(each, leaves) for each in expression.arguments]
     return lambda values: meaning(*(part(values) for part in parts))
+
+
+def _constant(literal: Literal) -> Any:  # noqa: ANN401 - whatever kind it is of
+    """A constant as engines read it: a number is the nearest double, and whole ones are places of characters."""
+    if not isinstance(literal.value, Fraction):
+        return literal.value
+    nearest = nearest_double(literal.value)
+    return int(nearest) if nearest.is_integer() else nearest
+
+
+def _write_digits(value: float) -> str | None:
+    return str(int(value)) if -_LONG <= value < _LONG else None
 
 
 def _known(meaning: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,7 +174,7 @@ def _each_letter(change: Callable[[str], str]) -> Callable[..., Any]:
 
 
 def _is_familiar(letter: str) -> bool:
-    return ord(letter) < _CASED or ord(letter) in _UNCASED
+    return ord(letter) < _CASED or any(ord(letter) in each for each in _UNCASED)
 
 
 def _choose(*parts: Any) -> Any:  # noqa: ANN401 - whatever its outcomes are
@@ -208,7 +222,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "substring": _known(lambda text, start, length: text[start - 1 : start - 1 + length]),
     "right": _known(lambda text, length: text[max(0, len(text) - length) :]),
     "||": _known(lambda left, right: (left + right)[:LONGEST_TEXT]),
-    "number as text": _known(lambda number: str(int(number))),
+    "number as text": _known(_write_digits),
     "boolean as text": _known(lambda value: "true" if value else "false"),
     "date as text": _known(date.isoformat),
 }
