@@ -165,3 +165,9 @@ def test_html_escapes_what_the_owner_and_the_analyst_write(session):
         assert "<b>" not in html
         assert "<script" not in html
     assert "&lt;b&gt;Oslo&lt;/b&gt;" in answer._repr_html_()
+
+
+def test_a_session_says_who_asks_what(session):
+    assert repr(session).startswith("OwnSession(")
+    assert session.analyst in repr(session)
+    assert "0x" not in repr(session)
