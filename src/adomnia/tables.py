@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["MOST_SHOWN", "TextTable", "html_lines", "show_plainly"]
 
@@ -57,7 +61,7 @@ class TextTable:
         return [f"... and {more:,} more rows"] if more > 0 else []
 
 
-def html_lines(lines: list[str]) -> str:
+def html_lines(lines: Iterable[str]) -> str:
     """Each line as a paragraph."""
     return "".join(f"<p>{escape(show_plainly(line))}</p>" for line in lines)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from io import StringIO
 
+import numpy as np
 import pytest
 
 from adomnia.cli import answers, opening
@@ -102,3 +103,23 @@ def test_an_unbounded_interval_is_null_empty_or_a_word(hospital, capsys):
     assert rows == [{"x": 0.0, "x_lower": None, "x_upper": None}]
     answers.print_table(answer)
     assert "unbounded" in capsys.readouterr().out
+
+
+def test_csv_tells_null_from_an_empty_text_and_writes_texts_that_need_quotes(public, capsys, monkeypatch):
+    values = ("", None, True, 'a"b,c', " x", "\x1b[31m", 2.5)
+    odd = replace(public, columns=(KeyColumn("x", values),), rows=np.arange(len(values)))
+    answers.print_csv(odd)
+    shown = capsys.readouterr().out
+    assert shown == 'x\n""\n\ntrue\n"a""b,c"\n" x"\n\x1b[31m\n2.5\n'
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    answers.print_csv(odd)
+    assert r"\x1b[31m" in capsys.readouterr().out
+
+
+def test_what_a_server_notes_commands_no_terminal_and_is_in_the_words_of_the_command_line(answer, capsys):
+    noted = replace(answer, notes=("n says\x1b[31m nothing: pay epsilon=2, or say with rows= how many",))
+    for form in answers.AnswerFormat:
+        answers.print_answer(noted, form)
+        shown = "".join(capsys.readouterr()).replace("\n", " ")
+        assert "\x1b" not in shown
+        assert "pay --epsilon 2, or say with --rows how many" in shown

@@ -58,3 +58,12 @@ def test_what_others_wrote_cannot_command_the_terminal(capsys):
     assert not {"\x1b", "\x07", "\x9b"} & set(printed)
     assert r"\x1b]0;title\x07cell" in printed
     assert printed.count("\n") >= 4
+
+
+def test_json_commands_no_terminal_and_is_the_same_value(capsys):
+    record = {"city": "Zürich \x1b[31m \x9b31m \u202e \x7f"}
+    pages.show_json(record)
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == record
+    assert "Zürich" in shown
+    assert all(each.isprintable() or each == "\n" for each in shown)

@@ -66,6 +66,16 @@ def test_a_file_that_others_can_read_is_warned_about(tmp_path, capsys, monkeypat
     assert capsys.readouterr().err == f"Warning: others can read {file}, and ask as you. Run: chmod 600 {file}\n"
 
 
+def test_a_token_may_be_written_by_any_editor_and_must_be_there(tmp_path):
+    file = tmp_path / "token"
+    file.touch(0o600)
+    file.write_bytes(b"\xef\xbb\xbf abc \r\n\r\n")
+    assert read_token(file) == "abc"
+    file.write_bytes(b"\xef\xbb\xbf\r\n")
+    with pytest.raises(Refusal, match="is empty"):
+        read_token(file)
+
+
 def test_a_token_comes_from_the_environment_or_nowhere(monkeypatch, tmp_path):
     monkeypatch.setenv("ADOMNIA_TOKEN", "abc")
     assert read_token(None) == "abc"

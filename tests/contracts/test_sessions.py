@@ -295,7 +295,7 @@ def test_what_says_almost_nothing_is_sold_only_to_whoever_wants_it_anyway(alice)
     assert refused.value.code == "vacuous"
     assert len(alice.price(text, epsilon=0.001).vacuous) == 1
     answer = alice.sql(text, epsilon=0.001, anyway=True)
-    assert answer.notes[0].startswith("n would say almost nothing")
+    assert answer.notes[0].startswith("n says almost nothing")
     assert alice.sql(text, epsilon=0.001).replayed
     with pytest.raises(Refusal, match=r"^n would say almost nothing"):
         alice.batch(two, epsilon=0.001, request_id=f"new {id(alice)}")

@@ -12,7 +12,7 @@ import pytest
 import adomnia
 from adomnia.cli.question_options import QuestionOptions
 from adomnia.errors import Refusal, Unavailable
-from adomnia.explaining.surfaces import _FLAGS, _NAMES, _REPEATED, Surface, reword
+from adomnia.explaining.surfaces import _FLAGS, _NAMES, _REPEATED, Surface, reword, reword_lines
 from adomnia.pricing.questions import Payment
 
 WORDS = {
@@ -22,6 +22,11 @@ WORDS = {
         "pay with one of `epsilon`, `rho` or `error`",
     ),
     "write rows=1000": ("write --rows 1000", r"write \set rows 1000", 'write `"rows": 1000`'),
+    "pay epsilon=2, or take it all the same: anyway=True": (
+        "pay --epsilon 2, or take it all the same: --anyway",
+        r"\set epsilon 2, or take it all the same: \set anyway on",
+        'pay `"epsilon": 2`, or take it all the same: `"anyway": true`',
+    ),
     "add delta=1e-9": ("add --delta 1e-9", r"add \set delta 1e-9", 'add `"delta": 1e-9`'),
     'write weights={"pay": 2}': ("write --weight pay=2", r"write \set weight pay=2", 'write `"weights": {"pay": 2}`'),
     'write effort="high", or leave it out': (
@@ -66,6 +71,19 @@ def test_what_was_said_in_json_is_said_in_python_again(python):
     assert (there.what, there.why) == ('`"rows": 0`', "is not right for `error`")
     assert (back.what, back.why, back.fix, back.code) == (refusal.what, refusal.why, python, "bad_price")
     assert str(pickle.loads(pickle.dumps(there))) == str(copy.copy(there)) == str(there)
+
+
+@pytest.mark.parametrize(
+    "quoted", ["'rows=5'", "'a rows=5 it''s error=1'", '"my epsilon=1"', "'`rows`'", "'`\"rows\": 3`'"]
+)
+def test_what_stands_between_quotes_is_left_alone(quoted):
+    lines = (f"write city = {quoted}, or the owner's people pay epsilon=1",)
+    assert reword_lines(lines, Surface.COMMAND_LINE) == (
+        f"write city = {quoted}, or the owner's people pay --epsilon 1",
+    )
+    there = reword_lines(lines, Surface.JSON)
+    assert there == (f'write city = {quoted}, or the owner\'s people pay `"epsilon": 1`',)
+    assert reword_lines(there, Surface.PYTHON) == lines
 
 
 def test_what_a_refusal_quotes_of_a_question_is_left_alone():

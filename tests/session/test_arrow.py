@@ -86,3 +86,18 @@ def test_an_answer_without_rows_has_its_types():
     table = answer(KeyColumn("k", ("a", "b")), measured("n", [1, 2], whole=True), rows=()).to_arrow()
     assert table.num_rows == 0
     assert [str(kind) for kind in table.schema.types] == ["string", *["int64"] * 3]
+
+
+def test_an_integer_that_is_null_leaves_the_others_integers():
+    table = answer(measured("n", [nan, 1.0], whole=True)).to_arrow()
+    assert table["n"].type == pa.int64()
+    assert sorted(table["n"].to_pylist(), key=str) == [1, None]
+
+
+def test_no_end_of_an_interval_has_the_name_of_a_column():
+    columns = (measured("n", [1.0, 2.0]), KeyColumn("N_lower", ("a", "b")), measured("n_lower_", [3.0, 4.0]))
+    table = answer(*columns).to_arrow()
+    names = ["n", "n_lower__", "n_upper", "N_lower", "n_lower_", "n_lower__lower", "n_lower__upper"]
+    assert table.column_names == names
+    assert list(answer(*columns).records()[0]) == list(answer(*columns).to_pandas().columns) == names
+    assert sorted(answer(*columns).to_arrow()["N_lower"].to_pylist()) == ["a", "b"]

@@ -81,7 +81,7 @@ def test_what_was_free_says_so():
 def test_public_values_are_shown_as_they_are():
     values = (1234567, 0.5, True, None, date(2020, 1, 31))
     shown = replace(made_up([]), columns=(KeyColumn("x", values),), rows=np.arange(5), receipt=None)
-    assert [row[0] for row in display.format_table(shown)[1]] == ["1234567", "0.5", "True", "", "2020-01-31"]
+    assert [row[0] for row in display.format_table(shown)[1]] == ["1234567", "0.5", "true", "", "2020-01-31"]
 
 
 def test_a_long_answer_is_cut_in_text_and_says_so():
@@ -106,3 +106,7 @@ def test_html_holds_what_the_text_does():
     assert ">95% interval</th>" in html
     assert ">1,234.00 to 1,235.00</td>" in html
     assert "<p>Paid: epsilon 0.5. Left: epsilon 0.75.</p>" in html
+
+
+def test_a_number_is_not_longer_than_what_is_known_of_it():
+    assert repr(made_up([1e308], 1e300)).splitlines()[2].split() == ["0", "1e+308", "1e+308", "to", "1e+308"]

@@ -85,6 +85,22 @@ def test_a_line_that_says_nothing_is_refused(session, line, says):
     assert MagicError("x")._render_traceback_() == ["%%private: x"]
 
 
+def test_a_refusal_of_a_cell_is_in_the_words_of_its_line(cell):
+    line = "%%private own --epsilon 0.001 --rows 40 --effort normal --request-id r"
+    _, shown = cell(f"{line}\n{COUNT}")
+    assert shown.splitlines()[1].endswith("or take it all the same: --anyway.")
+    result, _ = cell(f"{line} --anyway --fresh --no-interval\n{COUNT}")
+    assert result.result.notes[0].startswith("n says almost nothing")
+    assert result.result.receipt.request_id == "r"
+
+
+def test_a_parameter_needs_a_variable(session):
+    with pytest.raises(MagicError, match=":least has no value, because there is no variable least"):
+        ask_cell("own --epsilon 1", COUNT, {"own": session})
+    explained = ask_cell("own", f"EXPLAIN {COUNT}", {"own": session, "least": 3})
+    assert "age >= 3" in str(explained)
+
+
 def test_a_refusal_is_three_lines(cell):
     result, shown = cell("own.sql('SELECT nothing FROM data', epsilon=1)")
     assert not result.success
@@ -149,3 +165,9 @@ def test_html_escapes_what_the_owner_and_the_analyst_write(session):
         assert "<b>" not in html
         assert "<script" not in html
     assert "&lt;b&gt;Oslo&lt;/b&gt;" in answer._repr_html_()
+
+
+def test_a_session_says_who_asks_what(session):
+    assert repr(session).startswith("OwnSession(")
+    assert session.analyst in repr(session)
+    assert "0x" not in repr(session)

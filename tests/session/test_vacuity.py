@@ -87,7 +87,7 @@ def test_groups_are_judged_by_their_average_and_coarser_ones_are_named(session):
 
 def test_it_is_sold_to_whoever_wants_it_anyway_and_then_replayed(session):
     answer = session.sql(COUNT, epsilon=0.001, anyway=True)
-    assert answer.notes[0].startswith("n would say almost nothing")
+    assert answer.notes[0].startswith("n says almost nothing")
     again = session.sql(COUNT, epsilon=0.001)
     assert (again.replayed, again["n"], again.notes) == (True, answer["n"], answer.notes)
     with pytest.raises(Refusal, match="almost nothing"):  # new noise would be paid for
@@ -116,7 +116,8 @@ def test_where_nothing_is_known_it_is_only_said():
     (says,) = opened(rows_per_person=1).sql(COUNT, epsilon=0.001).notes
     assert "(1,000 rows, if there are so many)" in says
     assert says.endswith("or say with rows= how many rows there are.")
-    assert opened(rows_per_person=1).price(COUNT, epsilon=0.001).vacuous == (says,)
+    before = says.replace("says", "would say", 1)
+    assert opened(rows_per_person=1).price(COUNT, epsilon=0.001).vacuous == (before,)
 
 
 def test_an_earlier_count_of_the_same_analyst_tells_the_rows():
@@ -202,7 +203,7 @@ def test_the_owner_may_have_it_only_said(session):
     curator = session._curator
     catalog = replace(curator.catalog, vacuous_answers="warn")
     lenient = Curator(catalog, curator.engine, open_ledger(catalog, ":memory:"), curator.kernel.bits).session("you")
-    assert lenient.sql(COUNT, epsilon=0.001).notes[0].startswith("n would say almost nothing")
+    assert lenient.sql(COUNT, epsilon=0.001).notes[0].startswith("n says almost nothing")
 
 
 def test_made_up_rows_are_never_refused(session):
@@ -222,5 +223,5 @@ def test_a_price_that_a_policy_sets_is_judged_too(session):
     with pytest.raises(Refusal, match=r"^n would say almost nothing"):
         ruled.sql(COUNT)
     answer = ruled.sql(COUNT, anyway=True)
-    assert answer.notes[0].startswith("n would say almost nothing")
+    assert answer.notes[0].startswith("n says almost nothing")
     assert ruled.sql(COUNT).replayed

@@ -167,3 +167,24 @@ def test_the_schema_says_what_the_session_will_take():
     assert fields["rows"]["anyOf"][0] == {"type": "integer", "minimum": 1, "maximum": 10**15}
     assert fields["effort"]["anyOf"][0]["enum"] == ["normal", "high"]
     assert Ask.model_json_schema()["additionalProperties"] is False
+
+
+def test_whole_numbers_that_were_typed_stay_whole():
+    given = [Decimal(3), Decimal("1e3"), Decimal("2.5"), Decimal("1e300")]
+    assert repr(question_body(Question("? ? ? ?", parameters=given))["parameters"]) == "[3, 1000, 2.5, 1e+300]"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({"a": [1]}, "must be a number, a text, true, false, null or"),
+        ([{"day": "2024-01-31"}], "must be a number, a text, true, false, null or"),
+        ("x", "must be a list of values, or an object of values by their names"),
+    ],
+)
+def test_what_is_wrong_with_a_parameter_is_said_once(parameters, says):
+    with pytest.raises(ValidationError) as wrong:
+        Ask.model_validate({"sql": SQL, "epsilon": 1, "parameters": parameters})
+    (error,) = wrong.value.errors()
+    assert error["loc"] == ("parameters",)
+    assert says in error["msg"]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from adomnia.explaining.surfaces import Surface, reword_tree
 from adomnia.wire.explanations import ExplanationReply, explanation_of, explanation_record
 
 TEXT = "SELECT city, AVG(salary) AS pay FROM people GROUP BY city"
@@ -17,4 +18,4 @@ def test_an_explanation_arrives_as_it_left(bob, payment):
     found = explanation_of(record)
     assert (found.tree, found.confidence, found.left) == (told.tree, told.confidence, told.left)
     assert (str(found), found["explanation"]) == (str(told), told["explanation"])
-    assert record["lines"] == told.tree.lines()
+    assert record["lines"] == reword_tree(told.tree, Surface.JSON).lines()

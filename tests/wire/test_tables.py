@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from io import StringIO
 from math import inf
 
@@ -12,7 +13,7 @@ import pytest
 
 from adomnia.session.columns import KeyColumn
 from adomnia.wire.answers import answer_facts
-from adomnia.wire.tables import encode_arrow, encode_csv
+from adomnia.wire.tables import encode_arrow, encode_csv, facts_header
 from session.test_arrow import answer, measured
 
 
@@ -63,3 +64,14 @@ def test_a_column_of_nothing_and_columns_of_every_type_are_written():
     assert b"".join(encode_csv(found)).decode().splitlines()[1:] == [',,2,"1"', f',true,1.5,"{2**70}"']
     table = pa.ipc.open_stream(b"".join(encode_arrow(found))).read_all()
     assert [str(kind) for kind in table.schema.types] == ["null", "bool", "double", "string"]
+
+
+def test_a_header_has_the_facts_unless_they_are_too_long(found):
+    noted = replace(found, notes=("Zürich\r\nSet-Cookie: says with rows= how many",))
+    header = facts_header(noted, together=True)
+    assert header.isascii()
+    assert header.isprintable()
+    assert json.loads(header) == answer_facts(noted, together=True)
+    assert json.loads(header)["notes"] == ["Zürich\r\nSet-Cookie: says with `rows` how many"]
+    long = json.loads(facts_header(replace(found, notes=("x" * 5000,))))
+    assert {*answer_facts(found)} - {*long} == {"caps", "notes"}

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import csv
+import re
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
+from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display
-from adomnia.session.columns import KeyColumn
+from adomnia.session.columns import KeyColumn, name_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.session.answer import Answer
+    from adomnia.session.columns import Cell
 
+_QUOTED = re.compile(r"""[",\r\n]|^\s|\s$""")
 MADE_UP = "Made-up rows: nothing was read and nothing was spent. The real answer would cost"
 
 
-def print_answer(answer: Answer, form: AnswerFormat, mock: bool = False) -> None:
-    """Print an answer in the form that was chosen."""
+def print_answer(
+    answer: Answer, form: AnswerFormat, mock: bool = False, surface: Surface = Surface.COMMAND_LINE
+) -> None:
+    """Print an answer in the form that was chosen, its notes in the words of the surface."""
+    answer = replace(answer, notes=reword_lines(answer.notes, surface))
     {AnswerFormat.TABLE: print_table, AnswerFormat.JSON: print_json, AnswerFormat.CSV: print_csv}[form](answer, mock)
 
 
@@ -44,12 +50,13 @@ def print_json(answer: Answer, mock: bool = False) -> None:
 
 def print_csv(answer: Answer, mock: bool = False) -> None:
     """All digits, intervals in columns of their own; the cost goes to standard error."""
-    names = [name for column in answer.columns for name in _names(column.name, isinstance(column, KeyColumn))]
-    writer = csv.DictWriter(sys.stdout, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(answer.records())
+    ends = name_ends(answer.columns)
+    names = [name for column in answer.columns for name in (column.name, *ends.get(column.name, ()))]
+    rows = (",".join(map(_write_cell, record.values())) for record in answer.records())
+    text = "".join(f"{line}\n" for line in (",".join(names), *rows))
+    sys.stdout.write(pages.printable(text) if sys.stdout.isatty() else text)
     for line in notes(answer, mock):
-        typer.echo(line, err=True)
+        typer.echo(pages.printable(line), err=True)
 
 
 def as_record(answer: Answer, mock: bool = False) -> dict[str, object]:
@@ -87,5 +94,10 @@ def _numeric(answer: Answer) -> Iterator[int]:
             place += 2
 
 
-def _names(name: str, key: bool) -> list[str]:
-    return [name] if key else [name, f"{name}_lower", f"{name}_upper"]
+def _write_cell(value: Cell | None) -> str:
+    """A cell of CSV: nothing is NULL, and a text without characters is not."""
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    text = str(value)
+    plain = not isinstance(value, str) or (text and not _QUOTED.search(text))
+    return text if plain else '"' + text.replace('"', '""') + '"'

@@ -77,7 +77,7 @@ def main() -> None:
     try:
         app()
     except AdomniaError as error:
-        typer.echo(f"{type(error).__name__}: {_reword(error)}{_name_cause(error)}", err=True)
+        typer.echo(_printable(f"{type(error).__name__}: {_reword(error)}{_name_cause(error)}"), err=True)
         sys.exit(exit_code(error))
     except OSError as error:
         typer.echo(f"Unavailable: {_explain_file(error)}", err=True)
@@ -88,6 +88,12 @@ def _reword(error: AdomniaError) -> AdomniaError:
     from adomnia.explaining.surfaces import Surface, reword
 
     return reword(error, Surface.COMMAND_LINE) if isinstance(error, Refusal | Unavailable) else error
+
+
+def _printable(text: str) -> str:
+    from adomnia.cli.pages import printable
+
+    return printable(text)
 
 
 def _name_cause(error: AdomniaError) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from adomnia.cli import pages
+from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.pricing.bills import error_table, measurement_table, noise_in_words, quote_notes
 from adomnia.privacy.events import to_record
 
@@ -14,6 +15,21 @@ if TYPE_CHECKING:
 
     from adomnia.pricing.quotes import Quote
     from adomnia.tables import TextTable
+
+
+def print_quote(quote: Quote, *, json: bool, surface: Surface = Surface.COMMAND_LINE) -> None:
+    """Print a bill in the words of the surface, for people or for programs."""
+    quote = in_words(quote, surface)
+    if json:
+        print_json(quote)
+    else:
+        print_table(quote)
+
+
+def in_words(quote: Quote, surface: Surface) -> Quote:
+    """The bill, with its sentences in the words of a surface."""
+    vacuous, notes, warnings = (reword_lines(each, surface) for each in (quote.vacuous, quote.notes, quote.warnings))
+    return replace(quote, vacuous=vacuous, notes=notes, warnings=warnings)
 
 
 def print_table(quote: Quote) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _UNBOUNDED = 10**6
+# Of what JSON need not escape: what a terminal could obey, or show in another order than it is written.
+_COMMANDS = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class PrintableTable(Table):
@@ -56,7 +59,9 @@ def show_answer(*parts: str | Table) -> None:
 
 def show_json(record: object) -> None:
     """One JSON value."""
-    print(json.dumps(record, indent=2, ensure_ascii=False, default=str))  # noqa: T201 - standard output is the interface
+    text = json.dumps(record, indent=2, ensure_ascii=False, default=str)
+    escaped = _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    print(escaped)  # noqa: T201 - standard output is the interface
 
 
 def percent(share: float) -> str:

@@ -115,7 +115,7 @@ def check_encryption(url: str) -> None:
 def read_token(file: Path | None) -> str:
     """The token, from a file or the environment; never from an argument, which other users could see."""
     if file is None:
-        token = os.environ.get(TOKEN, "")
+        token = os.environ.get(TOKEN, "").strip()
         if not token:
             raise Refusal("The token", "is missing, and a server answers nobody without one", _NO_TOKEN)
         return token
@@ -123,7 +123,10 @@ def read_token(file: Path | None) -> str:
         with file.open("rb") as opened:
             if stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & 0o077:
                 typer.echo(f"Warning: others can read {file}, and ask as you. Run: chmod 600 {file}", err=True)
-            return opened.read(_LONGEST_TOKEN).decode("ascii", "replace").rstrip("\r\n")
+            token = opened.read(_LONGEST_TOKEN).decode("utf-8-sig", "replace").strip()
     except OSError as error:
         says = os.strerror(error.errno or 0).lower()
         raise Refusal(f"The token file {file}", f"cannot be read: {says}", "name a file that holds it") from None
+    if not token:
+        raise Refusal(f"The token file {file}", "is empty", "name a file that holds it")
+    return token

@@ -85,10 +85,7 @@ def price(
     payment = asked.payment()
     with places.open_to_quote(asked.where) as session:
         quote = session.price(asked.text, **payment, together=together)
-    if form is Format.JSON:
-        bills.print_json(quote)
-    else:
-        bills.print_table(quote)
+    bills.print_quote(quote, json=form is Format.JSON)
 
 
 @with_question_options
@@ -103,10 +100,11 @@ def explain(asked: QuestionOptions, form: Output = Format.TABLE) -> None:
 def print_explanation(asked: QuestionOptions, form: Format) -> None:
     """Print the explanation of a question: a tree, or JSON."""
     from adomnia.cli import pages, places
+    from adomnia.explaining.surfaces import Surface, reword_tree
 
     payment = asked.payment()
     with places.open_to_quote(asked.where) as session:
-        tree = session.explain(asked.text, **payment).tree
+        tree = reword_tree(session.explain(asked.text, **payment).tree, Surface.COMMAND_LINE)
     if form is Format.JSON:
         pages.show_json(tree.record())
     else:

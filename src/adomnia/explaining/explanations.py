@@ -10,7 +10,7 @@ from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
-from adomnia.pricing.bills import error_in_words, noise_in_words, sensitivity_in_words
+from adomnia.pricing.bills import error_in_words, noise_in_words, sensitivity_in_words, show_share
 from adomnia.pricing.parts import amount, split_price
 from adomnia.pricing.quotes import Expected, Measurement, Quote, list_measures, quote_plan
 from adomnia.privacy.amounts import show_up
@@ -106,7 +106,7 @@ def _output_nodes(plan: Plan, price: Price, lines: Sequence[Measurement], quoted
 def _error_nodes(expected: Expected, rows: int) -> Iterator[Node]:
     size = "in a group of any size" if expected.rows is None else f"in a group of {expected.rows:,} rows"
     within = f" in {rows:,} rows" if expected.rows is None else ""
-    relative = f", {100 * expected.relative:.2g}% of its value{within}" if expected.relative is not None else ""
+    relative = f", {show_share(expected.relative)} of its value{within}" if expected.relative is not None else ""
     yield Node(f"error: {error_in_words(expected)} {size}{relative}")
     yield Node(f"interval: {expected.method}")
 

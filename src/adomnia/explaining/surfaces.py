@@ -5,11 +5,12 @@ written as the surface writes it. JSON's form stands between backticks, so that 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from enum import Enum
 
 from adomnia.errors import Refusal, Unavailable
+from adomnia.explaining.tree import Node
 
 _NAMES = (
     *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "confidence"),
@@ -28,8 +29,9 @@ _CALLS = {  # what a session does, in Python, on the command line, in the shell 
 }
 _NAME = "|".join(_NAMES)
 _VALUE = r"""\{[^{}]*\}|"[^"]*"|'[^']*'|[\w+\-][\w+\-./]*(?<![./])"""
-_PYTHON = re.compile(rf"(?<![\w\"-])(?P<name>{_NAME})=(?P<value>{_VALUE})?(?!=)")
-_JSON = re.compile(rf"`(?:(?P<bare>{_NAME})|\"(?P<name>{_NAME})\": (?P<value>[^`]*))`")
+_QUOTED = r"""(?P<quoted>(?<!\w)'(?:[^']|'')*'|"(?:[^"]|"")*")"""  # of a question, which is left alone
+_PYTHON = re.compile(rf"{_QUOTED}|(?<![\w-])(?P<name>{_NAME})=(?P<value>{_VALUE})?(?!=)")
+_JSON = re.compile(rf"`(?:(?P<bare>{_NAME})|\"(?P<name>{_NAME})\": (?P<value>[^`]*))`|{_QUOTED}")
 _OPTION = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)")
 _AGAIN = re.compile(r"with --request-id \S+(?=:)")
 _WORDS_OF_JSON = {"True": "true", "False": "false", "None": "null"}
@@ -40,6 +42,7 @@ class Surface(Enum):
 
     COMMAND_LINE = "command line"
     SHELL = "shell"
+    SCRIPT = "statements from a file"
     JSON = "JSON"
     PYTHON = "Python"
 
@@ -58,15 +61,34 @@ def reword(error: Refusal | Unavailable, surface: Surface) -> Refusal | Unavaila
     return reworded
 
 
+def reword_lines(lines: Iterable[str], surface: Surface) -> tuple[str, ...]:
+    """Sentences of an answer or a quote in the words of a surface."""
+    return tuple(_CHANGES[surface](line) for line in lines)
+
+
 def _rename_calls(text: str, surface: Surface) -> str:
     for python, (command, shell, http) in _CALLS.items():
-        words = {Surface.COMMAND_LINE: command, Surface.SHELL: shell, Surface.JSON: http}
+        words = {
+            Surface.COMMAND_LINE: command,
+            Surface.SHELL: shell,
+            Surface.SCRIPT: shell,
+            Surface.JSON: http,
+        }
         text = text.replace(python, words[surface]) if surface in words else text.replace(http, python)
     return text
 
 
+def reword_tree(tree: Node, surface: Surface) -> Node:
+    """An explanation in the words of a surface."""
+    return Node(_CHANGES[surface](tree.text), tuple(reword_tree(part, surface) for part in tree.parts))
+
+
 def _to_option(text: str) -> str:
-    return _PYTHON.sub(lambda found: _write_option(found["name"], found["value"]), text)
+    return _replace(_PYTHON, lambda found: _write_option(found["name"], found["value"]), text)
+
+
+def _replace(pattern: re.Pattern[str], write: Callable[[re.Match[str]], str], text: str) -> str:
+    return pattern.sub(lambda found: found["quoted"] or write(found), text)
 
 
 def _write_option(name: str, value: str | None) -> str:
@@ -87,15 +109,22 @@ def _bare(value: str) -> str:
 
 def _to_setting(text: str) -> str:
     """Settings have the names of options; what was asked last is asked again under its request id by a command."""
-    return _OPTION.sub(_write_setting, _AGAIN.sub(r"with \\again", _to_option(text)))
+    return _to_script(_AGAIN.sub(r"with \\again", _to_option(text)))
+
+
+def _to_script(text: str) -> str:
+    """Settings too; but where an error ends everything, what was lost is asked for by another command."""
+    return _OPTION.sub(_write_setting, _to_option(text)).replace("pay \\set ", "\\set ")
 
 
 def _write_setting(option: re.Match[str]) -> str:
+    if option["name"] == "request-id":
+        return f"`adomnia sql` and {option[0]}"
     return rf"\set {option['name']}{' on' if option[0] in _FLAGS.values() else ''}"
 
 
 def _to_json(text: str) -> str:
-    return _PYTHON.sub(lambda found: _write_json(found["name"], found["value"]), text)
+    return _replace(_PYTHON, lambda found: _write_json(found["name"], found["value"]), text)
 
 
 def _write_json(name: str, value: str | None) -> str:
@@ -103,7 +132,7 @@ def _write_json(name: str, value: str | None) -> str:
 
 
 def _from_json(text: str) -> str:
-    return _JSON.sub(lambda found: f"{found['bare'] or found['name']}={_read_json(found['value'] or '')}", text)
+    return _replace(_JSON, lambda found: f"{found['bare'] or found['name']}={_read_json(found['value'] or '')}", text)
 
 
 def _read_json(value: str) -> str:
@@ -113,6 +142,7 @@ def _read_json(value: str) -> str:
 _CHANGES: dict[Surface, Callable[[str], str]] = {
     Surface.COMMAND_LINE: _to_option,
     Surface.SHELL: _to_setting,
+    Surface.SCRIPT: _to_script,
     Surface.JSON: _to_json,
     Surface.PYTHON: _from_json,
 }

@@ -55,6 +55,15 @@ def error_in_words(output: Expected) -> str:
     return f"at most {float(f'{output.error:.3g}'):,.12g}{' days' if output.days else ''}"
 
 
+def show_share(share: float) -> str:
+    """A share for the eye: 0.41%, 30%, 1,500%.
+
+    >>> show_share(0.0041), show_share(1), show_share(15)
+    ('0.41%', '100%', '1,500%')
+    """
+    return f"{float(f'{100 * share:.2g}'):,.12g}%"
+
+
 def format_cost(event: Event) -> str:
     """A cost in the currency it was paid in."""
     spent = loss(event)
@@ -96,6 +105,6 @@ def _measurement_row(quote: Quote, line: Measurement) -> tuple[str, ...]:
 
 
 def _error_row(output: Expected) -> tuple[str, ...]:
-    relative = "" if output.relative is None else f"{100 * output.relative:.2g}%"
+    relative = "" if output.relative is None else show_share(output.relative)
     supposed = "any size" if output.rows is None else f"{output.rows:,} rows"
     return output.name, output.what, error_in_words(output), supposed, relative

@@ -7,7 +7,7 @@ nothing that whoever asks could not compute from what they were given.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, isfinite, log10
 from typing import TYPE_CHECKING
@@ -66,9 +66,13 @@ class Verdict:
     def __str__(self) -> str:
         return f"{self.output} {self.why}. To change that, {self.fix}."
 
+    def note(self) -> str:
+        """The same of an answer that is there."""
+        return str(replace(self, why=self.why.replace("would say", "says", 1)))
+
     def refusal(self) -> Refusal:
         """The same before it is paid."""
-        fix = f"{self.fix}, or take it all the same: anyway=True (--anyway)"
+        fix = f"{self.fix}, or take it all the same: anyway=True"
         return Refusal(self.output, self.why, fix, code="vacuous")
 
 

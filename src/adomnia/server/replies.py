@@ -12,7 +12,7 @@ from starlette.responses import Response
 from adomnia.server.negotiation import JSON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from starlette.types import Receive, Scope, Send
 
@@ -47,9 +47,9 @@ class PiecewiseResponse(Response):
     A caller who reads too slowly is cut off: what waits for them is memory that others could have.
     """
 
-    def __init__(self, reply: EncodedReply) -> None:
+    def __init__(self, reply: EncodedReply, headers: Mapping[str, str] | None = None) -> None:
         size = sum(map(len, reply.pieces))
-        super().__init__(headers={"Content-Length": str(size)}, media_type=reply.form)
+        super().__init__(headers={**(headers or {}), "Content-Length": str(size)}, media_type=reply.form)
         self._pieces, self._claim = reply.pieces[::-1], reply.claim
         self._seconds = PATIENCE_SECONDS + size / LEAST_BYTES_A_SECOND
 

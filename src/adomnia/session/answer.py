@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adomnia.session import display
-from adomnia.session.columns import Cell, KeyColumn, ValueColumn, read_dates
+from adomnia.session.columns import Cell, KeyColumn, ValueColumn, name_ends, read_dates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,12 +123,13 @@ class Answer:
 
     def _table(self) -> dict[str, list[Cell]]:
         table: dict[str, list[Cell]] = {}
+        names = name_ends(self.columns)
         for column in self.columns:
             table[column.name] = self[column.name]
             if isinstance(column, ValueColumn):
-                lower, upper = self._bounds(column, self.confidence, together=False)
-                table[f"{column.name}_lower"] = _plain(lower, column.estimate)
-                table[f"{column.name}_upper"] = _plain(upper, column.estimate)
+                bounds = self._bounds(column, self.confidence, together=False)
+                for name, ends in zip(names[column.name], bounds, strict=True):
+                    table[name] = _plain(ends, column.estimate)
         return table
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from adomnia.session.columns import KeyColumn
+from adomnia.session.columns import KeyColumn, name_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,12 +25,16 @@ def build_table(
     columns: Sequence[KeyColumn | ValueColumn], rows: NDArray[np.intp], bounds: Callable[[ValueColumn], Bounds]
 ) -> pa.Table:
     """The rows of the columns, with what `bounds` gives beside each measured one; field metadata says what each is."""
-    named = [pair for column in columns for pair in _arrays(column, rows, bounds)]
+    ends = name_ends(columns)
+    named = [pair for column in columns for pair in _arrays(column, ends.get(column.name, ()), rows, bounds)]
     return pa.table([array for _, array in named], schema=pa.schema([field for field, _ in named]))
 
 
 def _arrays(
-    column: KeyColumn | ValueColumn, rows: NDArray[np.intp], bounds: Callable[[ValueColumn], Bounds]
+    column: KeyColumn | ValueColumn,
+    ends: Sequence[str],
+    rows: NDArray[np.intp],
+    bounds: Callable[[ValueColumn], Bounds],
 ) -> Iterator[tuple[pa.Field, pa.Array]]:
     if isinstance(column, KeyColumn):
         array = _key_array(column.values, rows)
@@ -38,10 +42,9 @@ def _arrays(
         return
     estimate = column.estimate
     parts = [*bounds(column)[::-1], estimate.values.ravel()[rows]]
-    for end in ("", "_lower", "_upper"):
+    for name, kind in zip((column.name, *ends), ("value", "lower", "upper"), strict=True):
         array = _value_array(parts.pop(), estimate)  # popped, so that the numbers go when their array is there
-        told = {"kind": end[1:] or "value", "method": estimate.method}
-        yield pa.field(f"{column.name}{end}", array.type, metadata=told), array
+        yield pa.field(name, array.type, metadata={"kind": kind, "method": estimate.method}), array
 
 
 def _key_array(values: tuple[Cell | None, ...], rows: NDArray[np.intp]) -> pa.Array:

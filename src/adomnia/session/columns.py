@@ -56,6 +56,20 @@ class ValueColumn:
         return replace(self, estimate=Estimate(values, interval, whole.method, whole.whole, whole.dates))
 
 
+def name_ends(columns: Sequence[KeyColumn | ValueColumn]) -> dict[str, tuple[str, str]]:
+    """What the ends of the interval of each measured column are called in a table: names that no column has.
+
+    An output may itself be called n_lower; beside it, the lower end of n is n_lower_.
+    """
+    taken = {column.name.lower() for column in columns}
+    measured = [column.name for column in columns if isinstance(column, ValueColumn)]
+    return {name: (_free_name(f"{name}_lower", taken), _free_name(f"{name}_upper", taken)) for name in measured}
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    return _free_name(f"{name}_", taken) if name.lower() in taken else name
+
+
 def read_dates(days: Floats) -> list[date | None]:
     """The dates that are so many days after the first of the calendar; None where nothing is known."""
     return [date.min + timedelta(days=day) if isfinite(day) else None for day in days.tolist()]

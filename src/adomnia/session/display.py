@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
 
+_LONGEST = 1e16  # from here on digits are left out, which a double does not have
+
 
 def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
     """Headings and rows as text; each measured value has its interval beside it."""
@@ -83,6 +85,8 @@ def _text_table(answer: Answer) -> TextTable:
 
 def _cell(value: object) -> str:
     """A public value as text: no thousands separators, nothing for NULL, control characters escaped."""
+    if isinstance(value, bool):
+        return str(value).lower()
     return "" if value is None else show_plainly(str(value))
 
 
@@ -106,4 +110,4 @@ def _between(ends: tuple[float, float], places: int) -> str:
 
 
 def _number(value: float, places: int) -> str:
-    return f"{value:,.{places}f}"
+    return f"{value:,.{places}f}" if abs(value) < _LONGEST else f"{value:.7g}"

@@ -57,6 +57,9 @@ class LocalSession(Session):
     def __init__(self, curator: Curator, analyst: str) -> None:
         self._curator, self.analyst = curator, analyst
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.analyst} asks {self._curator.catalog.name})"
+
     def sql(
         self,
         text: str,
@@ -290,7 +293,7 @@ class LocalSession(Session):
         if request is not None:
             self._refuse_vacuous(verdicts, request)
         return [
-            each if verdict is None else replace(each, notes=(str(verdict), *each.notes))
+            each if verdict is None else replace(each, notes=(verdict.note(), *each.notes))
             for each, verdict in zip(priced, verdicts, strict=True)
         ]
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
+from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.ledger.requests import Receipt
 from adomnia.pricing.caps import Cap, LeftOut
 from adomnia.privacy.filters import Left
@@ -162,7 +163,7 @@ def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
         "replayed": answer.replayed,
         "left": left_record(answer.left),
         "caps": [cap_record(cap) for cap in answer.caps],
-        "notes": list(answer.notes),
+        "notes": list(reword_lines(answer.notes, Surface.JSON)),
     }
 
 
@@ -179,7 +180,7 @@ def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
         replayed=bool(record["replayed"]),
         left=left_of(record["left"]),
         caps=tuple(map(cap_of, record["caps"])),
-        notes=tuple(record.get("notes", ())),  # a server of an earlier version has none
+        notes=reword_lines(record.get("notes", ()), Surface.PYTHON),  # a server of an earlier version has none
         cells=max((int(each["cells"]) for each in told if each["kind"] == "value"), default=1),
     )
 

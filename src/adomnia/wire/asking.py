@@ -22,6 +22,7 @@ from adomnia.wire.amounts import Amount, read_float, read_json_number, write_num
 from adomnia.wire.models import LARGEST_BODY, Sent
 
 _MOST_LISTED = 1000  # questions or weights that are read at all; how many may be asked, the session says
+_MOST_DIGITS = 20  # of a whole number that is sent as one
 _LONGEST_NAME = 200
 _EFFORTS = ["normal", "high"]
 _AMOUNTS = ("epsilon", "rho", "error", "delta")
@@ -73,14 +74,21 @@ def write_parameter(value: object) -> object:
     """The value of a parameter for JSON; numbers in SQL are doubles."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, Decimal):
-        return float(plain)
+        whole = plain.is_finite() and plain.adjusted() < _MOST_DIGITS and plain == plain.to_integral_value()
+        return int(plain) if whole else float(plain)
     return {"date": plain.isoformat()} if isinstance(plain, date) else plain
 
 
 def _check_parameters(parameters: object) -> object:
-    """Before any is looked at, as of weights."""
-    if isinstance(parameters, dict | list) and len(parameters) > _MOST_LISTED:
+    """Before any is looked at, as of weights; what is wrong is then said of what was sent, and not of each kind."""
+    if parameters is None:
+        return parameters
+    if not isinstance(parameters, dict | list):
+        raise ValueError("must be a list of values, or an object of values by their names")  # noqa: TRY004 - Pydantic's
+    if len(parameters) > _MOST_LISTED:
         raise ValueError(f"must be at most {_MOST_LISTED} values")
+    for value in parameters.values() if isinstance(parameters, dict) else parameters:
+        read_parameter(value)
     return parameters
 
 

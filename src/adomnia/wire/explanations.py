@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
+from adomnia.explaining.surfaces import Surface, reword_tree
 from adomnia.explaining.tree import Node
 from adomnia.session.explanation import Explanation, build_explanation
 from adomnia.wire.answers import left_of, left_record
@@ -28,13 +29,16 @@ class ExplanationReply(Reply):
 
 def explanation_record(told: Explanation) -> dict[str, Any]:
     """The explanation as plain data."""
-    tree = {"tree": told.tree.record(), "lines": told.tree.lines()}
+    worded = reword_tree(told.tree, Surface.JSON)
+    tree = {"tree": worded.record(), "lines": worded.lines()}
     return {**tree, "confidence": told.confidence, "left": left_record(told.left)}
 
 
 def explanation_of(record: dict[str, Any]) -> Explanation:
     """The explanation that `explanation_record` wrote."""
-    return build_explanation(_node(record["tree"]), float(record["confidence"]), left_of(record["left"]))
+    return build_explanation(
+        reword_tree(_node(record["tree"]), Surface.PYTHON), float(record["confidence"]), left_of(record["left"])
+    )
 
 
 def _node(record: dict[str, Any]) -> Node:

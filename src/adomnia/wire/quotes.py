@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.gaussian import DiscreteGaussian
@@ -117,9 +118,9 @@ def quote_record(quote: Quote) -> dict[str, Any]:
         "findings": [asdict(each) | {"price": event_record(each.price)} for each in quote.findings],
         "effort": quote.effort,
         "rows": quote.rows,
-        "warnings": list(quote.warnings),
-        "notes": list(quote.notes),
-        "vacuous": list(quote.vacuous),
+        "warnings": list(reword_lines(quote.warnings, Surface.JSON)),
+        "notes": list(reword_lines(quote.notes, Surface.JSON)),
+        "vacuous": list(reword_lines(quote.vacuous, Surface.JSON)),
     }
 
 
@@ -137,9 +138,9 @@ def quote_of(record: dict[str, Any]) -> Quote:
         findings=tuple(Search(**each | {"price": event_of(each["price"])}) for each in record["findings"]),
         effort=record["effort"],
         rows=record["rows"],
-        warnings=tuple(record["warnings"]),
-        notes=tuple(record.get("notes", ())),  # a server of an earlier version has none
-        vacuous=tuple(record.get("vacuous", ())),
+        warnings=reword_lines(record["warnings"], Surface.PYTHON),
+        notes=reword_lines(record.get("notes", ()), Surface.PYTHON),  # a server of an earlier version has none
+        vacuous=reword_lines(record.get("vacuous", ()), Surface.PYTHON),
     )
 
 

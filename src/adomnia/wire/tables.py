@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from io import RawIOBase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ARROW, CSV = "application/vnd.apache.arrow.stream", "text/csv"
 FACTS = "adomnia"  # the key of the schema's metadata
+HEADER = "Adomnia-Answer"
+_LONGEST_HEADER = 4000  # characters; what stands between may take no more than 8,000 for all headers
 _ROWS = 2**16  # at a time
 
 
@@ -57,6 +59,19 @@ def encode_csv(answer: Answer, *, together: bool = False) -> list[bytes]:
             columns = [_without_infinity(column) for column in batch.columns]
             writer.write_batch(pa.record_batch(columns, schema=table.schema))
     return sink.parts
+
+
+def facts_header(answer: Answer, *, together: bool = False) -> str:
+    """What the JSON has beside its columns, in the ASCII of a header; without caps and notes if those are too long."""
+    facts = answer_facts(answer, together=together)
+    written = _write(facts)
+    if len(written) <= _LONGEST_HEADER:
+        return written
+    return _write({name: told for name, told in facts.items() if name not in {"caps", "notes"}})
+
+
+def _write(facts: dict[str, Any]) -> str:
+    return json.dumps(facts, allow_nan=False, separators=(",", ":"))
 
 
 def _without_infinity(column: pa.Array) -> pa.Array:

@@ -15,7 +15,8 @@ def test_a_price_takes_the_place_of_another():
     settings = ShellSettings()
     settings.set("epsilon", "0.1")
     settings.set("RHO", "0.01")
-    assert (settings.payment()["epsilon"], settings.payment()["rho"]) == (None, Decimal("0.01"))
+    payment = settings.payment("SELECT")
+    assert (payment["epsilon"], payment["rho"]) == (None, Decimal("0.01"))
     settings.set("rho", "")
     assert settings.options == {}
 
@@ -24,18 +25,27 @@ def test_all_of_them_can_be_set_and_are_listed():
     settings = ShellSettings()
     for name, value in (
         *(("weight", "pay=3 n=2"), ("rows", "50"), ("no-interval", "on"), ("confidence", "0.9"), ("effort", "high")),
-        *(("format", "CSV"), ("confirm", "off"), ("fresh", "on"), ("delta", "1e-9")),
+        *(("format", "CSV"), ("confirm", "off"), ("fresh", "on"), ("anyway", "on"), ("delta", "1e-9")),
     ):
         settings.set(name, value)
-    payment = settings.payment()
+    payment = settings.payment("SELECT")
     assert payment["weights"] == {"pay": Decimal(3), "n": Decimal(2)}
     assert (payment["rows"], payment["interval"], payment["confidence"]) == (50, False, 0.9)
-    assert (settings.form, settings.confirm, settings.fresh) == (AnswerFormat.CSV, False, True)
+    assert (settings.form, settings.confirm, settings.fresh, settings.anyway) == (AnswerFormat.CSV, False, True, True)
     assert [name for name, _ in settings.lines()] == list(NAMES)
     assert dict(settings.lines())["weight"] == "pay=3 n=2"
     for name in NAMES:
         settings.set(name, "")
     assert settings == ShellSettings()
+
+
+def test_a_question_gets_the_values_of_the_parameters_that_it_has():
+    settings = ShellSettings()
+    settings.set("parameter", "least=18 city='New York' code='18' name=O'Brien")
+    found = [settings.payment(f"{word} SELECT :least, :name")["parameters"] for word in ("", "EXPLAIN")]
+    assert found == [{"least": 18, "name": "O'Brien"}] * 2
+    assert settings.payment("SELECT :city, :code")["parameters"] == {"city": "New York", "code": "18"}
+    assert settings.payment("SELECT ':city'")["parameters"] is None
 
 
 @pytest.mark.parametrize(("name", "value"), [("epsilon", "x"), ("rows", "0"), ("no-interval", "no"), ("place", "x")])

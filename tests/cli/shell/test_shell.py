@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import threading
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -160,12 +161,13 @@ def test_refusals_are_in_the_words_of_the_shell_at_the_place_that_was_typed(make
     [
         (Unavailable("The server", "cannot be reached", "check it", "unreachable"), AGAIN),
         (Refusal("The server", "speaks otherwise", "install it", code="other_version"), AGAIN),
+        (Refusal("You", "ask too fast", "wait", code="too_fast"), AGAIN),
         (Refusal("The budget", "is spent", "wait", code="budget"), None),
         (Failure("mine"), STAYS_PAID),
     ],
 )
 def test_a_question_whose_answer_was_lost_is_asked_again_under_its_request_id(make, monkeypatch, fault, says):
-    shell, run = make()
+    shell, run = make(lambda _: True)
     sent, real = [], shell.session.sql
 
     def lose(text, **options):
@@ -188,6 +190,57 @@ def test_a_question_whose_answer_was_lost_is_asked_again_under_its_request_id(ma
     assert "Replayed, free" in run("\\again")[1]
     assert sent[0] == sent[1]
     assert (shell.pending, spent(shell)) == (None, before)
+
+
+def test_where_an_error_ends_everything_the_request_id_is_told(make, monkeypatch):
+    shell, run = make()
+    fault = Unavailable("The server", "is away", "check it, then ask again with request_id='mine': free", "unreachable")
+    sent = []
+
+    def lose(_text, **options):
+        sent.append(options["request_id"])
+        raise fault
+
+    monkeypatch.setattr(shell.session, "sql", lose)
+    first, second = run(COUNT)[2].splitlines()
+    assert first.endswith("then ask again with `adomnia sql` and --request-id mine: free.")
+    assert f"--request-id {sent[0]} gets its answer" in second
+    assert "again asks" not in second
+
+
+def test_what_says_almost_nothing_is_asked_only_by_whoever_was_told_so(make, curator, monkeypatch):
+    monkeypatch.setattr(curator.kernel, "catalog", replace(curator.catalog, vacuous_answers="refuse"))
+    words = []
+    answers = iter((False, True))
+    shell, run = make(lambda said: words.append(said) or next(answers), epsilon="0.001", rows="100")
+    printed = run(f"{COUNT};")[1]
+    assert r"n would say almost nothing" in printed
+    assert r"To change that, \set epsilon 0." in printed
+    assert "Not asked" in printed
+    printed = run(f"{COUNT};")[1]
+    assert words == ["Ask it all the same? [y/N] "] * 2
+    assert "n says almost nothing" in printed
+    assert spent(shell) * 1000 == 1
+    error, _, complained = run(f"\\set fresh on\n\\confirm off\n{COUNT};")
+    assert error.code == "vacuous"
+    assert r"or take it all the same: \set anyway on." in complained
+    assert "Paid" in run(f"\\set anyway on\n{COUNT};")[1]
+
+
+def test_values_of_parameters_are_settings(make):
+    _, run = make()
+    error, printed, _ = run(
+        "\\set parameter least=18 city='New York'\nSELECT COUNT(*) AS n FROM people WHERE age >= :least;\n"
+        "\\p SELECT COUNT(*) AS n FROM people WHERE age >= :least\nSHOW TABLES"
+    )
+    assert error is None
+    assert "Paid: epsilon 0.1." in printed
+
+
+def test_a_tab_may_follow_a_command_and_nothing_commands_the_terminal(make):
+    _, run = make()
+    assert "0 to 120" in run("\\d\tpeople")[1]
+    assert run("\\\x1b[31m")[2].startswith(r"Refusal: The command \\x1b[31m is not known")
 
 
 def test_stopping_to_wait_leaves_the_question_to_its_end(make, monkeypatch):

@@ -571,6 +571,8 @@ def test_one_answer_has_three_forms_and_is_paid_once(shared_house):
     again, text = as_form(shared_house, ARROW), as_form(shared_house, CSV)
     assert (first.status_code, first.headers["content-type"]) == (200, ARROW)
     assert text.headers["content-type"] == "text/csv; charset=utf-8"
+    beside = json.loads(text.headers["Adomnia-Answer"])
+    assert (beside["receipt"], beside["replayed"], bool(beside["caps"])) == (told["receipt"], True, True)
     for response, replayed in ((first, False), (again, True)):
         reader = pa.ipc.open_stream(response.content)
         facts = json.loads(reader.schema.metadata[b"adomnia"])

@@ -85,3 +85,8 @@ def test_no_text_takes_long(text):
     began = time.process_time()
     list(split_statements(text))
     assert time.process_time() - began < 2
+
+
+def test_a_comment_ends_where_the_parser_ends_it():
+    """At a carriage return too: what follows it is a statement for both."""
+    assert [each.text for each in split_statements("-- one;\rSELECT 1; -- two\r\nSELECT 2")] == ["SELECT 1", "SELECT 2"]

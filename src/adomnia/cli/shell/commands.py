@@ -2,6 +2,7 @@ r"""The commands of the shell: lines that begin with `\`."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from adomnia.session.accounts import Past
     from adomnia.sql.reading.statements import WrittenStatement
 
+_NAME_AND_REST = re.compile(r"\\(\S*)\s*(.*)", re.DOTALL)
 _SHOWN_ANSWERS = 20
 _MOST_PAGES = 50
 
@@ -36,7 +38,7 @@ class Command(NamedTuple):
 
 def run(shell: Shell, statement: WrittenStatement) -> None:
     """Run the command of a line; the place of a refusal is one of that line, or none."""
-    name, _, rest = statement.text[1:].partition(" ")
+    name, rest = _NAME_AND_REST.match(statement.text).groups()  # type: ignore[union-attr]  # it begins with \
     command = COMMANDS.get(name.rstrip(";"))
     if command is None:
         raise Refusal(f"The command \\{name}", "is not known", r"\? lists all of them")
@@ -68,17 +70,14 @@ def _show_budget(shell: Shell, _rest: str) -> None:
 
 
 def _show_price(shell: Shell, text: str) -> None:
-    payment = shell.settings.payment()
-    quote = shell.wait(lambda: shell.session.price(_need(text, "p"), **payment))
-    if shell.settings.form is AnswerFormat.JSON:
-        bills.print_json(quote)
-    else:
-        bills.print_table(quote)
+    payment = shell.settings.payment(_need(text, "p"))
+    quote = shell.wait(lambda: shell.session.price(text, **payment))
+    bills.print_quote(quote, json=shell.settings.form is AnswerFormat.JSON, surface=shell.surface)
 
 
 def _explain(shell: Shell, text: str) -> None:
-    payment = shell.settings.payment()
-    shell.show(shell.wait(lambda: shell.session.explain(_need(text, "e"), **payment)))
+    payment = shell.settings.payment(_need(text, "e"))
+    shell.show(shell.wait(lambda: shell.session.explain(text, **payment)))
 
 
 def _show_answers(shell: Shell, request_id: str) -> None:

@@ -13,14 +13,18 @@ if TYPE_CHECKING:
     from adomnia.sql.reading.statements import WrittenStatement
 
 _WORD = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|\w+|.")
+# Refusals that do not look at the question: an earlier try of it may have been paid for, and its reply lost.
+_UNDECIDED = frozenset(
+    {"not_adomnia", "other_version", "not_trusted", "too_fast", "signed_out", "role", "unknown_dataset", "host"}
+)
 _WIDEST = 120  # characters of a line that are shown around the place
 
 
-def describe_error(error: AdomniaError, statement: WrittenStatement) -> str:
+def describe_error(error: AdomniaError, statement: WrittenStatement, surface: Surface = Surface.SHELL) -> str:
     """One line, and below it for a refusal with a place the line of the statement, its place underlined."""
     if not isinstance(error, Refusal | Unavailable):
         return f"{type(error).__name__}: {error}"
-    told = reword(error, Surface.SHELL)
+    told = reword(error, surface)
     position = error.position if isinstance(error, Refusal) else None
     if not isinstance(told, Refusal) or position is None:
         return f"{type(error).__name__}: {told}"
@@ -30,7 +34,7 @@ def describe_error(error: AdomniaError, statement: WrittenStatement) -> str:
 
 def may_be_paid(error: BaseException) -> bool:
     """Whether a question that ended with this error may have been paid for all the same."""
-    return not isinstance(error, Refusal) or error.code in {"not_adomnia", "other_version"}
+    return not isinstance(error, Refusal) or error.code in _UNDECIDED
 
 
 def underline(text: str, position: tuple[int, int]) -> list[str]:

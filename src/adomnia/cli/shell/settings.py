@@ -2,18 +2,22 @@ r"""What `\set` remembers, as options of `adomnia sql`: the price of the next qu
 
 from __future__ import annotations
 
+import re
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from adomnia.cli.options import AnswerFormat
 from adomnia.cli.question_options import QuestionOptions
 from adomnia.errors import Refusal
+from adomnia.explaining.explanations import without_explain
+from adomnia.sql.reading.parameters import list_names
 
 _ELSEWHERE = ("place", "text", "analyst", "token_file")  # of the options: what the shell itself was started with
 _FIELDS = {each.name.replace("_", "-"): each for each in fields(QuestionOptions) if each.name not in _ELSEWHERE}
 _PRICES = ("epsilon", "rho", "error")  # of which a question names one
 _SWITCHES = {"on": True, "off": False}
-_OWN = ("format", "confirm", "fresh")
+_OWN = ("format", "confirm", "fresh", "anyway")
+_ONE_OF_SEVERAL = re.compile(r"[^\s=]+='[^']*'(?!\S)|\S+")  # a text between quotes may have spaces
 NAMES = (*_FIELDS, *_OWN)
 
 
@@ -24,6 +28,7 @@ class ShellSettings:
     form: AnswerFormat = AnswerFormat.TABLE
     confirm: bool = True
     fresh: bool = False
+    anyway: bool = False
     options: dict[str, str] = field(default_factory=dict)
 
     def set(self, name: str, value: str) -> None:
@@ -37,18 +42,25 @@ class ShellSettings:
             self.confirm = _choose(name, value, _SWITCHES) if value else True
         elif name == "fresh":
             self.fresh = _choose(name, value, _SWITCHES) if value else False
+        elif name == "anyway":
+            self.anyway = _choose(name, value, _SWITCHES) if value else False
         elif name in _FIELDS:
             self._set_option(name, value)
         else:
             raise Refusal(f"The setting {name}", "is not known", f"set one of {', '.join(NAMES)}")
 
-    def payment(self) -> dict[str, Any]:
-        """What a session takes beside the text."""
-        return _read(self.options)
+    def payment(self, text: str) -> dict[str, Any]:
+        """What a session takes beside a text; of the values of parameters, those that it has."""
+        payment = _read(self.options)
+        if payment["parameters"]:
+            wanted = list_names(without_explain(text))
+            payment["parameters"] = {k: v for k, v in payment["parameters"].items() if k in wanted} or None
+        return payment
 
     def lines(self) -> list[tuple[str, str]]:
         """All settings and their values."""
-        own = {"format": self.form.value, "confirm": _say(self.confirm), "fresh": _say(self.fresh)}
+        switches = {name: _say(getattr(self, name)) for name in ("confirm", "fresh", "anyway")}
+        own = {"format": self.form.value, **switches}
         return [(name, own.get(name, self.options.get(name, ""))) for name in NAMES]
 
     def _set_option(self, name: str, value: str) -> None:
@@ -76,7 +88,7 @@ def _read(options: dict[str, str]) -> dict[str, Any]:
 def _as_option(name: str, value: str) -> Any:  # noqa: ANN401 - whatever the option takes
     if _is_switch(name):
         return _choose(name, value, _SWITCHES)
-    return value.split() if _is_repeated(name) else value
+    return _ONE_OF_SEVERAL.findall(value) if _is_repeated(name) else value
 
 
 def _is_switch(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -16,6 +16,7 @@ from adomnia.cli.shell import commands
 from adomnia.cli.shell.errors import describe_error, may_be_paid
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.explaining.explanations import is_explain
+from adomnia.explaining.surfaces import Surface, reword_tree
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.amounts import show_down
 from adomnia.session.explanation import Explanation
@@ -39,19 +40,22 @@ AGAIN = (
     "If it was paid for, it stays paid, and its answer is kept. "
     r"\again asks it under the same request id: nothing is paid twice."
 )
-
-
 STAYS_PAID = r"What it cost stays paid. It may only have taken long: \again looks for its answer, and pays nothing."
+LATER = (
+    "If it was paid for, it stays paid: the same question with `adomnia sql` and --request-id {} "
+    "gets its answer, and is not paid twice."
+)
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingQuestion:
     """A question on its way, by which it can be asked again without being paid again."""
 
     statement: WrittenStatement
     payment: dict[str, Any]
     request_id: str
     replay: bool
+    anyway: bool = False
 
 
 @dataclass
@@ -64,7 +68,7 @@ class Shell:
     confirm: Callable[[str], bool] | None = None
     mock: bool = False
     left: Left | None = None
-    pending: Asked | None = None
+    pending: PendingQuestion | None = None
     over: bool = False
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "adomnia-question"))
 
@@ -87,19 +91,31 @@ class Shell:
 
     def ask(self, statement: WrittenStatement) -> None:
         """Price a question and ask it, once it is confirmed; what costs nothing is answered at once."""
-        payment = self.settings.payment()
-        if is_explain(statement.text) or is_listing(statement.text):
+        if is_listing(statement.text):
+            self.show(self.wait(lambda: self.session.sql(statement.text)))
+            return
+        payment = self.settings.payment(statement.text)
+        if is_explain(statement.text):
             self.show(self.wait(lambda: self.session.sql(statement.text, **payment)))
             return
-        if self.confirm is not None and self.settings.confirm and not self._agree(statement.text, payment):
+        asked = PendingQuestion(
+            statement, payment, choose_request_id(None), not self.settings.fresh, self.settings.anyway
+        )
+        confirmed = self._confirm(asked) if self.confirm is not None and self.settings.confirm else asked
+        if confirmed is None:
             typer.echo("Not asked, and nothing was spent.")
-            return
-        self.send(Asked(statement, payment, choose_request_id(None), not self.settings.fresh))
+        else:
+            self.send(confirmed)
 
-    def send(self, asked: Asked) -> None:
+    def send(self, asked: PendingQuestion) -> None:
         """Ask under a request id, which is kept for another try until there is an answer or a refusal."""
         self.pending = asked
-        options = {**asked.payment, "request_id": asked.request_id, "replay": asked.replay}
+        options = {
+            **asked.payment,
+            "request_id": asked.request_id,
+            "replay": asked.replay,
+            "anyway": asked.anyway,
+        }
         try:
             answer = self.wait(lambda: self.session.sql(asked.statement.text, **options))
         except AdomniaError as error:
@@ -120,11 +136,18 @@ class Shell:
     def show(self, answer: Answer) -> None:
         """Print an answer in the format that is set; an explanation is a tree."""
         if not isinstance(answer, Explanation) or self.settings.form is AnswerFormat.CSV:
-            answers.print_answer(answer, self.settings.form, self.mock)
-        elif self.settings.form is AnswerFormat.JSON:
-            pages.show_json(answer.tree.record())
+            answers.print_answer(answer, self.settings.form, self.mock, self.surface)
+            return
+        tree = reword_tree(answer.tree, self.surface)
+        if self.settings.form is AnswerFormat.JSON:
+            pages.show_json(tree.record())
         else:
-            pages.show(str(answer.tree))
+            pages.show(str(tree))
+
+    @property
+    def surface(self) -> Surface:
+        """Whose words are understood: where nobody types, there is nothing to type after an error."""
+        return Surface.SCRIPT if self.confirm is None else Surface.SHELL
 
     def prompt(self) -> str:
         """What stands before the next statement: the dataset, and what is left of the budget, if nothing was lost."""
@@ -146,27 +169,35 @@ class Shell:
         else:
             self.ask(statement)
 
-    def _agree(self, text: str, payment: dict[str, Any]) -> bool:
+    def _confirm(self, asked: PendingQuestion) -> PendingQuestion | None:
+        """What is asked once its price was seen; whoever says yes to what says almost nothing wants it anyway."""
         try:
-            quote = self.wait(lambda: self.session.price(text, **payment))
+            quote = self.wait(lambda: self.session.price(asked.statement.text, **asked.payment))
         except Refusal as refusal:
             if refusal.code != "public_table":  # which cost nothing
                 raise
-            return True
+            return asked
         assert self.confirm is not None  # noqa: S101 - as the caller found
-        self._show_price(quote)
-        return self.confirm("Ask it? [y/N] ")
+        self._show_price(bills.in_words(quote, self.surface))
+        if quote.vacuous:
+            return replace(asked, anyway=True) if self.confirm("Ask it all the same? [y/N] ") else None
+        return asked if self.confirm("Ask it? [y/N] ") else None
 
     def _show_price(self, quote: Quote) -> None:
         left = "" if self.left is None else f" of {format_left(self.left)} left"
-        lines = [f"{each}." for each in (*quote.caps, *quote.findings)]
+        lines = [*(f"{each}." for each in quote.caps), *quote.notes, *(f"{each}." for each in quote.findings)]
         cost = f"Costs {format_cost(quote.event)}{left}; nothing, if it was answered before at this price."
-        pages.show(bills.expectations(quote), "", *lines, *quote.warnings, cost)
+        pages.show(bills.expectations(quote), "", *lines, *quote.warnings, *quote.vacuous, cost)
 
     def _tell(self, error: AdomniaError, statement: WrittenStatement) -> None:
-        typer.echo(describe_error(error, statement), err=True)
+        typer.echo(pages.printable(describe_error(error, statement, self.surface)), err=True)
         if self.pending is not None:
-            typer.echo(STAYS_PAID if isinstance(error, Failure) else AGAIN, err=True)
+            typer.echo(self._say_how_to_ask_again(self.pending, error), err=True)
+
+    def _say_how_to_ask_again(self, asked: PendingQuestion, error: AdomniaError) -> str:
+        if self.confirm is None:
+            return LATER.format(asked.request_id)
+        return STAYS_PAID if isinstance(error, Failure) else AGAIN
 
 
 def format_left(left: Left) -> str:

@@ -44,7 +44,8 @@ class Terminal:
 
     def run(self) -> None:
         """Read and run statements until the end of the input; an error ends its text, not the shell."""
-        typer.echo(r"A question ends with ; and its price is shown before it is asked. \? lists commands, \q leaves.")
+        typer.echo("A question ends with ; and what it costs is shown before it is asked.")
+        typer.echo(r"\set epsilon 0.1 sets what questions pay, \d shows the tables, \? lists commands, \q leaves.")
         while not self._shell.over:
             try:
                 text = self._statements.prompt(self._shell.prompt())

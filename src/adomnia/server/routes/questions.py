@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Query
@@ -32,6 +32,7 @@ from adomnia.wire.explanations import explanation_record
 from adomnia.wire.models import LARGEST_BODY
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
+from adomnia.wire.tables import HEADER, facts_header
 from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class QuestionJob:
     dataset: str
     request_id: str
     form: str = JSON
+    headers: dict[str, str] = field(default_factory=dict)
 
     async def run(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> Response:
         """Run the question and return the reply; the question goes on to its end even if the caller hangs up."""
@@ -70,7 +72,7 @@ class QuestionJob:
             )
         except Failure as failure:
             raise Failure(failure.request_id or self.request_id) from None
-        return PiecewiseResponse(reply)
+        return PiecewiseResponse(reply, self.headers)
 
     def _ask(self, ask: Callable[[Session, Edition], Pieces], route: str) -> EncodedReply:
         try:
@@ -108,13 +110,15 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         answer = identified.put_to(session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
         if form != JSON:
+            job.headers[HEADER] = facts_header(answer)
             return encode_table(answer, form)
         constant_part = encode_answer(answer, without=_CHANGING)
         if answer.receipt is not None and cacheable:
             cache.put(_key(visitor, edition, asked), CachedReply(answer.receipt.request_id, constant_part))
         return _assemble(constant_part, answer.left, answer.replayed)
 
-    return await QuestionJob(services, visitor, dataset, request_id, form).run(request, ask)
+    job = QuestionJob(services, visitor, dataset, request_id, form)
+    return await job.run(request, ask)
 
 
 async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
@@ -167,13 +171,16 @@ async def answer(  # noqa: PLR0913, PLR0917 - each is a part of the address
     together: Annotated[bool, Query(description="Intervals that hold all groups of a column at once.")] = False,
 ) -> Response:
     """One of one's own answers once more, free."""
-    form = choose_form(request.headers.get("Accept"))
+    form, headers = choose_form(request.headers.get("Accept")), {}
 
     def ask(session: Session) -> Pieces:
         found = session.answer(request_id, place, confidence=confidence)
-        return encode_answer(found, together=together) if form == JSON else encode_table(found, form, together=together)
+        if form == JSON:
+            return encode_answer(found, together=together)
+        headers[HEADER] = facts_header(found, together=together)
+        return encode_table(found, form, together=together)
 
-    return await _ask_free(request, dataset, ask, None, form)
+    return await _ask_free(request, dataset, ask, None, form, headers)
 
 
 def reply_cache_of(request: Request) -> ReplyCache:
@@ -182,12 +189,13 @@ def reply_cache_of(request: Request) -> ReplyCache:
     return cache
 
 
-async def _ask_free(
+async def _ask_free(  # noqa: PLR0913, PLR0917 - its callers say as much as they need
     request: Request,
     dataset: str,
     ask: Callable[[Session], Pieces],
     most_steps: int | None = MOST_STEPS,
     form: str = JSON,
+    headers: dict[str, str] | None = None,
 ) -> Response:
     """Ask a session something that costs nothing and reads no data; it never waits for questions that do.
 
@@ -202,7 +210,7 @@ async def _ask_free(
 
     watch = asyncio.create_task(_abandon_with_caller(request, work))
     try:
-        return PiecewiseResponse(await read_dataset(request, dataset, ask_counted))
+        return PiecewiseResponse(await read_dataset(request, dataset, ask_counted), headers)
     except Abandoned:
         return Response(status_code=_HUNG_UP)
     finally:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 _PIECE = re.compile(
     r"(?P<string>'(?:[^']|'')*+(?P<string_end>')?)|(?P<name>\"(?:[^\"]|\"\")*+(?P<name_end>\")?)"
     r"|(?P<dollar>\$(?P<tag>(?:[^\W\d]\w*)?)\$(?:(?s:.)*?(?P<dollar_end>\$(?P=tag)\$)|))"
-    r"|(?P<line>--[^\n]*)|(?P<comment>/\*)|(?P<semicolon>;)|(?P<blank>\s+)|(?P<word>\w+|.)"
+    r"|(?P<line>--[^\r\n]*)|(?P<comment>/\*)|(?P<semicolon>;)|(?P<blank>\s+)|(?P<word>\w+|.)"
 )
 _COMMENT = re.compile(r"/\*|\*/")
 _ENDS = {"string": "string_end", "name": "name_end", "dollar": "dollar_end"}
