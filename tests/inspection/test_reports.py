@@ -56,6 +56,13 @@ DAY = 'value = { type = "date", lower = 1990-01-01, upper = 2029-12-31 }'
         (DAY, ["4/30/1992 10:15", "12/1/1992 23:59"], 2, 'format = "%m/%d/%Y %H:%M"'),
         ('value = { type = "boolean" }', ["present", "absent"], 2, 'value = { type = "text" }'),
         ('value = { type = "category", values = ["Oslo"] }', ["Rome", "Oslo"], 1, 'others = "Other"'),
+        (
+            'value = { type = "category", values = ["Oslo"] }',
+            ["oslo ", "Oslo"],
+            1,
+            '"oslo " differ from declared values',
+        ),
+        ('value = { type = "integer" }', ["1", "Unknown"], 1, 'null = ["Unknown"]'),
     ],
 )
 def test_a_proposal_makes_the_problem_go_away(tmp_path, line, values, unreadable, fix):

@@ -137,7 +137,16 @@ def _say_doubt(column: Column, texts: list[str]) -> str:
         return f" ({both} read as many: say which is meant)"
     if isinstance(column.kind, Quantity) and may_be_decimals(texts):
         return ' (if 1,234 is not meant as 1234, write decimal = "," instead)'
+    known = {_fold(value) for value in column.kind.values or ()} if isinstance(column.kind, Text) else ()
+    alike = [text for text in texts if _fold(text) in known]
+    if alike:
+        differs = "differ from declared values only in spaces or case: write them in values as the file does"
+        return f" ({_quote(alike)} {differs})"
     return ""
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _read_unreadable(path: Path, table: Table, column: Column) -> list[str]:
