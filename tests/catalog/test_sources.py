@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from pathlib import Path
+from unittest.mock import Mock
+
 import pytest
 
 from adomnia.catalog.model import USUAL_CSV, CsvFormat, SourceColumn
@@ -76,6 +79,23 @@ def test_a_public_table_shares_no_file_with_a_private_one(tmp_path, private, pub
     text = changed('"people.parquet"', private).replace('"cities.csv"', public)
     with pytest.raises(Refusal, match="is also the file of people, which is private"):
         reading(tmp_path, text)
+
+
+@pytest.mark.parametrize("private", ["data", "data/*.parquet", "data/own.parquet"])
+@pytest.mark.parametrize("is_hard", [True, False])
+def test_a_link_gives_a_file_another_name_and_not_another_content(tmp_path, private, is_hard):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "other.parquet").touch()
+    own = tmp_path / "data" / "own.parquet"
+    own.hardlink_to(tmp_path / "other.parquet") if is_hard else own.symlink_to(tmp_path / "other.parquet")
+    text = changed("people.parquet", private).replace("cities.csv", "other.parquet")
+    with pytest.raises(Refusal, match="is also the file of people, which is private"):
+        reading(tmp_path, text)
+
+
+def test_files_that_nobody_may_list_are_left_to_who_reads_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "is_dir", Mock(side_effect=PermissionError))
+    assert reading(tmp_path, changed("people.parquet", "data")).table("people").source == "data"
 
 
 @pytest.mark.parametrize(

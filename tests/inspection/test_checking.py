@@ -88,3 +88,15 @@ def test_a_header_that_differs_is_refused_with_the_line_that_mends_it(tmp_path, 
     assert problem.fix == f"write {fix}"
     change(tmp_path, *((old, new.format(value)) for (old, new), value in edits))
     assert check_folder(tmp_path).problems == ()
+
+
+def test_a_file_without_a_header_is_one_problem_beside_the_others(folder):
+    (folder / "people.parquet").unlink()
+    (folder / "people.csv").touch()
+    lines = change(folder, ("version = 1", "version = 0"), ("people.parquet", "people.csv"))
+    assert told(folder, lines)[1:] == [("source", "cannot be used: File people.csv is empty")]
+
+
+def test_of_a_public_file_that_cannot_be_read_it_is_said_once(folder):
+    lines = change(folder, ('values = "cities.city"', 'values = ["Oslo"]'), ("cities.csv", "nowhere.csv"))
+    assert [word for word, _ in told(folder, lines)] == ["source"]

@@ -7,6 +7,7 @@ import gzip
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.inspection.files import find_tables
 from adomnia.inspection.layouts import Layout, find_encoding, find_layout, is_text_file
 
 ROWS = "name;size\nZoë;1,5\nAda;2,25\n"
@@ -56,3 +57,12 @@ def test_a_beginning_may_end_within_a_character():
 
 def test_text_files_are_known_by_their_names(tmp_path):
     assert [is_text_file(tmp_path / name) for name in ("a.CSV", "a.tsv.gz", "a.parquet")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"), [("a.json", "orient=.records."), ("a.xlsx", "as CSV"), ("a.dat", r"\.csv\.gz")]
+)
+def test_a_file_of_another_kind_is_refused_with_the_way_to_convert_it(tmp_path, name, fix):
+    (tmp_path / name).touch()
+    with pytest.raises(Refusal, match=f"is of no kind that its ending tells. Fix: .*{fix}"):
+        find_tables(tmp_path, [tmp_path / name])

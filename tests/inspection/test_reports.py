@@ -56,6 +56,13 @@ DAY = 'value = { type = "date", lower = 1990-01-01, upper = 2029-12-31 }'
         (DAY, ["4/30/1992 10:15", "12/1/1992 23:59"], 2, 'format = "%m/%d/%Y %H:%M"'),
         ('value = { type = "boolean" }', ["present", "absent"], 2, 'value = { type = "text" }'),
         ('value = { type = "category", values = ["Oslo"] }', ["Rome", "Oslo"], 1, 'others = "Other"'),
+        (
+            'value = { type = "category", values = ["Oslo"] }',
+            ["oslo ", "Oslo"],
+            1,
+            '"oslo " differ from declared values',
+        ),
+        ('value = { type = "integer" }', ["1", "Unknown"], 1, 'null = ["Unknown"]'),
     ],
 )
 def test_a_proposal_makes_the_problem_go_away(tmp_path, line, values, unreadable, fix):
@@ -198,3 +205,14 @@ def test_where_each_row_is_a_person_nobody_is_counted(tmp_path):
     text = catalog.read_text().replace('"rides.person_id"', '"row"').replace("rows_per_person = 1\n", "")
     catalog.write_text(text)
     assert report(folder).people == ()
+
+
+def test_a_few_values_that_cannot_be_read_do_not_make_a_text_of_the_column(tmp_path):
+    (mismatch,) = report(rides(tmp_path, 'value = { type = "integer" }', "1", "2", "0x10")).mismatches
+    assert (mismatch.changes, mismatch.fix[:23]) == ((), "correct it in the file,")
+
+
+def test_categories_in_another_encoding_are_not_taken_for_others(tmp_path):
+    line = 'value = { type = "category", values = ["Zoë"] }'
+    (mismatch,) = report(rides(tmp_path, line, "Zoë", "Zoë", encoding="latin-1")).mismatches
+    assert mismatch.fix == 'encoding = "latin-1" in tables.rides.csv'

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from stat import S_IMODE
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -19,6 +21,7 @@ from adomnia.errors import Refusal
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.session import own, progress
 from adomnia.session.conversions import convert
+from adomnia.session.frames import read_frame
 from adomnia.session.progress import ProgressLine
 from adomnia.session.protect import fingerprint
 from adomnia.session.python_words import in_python_words
@@ -115,7 +118,10 @@ def test_public_tables_are_read_exactly_and_made_up_rows_are_joined_with_them():
         ({"columns": {"visits": {"cost": "category"}}}, r'pass categories=\{"cost": \["a", "b"\]\}'),
         ({"columns": {"visits": {"cost": "date"}}, "bounds": {}}, "Column cost holds double, and not date"),
         ({"public": {"visits": CITIES}}, "Public table visits is among the private tables too"),
-        ({"bounds": {"city": (0, 1)}}, "bounds of city cannot be used: the column is of type text"),
+        ({"bounds": {"city": (0, 1)}}, "Column city can mostly not be read as number"),
+        ({"bounds": {"city": 5}}, "Column city can mostly not be read as number"),
+        ({"bounds": {"person_id": (0, 1)}}, "of type id, and only numbers and dates have bounds. Fix: leave them out"),
+        ({"columns": "age"}, r'columns is a text, and not a list. Fix: write columns=\["age"\]'),
         ({"bounds": {"age": 5}}, r'Fix: pass bounds=\{"age": \(lower, upper\)\}'),
         ({"categories": {"city": {"values": ["a"], "others": "a"}}}, "categories of city cannot be used"),
         ({"categories": {"city": {"vals": ["a"]}}}, r'Fix: pass categories=\{"city": \["a", "b"\]\}'),
@@ -379,3 +385,52 @@ def test_progress_is_told_to_somebody_who_waits(monkeypatch, watched, patience, 
         tell("people: ranking", 0.5)
     assert (" 50%  people: ranking" in terminal.text) is says
     assert terminal.text.endswith("\r") is says
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.5, 2], [Decimal("1.5")], [True, False], [1, 2]])
+@pytest.mark.parametrize("odd", ["x", Decimal("1.25"), 2.25, 10**30, "\ud800", np.True_])
+def test_the_text_of_an_object_does_not_depend_on_other_rows(values, odd):
+    """Arrow finds one type for all objects of a column: 1.5 is 1.50 beside 1.25, and 1 is 1.0 beside 2.5."""
+    declared = {"categories": {"x": ["1", "1.5", "2", "true", "false"]}}
+    alone = read_frame("data", pd.DataFrame({"x": pd.Series(values, dtype=object)}), None, {"x": "category"})
+    mixed = read_frame("data", pd.DataFrame({"x": pd.Series([*values, odd], dtype=object)}), None, {"x": "category"})
+    assert mixed["x"].to_pylist()[:-1] == alone["x"].to_pylist()
+    assert set(alone["x"].to_pylist()) <= set(declared["categories"]["x"])
+
+
+def test_columns_may_be_called_by_numbers():
+    frame = pd.DataFrame({0: [1, 2], 1: [3, 4]})
+    with adomnia.protect(frame, unit="row", epsilon=10_000, bounds={1: (0, 10)}, columns=[1]) as session:
+        assert session.sql('SELECT SUM("1") AS total FROM data', epsilon=500)["total"] == [7]
+
+
+def test_objects_of_several_types_are_read_as_the_declared_type():
+    frame = pd.DataFrame({"x": pd.Series([1, "2", "a", None, 10**30], dtype=object)})
+    assert read_frame("data", frame, None, {"x": "number"})["x"].to_pylist() == ["1", "2", "a", None, str(10**30)]
+
+
+@pytest.mark.parametrize(
+    ("frame", "says"),
+    [
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "Table data has several columns called a"),
+        (pd.DataFrame({"who": [1j]}), "Column who holds complex128, which cannot be asked about"),
+    ],
+)
+def test_the_column_that_cannot_be_read_is_named(frame, says):
+    with pytest.raises(Refusal, match=says):
+        read_frame("data", frame, None, {})
+
+
+def test_texts_with_bounds_are_numbers_or_days_as_in_a_file():
+    frame = pd.DataFrame({"who": [1, 2], "pay": ["1", "2"], "day": ["2020-01-01", None], "none": [None, None]})
+    days = (date(2020, 1, 1), date(2020, 1, 2))
+    _, kinds = read(frame, bounds={"pay": (0, 1), "day": days, "none": (0, 1)})
+    assert kinds == {"who": Identity, "pay": Quantity, "day": Day, "none": Quantity}
+
+
+def test_a_quote_that_is_never_closed_takes_no_rows_away_unnoticed(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b'who,name\n1,"Ada\n2,Bo\n3,Cy\n')
+    with pytest.raises(Refusal, match=r"a\.csv cannot be read.*close their quotes"):
+        read_frame("data", tmp_path / "a.csv", None, {})
+    (tmp_path / "a.csv").write_bytes(b"who,name\n1,\xff\n2,Bo\n")
+    assert read_frame("data", tmp_path / "a.csv", None, {}).to_pydict() == {"who": ["1", "2"], "name": ["\ufffd", "Bo"]}

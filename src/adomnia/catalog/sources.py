@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -71,10 +72,22 @@ def check_sources(document: Document, folder: Path, names: Sequence[str]) -> Non
 
 
 def _share(one: Path, two: Path, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    if one == two:
+    if one == two or _list_inodes(one) & _list_inodes(two):
         tables = [str(table["table"]).lower() for table in (first, second) if "table" in table]
         return len(set(tables)) <= 1  # a database may have public tables beside private ones
     return _holds(one, two) or _holds(two, one)
+
+
+def _list_inodes(source: Path) -> set[tuple[int, int]]:
+    """The files that a source has now, as the disk knows them: links give one file several names."""
+    found = [source]
+    with suppress(OSError):
+        if source.is_dir():
+            found = list(source.rglob("*.parquet"))
+        elif PATTERN & set(source.name):
+            found = list(source.parent.glob(source.name))
+        return {(status.st_dev, status.st_ino) for status in (file.stat() for file in found if file.is_file())}
+    return set()  # who reads it will say that it cannot be read
 
 
 def _holds(source: Path, other: Path) -> bool:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ from adomnia.privacy.keys import Label
 from adomnia.privacy.kinds import Identity, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Places: TypeAlias = NDArray[np.intp]
 
@@ -152,6 +155,10 @@ class EngineClass(Protocol):
 
     def check_header(self, path: Path, table: Table) -> None:
         """Refuse a source whose columns are not those that a table declares; no value is read."""
+        ...
+
+    def read_texts(self, path: Path) -> "pa.Table":
+        """All columns of a CSV file as texts, in memory."""
         ...
 
     def count_readings(self, path: Path, table: Table) -> tuple[ColumnReading, ...]:

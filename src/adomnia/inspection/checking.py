@@ -34,8 +34,9 @@ def check_folder(folder: Path) -> CheckedFolder:
     """Check the catalog of a folder; public files are read for what they declare, of private ones only headers."""
     found = examine(folder, facts_in(folder))
     problems = [*found.problems]
+    said = {problem.position for problem in problems}  # of a public file that cannot be read it was said already
     for table in found.tables:
-        problems += _header_faults(folder, table, found.document)
+        problems += [fault for fault in _header_faults(folder, table, found.document) if fault.position not in said]
     if found.catalog is not None:
         problems += _view_faults(found.catalog, found.document)
     return CheckedFolder(found.catalog, tuple(sorted(problems, key=lambda problem: problem.position or (1, 1))))
@@ -45,8 +46,11 @@ def _header_faults(folder: Path, table: Table, document: Document) -> Iterator[R
     """What the columns of a file lack of those that are declared; no row is read."""
     if _header_fault(folder, table) is None:
         return
-    written = find_other_layout(folder / table.source, table.csv)
     unreadable = _header_fault(folder, replace(table, columns=()))
+    try:
+        written = find_other_layout(folder / table.source, table.csv)
+    except Refusal as fault:  # it has no header, or is not what its name says
+        written, unreadable = {}, fault
     if written:
         keys = ", ".join(f"{key} = {toml_string(value)}" for key, value in written.items())
         why, fix = f"does not say how {table.source} is written", f"write csv = {{ {keys} }}"

@@ -36,7 +36,7 @@ Changes: TypeAlias = tuple[Change, ...]
 _MOST_TEXTS = 200  # different ones that are looked at to understand a column
 _EXAMPLES = 3
 _READ, _RAW = "read", "raw"
-_FIX_BY_HAND = 'declare what the file holds, or type = "text"; what cannot be read counts as missing'
+_FIX_BY_HAND = "correct it in the file, or declare what the file holds; what cannot be read counts as missing"
 
 
 def inspect_columns(folder: Path, table: Table, trials: Trials) -> tuple[list[ColumnReading], list[Mismatch]]:
@@ -75,7 +75,7 @@ class _Inspector:
         what = "are not among the declared values" if reading.undeclared else f"cannot be read as {column.kind}"
         says = f"{_count(reading.unreadable, reading)} {what}, such as {_quote(texts)}"
         changes, left = self._find_best(column, self._propose_changes(column, texts))
-        if not changes:
+        if not changes and reading.is_mostly_unreadable:
             changes, left = self._find_best(column, [self._declare_text(column)])
         if not changes:
             return Mismatch(self.table.name, column.name, kind, reading.unreadable, says, _FIX_BY_HAND)
@@ -99,19 +99,20 @@ class _Inspector:
         own, spelled = self._place(column), ("tables", self.table.name, "csv")
         known = self.table.csv.null
         missing = tuple(dict.fromkeys((*known, *find_missing(texts))))
-        nulls = (Change((*spelled, "null"), missing),) if len(missing) > len(known) else ()
+        usual: Changes = (Change((*spelled, "null"), missing),) if len(missing) > len(known) else ()
+        if any("\N{REPLACEMENT CHARACTER}" in text for text in texts):
+            usual = (Change((*spelled, "encoding"), read_encoding(self.path)), *usual)
         there = [text for text in texts if text.strip() not in missing]
         match column.kind:
             case Quantity():
                 marks = find_number_spelling(there).items()
-                yield (*nulls, *(Change((*spelled, key), value) for key, value in marks))
+                yield (*usual, *(Change((*spelled, key), value) for key, value in marks))
             case Day():
-                yield from ((*nulls, Change((*own, "format"), written)) for written in find_formats(there))
-            case Text(values=None):
-                yield (Change((*spelled, "encoding"), read_encoding(self.path)),)
-            case Text():
-                yield (*nulls, Change((*own, "others"), "Other"))
-        yield nulls
+                yield from ((*usual, Change((*own, "format"), written)) for written in find_formats(there))
+            case Text(values=values) if values is not None:
+                yield usual
+                yield (*usual, Change((*own, "others"), "Other"))
+        yield usual
 
     def _declare_text(self, column: Column) -> Changes:
         """The last resort: nothing that is a text is lost."""
@@ -137,7 +138,16 @@ def _say_doubt(column: Column, texts: list[str]) -> str:
         return f" ({both} read as many: say which is meant)"
     if isinstance(column.kind, Quantity) and may_be_decimals(texts):
         return ' (if 1,234 is not meant as 1234, write decimal = "," instead)'
+    known = {_fold(value) for value in column.kind.values or ()} if isinstance(column.kind, Text) else ()
+    alike = [text for text in texts if _fold(text) in known]
+    if alike:
+        differs = "differ from declared values only in spaces or case: write them in values as the file does"
+        return f" ({_quote(alike)} {differs})"
     return ""
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _read_unreadable(path: Path, table: Table, column: Column) -> list[str]:

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".parquet", ".sqlite", ".duckdb")
 
+_SHEET = "save the sheet as CSV: its first line has the names of the columns"
+_CONVERSIONS = {
+    ".json": "write each object on a line of its own, in a file that ends in .jsonl: "
+    'pandas.read_json("a.json").to_json("a.jsonl", orient="records", lines=True)',
+    ".xlsx": _SHEET,
+    ".xls": _SHEET,
+    ".ods": _SHEET,
+    ".txt": "rename it to .tsv if tabs part its columns, or to .csv: delimiters other than commas are found",
+}
+
 
 def find_tables(folder: Path, files: Sequence[Path], look: bool = False) -> list[FoundTable]:
     """The tables of files, in the order given; each is called after its file, and found from the folder."""
@@ -42,7 +52,7 @@ def _read_tables(file: Path, source: str) -> Iterator[FoundTable]:
         return
     name = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
     if file.is_file() and not file.name.lower().endswith(ENDINGS):
-        fix = f"name files that end in {', '.join(ENDINGS)}"
+        fix = _CONVERSIONS.get(file.suffix.lower(), f"name files that end in {', '.join(ENDINGS)}")
         raise Refusal(f"File {file.name}", "is of no kind that its ending tells", fix)
     if not is_text_file(file):
         yield FoundTable(name, source, _read_header(file))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MISSING = ("NA", "N/A", "n/a", "na", "NULL", "null", "None", "none", "nan", "NaN", "NaT", "?", "-", ".", "--", "#N/A")
+_WORDS_FOR_MISSING = "na n/a n.a. #n/a <na> null (null) nil none nan nat ? - . -- unknown missing (missing) unspecified"
+MISSING = frozenset({"\\n", *_WORDS_FOR_MISSING.split(" ")})
 _CURRENCIES = ("$", "€", "£", "¥", "USD", "EUR", "GBP", "CHF")
 _FORMATS = (
     "%Y-%m-%d",
@@ -43,13 +44,12 @@ _DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d*")
 
 
 def find_missing(texts: Sequence[str]) -> tuple[str, ...]:
-    """The words for a missing value that are among texts.
+    """The words for a missing value that are among texts, as they are written there.
 
-    >>> find_missing(["12", " NA", "?"])
-    ('NA', '?')
+    >>> find_missing(["12", " NA", "?", "Unknown"])
+    ('?', 'NA', 'Unknown')
     """
-    there = {text.strip() for text in texts}
-    return tuple(word for word in MISSING if word in there)
+    return tuple(sorted({text.strip() for text in texts if text.strip().lower() in MISSING}))
 
 
 def find_formats(texts: Sequence[str]) -> list[str]:

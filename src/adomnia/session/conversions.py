@@ -31,7 +31,7 @@ def convert(column: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray | None:
     if held is None:
         return None
     if wanted in ("id", held) or {held, wanted} == _NUMBERS:
-        return _without_nanoseconds(column)
+        return _as_engine_holds(column)
     if wanted in {"text", "category"}:
         return column if held in {"text", "integer"} else _map(column, write_text, pa.string())
     if held == "text" or (wanted in {"boolean", *_NUMBERS} and held in {"boolean", *_NUMBERS}):
@@ -39,9 +39,14 @@ def convert(column: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray | None:
     return None
 
 
-def _without_nanoseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Moments of a time zone, which the engine knows to the microsecond; the day they fall on is that of UTC."""
+def _as_engine_holds(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Moments of a time zone, which the engine knows to the microsecond, and half-precision numbers, which it does not.
+
+    The day that a moment falls on is that of UTC.
+    """
     held = column.type
+    if types.is_float16(held):
+        return column.cast(pa.float32())
     zoned = types.is_timestamp(held) and held.tz is not None and held.unit == "ns"
     return column.cast(pa.timestamp("us", held.tz), safe=False) if zoned else column
 

@@ -10,7 +10,7 @@ from adomnia.catalog.document_keys import COLUMNS, SYNONYMS, did_you_mean
 from adomnia.catalog.people import read_link
 from adomnia.errors import Refusal
 from adomnia.privacy.units import ROW, Unit
-from adomnia.session.frames import is_spelled, list_tables, read_frame, unknown_column
+from adomnia.session.frames import list_tables, read_frame, unknown_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,11 +46,10 @@ class Declared:
 
 @dataclass(frozen=True)
 class GivenTables:
-    """The tables as they were given, by name; of `spelled` ones every value is a text still to be read."""
+    """The tables as they were given, by name, and the types that were declared for columns of theirs."""
 
     frames: dict[str, pa.Table]
     public: frozenset[str]
-    spelled: frozenset[str]
     single: bool
     types: dict[tuple[str, str], str]
 
@@ -61,15 +60,15 @@ class GivenTables:
 
     def spread(self, option: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
         """An option by table and column; what names its table goes before what does not."""
-        places = {key: self._resolve(key) for key in option}
-        general_first = sorted(option, key=lambda key: key in {place[1] for place in places[key]}, reverse=True)
+        places = {key: self._resolve(str(key)) for key in option}
+        general_first = sorted(option, key=lambda key: str(key) in {place[1] for place in places[key]}, reverse=True)
         return {place: option[key] for key in general_first for place in places[key]}
 
     def _resolve(self, key: str) -> list[tuple[str, str]]:
         """The columns that a key stands for: those of its name in private tables, or "table.column"."""
         having = [name for name, frame in self.frames.items() if key in frame.column_names]
         found = [(name, key) for name in having if name not in self.public] or [(name, key) for name in having]
-        table, _, column = str(key).partition(".")
+        table, _, column = key.partition(".")
         if not found and table in self.frames and column in self.frames[table].column_names:
             return [(table, column)]
         if not found:
@@ -92,14 +91,15 @@ def read_tables(data: object, public: Mapping[str, object], declared: Declared) 
     for name, table in everything.items():
         choice = choices.get(name)
         chosen = None if choice is None or isinstance(choice, Mapping) else _with_ids(name, choice, declared)
-        typed = {key: _check_type(key, kind) for key, kind in choice.items()} if isinstance(choice, Mapping) else {}
-        frames[name] = read_frame(name, table, chosen, typed)
+        typed = (
+            {str(key): _check_type(key, kind) for key, kind in choice.items()} if isinstance(choice, Mapping) else {}
+        )
+        frames[name] = read_frame(name, table, chosen, {**typed, **_list_texts(name, declared)})
         for column, kind in typed.items():
             if column not in frames[name].column_names:
                 raise unknown_column(column, frames[name].column_names)
             types[name, column] = kind
-    spelled = frozenset(name for name, table in everything.items() if is_spelled(table))
-    return GivenTables(frames, frozenset(public), spelled, several is None, types)
+    return GivenTables(frames, frozenset(public), several is None, types)
 
 
 def read_unit(given: GivenTables, written: str) -> Unit:
@@ -117,7 +117,9 @@ def read_unit(given: GivenTables, written: str) -> Unit:
     table, _, column = written.partition(".")
     if table not in given.private or column not in given.frames[table].column_names:
         why = f"does not name a column of a private table: they are {', '.join(given.private)}"
-        raise Refusal(f"Unit {written}", why, 'write unit="people.person_id"', code="bad_unit")
+        having = [name for name in given.private if written in given.frames[name].column_names] or given.private[:1]
+        example = f"{having[0]}.{written if written in given.frames[having[0]].column_names else 'person_id'}"
+        raise Refusal(f"Unit {written}", why, f'write unit="{example}"', code="bad_unit")
     return Unit(table, column)
 
 
@@ -153,6 +155,8 @@ def _list_choices(columns: object, tables: Mapping[str, object], *, single: bool
     """The choice of columns of each table."""
     if columns is None:
         return {}
+    if isinstance(columns, str):
+        raise Refusal("columns", "is a text, and not a list", f'write columns=["{columns}"]', code="bad_column")
     if single:
         return {TABLE: columns}  # type: ignore[dict-item]  # names, or names with types
     if not isinstance(columns, Mapping) or not columns.keys() <= tables.keys():
@@ -168,7 +172,12 @@ def _with_ids(table: str, choice: Sequence[str], declared: Declared) -> list[str
     ids += [link.parent_column for link in links.values() if link is not None and link.parent == table]
     owner, _, column = declared.unit.partition(".")
     ids += [declared.unit] if table == TABLE and declared.unit != EACH_ROW else [column] if owner == table else []
-    return list(dict.fromkeys([*ids, *choice]))
+    return list(dict.fromkeys([*ids, *map(str, choice)]))
+
+
+def _list_texts(table: str, declared: Declared) -> dict[str, str]:
+    """The columns of a table that are texts because their values are listed."""
+    return {str(key).removeprefix(f"{table}."): "category" for key in declared.categories}
 
 
 def _check_type(column: str, kind: object) -> str:

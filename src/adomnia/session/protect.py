@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.document import Document
 from adomnia.catalog.facts import apply_facts
-from adomnia.catalog.model import Analyst, Catalog, Table
+from adomnia.catalog.model import Analyst, Catalog, Table, is_name
 from adomnia.catalog.people import mark_links
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import whole
@@ -141,6 +141,9 @@ class _ColumnReader:
             converted = None if wanted is None else convert(held, wanted)
             if wanted is None or converted is None:
                 raise _refusal_of_type(field, wanted)
+            if 2 * (converted.null_count - held.null_count) > len(held) - held.null_count:
+                why, fix = f"can mostly not be read as {wanted}", "correct its bounds or its type, or convert it"
+                raise Refusal(f"Column {field.name}", why, fix, code="bad_column")
             columns.append(self._column(place, wanted))
             frame = frame if converted is held else frame.set_column(number, field.name, converted)
         return frame, tuple(columns)
@@ -152,8 +155,8 @@ class _ColumnReader:
             return "category"
         if place in self._given.types:
             return self._given.types[place]
-        if place in self._bounds and place[0] in self._given.spelled:
-            return "date" if isinstance(self._bounds[place][0], date) else "number"
+        if place in self._bounds and type_of(held) == "text":
+            return "date" if _has_days(self._bounds[place]) else "number"
         return type_of(held)
 
     def _column(self, place: tuple[str, str], wanted: str) -> Column:
@@ -181,6 +184,8 @@ def _build_table(
     except ValueError as error:
         why = f"has a name that cannot be asked about: {str(error).rstrip('.')}"
         fix = "rename the column, for example with df.rename(columns={...}), or leave it out: columns=[...]"
+        if not is_name(name):
+            fix = 'pass the table under another name: {"people": ...}'
         raise Refusal("The table", why, fix, code="bad_name") from None
 
 
@@ -215,12 +220,19 @@ def _cap_refusal(given: GivenTables, unit: Unit) -> Refusal:
     return Refusal(f"The table, whose people are {unit.column},", "has no rows_per_person", fix, code="no_cap")
 
 
+def _has_days(bounds: Any) -> bool:  # noqa: ANN401 - whatever was declared
+    return isinstance(bounds, tuple | list) and any(isinstance(bound, date) for bound in bounds)
+
+
 def _bound(name: str, kind: Kind, bounds: Any) -> Column:  # noqa: ANN401 - whatever was declared
     try:
         lower, upper = bounds
         return _bounded(name, kind, lower, upper)
     except (TypeError, ValueError) as error:
-        why, fix = f"cannot be used: {str(error).rstrip('.')}", f'pass bounds={{"{name}": (lower, upper)}}'
+        pair = "date(2020, 1, 1), date(2029, 12, 31)" if isinstance(kind, Day) else "lower, upper"
+        why, fix = f"cannot be used: {str(error).rstrip('.')}", f'pass bounds={{"{name}": ({pair})}}'
+        if not isinstance(kind, Day | Quantity):
+            fix = "leave them out"
         raise Refusal(f"The bounds of {name}", why, fix, code="bad_bounds") from None
 
 

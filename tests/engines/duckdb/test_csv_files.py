@@ -193,3 +193,34 @@ def test_no_bytes_in_a_field_change_another_row_or_the_opening(tmp_path_factory,
     kept = found[: 2 * len(odd) : 2] + found[2 * len(odd) :]
     assert len(found) == len(mixed)
     assert kept == [(place, "Ada", 1.5) for place in range(100)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_and_its_copy_are_read_alike(tmp_path, end):
+    """Whether a file is copied depends on all of its rows: a mark of UTF-8 before the first row stays in both."""
+    text = end.join(["name,age", "\ufeffAda,40", "", "Bo,50", ""]).encode()
+    (tmp_path / "a.csv").write_bytes(text)
+    (tmp_path / "b.csv").write_bytes(text + b"\xff,60" + end.encode())
+    plain = [["\ufeffAda", 40], ["Bo", 50]]
+    assert rows(tmp_path, "a.csv", NAME, AGE) == plain
+    assert rows(tmp_path, "b.csv", NAME, AGE) == [*plain, ["\ufffd", 60]]
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_a_byte_too_many_in_utf_16_is_refused(tmp_path, codec):
+    """All rows after it would be part of one text, of which not one letter is right."""
+    lines = ["\ufeffage,name\r\n1,Ada\r\n2,Bo", "\r\n3,Cy\r\n"]
+    (tmp_path / "a.csv").write_bytes(b"".join(line.encode(codec) for line in lines))
+    csv = CsvFormat(encoding="utf-16")
+    assert rows(tmp_path, "a.csv", AGE, NAME, csv=csv) == [[1, "Ada"], [2, "Bo"], [3, "Cy"]]
+    (tmp_path / "b.csv").write_bytes(b"x".join(line.encode(codec) for line in lines))
+    with pytest.raises(Refusal, match=r"Source b\.csv cannot be read"):
+        rows(tmp_path, "b.csv", AGE, NAME, csv=csv)
+
+
+def test_a_file_is_read_as_texts(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"age,name\n007,\xff\n,Bo\n")
+    assert DuckDB.read_texts(tmp_path / "a.csv").to_pydict() == {"age": ["007", None], "name": ["\ufffd", "Bo"]}
+    (tmp_path / "b.csv").write_bytes(b'age,name\n1,"Ada\n2,Bo\n')
+    with pytest.raises(Refusal, match=r"Source b\.csv cannot be read"):
+        DuckDB.read_texts(tmp_path / "b.csv")

@@ -71,3 +71,12 @@ def test_keys_may_be_anything(tmp_path):
 def test_a_key_that_no_line_has_is_refused(tmp_path):
     with pytest.raises(Refusal, match=r"data\.name is declared, and a.jsonl has none of that name"):
         rows(tmp_path, "a.jsonl", b'{"names": 1}\n')
+
+
+def test_a_key_of_one_line_does_not_take_the_place_of_another_in_all_lines(tmp_path):
+    """Names that differ in case alone are one name in a header; here somebody else's line could have the exact one."""
+    table = Table("data", "a.jsonl", (whole("age", 0, 120),))
+    with pytest.raises(Refusal, match=r"data\.age is declared, and a.jsonl has none of that name"):
+        rows(tmp_path, "a.jsonl", b'{"Age": 1}\n{"Age": 2}\n', table)
+    table = Table("data", "a.jsonl", (whole("age", 0, 120),), source_columns=(("age", SourceColumn("Age")),))
+    assert rows(tmp_path, "a.jsonl", b'{"Age": 1}\n{"Age": 2}\n{"age": 9}\n', table) == [[1], [2], [None]]

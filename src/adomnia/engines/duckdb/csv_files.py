@@ -20,7 +20,8 @@ from adomnia.errors import Refusal
 ENDINGS = {".csv": ",", ".tsv": "\t"}
 _SEPARATOR = re.compile("sep=(.)\r?\n?", re.IGNORECASE)  # the first line of a file that Excel wrote
 _CHUNK = 1 << 20
-_UTF8 = "utf-8"
+_UTF8, _UTF16 = "utf-8", "utf-16"
+_SHIFTED_LINE_END = "\u0a00"  # what one byte too many makes of every end of a line after it; no letter has that number
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def render_csv(path: Path, header: Header, declared: CsvFormat, scratch: Path) -
     if declared.encoding == _UTF8 and header.lines == 1 and _is_utf8(path):
         file, skipped = path, header.before + header.lines
     else:
-        file, skipped = _copy_rows(path, header, declared.encoding, scratch), 0
+        file, skipped = _copy_rows(path, header, declared.encoding, scratch), 1
     return (
         f"read_csv({file_name(file)}, auto_detect = false, header = false, skip = {skipped}, "
         f"delim = {text_literal(header.delimiter)}, quote = {quote}, escape = {quote}, columns = {{{columns}}}{end})"
@@ -105,13 +106,20 @@ def _open_text(path: Path, encoding: str) -> TextIOWrapper:
 
 
 def _copy_rows(path: Path, header: Header, encoding: str, scratch: Path) -> Path:
-    """A copy in UTF-8 of what comes after the header: a byte that is no letter would make the reader fail."""
+    """A copy in UTF-8 of what comes after the header: a byte that is no letter would make the reader fail.
+
+    An empty line stands for the header: a mark of UTF-8 in the first row stays one there, as in a file that is not
+    copied. In UTF-16 a byte too many would take in all rows after its own: such a file is refused.
+    """
     copy = scratch / f"{len(list(scratch.iterdir()))}.csv"
     with _open_text(path, encoding) as text, copy.open("w", encoding=_UTF8, newline="") as written:
         copy.chmod(0o600)
         for _ in range(header.before + header.lines):
-            text.readline()
+            ended = text.readline()
+        written.write(ended[len(ended.rstrip("\r\n")) :])
         while chunk := text.read(_CHUNK):
+            if encoding == _UTF16 and _SHIFTED_LINE_END in chunk:
+                raise UnicodeError
             written.write(chunk)
     return copy
 

@@ -30,6 +30,7 @@ from adomnia.engines.duckdb.sources import (
 )
 from adomnia.engines.duckdb.state import State, fresh_key
 from adomnia.engines.duckdb.texts import text_literal
+from adomnia.engines.duckdb.whole_files import read_texts
 from adomnia.engines.index import (
     STEPS,
     IndexWriter,
@@ -75,6 +76,7 @@ class DuckDB:
     find_facts = staticmethod(find_facts)
     read_header = staticmethod(read_header)
     check_header = staticmethod(check_header)
+    read_texts = staticmethod(read_texts)
     count_readings = staticmethod(count_readings)
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, limits: Limits = USUAL) -> None:

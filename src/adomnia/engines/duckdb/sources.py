@@ -42,12 +42,14 @@ _TEXT = "VARCHAR"
 class Found:
     """What a source holds: the names and types of all of its columns, and how to read some of them as c0, c1, ...
 
-    `spelled` says that all are texts still to be read.
+    `spelled` says that all are texts still to be read; `by_rows`, that the names are those that rows have, and one row
+    may add another.
     """
 
     columns: tuple[tuple[str, str], ...]
     rows: Callable[[Sequence[int], Path], str]
     spelled: bool = False
+    by_rows: bool = False
 
 
 def file_source(connection: duckdb.DuckDBPyConnection, path: Path, table: Table, scratch: Path) -> TableSource:
@@ -105,10 +107,12 @@ def frame_source(connection: duckdb.DuckDBPyConnection, name: str, frame: object
 
 def unreadable_source(name: str) -> Refusal:
     """A source that is not what its name says."""
-    fix = (
-        "check that it is what its name says, that every line of a CSV file has the columns of its header and closes "
-        'its quotes, and that its delimiter is declared, for example csv = { delimiter = ";" }'
-    )
+    fix = "check that it is what its name says, and that no other program is writing it"
+    if csv_files.ending_of(Path(name)) in csv_files.ENDINGS:
+        fix = (
+            "check that every line has the columns of its header, ends as the header does and closes its quotes, and "
+            'that its delimiter and encoding are declared, for example csv = { delimiter = ";", encoding = "latin-1" }'
+        )
     return Refusal(f"Source {name}", "cannot be read", fix)
 
 
@@ -157,7 +161,7 @@ def _find_in_json_lines(connection: duckdb.DuckDBPyConnection, path: Path) -> Fo
     def read(places: Sequence[int], _scratch: Path) -> str:
         return json_lines.render_json_lines(path, [keys[at][0] for at in places])
 
-    return Found(keys, read, spelled=True)
+    return Found(keys, read, spelled=True, by_rows=True)
 
 
 def _find_in_database(connection: duckdb.DuckDBPyConnection, path: Path, table: str) -> Found:
@@ -177,11 +181,15 @@ def _find_in_database(connection: duckdb.DuckDBPyConnection, path: Path, table: 
 
 
 def _find_column(source: str, found: Found, table: Table, column: Column) -> int | None:
-    """The place of a declared column: by its very name, or else by the only one that differs in case alone."""
+    """The place of a declared column: by its very name, or else by the only one that differs in case alone.
+
+    Where rows have names, only by its very name: "age" in one row must not take the place of "Age" in all others.
+    """
     called = table.source_column(column.name).name
     names = [name for name, _ in found.columns]
     exact = [place for place, name in enumerate(names) if name == called]
-    alike = exact or [place for place, name in enumerate(names) if name.lower() == called.lower()]
+    folded = () if found.by_rows else enumerate(names)
+    alike = exact or [place for place, name in folded if name.lower() == called.lower()]
     if len(alike) > 1:
         listed = " and ".join(f'"{names[place]}"' for place in alike)
         fix = "rename all but one in the file"

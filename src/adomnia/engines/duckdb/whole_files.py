@@ -1,0 +1,26 @@
+# ruff: noqa: S608 - SQL is what this module writes, from a file name that is quoted
+"""Text files as tables in memory: every value a text, read as the index reads it."""
+
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import pyarrow as pa
+
+from adomnia.catalog.model import USUAL_CSV
+from adomnia.engines.duckdb.sources import find_source, make_runner, refuse_duplicates, unreadable_source
+
+
+def read_texts(path: Path) -> pa.Table:
+    """All columns of a CSV file, as texts."""
+    with duckdb.connect() as connection, TemporaryDirectory() as scratch:
+        make_runner(connection)
+        found = find_source(connection, path, None, USUAL_CSV)
+        names = [name for name, _ in found.columns]
+        refuse_duplicates(path.name, names)
+        with suppress(duckdb.Error, pa.ArrowException, OSError):
+            rows = found.rows(range(len(names)), Path(scratch))
+            read: pa.Table = connection.sql(f"SELECT * FROM {rows}").to_arrow_table()
+            return pa.table([column.cast(pa.string()) for column in read.columns], names=names)
+    raise unreadable_source(path.name)  # out here it carries no cause, whose words may quote a row
