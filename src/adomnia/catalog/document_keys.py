@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
@@ -126,7 +127,12 @@ def is_local_time(value: object) -> bool:
 
 def is_time_zone(value: object) -> bool:
     """Whether a name is one of the IANA time zones; `localtime` is another one on every machine."""
-    return isinstance(value, str) and value != "localtime" and value in available_timezones()
+    return isinstance(value, str) and value in _list_time_zones()
+
+
+@cache
+def _list_time_zones() -> frozenset[str]:
+    return frozenset(available_timezones() - {"localtime"})
 
 
 def _are_texts(value: object) -> bool:

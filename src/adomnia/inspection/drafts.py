@@ -29,7 +29,7 @@ _HINTS = {
     "integer": "to add it up or group by it: lower = ?, upper = ?",
     "number": "to add it up: lower = ?, upper = ?",
     "date": "to group by it: lower = ?, upper = ?",
-    "timestamp": 'local times of that zone; or type "date"; to group by it: lower = ?, upper = ?',
+    "timestamp": 'times of that zone; or "date"; to group by it: lower = ?, upper = ?',
     "text": 'to group by it: "category" with values = [?], others = "Other"',
     "category": 'values = [?], others = "Other"',
 }

@@ -9,7 +9,7 @@ from adomnia.privacy.wall_time import FIRST, LAST
 _INSIDE = "BETWEEN TIMESTAMPTZ '0001-01-03 00:00:00+00' AND TIMESTAMPTZ '9999-12-30 00:00:00+00'"
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 _WRITTEN = "[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
-_OFFSET = "([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)"
+_OFFSET = "([Zz]|[+-](0[0-9]|1[0-5])(:?[0-5][0-9])?)"
 
 
 def render_local_time(value: str, zone: str) -> str:
