@@ -7,10 +7,11 @@ from datetime import date, datetime
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.session.curator import read_catalog
 from adomnia.sql.lower import lower
 from curator.test_neighbours import gate
 from curator.test_plain_questions import agrees, plain
-from kit.hospital import CATALOG, PLAIN_CITIES, curated, declare, person, visit
+from kit.hospital import CATALOG, LINKED, PLAIN_CITIES, curated, declare, person, visit
 
 LINE = 'day = { type = "date" }'
 TIMES = 'day = { type = "timestamp", timezone = "Europe/Oslo"{bounds} }'
@@ -106,3 +107,18 @@ def test_groups_by_hour_are_labelled_with_local_times(tmp_path):
     assert len(answer["h"]) == 51
     assert days["d"] == [date(2024, 3, 30), date(2024, 3, 31), date(2024, 4, 1), date(2024, 4, 2)]
     assert str(answer.to_arrow().schema.field("h").type) == "timestamp[s]"
+
+
+def test_timestamps_of_public_tables_are_read_and_joined(tmp_path):
+    text = LINKED.replace('since = { type = "date" }', 'since = { type = "timestamp", timezone = "Europe/Oslo" }')
+    text = text.replace(LINE, TIMES.replace("{bounds}", ""))
+    declare(tmp_path / "hospital", LINKED)
+    (tmp_path / "hospital" / "catalog.toml").write_text(text)
+    catalog = read_catalog(tmp_path / "hospital")
+    joined = "SELECT COUNT(*) FROM visits AS v JOIN zones AS z ON v.day = z.since"
+    files = {"people": PEOPLE, "visits": [visit(2, day=datetime.fromisoformat("2020-01-01T00:00:00"))]}
+    with curated(catalog, **files) as curator:
+        answer = curator.session("bob").sql("SELECT since FROM zones WHERE HOUR(since) = 0 ORDER BY since LIMIT 2")
+        (count,) = curator.session("bob").sql(joined, epsilon=8)["count"]
+    assert answer["since"] == [datetime.fromisoformat("1950-01-01"), datetime.fromisoformat("2019-12-31")]
+    assert count == 1
