@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from math import inf
 
 import pytest
@@ -11,7 +11,7 @@ from adomnia.catalog.facts import Facts, apply_facts, sort_values
 from adomnia.catalog.model import Table
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 
 WHOLE, NUMBER = Column("c", Quantity(whole=True)), Column("c", Quantity())
 
@@ -24,6 +24,9 @@ def bounded(domain, whole=False):
     return Column("c", Quantity(domain.lower, domain.upper, whole), domain)
 
 
+NOON = datetime.fromisoformat("2020-01-01T12:00:00")
+
+
 @pytest.mark.parametrize(
     ("column", "facts", "expected"),
     [
@@ -32,6 +35,7 @@ def bounded(domain, whole=False):
         (WHOLE, Facts(1, -(2.0**53), 2.0**53), bounded(Numbers.integers(-(2**53), 2**53), whole=True)),
         (NUMBER, Facts(1, 0.1, 7.5), bounded(Numbers.bounded(0.1, 7.5))),
         (Column("c", Day()), Facts(1, date(2020, 1, 1), date(2020, 1, 1)), Column("c", Day(*[date(2020, 1, 1)] * 2))),
+        (Column("c", Moment(zone="UTC")), Facts(1, NOON, NOON), Column("c", Moment(NOON, NOON, "UTC"))),
         (Column("c", Text()), Facts(1, values=("b", "a")), Column("c", Text(("a", "b")))),
     ],
 )
@@ -52,6 +56,7 @@ def test_what_the_catalog_leaves_open_is_taken_from_the_file(column, facts, expe
         (NUMBER, Facts(1, 3.5, 3.5)),
         (bounded(Numbers.integers(0, 9), whole=True), Facts(1, -5.0, 50.0)),
         (Column("c", Day()), Facts(1)),
+        (Column("c", Moment(zone="UTC")), Facts(1)),
         (Column("c", Day(date(2020, 1, 1), date(2021, 1, 1))), Facts(1, date(1999, 1, 1), date(2020, 1, 5))),
         (Column("c", Text(("z", "a"))), Facts(1, values=("a", "b"))),
         (Column("c", Text()), Facts(0)),

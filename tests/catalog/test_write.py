@@ -41,7 +41,7 @@ def test_a_quoted_text_is_read_back(text):
         ("double", "number"),
         ("VARCHAR", "text"),
         ("DATE", "date"),
-        ("TIMESTAMP_NS", "date"),
+        ("TIMESTAMP_NS", "timestamp"),
         ("ENUM('a')", "category"),
         ("UUID", "id"),
         ("TIME", None),

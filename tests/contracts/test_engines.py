@@ -13,7 +13,7 @@ import sys
 from collections import Counter, defaultdict
 from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from itertools import product
 from unittest.mock import patch
@@ -35,7 +35,7 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.functions.registry import FUNCTIONS
 from adomnia.privacy.keys import Bucket, Names
-from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import Where
 from adomnia.sql.lower import lower
@@ -54,6 +54,7 @@ MORE = {
     Quantity: [math.nan, math.inf, -math.inf, -0.0, 2.0**53 - 1, 2.0**53, 2.0**63 - 1024, 2.2250738585072014e-308],
     Text: ['"', "o'clock; --", "$1", "\\", "ß", "ǅ", "İ", "日本", "x" * 1024, "\u00a0", "tab\t"],
     Day: [date(1, 1, 2), date(9999, 12, 30), date(2000, 2, 29), date(1582, 10, 15)],
+    Moment: [datetime.fromisoformat("0001-01-01T00:59:59"), datetime.fromisoformat("9999-12-31T00:00:00")],
     Boolean: [],
 }
 EDGES = {kind: [*SAMPLES[kind], *MORE[kind]] for kind in SAMPLES}

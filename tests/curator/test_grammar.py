@@ -130,6 +130,7 @@ _COLUMNS = {  # two of each kind, because of two that are the same some function
     "t": ("p.name", "v.diagnosis"),
     "b": ("p.member", "v.urgent"),
     "d": ("v.day", "DATE '2020-01-01'"),
+    "m": ("CAST(v.day AS TIMESTAMP)", "TIMESTAMP '2020-01-01 05:00:00'"),
 }
 
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from math import isfinite, isnan
 from pathlib import Path
@@ -25,7 +25,7 @@ from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import FUNCTIONS, Call, Column, Expression, Literal
 from adomnia.privacy.filters import Budget
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.units import Unit
 
@@ -78,6 +78,8 @@ def constant(value: Any) -> Literal:
             return Literal(value, Boolean())
         case str():
             return Literal(value, Text())
+        case datetime():  # which is a date as well
+            return Literal(value, Moment(value, value))
         case date():
             return Literal(value, Day(value, value))
     exact = Fraction(value)
@@ -87,6 +89,7 @@ def constant(value: Any) -> Literal:
 def frame(rows: list[Row], columns: tuple[Column, ...]) -> pa.Table:
     """Rows as an Arrow table of the types that the columns are declared with; ids are whole numbers."""
     types = {Quantity: pa.float64(), Boolean: pa.bool_(), Text: pa.string(), Day: pa.date32(), Identity: pa.int64()}
+    types[Moment] = pa.timestamp("us")
     return pa.table(
         {column.name: pa.array([row[column.name] for row in rows], types[type(column.kind)]) for column in columns}
     )
@@ -132,6 +135,9 @@ def stored_value(column: Column, value: Any) -> Any:
         case Text(values=tuple() as values, others=others):
             value = value if value in values else values[-1] if others else None
         case Day(lower=lower, upper=upper):
+            value = min(max(value, lower or value), upper or value)
+        case Moment(lower=lower, upper=upper):
+            value = value.replace(microsecond=0)
             value = min(max(value, lower or value), upper or value)
     return value + 0.0 if isinstance(value, float) else value  # -0.0 is 0.0
 
@@ -219,6 +225,10 @@ def hashed(column: Column, value: Any) -> tuple[int, int] | str:
             return (0 if value is None else int(value) + 1, 3)
         case Day(lower=date() as lower, upper=date() as upper):
             return (0 if value is None else (value - lower).days + 1, (upper - lower).days + 2)
+        case Moment(lower=earliest, upper=latest):
+            first, last = earliest or datetime(1, 1, 1), latest or datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001
+            seconds = int((last - first).total_seconds())
+            return (0 if value is None else int((value - first).total_seconds()) + 1, seconds + 2)
     return "-" if value is None else f"{len(str(value).encode())}:{value}"
 
 

@@ -67,7 +67,7 @@ source = "raw/visits 2024.parquet"
 
 [tables.visits_2024.columns]
 person_id = { column = "personID", type = "id" }  # if it names no people: "text", or "category" with values = [?]
-day = { type = "date" }  # to group by it: lower = ?, upper = ?
+day = { type = "timestamp", timezone = "UTC" }  # times of that zone; or "date"; to group by it: lower = ?, upper = ?
 urgent = { type = "boolean" }
 # scan is left out: no type of column holds "BLOB"
 """

@@ -46,6 +46,17 @@ def test_a_text_file_is_looked_at_for_types_and_how_values_are_written(tmp_path)
     assert table["columns"]["joined"]["format"] == "%d.%m.%Y"
 
 
+def test_texts_with_a_time_of_day_are_timestamps(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c\n2024-01-31 12:30:00,2024-01-31T12:30Z,2024-01-31\n", encoding="utf-8")
+    columns = look(tmp_path / "t.csv")["t"]["columns"]
+    assert {name: column["type"] for name, column in columns.items()} == {
+        "a": "timestamp",
+        "b": "timestamp",
+        "c": "date",
+    }
+    assert columns["a"]["timezone"] == "UTC"
+
+
 def test_no_value_of_the_data_is_in_a_draft(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("name,age,city\nCanary,4711,Atlantis\n", encoding="utf-8")

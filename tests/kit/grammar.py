@@ -49,10 +49,10 @@ PUBLIC_TABLES: dict[str, dict[str, str]] = {
     "cities": {"city": "tk", "region": "tk", "population": "nwN"},
     "zones": {"city": "tk", "zone": "tk", "area": "nwN", "since": "d"},
 }
-VALUES = "ntbd"  # the kinds that an output of a subquery may have
+VALUES = "ntbdm"  # the kinds that an output of a subquery may have
 
-_GIVEN = {"n": "nwN", "w": "w", "N": "N", "t": "t", "b": "b", "d": "d"}  # which templates give a kind
-_SORTS = {"n": "n", "w": "nw", "N": "nN", "t": "t", "b": "bk", "d": "d"}  # what is known of a value of a kind
+_GIVEN = {"n": "nwN", "w": "w", "N": "N", "t": "t", "b": "b", "d": "d", "m": "m"}  # which templates give a kind
+_SORTS = {"n": "n", "w": "nw", "N": "nN", "t": "t", "b": "bk", "d": "d", "m": "m"}  # what is known of a value of a kind
 
 
 @lru_cache
@@ -221,7 +221,7 @@ class Writer:
             case "present":
                 return f"COUNT({self.value(self.pick(*VALUES), source.fields, 2)})"
             case "different":
-                counted = self.pick(*source.of("ntbd")).text if source.of("ntbd") and self.chance(2) else ""
+                counted = self.pick(*source.of(VALUES)).text if source.of(VALUES) and self.chance(2) else ""
                 return f"COUNT(DISTINCT {counted or self.value(self.pick(*VALUES), source.fields, 1)})"
         return "COUNT(*)"
 
@@ -394,7 +394,7 @@ class Writer:
 
     def output(self, source: From) -> tuple[str, str]:
         """A column as it is, or an expression, and what is known of it."""
-        plain = source.of("ntbd")
+        plain = source.of(VALUES)
         if plain and self.chance(2):
             chosen = self.pick(*plain)
             return chosen.text, chosen.sort
@@ -406,14 +406,14 @@ class Writer:
 
     def distinct(self, depth: int) -> tuple[str, dict[str, str]]:
         source = self.whose(depth)
-        person, chosen = self.pick(*source.of("p")), self.some(source.of("ntbd"), most=2)
+        person, chosen = self.pick(*source.of("p")), self.some(source.of(VALUES), most=2)
         columns = {"person_id": "p", **{f"d{place}": each.sort for place, each in enumerate(chosen)}}
         outputs = [f"{person.text} AS person_id", *(f"{each.text} AS d{n}" for n, each in enumerate(chosen))]
         return f"SELECT DISTINCT {', '.join(outputs)}{self.filtered(source)}", columns
 
     def union(self, depth: int) -> tuple[str, dict[str, str]]:
         """Parts with values of the same kinds in each place."""
-        kinds = [self.pick("N", "n", "t", "b", "d") for _ in range(self.pick(1, 2))]
+        kinds = [self.pick("N", "n", "t", "b", "d", "m") for _ in range(self.pick(1, 2))]
         same = self.pick("people", "visits") if self.chance(3) else ""
         parts, keys = [], [key for key, sort in TABLES.get(same, {}).items() if "k" in sort]
         for _ in range(self.pick(2, 2, 3)):
@@ -470,16 +470,17 @@ class Writer:
             case "COUNT":
                 return Field(f"COUNT({self.value(self.pick(*VALUES), source.fields, 1)})", "nwN")
             case "COUNT(DISTINCT":
-                counted = self.pick(*source.of("ntbd")).text if source.of("ntbd") and self.chance(2) else ""
+                counted = self.pick(*source.of(VALUES)).text if source.of(VALUES) and self.chance(2) else ""
                 return Field(f"COUNT(DISTINCT {counted or self.value('t', source.fields, 1)})", "nwN")
             case "SUM" | "AVG":
                 return Field(f"{function}({self.value('N', source.fields, self.pick(0, 1))})", "nN")
-        kind = self.pick("N", "n", "d")
+        kind = self.pick("N", "n", "d", "m")
         return Field(f"{function}({self.value(kind, source.fields, self.pick(0, 1))})", _SORTS[kind])
 
     def chosen(self, source: From) -> Field:
         """The value of the row where another is least or greatest."""
-        kind, order = self.pick("N", "t", "b", "d"), self.value(self.pick("n", "d"), source.fields, self.pick(0, 1))
+        kind = self.pick("N", "t", "b", "d", "m")
+        order = self.value(self.pick("n", "d"), source.fields, self.pick(0, 1))
         value = self.value(kind, source.fields, self.pick(0, 1))
         forms = ("ARG_MIN({0}, {1})", "ARG_MAX({0}, {1})", "FIRST({0} ORDER BY {1})", "LAST({0} ORDER BY {1} DESC)")
         return Field(self.pick(*forms).format(value, order), _SORTS[kind].replace("k", ""))

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.limits import Limits
 from adomnia.ledger import Ledger
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.session.curator import Curator, read_catalog
 from kit.bits import SeededBits
 
@@ -150,6 +150,7 @@ PUBLIC: dict[str, Rows] = {
 }
 
 _TYPES = {Quantity: pa.float64(), Boolean: pa.bool_(), Text: pa.string(), Day: pa.date32(), Identity: pa.int64()}
+_TYPES[Moment] = pa.timestamp("us")
 
 
 def person(person_id: int | None, **values: Any) -> Row:

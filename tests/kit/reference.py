@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ from adomnia.engines.contract import PERSON
 from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key, key_values
-from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.vectors import Vector
 
 if TYPE_CHECKING:
@@ -157,6 +157,8 @@ def read(column: Column, raw: Any) -> Any:
             return raw if raw in values else values[-1] if others else None
         case Day(lower=date() as lower, upper=date() as upper):
             return min(max(raw, lower), upper)
+        case Moment(lower=datetime() as lower, upper=datetime() as upper):
+            return min(max(raw.replace(microsecond=0), lower), upper)
     return raw
 
 
@@ -286,6 +288,13 @@ def _shifted_by_months(day: date, months: float) -> date | None:
     return None
 
 
+def _shifted_by_seconds(moment: datetime, seconds: float) -> datetime | None:
+    try:
+        return moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
 def _formatted(day: date, written: str) -> str:
     padded = {"%Y": f"{day.year:04}", "%G": f"{day.isocalendar().year:04}"}  # which not every C library does
     return re.sub("%.", lambda field: padded.get(field[0]) or day.strftime(field[0]), written)
@@ -369,6 +378,15 @@ MEANINGS: dict[str, Callable[..., Any]] = {
     "shift": _known(_shifted),
     "shift months": _known(_shifted_by_months),
     "format": _known(_formatted),
+    "hour": _known(lambda a: float(a.hour)),
+    "minute": _known(lambda a: float(a.minute)),
+    "second": _known(lambda a: float(a.second)),
+    "start of hour": _known(lambda a: a.replace(minute=0, second=0)),
+    "start of minute": _known(lambda a: a.replace(second=0)),
+    "day of": _known(lambda a: a.date()),
+    "midnight": _known(lambda a: datetime.combine(a, time())),
+    "seconds between": _known(lambda a, b: (a - b).total_seconds()),
+    "shift seconds": _known(_shifted_by_seconds),
     "boolean as number": _known(float),
     "text as number": _read(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", float),
     "text as date": _read(r"\d{4}-\d{2}-\d{2}", date.fromisoformat),

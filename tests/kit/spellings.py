@@ -1,6 +1,7 @@
 """How a question writes each scalar function: templates over parts of a kind, for kit.grammar to fill in.
 
-Kinds are letters: n a number, w a whole number, t a text, b a condition, d a day. A capital N is a number with bounds.
+Kinds are letters: n a number, w a whole number, t a text, b a condition, d a day, m a timestamp. A
+capital N is a number with bounds.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ SPELLINGS: dict[str, list[Spelling]] = {
         *_all("n", "nnn", "GREATEST({0}, {1}, {2})"),
         *_all("N", "NN", "GREATEST({0}, {1})"),
         *_all("d", "dd", "GREATEST({0}, {1})"),
+        *_all("m", "mm", "GREATEST({0}, {1})"),
     ],
     "least": [
         *_all("n", "nn", "LEAST({0}, {1})"),
@@ -60,17 +62,24 @@ SPELLINGS: dict[str, list[Spelling]] = {
         *_all("w", "n", "CAST({0} AS TINYINT)", "CAST({0} AS UINTEGER)", "{0}::BIGINT"),
         *_all("n", "n", "TRY_CAST({0} AS DECIMAL(5, 2))"),
     ],
-    "=": _all("b", "nn", "({0} = {1})") + _all("b", "tt", "({0} = {1})") + _all("b", "dd", "({0} = {1})"),
+    "=": _all("b", "nn", "({0} = {1})")
+    + _all("b", "tt", "({0} = {1})")
+    + _all("b", "dd", "({0} = {1})")
+    + _all("b", "md", "({0} = {1})"),
     "<>": _all("b", "nn", "({0} <> {1})") + _all("b", "tt", "({0} != {1})") + _all("b", "bb", "({0} <> {1})"),
-    "<": _all("b", "nn", "({0} < {1})") + _all("b", "dd", "({0} < {1})") + _all("b", "tt", "({0} < {1})"),
-    "<=": _all("b", "nn", "({0} <= {1})") + _all("b", "dd", "({0} <= {1})"),
+    "<": _all("b", "nn", "({0} < {1})")
+    + _all("b", "dd", "({0} < {1})")
+    + _all("b", "mm", "({0} < {1})")
+    + _all("b", "tt", "({0} < {1})"),
+    "<=": _all("b", "nn", "({0} <= {1})") + _all("b", "mm", "({0} <= {1})") + _all("b", "dd", "({0} <= {1})"),
     ">": _all("b", "nn", "({0} > {1})", "({0} NOT BETWEEN {1} AND 50)")
     + _all("b", "n", "({0} > 18)")
     + _all("b", "dd", "({0} > {1})"),
     ">=": _all("b", "nn", "({0} >= {1})", "({0} BETWEEN {1} AND 100)")
     + _all("b", "tt", "({0} >= {1})", "({0} BETWEEN {1} AND 'P')")
     + _all("b", "n", "({0} >= 0.5)")
-    + _all("b", "dd", "({0} >= {1})"),
+    + _all("b", "dd", "({0} >= {1})")
+    + _all("b", "m", "({0} BETWEEN '2019-12-31 06:00' AND '2020-03-01')"),
     "same": [
         *_all("b", "nn", "({0} IS NOT DISTINCT FROM {1})", "({0} IS DISTINCT FROM {1})"),
         *_all("b", "tt", "({0} IS NOT DISTINCT FROM {1})"),
@@ -91,6 +100,7 @@ SPELLINGS: dict[str, list[Spelling]] = {
         *_all("N", "NN", "COALESCE({0}, {1})", "COALESCE({0}, {1}, 3)"),
         *_all("t", "tt", "COALESCE({0}, {1})"),
         *_all("d", "d", "COALESCE({0}, '2020-01-01')"),
+        *_all("m", "m", "COALESCE({0}, '2020-01-01 23:59:59')"),
         *_all("b", "bb", "COALESCE({0}, {1})"),
     ],
     "nullif": [
@@ -107,6 +117,7 @@ SPELLINGS: dict[str, list[Spelling]] = {
         *_all("t", "bt", "CASE WHEN {0} THEN {1} ELSE 'else' END"),
         *_all("b", "bbb", "CASE WHEN {0} THEN {1} ELSE {2} END"),
         *_all("d", "bd", "CASE WHEN {0} THEN {1} END"),
+        *_all("m", "bmm", "CASE WHEN {0} THEN {1} ELSE {2} END"),
     ],
     "like": _all("b", "t", "({0} LIKE 'A%')", "({0} NOT LIKE '_o%')", "({0} ILIKE '%E%')", "({0} LIKE '')"),
     "matches": [
@@ -160,6 +171,15 @@ SPELLINGS: dict[str, list[Spelling]] = {
         "LAST_DAY({0})",
     ),
     "format": _all("t", "d", "STRFTIME({0}, '%Y-%m')", "STRFTIME({0}, '%A %d %B')", "DAYNAME({0})", "MONTHNAME({0})"),
+    "hour": [*_all("w", "m", "HOUR({0})", "EXTRACT(hour FROM {0})"), *_all("N", "m", "HOUR({0})")],
+    "minute": _all("w", "m", "MINUTE({0})"),
+    "second": _all("w", "m", "SECOND({0})", "DATE_PART('second', {0})"),
+    "start of hour": _all("m", "m", "DATE_TRUNC('hour', {0})"),
+    "start of minute": _all("m", "m", "DATE_TRUNC('minute', {0})"),
+    "day of": [*_all("d", "m", "CAST({0} AS DATE)"), *_all("w", "m", "MONTH({0})", "ISODOW({0})")],
+    "midnight": _all("m", "d", "CAST({0} AS TIMESTAMP)"),
+    "seconds between": _all("w", "mm", "DATE_DIFF('second', {0}, {1})", "DATE_DIFF('hour', {0}, {1})"),
+    "shift seconds": _all("m", "m", "({0} + INTERVAL 5 HOUR)", "({0} - INTERVAL '90 minutes')"),
     "boolean as number": [*_all("w", "b", "CAST({0} AS INTEGER)"), *_all("N", "b", "CAST({0} AS INTEGER)")],
     "text as number": _all("n", "t", "CAST({0} AS DOUBLE)"),
     "text as date": _all("d", "t", "CAST({0} AS DATE)"),
@@ -210,7 +230,16 @@ PLAIN = frozenset(
             "year",
         ),
         *("quarter", "month", "week", "day", "doy", "dow", "isodow", "days between", "boolean as number"),
-        *("start of year", "start of quarter", "start of month", "start of week", "boolean as text", "date as text"),
+        *("hour", "minute", "second", "start of hour", "start of minute", "day of", "midnight", "seconds between"),
+        *(
+            "shift seconds",
+            "start of year",
+            "start of quarter",
+            "start of month",
+            "start of week",
+            "boolean as text",
+            "date as text",
+        ),
     }
 )
 
@@ -221,5 +250,6 @@ CONSTANTS: dict[str, tuple[str, ...]] = {
     "N": ("0", "1", "-2", "0.5", "3.7", "18"),
     "t": ("''", "'F'", "'H1'", "'Oslo'", "'Ann Lee'", "'nobody'", "'O''Neil'", "'%'", "'12.5'", "'2020-02-30'"),
     "b": ("TRUE", "FALSE"),
+    "m": ("TIMESTAMP '2020-01-01 00:00:00'", "TIMESTAMP '2019-12-31 23:59:59'", "TIMESTAMP '2000-02-29T06:30:01'"),
     "d": ("DATE '2020-01-01'", "DATE '2019-12-31'", "DATE '2000-02-29'"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 
 import pytest
 
@@ -22,6 +22,10 @@ def bucket(value, among, shown="number"):
     return Bucket(value, among, value, shown)
 
 
+def moments(*texts):
+    return tuple(map(datetime.fromisoformat, texts))
+
+
 @pytest.mark.parametrize(
     ("key", "cells", "labels"),
     [
@@ -33,6 +37,9 @@ def bucket(value, among, shown="number"):
         (bucket(AGE, Numbers(-10, 20, 10)), range(-1, 3), (-10, 0, 10, 20)),
         (bucket(AGE, Numbers(0, 1, 0.5)), range(3), (0.0, 0.5, 1.0)),
         (bucket(BORN, Numbers.integers(0, 1), "day"), range(2), (date(1, 1, 1), date(1, 1, 2))),
+        (bucket(BORN, Numbers.integers(0, 1), "hour"), range(2), moments("1970-01-01T00", "1970-01-01T01")),
+        (bucket(BORN, Numbers.integers(-1, 0), "minute"), range(-1, 1), moments("1969-12-31T23:59", "1970-01-01T00")),
+        (bucket(BORN, Numbers.integers(1, 1), "second"), range(1, 2), moments("1970-01-01T00:00:01")),
         (bucket(BORN, Numbers.integers(0, 1), "week"), range(2), (date(1, 1, 1), date(1, 1, 8))),
         (
             bucket(BORN, Numbers.integers(12 * 1999 + 11, 12 * 2000), "month"),

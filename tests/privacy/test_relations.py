@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 
 import pytest
@@ -15,7 +15,7 @@ from adomnia.engines.contract import PERSON
 from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call, number
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.relations import (
     MOST_PEOPLE,
     MOST_ROWS,
@@ -139,6 +139,9 @@ JOINS = {
 }
 
 
+NOON = datetime.fromisoformat("2020-01-01T12:00:00")
+
+
 @pytest.mark.parametrize(("join", "rows"), JOINS.values(), ids=JOINS)
 def test_the_rows_of_a_join_are_known_by_hand(join, rows):
     assert join.rows_per_person == rows
@@ -222,6 +225,7 @@ def test_a_union_of_public_rows_repeats_as_often_as_its_parts_together_if_that_i
         ((Quantity(Fraction(0), Fraction(3)), Quantity(None, Fraction(9))), Quantity(None, Fraction(9))),
         ((Quantity(Fraction(0), None, whole=True), Quantity(whole=True)), Quantity(whole=True)),
         ((Day(date(2020, 1, 1), date(2020, 2, 1)), Day(date(2019, 1, 1), date(2020, 1, 2))), Day()),
+        ((Moment(zone="UTC"), Moment(NOON, NOON, "UTC")), Moment(zone="UTC")),
         ((Text(("a",)), Text(("b",))), Text()),
         ((Boolean(), Boolean()), Boolean()),
     ],
@@ -239,6 +243,7 @@ def test_values_of_different_bounds_are_united_within_all_of_them(kinds, merged)
         ((part(VISITS, WARD), part(VISITS, ACTIVE)), "must be of one kind"),
         ((part(VISITS, SIZE), part(VISITS, number(1))), "must be of one kind"),
         ((part(VISITS, WHO), part(VISITS, LINK)), "must be stored alike"),
+        ((part(VISITS, Column("a", Moment(zone="UTC"))), part(VISITS, Column("b", Moment()))), "must be stored alike"),
         ((part(VISITS, WARD), part(VISITS, Literal("x", Text()))), "must be stored alike"),
     ],
 )

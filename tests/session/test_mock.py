@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 
 import pytest
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.session import mock
 from adomnia.session.curator import rehearse
 from engines.databases import contents
@@ -85,6 +85,7 @@ def test_public_tables_are_the_real_ones(catalog):
         (Text(), "c 0", "c 9"),
         (Text(("x", "y")), "x", "y"),
         (Day(), date(2020, 1, 1), date(2022, 9, 26)),
+        (Moment(zone="UTC"), datetime.fromisoformat("2020-01-01"), datetime.fromisoformat("2022-09-26T23:59:59")),
         (Day(date(2000, 1, 1), date(2000, 1, 3)), date(2000, 1, 1), date(2000, 1, 2)),
         (Quantity(), 0, 100),
         (Quantity(Numbers(-5, 5, 1).lower, Numbers(-5, 5, 1).upper, whole=True), -5, 4),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pandas as pd
 import polars as pl
@@ -262,3 +262,42 @@ def test_a_question_may_do_without_the_intervals_of_its_quantiles():
     assert session.batch([median], epsilon=5, interval=False)[0].interval("m") == first.interval("m") == [(0.0, 100.0)]
     with pytest.raises(TypeError, match="interval must be True or False"):
         session.sql(median, epsilon=5, interval="no")
+
+
+NOON = datetime.fromisoformat("2024-01-31T12:30:00")
+TIMES = pa.table(
+    {"who": range(400), "at": [NOON] * 400, "zoned": pa.array([NOON] * 400, pa.timestamp("ns", "Asia/Tokyo"))}
+)
+
+
+def timed(frame=TIMES, **options):
+    kinds = {"columns": {"at": "timestamp", "zoned": "timestamp"}, **options}
+    return adomnia.protect(frame, unit="who", rows_per_person=1, epsilon=100, **kinds)
+
+
+def test_datetimes_are_timestamps_where_they_are_declared_so():
+    session = timed(bounds={"at": (NOON, NOON)})
+    assert [str(column.kind) for column in session.catalog().tables[0].columns] == ["id", "timestamp", "timestamp"]
+    answer = session.sql(
+        "SELECT HOUR(zoned) AS h, COUNT(*) AS n FROM data WHERE at = ? GROUP BY h", epsilon=8, parameters=[NOON]
+    )
+    assert [row["h"] for row in answer.records() if row["n"] > 200] == [21]
+    assert [str(column.kind) for column in timed(columns=None).catalog().tables[0].columns] == ["id", "date", "date"]
+
+
+def test_texts_are_timestamps_where_they_are_declared_so():
+    frame = pa.table({"who": range(400), "at": ["2024-01-31T12:30:00"] * 400})
+    answer = timed(frame, columns={"at": "timestamp"}).sql(
+        "SELECT MINUTE(at) AS m, COUNT(*) AS n FROM data GROUP BY m", epsilon=8
+    )
+    assert [row["m"] for row in answer.records() if row["n"] > 200] == [30]
+    with pytest.raises(Refusal, match="holds int64, and not timestamp"):
+        timed(pa.table({"who": range(4), "at": range(4)}), columns={"at": "timestamp"})
+
+
+@pytest.mark.parametrize(
+    "bounds", [(date(2020, 1, 1), date(2021, 1, 1)), (NOON, NOON - timedelta(1)), (NOON.replace(tzinfo=UTC), NOON)]
+)
+def test_bounds_of_timestamps_are_local_times_in_their_order(bounds):
+    with pytest.raises(Refusal, match="two local times in their order"):
+        timed(bounds={"at": bounds})

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from math import inf, nan
 from time import perf_counter
 
@@ -123,6 +123,7 @@ def test_a_batch_is_written_in_its_order(bob):
         (("a", None), "text", ["a", None]),
         ((True, False), "boolean", [True, False]),
         ((date(2020, 2, 29), None), "date", ["2020-02-29", None]),
+        ((datetime(2020, 2, 29, 12), None), "timestamp", ["2020-02-29T12:00:00", None]),  # noqa: DTZ001 - local time
         ((1, -(2**53) + 1, None), "integer", [1, -(2**53) + 1, None]),
         ((2**53, None, -(2**60)), "integer", ["9007199254740992", None, str(-(2**60))]),
         ((0.5, None), "number", [0.5, None]),
@@ -142,7 +143,7 @@ def test_a_public_number_that_is_not_finite_is_none(bob):
     assert sent(answer)["k"] == [None, None, 1.5]
 
 
-@pytest.mark.parametrize("value", ["x", True, 7, 0.5, date(2020, 1, 1)])
+@pytest.mark.parametrize("value", ["x", True, 7, 0.5, date(2020, 1, 1), datetime.fromisoformat("2020-01-01T12:00:00")])
 def test_a_column_without_rows_keeps_its_type(bob, value):
     answer = replace(bob.sql("SELECT city FROM cities"), columns=(KeyColumn("k", (value,)),), rows=np.arange(0))
     assert sent(answer).to_arrow() == answer.to_arrow()

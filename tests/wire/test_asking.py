@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
@@ -43,6 +43,7 @@ def received(model, body):
         Question(SQL, epsilon=1, weights={"n": 1, "pay": Fraction(2, 3)}),
         Question(f"{SQL} LIMIT ?", parameters=[3]),
         Question(f"{COUNT} WHERE a = :a OR b = :b", parameters={"a": date(2024, 1, 31), "b": None}),
+        Question(f"{COUNT} WHERE a = :a", parameters={"a": datetime.fromisoformat("2024-01-31T12:30:00")}),
     ],
 )
 def test_a_question_arrives_as_it_was_asked(question):
@@ -102,6 +103,7 @@ def test_a_price_and_an_explanation_are_put_to_a_session(bob):
         {"sql": SQL, "parameters": 1},
         {"sql": SQL, "parameters": [[1]]},
         {"sql": SQL, "parameters": [{"date": "soon"}]},
+        {"sql": SQL, "parameters": [{"timestamp": "noon"}]},
         {"sql": SQL, "parameters": [{"date": "2024-01-31", "x": 1}]},
         {"sql": SQL, "parameters": [1] * 1001},
         {"sql": SQL, "parameters": {str(k): 1 for k in range(1001)}},

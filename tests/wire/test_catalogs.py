@@ -27,6 +27,14 @@ def without_files(catalog):
     return replace(catalog, folder=Path(), tables=tuple(replace(table, source="") for table in catalog.tables))
 
 
+def test_timestamps_arrive_with_their_time_zone(tmp_path):
+    bounds = ", lower = 2020-01-01T00:00:00, upper = 2020-12-31T23:59:59"
+    for known in (bounds, ""):
+        line = f'day = {{ type = "timestamp", timezone = "Europe/Oslo"{known} }}'
+        catalog = declare(tmp_path / f"hospital{len(known)}", CATALOG.replace('day = { type = "date" }', line))
+        assert sent(catalog) == without_files(catalog)
+
+
 def test_a_catalog_with_profiles_and_policies_arrives_as_it_left(curator):
     assert any(table.profile for table in curator.catalog.tables)
     assert sent(curator.catalog) == without_files(curator.catalog)

@@ -9,7 +9,7 @@ from adomnia.catalog.document_keys import COLUMN_NAME, COLUMNS, SECTION, SYNONYM
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.domains import Categories, Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Moment, Quantity, Text
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -98,5 +98,6 @@ _BUILDERS: dict[str, Callable[[Declared], tuple[Any, ...]]] = {
     "boolean": lambda _: (Boolean(),),
     "category": _category,
     "date": lambda declared: (Day(declared.get("lower"), declared.get("upper")),),
+    "timestamp": lambda declared: (Moment(declared.get("lower"), declared.get("upper"), declared["timezone"]),),
     "text": lambda _: (Text(),),
 }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Any
+from zoneinfo import available_timezones
 
 from adomnia.catalog.model import LONGEST_COLUMN_NAME, POLICIES, is_column_name
 from adomnia.catalog.sizes import parse_size
@@ -118,6 +120,21 @@ def _is_date_format(value: object) -> bool:
     return _DATE_PARTS.issuperset(parts) and all(some & set(parts) for some in _WHOLE_DATE)
 
 
+def is_local_time(value: object) -> bool:
+    """Whether a value is a time in whole seconds that has no time zone of its own."""
+    return isinstance(value, datetime) and value.tzinfo is None and value.microsecond == 0
+
+
+def is_time_zone(value: object) -> bool:
+    """Whether a name is one of the IANA time zones; `localtime` is another one on every machine."""
+    return isinstance(value, str) and value in _list_time_zones()
+
+
+@cache
+def _list_time_zones() -> frozenset[str]:
+    return frozenset(available_timezones() - {"localtime"})
+
+
 def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) and len(item) <= _LONGEST for item in value)
 
@@ -144,6 +161,10 @@ _INTEGER = Rule("a whole number within 2**53 of zero", lambda v: _is_integer(v, 
 _VERSION = Rule("a whole number from 1 to 1,000,000,000", lambda value: _is_integer(value, 1, 10**9))
 _CAP = Rule("a whole number from 1 to 1,000,000", lambda value: _is_integer(value, 1, _MOST_ROWS_PER_PERSON))
 _DAY = Rule("a date without quotes or time, such as 2024-01-31", lambda value: type(value) is date)
+_LOCAL_TIME = Rule(
+    "a local time in whole seconds, such as 2024-01-31T12:30:00, without quotes or offset", is_local_time
+)
+_TIME_ZONE = Rule('the name of an IANA time zone, such as "Europe/Vienna" or "UTC"', is_time_zone)
 _UNIT = Rule('written "table.column", or "row"', lambda value: value == "row" or _is_place(value))
 _LINK = Rule('written "column -> table.column"', _is_link)
 _VALUES = Rule('a list of texts, or "table.column" of a public table', _is_values)
@@ -321,6 +342,12 @@ COLUMNS = {
         DocumentKey("upper", _DAY, "upper = 2029-12-31"),
         DocumentKey("format", _DATE_FORMAT, 'format = "%m/%d/%Y"'),
     ),
+    "timestamp": _column(
+        "a timestamp column",
+        DocumentKey("timezone", _TIME_ZONE, 'timezone = "Europe/Vienna"', required=True),
+        DocumentKey("lower", _LOCAL_TIME, "lower = 2020-01-01T00:00:00"),
+        DocumentKey("upper", _LOCAL_TIME, "upper = 2029-12-31T23:59:59"),
+    ),
     "text": _column("a text column"),
 }
 
@@ -347,7 +374,8 @@ SYNONYMS = {
         "number": "float double decimal numeric real float64 float32",
         "boolean": "bool logical",
         "category": "enum factor categorical",
-        "date": "day datetime timestamp",
+        "date": "day datetime",
+        "timestamp": "timestamptz",
         "text": "string str varchar char",
         "id": "uuid key identifier",
     }.items()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from math import floor
 from typing import TYPE_CHECKING, TypeAlias
 
 from adomnia.catalog.model import Table
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.kinds import Day, Quantity, Text
+from adomnia.privacy.kinds import Day, Moment, Quantity, Text
 
 if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
@@ -24,8 +24,8 @@ class Facts:
     """What is known of one column: the most rows that share a value, the least and greatest value, and all texts."""
 
     repeats: int
-    lower: float | date | None = None
-    upper: float | date | None = None
+    lower: float | date | datetime | None = None
+    upper: float | date | datetime | None = None
     values: tuple[str, ...] = ()
 
 
@@ -49,6 +49,8 @@ def _apply_to_column(column: Column, facts: Facts) -> Column:
             return _add_bounds(column, lower, upper, whole)
         case Day(lower=None), date() as first, date() as last:
             return replace(column, kind=Day(first, last))
+        case Moment(lower=None, zone=zone), datetime() as first, datetime() as last:
+            return replace(column, kind=Moment(first, last, zone))
         case Text(values=None), _, _ if 1 <= len(facts.values) <= _MOST_CATEGORIES:
             return replace(column, kind=Text(sort_values(facts)))
     return column

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from adomnia.engines.registry import load_engine
 from adomnia.noise import SystemBits
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity
 from adomnia.session import mock
 from adomnia.session.curator import MEMORY, Curator, open_ledger
 from adomnia.session.public import MOST_ROWS
@@ -49,4 +49,6 @@ def _type(kind: Kind) -> pa.DataType:
             return pa.bool_()
         case Day():
             return pa.date32()
+        case Moment():
+            return pa.timestamp("s")
     return pa.string()

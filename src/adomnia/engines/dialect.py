@@ -69,7 +69,8 @@ class IndexWords:
     table without a partner in another by columns, `all_but` the columns of a side without one. `declared_values` are
     the statements that declare the categories of {0}, bound to the first of them, and `code` is the place of a text
     {0} among those of {1}. The keys are ids as texts that are equal for equal ids: from a text that may spell a number,
-    from a decimal, from a double.
+    from a decimal, from a double. `local_time` is the second that {0} shows on a clock of the time zone {1}, without
+    fractions; `seconds` counts those of a clock's time within the calendar since 1970.
     """
 
     temporary: str
@@ -84,6 +85,8 @@ class IndexWords:
     spelled_key: str
     decimal_key: str
     double_key: str
+    local_time: Spelling
+    seconds: str
 
 
 @dataclass(frozen=True, eq=False)

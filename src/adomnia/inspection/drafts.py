@@ -29,6 +29,7 @@ _HINTS = {
     "integer": "to add it up or group by it: lower = ?, upper = ?",
     "number": "to add it up: lower = ?, upper = ?",
     "date": "to group by it: lower = ?, upper = ?",
+    "timestamp": 'times of that zone; or "date"; to group by it: lower = ?, upper = ?',
     "text": 'to group by it: "category" with values = [?], others = "Other"',
     "category": 'values = [?], others = "Other"',
 }
@@ -77,6 +78,7 @@ class _Column:
             return f"# {self.name} is left out: no type of column holds {toml_string(self.held)}"
         first, *others = self.formats or (None,)
         keys = {"column": self.written if self.written != self.name else None, "type": self.type, "format": first}
+        keys["timezone"] = "UTC" if self.type == "timestamp" else None
         inside = ", ".join(f"{key} = {toml_string(value)}" for key, value in keys.items() if value is not None)
         hint = f"  # {_HINTS[self.type]}" if self.type in _HINTS else ""
         if others:

@@ -27,6 +27,7 @@ _ENOUGH = 0.95  # of the values there are: a few may be wrong, and `adomnia chec
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _FLAGS = frozenset({"true", "false", "t", "f", "yes", "no"})
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)?")
 _USUAL_DAYS = "%Y-%m-%d"
 
 
@@ -69,7 +70,7 @@ def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
     }
 
 
-def _look(texts: Sequence[str], spelling: Mapping[str, str]) -> ColumnLook:
+def _look(texts: Sequence[str], spelling: Mapping[str, str]) -> ColumnLook:  # noqa: PLR0911 - one for each type
     missing = {*find_missing(texts), ""}
     there = [text for text in texts if text not in missing]
     if not there:
@@ -78,6 +79,8 @@ def _look(texts: Sequence[str], spelling: Mapping[str, str]) -> ColumnLook:
         return ColumnLook("integer")
     if _all(there, _NUMBER):
         return ColumnLook("number")
+    if _all(there, _TIME):
+        return ColumnLook("timestamp")
     if all(text.lower() in _FLAGS for text in there):
         return ColumnLook("boolean")
     formats = [each for each in find_formats(there) if _is_enough(sum(is_day(text, each) for text in there), there)]

@@ -1,7 +1,7 @@
 """Plans in words: one line that says all of a plan, for people, tests and the sorting of conditions."""
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from adomnia.plans.formulas import DATE, Formula, Grouping, Keyed, Order, Over, Term
@@ -45,6 +45,7 @@ from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.presence import is_parted
 
+_NAMES = {"day of": "DATE"}
 _PREFIXES = {"negative": "-", "not": "NOT "}
 _SIGNS = {"mod": "%", "same": "IS NOT DISTINCT FROM", "and": "AND", "or": "OR", "like": "LIKE"}
 _SIGNS |= {sign: sign for sign in ("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "||")}
@@ -335,7 +336,7 @@ def _call(call: Call) -> str:
             return f"({f' {_SIGNS[function]} '.join(words)})"
         case function if function in _PREFIXES:
             return f"({_PREFIXES[function]}{words[0]})"
-    return f"{call.function.upper()}({', '.join(words)})"
+    return f"{_NAMES.get(call.function, call.function.upper())}({', '.join(words)})"
 
 
 def _case(words: list[str]) -> str:
@@ -343,12 +344,14 @@ def _case(words: list[str]) -> str:
     return f"CASE {' '.join(cases)} ELSE {words[-1]} END"
 
 
-def _constant(value: Fraction | str | bool | date | None) -> str:
+def _constant(value: Fraction | str | bool | date | datetime | None) -> str:
     match value:
         case bool() | None:
             return {True: "TRUE", False: "FALSE", None: "NULL"}[value]
         case Fraction():
             return _number(value)
+        case datetime():  # which is a date as well
+            return f"TIMESTAMP '{value}'"
         case date():
             return f"DATE '{value.isoformat()}'"
     return "'" + value.replace("'", "''") + "'"

@@ -8,7 +8,7 @@ finite.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
@@ -55,7 +55,7 @@ class Literal:
     """A constant of the question; None is NULL."""
 
     tag: ClassVar[str] = "Literal"
-    value: Fraction | str | bool | date | None
+    value: Fraction | str | bool | date | datetime | None
     kind: Kind
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property
 from typing import ClassVar, TypeAlias, TypeGuard
 
@@ -11,19 +11,24 @@ from adomnia.privacy.events import Approximate, Concentrated
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.relations import MOST_ROWS
+from adomnia.privacy.wall_time import read_seconds
 
-Label: TypeAlias = str | bool | int | float | date
+Label: TypeAlias = str | bool | int | float | date | datetime
 
 MOST_CELLS = 10**6  # groups that one question may have
 _MONTHS, _QUARTERS, _WEEK = 12, 4, 7
 
-# What a whole number stands for, by how a key is shown: days are counted from the first of year 1, which is a Monday.
+# What a whole number stands for, by how a key is shown: days are counted from the first of year 1, which is a Monday,
+# hours, minutes and seconds from the first of 1970.
 _SHOWN: dict[str, Callable[[int], date]] = {
     "day": lambda days: date.fromordinal(days + 1),
     "week": lambda weeks: date.fromordinal(_WEEK * weeks + 1),
     "month": lambda months: date(months // _MONTHS, months % _MONTHS + 1, 1),
     "quarter": lambda quarters: date(quarters // _QUARTERS, quarters % _QUARTERS * 3 + 1, 1),
     "year": lambda year: date(year, 1, 1),
+    "hour": lambda hours: read_seconds(3600 * hours),
+    "minute": lambda minutes: read_seconds(60 * minutes),
+    "second": read_seconds,
 }
 
 
@@ -47,7 +52,7 @@ class Bucket:
     """Groups by an expression: a condition, a text that is one of a list, or a number on a grid between bounds.
 
     Or whatever values enough people have, once they are found. `written` is what the question says, which may be a day
-    where `value` is its number, `shown` as that day; or a text where `value` is its place in the list.
+    or a timestamp where `value` is its number, `shown` as that; or a text where `value` is its place in the list.
     """
 
     tag: ClassVar[str] = "Bucket"

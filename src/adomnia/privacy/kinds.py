@@ -1,7 +1,7 @@
 """What sort of value an expression has, and within which bounds: all that may be known of it without looking."""
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, TypeAlias
@@ -72,6 +72,23 @@ class Day:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """A second of local wall time. `zone` is the time zone that its column declares; constants have none."""
+
+    tag: ClassVar[str] = "Moment"
+    lower: datetime | None = None
+    upper: datetime | None = None
+    zone: str = ""
+
+    def fits(self, other: "Moment") -> bool:
+        """Whether the two can be compared: local times of different zones cannot."""
+        return self.zone == other.zone or not self.zone or not other.zone
+
+    def __str__(self) -> str:
+        return "timestamp"
+
+
+@dataclass(frozen=True)
 class Identity:
     """An identifier: it may be counted, never looked at.
 
@@ -87,4 +104,4 @@ class Identity:
         return "id"
 
 
-Kind: TypeAlias = Quantity | Boolean | Text | Day | Identity
+Kind: TypeAlias = Quantity | Boolean | Text | Day | Moment | Identity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,8 +52,9 @@ def _key_array(values: tuple[Cell | None, ...], rows: NDArray[np.intp]) -> pa.Ar
     """Public values; of no rows, the first value that is not shown has the type."""
     # Not `rows.tolist()`, which for a moment would take as much memory as the answer.
     shown: list[Any] = [values[row] for row in rows] or list(values[:1])
+    first = next((value for value in shown if value is not None), None)
     try:
-        array = pa.array(shown)
+        array = pa.array(shown, pa.timestamp("s") if isinstance(first, datetime) else None)
     except (pa.ArrowException, OverflowError):  # an integer too large for a column of them is written as its digits
         array = pa.array([None if value is None else str(value) for value in shown])
     return array.slice(0, len(rows))

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import Catalog
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.tables import TextTable, html_lines
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _list_rows(table: Table) -> list[tuple[str, ...]]:
     ]
 
 
-def _describe_values(kind: Kind) -> str:
+def _describe_values(kind: Kind) -> str:  # noqa: PLR0911 - one for each kind
     match kind:
         case Identity(person=True):
             return "the person"
@@ -55,6 +55,8 @@ def _describe_values(kind: Kind) -> str:
             return f"{float(lower):,.12g} to {float(upper):,.12g}"
         case Day(lower=lower, upper=upper) if lower is not None:
             return f"{lower} to {upper}"
+        case Moment(lower=lower, upper=upper, zone=zone):
+            return zone if lower is None else f"{lower} to {upper}, {zone}"
         case Text(values=tuple(values)):
             more = f", ... ({len(values):,} in all)" if len(values) > _LISTED else ""
             return ", ".join(values[:_LISTED]) + more

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adomnia.plans.plan import Output, Plan
     from adomnia.statistics.contract import Bounds, Floats, Result, ResultTable, Statistic
 
-Cell: TypeAlias = str | bool | int | float | date
+Cell: TypeAlias = str | bool | int | float | date | datetime
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ def convert(column: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray | None:
     held = type_of(column.type)
     if held is None:
         return None
+    if wanted == "timestamp":  # texts are read where the zone is known
+        return _as_engine_holds(column) if held in {"date", "text"} else None
     if wanted in ("id", held) or {held, wanted} == _NUMBERS:
         return _as_engine_holds(column)
     if wanted in {"text", "category"}:

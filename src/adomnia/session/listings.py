@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import show_down
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.relations import is_public
 from adomnia.session.columns import KeyColumn
 from adomnia.sql.rows.blocks import rows_of
@@ -81,7 +81,7 @@ def _columns_of(name: str, catalog: Catalog) -> Mapping[str, Expression] | None:
     return None
 
 
-def _declare(value: Expression) -> str | None:
+def _declare(value: Expression) -> str | None:  # noqa: PLR0911 - one for each kind
     """What is known of the values of a column; None if nothing is."""
     kind: Kind = value.kind
     match kind:
@@ -90,6 +90,8 @@ def _declare(value: Expression) -> str | None:
             return f"{show_down(lower)} to {show_down(upper)}" + (f" by {show_down(step)}" if step else "")
         case Day(lower=first, upper=last) if first is not None and last is not None:
             return f"{first} to {last}"
+        case Moment(lower=first, upper=last, zone=zone):
+            return f"{first} to {last}, {zone}" if first is not None and last is not None else zone or None
         case Text(values=values) if values is not None:
             rest = len(values) - _SHOWN_VALUES
             return ", ".join(values[:_SHOWN_VALUES]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
@@ -52,6 +52,9 @@ def _value(column: Column, row: int, part: float) -> object:
         case Day(lower=lower, upper=upper):
             first, last = lower or _FIRST_DAY, upper or _FIRST_DAY + timedelta(days=_DAYS)
             return first + timedelta(days=int(part * (last - first).days))
+        case Moment(lower=lower, upper=upper):
+            start = lower or datetime.combine(_FIRST_DAY, time.min)
+            return start + timedelta(seconds=int(part * ((upper or start + timedelta(_DAYS)) - start).total_seconds()))
     return _number(column.kind, part)
 
 

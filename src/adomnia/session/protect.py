@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.document import Document
+from adomnia.catalog.document_keys import is_local_time, is_time_zone
 from adomnia.catalog.facts import apply_facts
 from adomnia.catalog.model import Analyst, Catalog, Table, is_name
 from adomnia.catalog.people import mark_links
@@ -18,7 +19,7 @@ from adomnia.privacy.amounts import whole
 from adomnia.privacy.domains import Categories, Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Moment, Quantity, Text
 from adomnia.privacy.units import ROW, Unit
 from adomnia.session.conversions import convert, type_of, write_text
 from adomnia.session.declared import TABLE, Declared, GivenTables, read_links, read_tables, read_unit
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.facts import Facts
     from adomnia.catalog.model import Link
-    from adomnia.privacy.amounts import Number
 
 OWNER = "you"
 _KINDS: dict[str, Kind] = {
@@ -40,8 +40,12 @@ _KINDS: dict[str, Kind] = {
     "number": Quantity(),
     "boolean": Boolean(),
     "date": Day(),
+    "timestamp": Moment(zone="UTC"),
     "text": Text(),
 }
+
+
+_BOUNDED = {date: "date", datetime: "timestamp"}  # what a text is that has such bounds
 
 
 class _Links(Document):
@@ -144,7 +148,7 @@ class _ColumnReader:
             if 2 * (converted.null_count - held.null_count) > len(held) - held.null_count:
                 why, fix = f"can mostly not be read as {wanted}", "correct its bounds or its type, or convert it"
                 raise Refusal(f"Column {field.name}", why, fix, code="bad_column")
-            columns.append(self._column(place, wanted))
+            columns.append(self._column(place, wanted, field.type))
             frame = frame if converted is held else frame.set_column(number, field.name, converted)
         return frame, tuple(columns)
 
@@ -156,18 +160,19 @@ class _ColumnReader:
         if place in self._given.types:
             return self._given.types[place]
         if place in self._bounds and type_of(held) == "text":
-            return "date" if _has_days(self._bounds[place]) else "number"
+            return _type_of_bounds(self._bounds[place])
         return type_of(held)
 
-    def _column(self, place: tuple[str, str], wanted: str) -> Column:
+    def _column(self, place: tuple[str, str], wanted: str, held: pa.DataType) -> Column:
         if place in self._categories:
             return Column(place[1], _read_values(place[1], self._categories[place]))
         if wanted == "category":
             fix = f'pass categories={{"{place[1]}": ["a", "b"]}}'
             raise Refusal(f"The category {place[1]}", "has no values", fix, code="bad_categories")
-        if place in self._bounds:
-            return _bound(place[1], _KINDS[wanted], self._bounds[place])
-        return Column(place[1], _KINDS[wanted])
+        kind, zone = _KINDS[wanted], str(getattr(held, "tz", None))
+        if isinstance(kind, Moment) and is_time_zone(zone):
+            kind = Moment(zone=zone)
+        return _bound(place[1], kind, self._bounds[place]) if place in self._bounds else Column(place[1], kind)
 
 
 def _build_table(
@@ -220,8 +225,9 @@ def _cap_refusal(given: GivenTables, unit: Unit) -> Refusal:
     return Refusal(f"The table, whose people are {unit.column},", "has no rows_per_person", fix, code="no_cap")
 
 
-def _has_days(bounds: Any) -> bool:  # noqa: ANN401 - whatever was declared
-    return isinstance(bounds, tuple | list) and any(isinstance(bound, date) for bound in bounds)
+def _type_of_bounds(bounds: Any) -> str:  # noqa: ANN401 - whatever was declared
+    first = bounds[0] if isinstance(bounds, tuple | list) and bounds else None
+    return _BOUNDED.get(type(first), "number")
 
 
 def _bound(name: str, kind: Kind, bounds: Any) -> Column:  # noqa: ANN401 - whatever was declared
@@ -231,19 +237,24 @@ def _bound(name: str, kind: Kind, bounds: Any) -> Column:  # noqa: ANN401 - what
     except (TypeError, ValueError) as error:
         pair = "date(2020, 1, 1), date(2029, 12, 31)" if isinstance(kind, Day) else "lower, upper"
         why, fix = f"cannot be used: {str(error).rstrip('.')}", f'pass bounds={{"{name}": ({pair})}}'
-        if not isinstance(kind, Day | Quantity):
+        if not isinstance(kind, Day | Moment | Quantity):
             fix = "leave them out"
         raise Refusal(f"The bounds of {name}", why, fix, code="bad_bounds") from None
 
 
-def _bounded(name: str, kind: Kind, lower: Number | date, upper: Number | date) -> Column:
+def _bounded(name: str, kind: Kind, lower: Any, upper: Any) -> Column:  # noqa: ANN401 - whatever was declared
     if isinstance(kind, Day):
         if type(lower) is not date or type(upper) is not date or lower > upper:
             raise ValueError(f"they must be two dates in their order, as datetime.date, got {lower!r} and {upper!r}")
         return Column(name, Day(lower, upper))
+    if isinstance(kind, Moment):
+        if not (is_local_time(lower) and is_local_time(upper)) or lower > upper:
+            what = "two local times in their order, as datetime.datetime without a time zone, in whole seconds"
+            raise ValueError(f"they must be {what}, got {lower!r} and {upper!r}")
+        return Column(name, Moment(lower, upper, kind.zone))
     if not isinstance(kind, Quantity):
-        raise TypeError(f"the column is of type {kind}, and only numbers and dates have bounds")
-    domain = (Numbers.integers if kind.whole else Numbers.bounded)(lower, upper)  # type: ignore[arg-type]
+        raise TypeError(f"the column is of type {kind}, and only numbers, dates and timestamps have bounds")
+    domain = (Numbers.integers if kind.whole else Numbers.bounded)(lower, upper)
     return Column(name, Quantity(domain.lower, domain.upper, kind.whole), domain)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.engines.check import check_public
 from adomnia.errors import Failure, Refusal
-from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.kinds import Moment, Quantity
+from adomnia.privacy.wall_time import read_seconds
 from adomnia.session.columns import KeyColumn
 from adomnia.work import spend
 
@@ -55,5 +56,7 @@ def _read(statement: Statement, engine: Engine, most: int) -> list[tuple[Any, ..
 
 
 def _plain(value: Cell | None, kind: Kind) -> Cell | None:
-    """Whole numbers without a point: expressions are doubles."""
+    """Whole numbers without a point, and the timestamps that are a number of seconds: expressions are doubles."""
+    if isinstance(value, int | float) and isinstance(kind, Moment):
+        return read_seconds(int(value))
     return int(value) if isinstance(value, float) and isinstance(kind, Quantity) and kind.whole else value

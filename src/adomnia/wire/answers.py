@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date
+from datetime import date, datetime
 from math import inf, isfinite, nan
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.ledger.requests import Receipt
 from adomnia.pricing.caps import Cap, LeftOut
 from adomnia.privacy.filters import Left
+from adomnia.privacy.wall_time import FIRST
 from adomnia.session.answer import Answer
 from adomnia.session.columns import Cell, KeyColumn, ValueColumn, read_dates
 from adomnia.statistics.contract import Bounds, Estimate, Floats
@@ -28,9 +29,18 @@ _MADE_UP: dict[str, list[Cell | None]] = {
     "number": [0.0],
     "boolean": [False],
     "date": [date.min],
+    "timestamp": [FIRST],
     "text": [""],
     "null": [],
 }
+_TYPES = (
+    (str, "text"),
+    (bool, "boolean"),
+    (datetime, "timestamp"),
+    (date, "date"),
+    (float, "number"),
+    (int, "integer"),
+)
 _PLAIN = {"text": str, "boolean": bool, "null": type(None)}  # what arrives as it left
 
 
@@ -39,8 +49,8 @@ class ColumnReply(Reply):
 
     name: str
     kind: Literal["key", "value"]
-    type: Literal["text", "integer", "number", "boolean", "date", "null"] = Field(
-        description="Dates are ISO texts; integers of 2**53 and more are texts of digits; null: no row has a value."
+    type: Literal["text", "integer", "number", "boolean", "date", "timestamp", "null"] = Field(
+        description="Dates and times are ISO texts, integers from 2**53 on texts of digits; null: no row has a value."
     )
     values: list[str | bool | int | float | None]
     lower: list[str | int | float | None] | None = Field(
@@ -255,15 +265,12 @@ def _key(column: KeyColumn, answer: Answer) -> dict[str, Any]:
 
 def _type(values: list[Cell | None]) -> str:
     kinds = {type(value) for value in values} - {type(None)}
-    for kind, name in ((str, "text"), (bool, "boolean"), (date, "date"), (float, "number"), (int, "integer")):
-        if kind in kinds:
-            return name
-    return "null"
+    return next((name for kind, name in _TYPES if kind in kinds), "null")
 
 
 def _written(values: Sequence[Cell | None], kind: str) -> list[Any]:
     match kind:
-        case "date":
+        case "date" | "timestamp":
             return [None if value is None else value.isoformat() for value in values]  # type: ignore[union-attr]
         case "integer" if any(value is not None and abs(value) >= JSON_SAFE for value in values):  # type: ignore[arg-type]
             return [value if value is None or abs(value) < JSON_SAFE else str(value) for value in values]  # type: ignore[arg-type]
@@ -284,6 +291,8 @@ def _read(values: list[Any], kind: str) -> list[Cell | None]:
             return _MADE_UP[kind]
         case "date":
             return [None if value is None else date.fromisoformat(value) for value in values]
+        case "timestamp":
+            return [None if value is None else datetime.fromisoformat(value) for value in values]
         case "integer":
             return [None if value is None else int(value) for value in values]
         case "number":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, TypeAlias, cast
 
@@ -61,13 +61,17 @@ Weights: TypeAlias = Annotated[
 
 
 def read_parameter(value: object) -> object:
-    """The value of a parameter; dates are written as {"date": "2024-01-31"}."""
+    """The value of a parameter; dates are {"date": "2024-01-31"}, and local times {"timestamp": "..."}."""
     match value:
         case {"date": str(day), **others} if not others:
             return date.fromisoformat(day)
+        case {"timestamp": str(moment), **others} if not others:
+            return datetime.fromisoformat(moment)
         case None | bool() | str() | int() | float() | Decimal():
             return value
-    raise ValueError('must be a number, a text, true, false, null or {"date": "2024-01-31"}')
+    raise ValueError(
+        'must be a number, a text, true, false, null, {"date": "2024-01-31"} or {"timestamp": "2024-01-31T12:30:00"}'
+    )
 
 
 def write_parameter(value: object) -> object:
@@ -76,6 +80,8 @@ def write_parameter(value: object) -> object:
     if isinstance(plain, Decimal):
         whole = plain.is_finite() and plain.adjusted() < _MOST_DIGITS and plain == plain.to_integral_value()
         return int(plain) if whole else float(plain)
+    if isinstance(plain, datetime):  # which is a date as well
+        return {"timestamp": plain.isoformat()}
     return {"date": plain.isoformat()} if isinstance(plain, date) else plain
 
 
@@ -92,16 +98,19 @@ def _check_parameters(parameters: object) -> object:
     return parameters
 
 
-_DATE_SCHEMA = {
-    "type": "object",
-    "properties": {"date": {"type": "string", "format": "date"}},
-    "required": ["date"],
-    "additionalProperties": False,
-}
+_TIME_SCHEMAS = [
+    {
+        "type": "object",
+        "properties": {name: {"type": "string", **form}},
+        "required": [name],
+        "additionalProperties": False,
+    }
+    for name, form in (("date", {"format": "date"}), ("timestamp", {"description": "Local time, without an offset."}))
+]
 Parameter: TypeAlias = Annotated[
     Any,
     PlainValidator(read_parameter),
-    WithJsonSchema({"anyOf": [*({"type": kind} for kind in ("number", "string", "boolean", "null")), _DATE_SCHEMA]}),
+    WithJsonSchema({"anyOf": [*({"type": kind} for kind in ("number", "string", "boolean", "null")), *_TIME_SCHEMAS]}),
 ]
 Parameters: TypeAlias = Annotated[
     list[Parameter] | dict[OutputName, Parameter], Field(max_length=_MOST_LISTED), BeforeValidator(_check_parameters)

@@ -1,7 +1,7 @@
 """Catalogs: what may be asked about. Where the owner's files lie is the owner's matter, and does not travel."""
 
 from dataclasses import asdict
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from adomnia.catalog.model import Analyst, Catalog, Link, Policy, Profile, Quota
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
-from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Moment, Quantity, Text
 from adomnia.privacy.units import Unit
 from adomnia.wire.amounts import ExactText, amount_of, text_of
 from adomnia.wire.models import Reply
@@ -58,9 +58,12 @@ class DeclaredColumnReply(Reply):
     """A column: its type, and what is known of its values. What does not belong to its type is left out."""
 
     name: str
-    type: Literal["integer", "number", "boolean", "text", "category", "date", "id"]
-    lower: str | None = Field(None, description="Of numbers, exact; of dates, the first day.")
-    upper: str | None = Field(None, description="Of numbers, exact; of dates, the last day.")
+    type: Literal["integer", "number", "boolean", "text", "category", "date", "timestamp", "id"]
+    lower: str | None = Field(
+        None, description="Of numbers, exact; of dates, the first day; of timestamps, local time."
+    )
+    upper: str | None = Field(None, description="Of numbers, exact; of dates, the last day; of timestamps, local time.")
+    timezone: str | None = Field(None, description="Of timestamps: the time zone whose local time they are.")
     step: ExactText | None = Field(None, description="Numbers are rounded to its multiples.")
     values: list[str] | None = Field(None, description="Of a category.")
     others: str | None = Field(None, description="Of a category: the last value, if all that are not listed are it.")
@@ -224,6 +227,8 @@ def _known(column: Column) -> dict[str, Any]:
             return {"lower": _text(lower), "upper": _text(upper), "step": _text(step)}
         case Day(lower=first, upper=last):
             return {"lower": _iso(first), "upper": _iso(last)}
+        case Moment(lower=first, upper=last, zone=zone):
+            return {"lower": _iso(first), "upper": _iso(last), "timezone": zone}
         case Text(values=values, others=others) if values is not None:
             return {"values": list(values), **({"others": values[-1]} if others else {})}
         case Identity(person=person, linked=linked):
@@ -239,7 +244,7 @@ def _column(record: dict[str, Any]) -> Column:
     return Column(record["name"], kind)
 
 
-def _kind(record: dict[str, Any]) -> Kind:
+def _kind(record: dict[str, Any]) -> Kind:  # noqa: PLR0911 - one for each type
     match record["type"]:
         case "integer" | "number":
             return Quantity(_amount(record["lower"]), _amount(record["upper"]), record["type"] == "integer")
@@ -251,6 +256,8 @@ def _kind(record: dict[str, Any]) -> Kind:
             return Text(tuple(record["values"]), others=record.get("others") is not None)
         case "date":
             return Day(_day(record["lower"]), _day(record["upper"]))
+        case "timestamp":
+            return Moment(_moment(record["lower"]), _moment(record["upper"]), record["timezone"])
         case "id":
             return Identity(record["person"], record["linked"])
     raise ValueError(f"Column type must be known, got {record['type']!r}.")
@@ -270,3 +277,7 @@ def _iso(day: date | None) -> str | None:
 
 def _day(text: str | None) -> date | None:
     return None if text is None else date.fromisoformat(text)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -10,18 +10,19 @@ from adomnia.engines.check.scalars import Row
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render.constants import double
 from adomnia.errors import Failure
-from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from privacy.functions.samples import applications, constant
 
 COLUMNS = {"c": "code", "n": "number", "t": "text", "d": "day", "b": "boolean"}
 BOUND = sorted({each for _, _, constants in applications() for each in constants if isinstance(each, str)})
 ROW = Row({("", name): ProvedColumn(type_) for name, type_ in COLUMNS.items()}, ("x", *BOUND), DUCKDB)
-WRITTEN = {Quantity: 'CAST("n" AS DOUBLE)', Text: '"t"', Day: '"d"', Boolean: '"b"'}
-TYPES = {Quantity: "double", Text: "text", Day: "day", Boolean: "boolean"}
+WRITTEN = {Quantity: 'CAST("n" AS DOUBLE)', Text: '"t"', Day: '"d"', Moment: 'CAST("n" AS DOUBLE)', Boolean: '"b"'}
+TYPES = {Quantity: "double", Text: "text", Day: "day", Moment: "double", Boolean: "boolean"}
 CASES = [
     pytest.param(*case, id=f"{case[0].name} {' '.join(map(str, case[1]))} {' '.join(map(str, case[2]))}".strip())
     for case in applications()
 ]
+DAY_OF = DUCKDB.functions["day of"]('CAST("n" AS DOUBLE)').strip("()")
 CUT = "SUBSTRING({}, CAST(1e0 AS BIGINT), CAST(1024e0 AS BIGINT))"
 IN_CALENDAR = "CASE WHEN \"d\" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN \"d\" END"
 
@@ -93,6 +94,14 @@ def test_null_has_the_type_that_it_is_cast_to(type_):
         '"t" BETWEEN "t" AND "t"',
         f"{IN_CALENDAR.replace('DATE', 'DOUBLE')} + CAST(1e0 AS INTEGER)",
         '"d" + INTERVAL 1 DAY',
+        DAY_OF.replace("1970-01-01", "1970-01-02"),
+        DAY_OF.replace("86400e0", "1e0"),
+        DAY_OF.replace("253402300799e0", "253402300800e0"),
+        DAY_OF.replace("TRY_CAST", "CAST"),
+        DAY_OF.replace("FLOOR", "CEIL"),
+        DAY_OF.replace("CAST('1970-01-01' AS DATE)", '"d"'),
+        "CAST('1970-01-01' AS DATE) + TRY_CAST(FLOOR(CAST(\"n\" AS DOUBLE) / 86400e0) AS INTEGER)",
+        f"{DAY_OF.split(' + ')[1]} + 1e0",
         'GREATEST("t", "t")',
         'COALESCE("n", CAST("n" AS DOUBLE))',
         'ABS("n")',

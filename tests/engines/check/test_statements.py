@@ -235,7 +235,7 @@ def test_check_is_a_derivation_of_its_own():
         "adomnia.privacy.domains import Numbers",
         "adomnia.privacy.expressions import Column",
         "adomnia.privacy.kinds import LONGEST_TEXT",
-        "adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text",
+        "adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text",
         "adomnia.privacy.matrices import Combination, Matrix",
         "adomnia.privacy.relations import MOST_PEOPLE, MOST_ROWS",
         "adomnia.privacy.relations import MOST_ROWS",

@@ -16,10 +16,11 @@ from adomnia.engines.duckdb import facts
 from adomnia.engines.duckdb.facts import find_facts
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from engines.databases import category, whole
 
 FREE, WHOLE, NOTE, DAY = (Column("c", kind) for kind in (Quantity(), Quantity(whole=True), Text(), Day()))
+TIME, FIVE = Column("c", Moment(zone="Europe/Oslo")), datetime.fromisoformat("2020-01-01T05:00:00")
 FIRST, LAST = date(2020, 1, 1), date(2021, 1, 1)
 
 
@@ -52,6 +53,8 @@ def found(folder, column, values):
         (DAY, [LAST, FIRST, FIRST, None], Facts(2, FIRST, LAST)),
         (DAY, [datetime(2020, 1, 1, 5), datetime(2020, 1, 1, 9)], Facts(2, FIRST, FIRST)),  # noqa: DTZ001
         (DAY, pa.array([None], pa.date32()), Facts(0)),
+        (TIME, ["2020-01-01 05:00:00Z", "2020-01-01T06:00"], Facts(2, FIVE.replace(hour=6), FIVE.replace(hour=6))),
+        (TIME, pa.array([None], pa.timestamp("s")), Facts(0)),
         (DAY, pa.array([-1_000_000, 0], pa.date32()), Facts(1, date.min, date(1970, 1, 1))),  # before the first year
         (Column("c", Day(FIRST, LAST)), [date(1999, 1, 1), date(1998, 1, 1)], Facts(2, FIRST, FIRST)),
         (Column("c", Identity()), [1, 2, 3], Facts(3)),

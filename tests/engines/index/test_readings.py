@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from math import nan
 
 import pyarrow as pa
@@ -12,10 +12,11 @@ from adomnia.engines.contract import ColumnReading
 from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.units import ROW
 from engines.databases import catalog, category, number, people, whole
 
+TIME = Column("c", Moment(*map(datetime.fromisoformat, ("2020-02-29T12:00:00", "2020-02-29T12:00:00")), "Europe/Oslo"))
 DAY = Column("c", Day(date(2020, 1, 1), date(2020, 12, 31)))
 CITY = category("c", "Oslo", "Bergen")
 
@@ -38,6 +39,8 @@ def reading(folder, column, csv=CsvFormat()):  # noqa: B008 - a frozen value
         (Column("c", Quantity()), ["1", "x"], (2, 0, 1, 0, 0)),
         (DAY, ["2020-02-29", "2019-12-31", "31.12.2020", ""], (4, 1, 1, 1, 0)),
         (Column("c", Day()), ["2020-02-29", "1.1.2020"], (2, 0, 1, 0, 0)),
+        (Column("c", Moment(zone="UTC")), ["2020-02-29 12:00:00", "1.1.2020 12:00", ""], (3, 1, 1, 0, 0)),
+        (TIME, ["2020-02-29 12:00:00.5", "2020-02-29 23:00:00+00", "2021-01-01"], (3, 0, 0, 2, 0)),
         (Column("c", Boolean()), ["true", "maybe", ""], (3, 1, 1, 0, 0)),
         (CITY, ["Oslo", "oslo", "Paris", ""], (4, 1, 2, 0, 2)),
         (Column("c", Text()), ["a", "", "J\N{REPLACEMENT CHARACTER}rg"], (3, 1, 1, 0, 0)),

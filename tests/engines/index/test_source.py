@@ -11,7 +11,7 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.index.source import TableSource
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from engines.databases import catalog, category, contents, people, whole
 
 KINDS = {
@@ -20,6 +20,7 @@ KINDS = {
     "text": Column("c", Text()),
     "category": category("c", "1", "a"),
     "date": Column("c", Day()),
+    "timestamp": Column("c", Moment(zone="Europe/Oslo")),
     "id": Column("c", Identity()),
 }
 ARRAYS = {
@@ -46,6 +47,7 @@ FITS = {
     "text": {"whole", "unsigned", "words", "large words", "dictionary", "nothing"},
     "category": {"whole", "unsigned", "words", "large words", "dictionary", "nothing"},
     "date": {"day", "moment", "zoned", "nothing"},
+    "timestamp": {"day", "moment", "zoned", "words", "large words", "dictionary", "nothing"},
     "id": set(ARRAYS) - {"list", "bytes", "struct"},
 }
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from itertools import cycle, islice
 from math import inf, isnan, nan
@@ -15,7 +15,7 @@ from adomnia.engines.render.scalars import Scalars, may_be_nan
 from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
 from engines.databases import (
@@ -48,7 +48,10 @@ HOME = category("home", "Oslo", "Bergen", "50%")
 T = Column("t", Text())
 D = Column("d", Day(date(2020, 1, 1), date(2020, 12, 31)))
 U = Column("u", Day())
-COLUMNS = (ROW, X, Y, N, FREE, B, CITY, TOWN, HOME, T, D, U)
+NOON, NEW_YEAR = map(datetime.fromisoformat, ("2020-06-15T12:00:00", "2020-01-01T00:00:00"))
+M = Column("m", Moment(NEW_YEAR, datetime.fromisoformat("2020-12-31T23:59:59"), "Europe/Oslo"))
+W = Column("w", Moment(zone="Europe/Oslo"))
+COLUMNS = (ROW, X, Y, N, FREE, B, CITY, TOWN, HOME, T, D, U, M, W)
 TABLE = people(*COLUMNS)
 
 VALUES = {
@@ -63,12 +66,14 @@ VALUES = {
     T: [None, "", "Oslo", "o'clock", "50% off", "é\n", "Bergen"],
     D: [None, date(2020, 1, 1), date(2019, 1, 1), date(2020, 6, 15), date(2030, 1, 1)],
     U: [None, date(1900, 2, 28), date(2020, 6, 15)],
+    M: [None, NEW_YEAR, *map(datetime.fromisoformat, ("2019-01-01T23:00:00", "2020-06-15T12:00:00.999999"))],
+    W: [None, NOON, *map(datetime.fromisoformat, ("0001-01-01T00:00:00", "1969-12-31T23:59:59.5"))],
 }
 ROWS = [
     {"person_id": place, "row": f"r{place}", **dict(zip((column.name for column in VALUES), values, strict=True))}
     for place, values in enumerate(islice(zip(*(cycle(values) for values in VALUES.values()), strict=False), SIZE))
 ]
-NULLS = {kind: Literal(None, kind) for kind in (Quantity(), Boolean(), Text(), Day())}
+NULLS = {kind: Literal(None, kind) for kind in (Quantity(), Boolean(), Text(), Day(), Moment())}
 NUMBERS = st.sampled_from([X, Y, N, FREE, NULLS[Quantity()]]) | st.sampled_from(
     [constant(value) for value in (0, 1, -3, Fraction(1, 10), Fraction(5, 2), 30, 10**200, 10**400)]
 )
@@ -76,6 +81,7 @@ TEXTS = st.sampled_from(
     [CITY, TOWN, HOME, T, NULLS[Text()], *map(constant, ("Oslo", "Voss", "Nowhere", "", "%e%", "50%", "o'clock"))]
 )
 DAYS = st.sampled_from([D, U, NULLS[Day()], constant(date(2020, 6, 15))])
+MOMENTS = st.sampled_from([M, W, NULLS[Moment()], constant(NOON)])
 PATTERNS = st.sampled_from(
     [constant(pattern) for pattern in ("%", "", "_slo", "%er%", "50%", "O%", "Oslo", "%\n", "%'%")]
 )
@@ -95,8 +101,9 @@ COMPARISONS = (
     st.builds(applied, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), ARITHMETIC, ARITHMETIC)
     | st.builds(applied, st.sampled_from(["=", "<>"]), TEXTS, TEXTS)
     | st.builds(applied, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), DAYS, DAYS)
+    | st.builds(applied, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), MOMENTS, MOMENTS)
     | st.builds(applied, st.just("like"), TEXTS, PATTERNS)
-    | st.builds(applied, st.just("is null"), ARITHMETIC | TEXTS | DAYS)
+    | st.builds(applied, st.just("is null"), ARITHMETIC | TEXTS | DAYS | MOMENTS)
     | st.sampled_from([B, constant(True), constant(False), NULLS[Boolean()]])
 )
 CONDITIONS = st.recursive(
@@ -135,6 +142,7 @@ LEAVES = {
     Boolean: st.sampled_from([B, constant(True)]),
     Text: st.sampled_from([CITY, TOWN, T, *map(constant, ("Oslo", "%e%", "12", "2020-06-15"))]),
     Day: st.sampled_from([D, U, constant(date(2020, 6, 15))]),
+    Moment: st.sampled_from([M, W, constant(NOON)]),
 }
 # The libraries of some platforms differ in the last bit of these.
 INEXACT = ("exp", "ln", "log10", "log2", "power")

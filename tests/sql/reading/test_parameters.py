@@ -39,6 +39,7 @@ COUNT = "SELECT COUNT(*) FROM people WHERE "
         (np.int64(3), "3"),
         (np.bool_(True), "TRUE"),
         (np.datetime64("2024-01-31"), "DATE '2024-01-31'"),
+        (np.datetime64("2024-01-31T12:30"), "TIMESTAMP '2024-01-31 12:30:00'"),
     ],
 )
 def test_a_value_is_one_constant(value, constant):
@@ -82,7 +83,7 @@ def test_names_may_stand_there_often_and_may_be_words_of_sql():
         ("a = :group by", {"group": 1}, ":group by is not the name of a parameter"),
         ("a = ?", [[1]], r"\? is a list\. Fix: write a parameter for each value: IN \(\?, \?\)"),
         ("a = ?", [object()], r"\? is of type object\. Fix: pass a number"),
-        ("a = ?", [datetime(2024, 1, 31, tzinfo=UTC)], "is of type datetime"),
+        ("a = ?", [datetime(2024, 1, 31, tzinfo=UTC)], "is not a local time"),
         ("a = ?", [b"x"], "is of type bytes"),
         ("a = ?", [np.datetime64("2024-01-31", "ns")], "is of type datetime64"),
         ("a = ?", [np.timedelta64(5, "ns")], "is of type timedelta64"),

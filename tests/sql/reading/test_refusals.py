@@ -37,7 +37,7 @@ SENTENCES = {
         "REGEXP_EXTRACT may take a time that depends on the data. Fix: use LIKE with % and _. (line 1, column 35)"
     ),
     "SELECT COUNT(*) FROM people WHERE age = 'x'": (
-        "age = 'x' is made of integer, text. Fix: it takes two numbers, texts, dates or booleans, alike. "
+        "age = 'x' is made of integer, text. Fix: it takes two numbers, texts, dates, timestamps or booleans, alike. "
         "(line 1, column 35)"
     ),
     "SELECT name, COUNT(*) FROM people GROUP BY name": (

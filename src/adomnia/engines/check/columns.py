@@ -7,7 +7,7 @@ from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.contract import PERSON, index_name
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.units import ROW
 
 _EXACT = 2**53  # integers up to here are doubles
@@ -68,6 +68,8 @@ def _forms(column: Column, repeats: int | None, key: str) -> Iterator[tuple[str,
             yield kept, ProvedColumn("boolean", repeats=repeats)
         case Day():
             yield kept, ProvedColumn("day", repeats=repeats)
+        case Moment():
+            yield kept, ProvedColumn("number", repeats=repeats)
         case Text(values=None):
             yield kept, ProvedColumn("text", repeats=repeats)
         case Text(values=values):

@@ -14,8 +14,9 @@ from adomnia.engines.check.vocabulary import Vocabulary, vocabulary_of
 from adomnia.engines.dialect import Dialect
 
 # Types of values. A `number` is one as it lies there: it may be cast or be NULL, no more. A `code` is the place of a
-# category in its list. An `id` equals another one or not. A `time` is a day that has to be cast back to one. `place`,
-# `days` and `months` are whole constants, a `string` is a text that is written out, `read` what was found in a text.
+# category in its list. An `id` equals another one or not. A `time` is a day that has to be cast back to one, a `day
+# number` counts days since 1970. `place`, `days` and `months` are whole constants, a `string` is a text that is written
+# out, `read` what was found in a text.
 SAME = frozenset({"double", "boolean", "text", "day", "code"})
 
 _VALUES = {each: each for each in SAME - {"code"}}
@@ -118,6 +119,8 @@ class Row:
                 return _cast(node, types[id(node.this)], self.words)
             case exp.Add(expression=days) if types[id(days)] in ("days", "months"):
                 return _later(node, types, self.words)
+            case exp.Add(expression=days) if types[id(days)] == "day number":
+                return _day_of_number(node, self.words)
             case exp.Anonymous():
                 return _months(node, types)
         if type(node) in _RULES:
@@ -217,12 +220,32 @@ def _months(node: exp.Anonymous, types: dict[int, str]) -> str:
     return "months"
 
 
+def _day_of_number(node: exp.Add, words: Vocabulary) -> str:
+    """The first of 1970 and a number of days that stays within the calendar."""
+    only(node, "this", "expression")
+    require(node.this == words.epoch, "the day that days are counted from")
+    return "day"
+
+
+def _is_day_number(node: exp.Expr, words: Vocabulary) -> bool:
+    """FLOOR(seconds / 86400), of seconds within the calendar."""
+    match node:
+        case exp.Floor(this=exp.Div(this=seconds, expression=each)):
+            return each == words.seconds_a_day and _is_between(seconds, words.seconds_ends)
+    return False
+
+
 def _in_calendar(node: exp.Expr, words: Vocabulary) -> bool:
-    """CASE WHEN day BETWEEN first AND last THEN day END: a day of the years 1 to 9999, or NULL."""
+    """A day of the years 1 to 9999, or NULL."""
+    return _is_between(node, words.days_ends)
+
+
+def _is_between(node: exp.Expr, ends: tuple[exp.Expr, exp.Expr]) -> bool:
+    """CASE WHEN value BETWEEN first AND last THEN value END."""
     if type(node) is not exp.Case or node.this is not None or node.args.get("default") is not None:
         return False
-    (branch, *others), day = node.args["ifs"], node.args["ifs"][0].args["true"]
-    return not others and branch.this == exp.Between(this=day, low=words.first_day, high=words.last_day)
+    (branch, *others), value = node.args["ifs"], node.args["ifs"][0].args["true"]
+    return not others and branch.this == exp.Between(this=value, low=ends[0], high=ends[1])
 
 
 def _cast(node: exp.Cast, given: str, words: Vocabulary) -> str:
@@ -230,6 +253,9 @@ def _cast(node: exp.Cast, given: str, words: Vocabulary) -> str:
     only(node, "this", "to")
     target = node.to.this
     if target in (words.long, words.days):
+        if type(node) is exp.TryCast and target is words.days:
+            require(given == "double" and _is_day_number(node.this, words), "a number of a day")
+            return "day number"
         return _integer(node, given, characters=target is words.long)
     result, constant = words.targets.get(target, ("", None))
     if type(node) is exp.TryCast:

@@ -20,7 +20,7 @@ _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Types by how SQLGlot writes or names them; `cut` is what a text is shortened to, days are the calendar's ends."""
+    """Types by how SQLGlot writes or names them; `cut` is what a text is shortened to, ends are the calendar's."""
 
     integers: Mapping[exp.DType | str, IntegerType]  # by `type_key`
     targets: Mapping[exp.DType, CastTarget]
@@ -29,8 +29,10 @@ class Vocabulary:
     double: exp.DType
     small: exp.DataType
     cut: exp.Expr
-    first_day: exp.Expr
-    last_day: exp.Expr
+    days_ends: tuple[exp.Expr, exp.Expr]
+    seconds_ends: tuple[exp.Expr, exp.Expr]
+    epoch: exp.Expr
+    seconds_a_day: exp.Expr
 
 
 def type_key(kind: exp.DataType) -> exp.DType | str:
@@ -50,7 +52,12 @@ def vocabulary_of(dialect: Dialect) -> Vocabulary:
     def constant(sql: str) -> exp.Expr:
         return parse_one(sql, dialect=dialect.name)
 
-    first, last = (constant(f"CAST('{day}' AS {types.date})") for day in ("0001-01-01", "9999-12-31"))
+    def seconds(number: int) -> exp.Expr:
+        return constant(dialect.double.format(f"{number}e0"))
+
+    first, last, epoch = (
+        constant(f"CAST('{day}' AS {types.date})") for day in ("0001-01-01", "9999-12-31", "1970-01-01")
+    )
     return Vocabulary(
         integers={type_key(kind(each.name)): each for each in (types.decimal, types.wide, types.long)},
         targets={
@@ -64,6 +71,8 @@ def vocabulary_of(dialect: Dialect) -> Vocabulary:
         double=kind(types.double).this,
         small=kind(types.small),
         cut=constant(f"CAST({dialect.double.format(f'{LONGEST_TEXT}e0')} AS {types.long.name})"),
-        first_day=first,
-        last_day=last,
+        days_ends=(first, last),
+        seconds_ends=(seconds(-62135596800), seconds(253402300799)),  # of those days, since 1970
+        epoch=epoch,
+        seconds_a_day=seconds(86400),
     )

@@ -3,7 +3,9 @@
 from sys import float_info
 
 from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Spelling, Types
+from adomnia.engines.duckdb.local_time import render_local_time
 from adomnia.privacy.kinds import LONGEST_TEXT
+from adomnia.privacy.wall_time import FIRST_SECOND, LAST_SECOND
 
 _POSITIVE = "CASE WHEN {0} > 0e0 THEN {0} END"
 _NOT_NEGATIVE = "CASE WHEN {0} >= 0e0 THEN {0} END"
@@ -94,6 +96,19 @@ _DAYS: dict[str, Spelling] = {
     "shift months": _CALENDAR.format(f"CAST({_CALENDAR} + TO_MONTHS(CAST({{1}} AS INTEGER)) AS DATE)").format,
     "format": f"STRFTIME({_CALENDAR}, {{1}})".format,
 }
+# A timestamp is a double, the whole seconds since 1970 of local time.
+_IN_YEARS = f"CASE WHEN {{0}} BETWEEN {FIRST_SECOND}e0 AND {LAST_SECOND}e0 THEN {{0}} END"
+_TIMES: dict[str, Spelling] = {
+    "hour": "FLOOR(({0} - FLOOR({0} / 86400e0) * 86400e0) / 3600e0)".format,
+    "minute": "FLOOR(({0} - FLOOR({0} / 3600e0) * 3600e0) / 60e0)".format,
+    "second": "({0} - FLOOR({0} / 60e0) * 60e0)".format,
+    "start of hour": "(FLOOR({0} / 3600e0) * 3600e0)".format,
+    "start of minute": "(FLOOR({0} / 60e0) * 60e0)".format,
+    "day of": f"(CAST('1970-01-01' AS DATE) + TRY_CAST(FLOOR({_IN_YEARS} / 86400e0) AS INTEGER))".format,
+    "midnight": "(CAST({0} - CAST('1970-01-01' AS DATE) AS DOUBLE) * 86400e0)".format,
+    "seconds between": "({0} - {1})".format,
+    "shift seconds": _IN_YEARS.format("({0} + {1})").format,
+}
 _CASTS: dict[str, Spelling] = {
     "boolean as number": "CAST({0} AS DOUBLE)".format,
     "text as number": _read(_DECIMAL, "DOUBLE"),
@@ -163,6 +178,8 @@ _INDEX = IndexWords(
         "WHEN {0} = FLOOR({0}) AND ABS({0}) < 9e18 THEN CAST(TRY_CAST({0} AS BIGINT) AS VARCHAR) "
         "ELSE CAST({0} AS VARCHAR) END"
     ),
+    local_time=render_local_time,
+    seconds="TRY_CAST(EPOCH({0}) AS BIGINT)",
 )
 
 DUCKDB = Dialect(
@@ -173,7 +190,7 @@ DUCKDB = Dialect(
     not_a_number="CAST('NaN' AS DOUBLE)",
     try_cast="TRY_CAST({0} AS {1})",
     types=_TYPES,
-    functions={**_ARITHMETIC, **_LOGIC, **_TEXTS, **_DAYS, **_CASTS},
+    functions={**_ARITHMETIC, **_LOGIC, **_TEXTS, **_DAYS, **_TIMES, **_CASTS},
     raises=frozenset(),
     sources=_SOURCES,
     index=_INDEX,

@@ -17,7 +17,8 @@ from adomnia.engines.index.columns import columns_to_keep, render_reading
 from adomnia.engines.index.public import count_repeats, write_public
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Quantity, Text
+from adomnia.privacy.kinds import Day, Moment, Quantity, Text
+from adomnia.privacy.wall_time import read_seconds
 
 MOST_ROWS = 10_000_000
 _MOST_VALUES = 1_000_001  # one more than a category may have, so that too many are noticed
@@ -67,6 +68,10 @@ def _fact(connection: duckdb.DuckDBPyConnection, source: TableSource, column: Co
         case Day():
             inside = "BOOL_AND(x BETWEEN DATE '0001-01-01' AND DATE '9999-12-31')"  # what Python can hold
             ends = f"FROM (SELECT {name} AS x FROM {written}) HAVING {inside}"
+        case Moment():
+            seconds = connection.execute(f"SELECT MIN({name}), MAX({name}) FROM {written}").fetchall()[0]
+            lower, upper = (None if end is None else read_seconds(end) for end in seconds)
+            return Facts(often, lower, upper)
         case _:
             return Facts(often)
     found = connection.execute(f"SELECT MIN(x), MAX(x) {ends}").fetchall()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from sys import float_info
 
 from adomnia.engines.contract import grid_name, index_name
@@ -11,7 +11,8 @@ from adomnia.engines.render.constants import double, nearest_double
 from adomnia.engines.render.grids import render_grid
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Moment, Quantity, Text
+from adomnia.privacy.wall_time import FIRST, LAST
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def categories_name(column: Column) -> str:
 
 
 def render_reading(column: Column, dialect: Dialect) -> str:
-    """A column of the source as a double, boolean, date, text or code; NULL where it cannot be read as one."""
+    """A column of the source as a double, boolean, date, local time, text or code; NULL where it cannot be read so."""
     name, types = dialect.quote(index_name(column.name)), dialect.types
     match column.kind:
         case Quantity():
@@ -42,6 +43,8 @@ def render_reading(column: Column, dialect: Dialect) -> str:
             return dialect.try_cast.format(name, types.boolean)
         case Day():
             return dialect.try_cast.format(name, types.date)
+        case Moment(zone=zone):
+            return dialect.index.local_time(name, "'" + zone.replace("'", "''") + "'")
     text = dialect.try_cast.format(name, types.text)
     if isinstance(column.kind, Text) and column.kind.values is not None:
         code = dialect.index.code.format(text, dialect.quote(categories_name(column)))
@@ -64,7 +67,10 @@ def index_columns(column: Column, dialect: Dialect) -> Iterator[IndexColumn]:
             finite = f"ABS({name}) <= {double(float_info.max, dialect)}"
             yield IndexColumn(kept, f"CASE WHEN {finite} THEN {value} + {zero} END")
         case Day() as day, _:
-            yield IndexColumn(kept, _within_calendar(name, day))
+            yield IndexColumn(kept, _clamp(name, "DATE", day.lower or date.min, day.upper or date.max))
+        case Moment() as moment, _:
+            clamped = _clamp(name, "TIMESTAMP", moment.lower or FIRST, moment.upper or LAST)
+            yield IndexColumn(kept, dialect.index.seconds.format(clamped))
         case _:
             yield IndexColumn(kept, name)
 
@@ -90,8 +96,7 @@ def _within_bounds(name: str, domain: Numbers, dialect: Dialect) -> str:
     )
 
 
-def _within_calendar(name: str, day: Day) -> str:
+def _clamp(name: str, word: str, lower: date | datetime, upper: date | datetime) -> str:
     """Within its bounds, and always within the calendar: beyond it, functions of dates fail."""
-    lower, upper = day.lower or date.min, day.upper or date.max
-    below, above = (f"DATE '{bound.isoformat()}'" for bound in (lower, upper))
+    below, above = (f"{word} '{bound.isoformat()}'" for bound in (lower, upper))
     return f"CASE WHEN {name} < {below} THEN {below} WHEN {name} > {above} THEN {above} ELSE {name} END"

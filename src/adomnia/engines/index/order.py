@@ -12,7 +12,8 @@ from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import integer
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
+from adomnia.privacy.wall_time import FIRST, LAST, count_seconds
 
 _LARGEST_WORD = 2**63 - 1
 
@@ -73,6 +74,9 @@ def _digit(column: Column, dialect: Dialect) -> _Digit | None:
             return _counted(f"CAST({name} AS {long})", 0, 2)
         case Day(lower=lower, upper=upper), _ if lower is not None and upper is not None:
             return _counted(f"CAST({name} - DATE '{lower}' AS {long})", 0, (upper - lower).days + 1)
+        case Moment(lower=earliest, upper=latest), _:
+            first, last = count_seconds(earliest or FIRST), count_seconds(latest or LAST)
+            return _counted(f"CAST({name} AS {long})", first, last - first + 1)
     return None
 
 

@@ -16,7 +16,7 @@ from adomnia.engines.index.source import TableSource
 from adomnia.engines.render.constants import double, nearest_double
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Identity, Quantity, Text
+from adomnia.privacy.kinds import Day, Identity, Moment, Quantity, Text
 
 _PARTS = 3  # what is counted of a column
 _LOST = "\N{REPLACEMENT CHARACTER}"  # what stands where a file is not in its encoding
@@ -60,7 +60,7 @@ def _is_category(column: Column) -> bool:
 
 
 def _is_text_day(column: Column, source: TableSource) -> bool:
-    return isinstance(column.kind, Day) and source.is_text(column.name)
+    return isinstance(column.kind, Day | Moment) and source.is_text(column.name)
 
 
 def _counts(column: Column, dialect: Dialect) -> tuple[str, str, str]:
@@ -85,4 +85,6 @@ def _outside(column: Column, read: str, dialect: Dialect) -> str | None:
             return f"{read} < {lower} OR {read} > {upper}"
         case Day(lower=lower, upper=upper) if lower is not None and upper is not None:
             return f"{read} < DATE '{lower.isoformat()}' OR {read} > DATE '{upper.isoformat()}'"
+        case Moment(lower=lower, upper=upper) if lower is not None and upper is not None:
+            return f"{read} < TIMESTAMP '{lower.isoformat()}' OR {read} > TIMESTAMP '{upper.isoformat()}'"
     return None

@@ -7,7 +7,7 @@ from adomnia.catalog.model import Table
 from adomnia.engines.contract import index_name
 from adomnia.engines.dialect import Dialect, SourceTypes
 from adomnia.errors import Refusal
-from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Moment, Quantity, Text
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ def _accepted(kind: Kind, known: SourceTypes) -> frozenset[str]:
         Boolean: known.booleans,
         Text: keys,
         Day: known.moments,
+        Moment: known.moments | known.texts,
         Identity: keys | known.numbers | known.moments | known.booleans,
     }
     return accepted[type(kind)]

@@ -1,7 +1,7 @@
 """Expressions over one row as SQL. Categories are compared by their codes; text constants are bound, never written."""
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 
 from adomnia.engines.contract import grid_name, stored_name
@@ -11,7 +11,8 @@ from adomnia.engines.render.grids import render_grid
 from adomnia.engines.render.patterns import matches
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
-from adomnia.privacy.kinds import Boolean, Day, Kind, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Kind, Moment, Quantity, Text
+from adomnia.privacy.wall_time import count_seconds
 
 _FAR_FROM_OVERFLOW = 2**1000
 
@@ -24,11 +25,11 @@ class Scalars:
     parameters: dict[str, int] = field(default_factory=dict)  # each constant and the number it is bound to
 
     def value(self, expression: Expression) -> str:
-        """Any expression; numbers are DOUBLEs, however their column is stored."""
+        """Any expression; numbers and the seconds of timestamps are DOUBLEs, however their column is stored."""
         match expression:
             case Column(kind=Text(values=tuple() as values)):
                 return self._spelled_out(expression, values)
-            case Column(kind=Quantity()):
+            case Column(kind=Quantity() | Moment()):
                 return self.as_double(self.column(expression))
             case Column():
                 return self.column(expression)
@@ -71,12 +72,14 @@ class Scalars:
         """A rendered number, converted."""
         return f"CAST({number} AS {self.dialect.types.double})"
 
-    def _constant(self, constant: Fraction | str | bool | date | None) -> str:
+    def _constant(self, constant: Fraction | str | bool | date | datetime | None) -> str:
         match constant:
             case bool():
                 return "TRUE" if constant else "FALSE"
             case Fraction():
                 return double(constant, self.dialect)
+            case datetime():  # which is a date as well
+                return double(count_seconds(constant), self.dialect)
             case date():
                 return f"CAST('{constant.isoformat()}' AS {self.dialect.types.date})"
         return self._bound(str(constant))
@@ -126,7 +129,7 @@ def may_be_nan(expression: Expression) -> bool:
 
 def _type_of(kind: Kind, types: Types) -> str:
     match kind:
-        case Quantity():
+        case Quantity() | Moment():
             return types.double
         case Boolean():
             return types.boolean

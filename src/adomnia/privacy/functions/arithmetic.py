@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import ceil, exp, floor, inf, isqrt, log, log2, log10, nextafter, trunc
 
 from adomnia.privacy.functions.contract import Function, between, hull, rising
-from adomnia.privacy.kinds import Day, Kind, Quantity
+from adomnia.privacy.kinds import Day, Kind, Moment, Quantity
 
 _ZERO = Fraction(0)
 _LARGEST_POWER = 64
@@ -151,12 +151,12 @@ def _inside(kind: Kind, lower: Kind, upper: Kind) -> Kind | None:
 
 def _extreme(left: Kind, right: Kind) -> Kind | None:
     # Text has no order here: collations differ from engine to engine, and so would answers.
-    return hull(left, right) if isinstance(left, Quantity | Day) else None
+    return hull(left, right) if isinstance(left, Quantity | Day | Moment) else None
 
 
 _NUMBER = "number -> number"
 _NUMBERS = "number, number -> number"
-_ALIKE = "two numbers or two dates -> alike"
+_ALIKE = "two numbers, two dates or two timestamps -> alike"
 
 ARITHMETIC = (
     Function("+", "a + b", 2, _NUMBERS, "sum", _arithmetic(lambda a, b: a + b), spreads=(0, 1)),

@@ -3,16 +3,16 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
 from typing import TypeAlias, TypeVar
 
-from adomnia.privacy.kinds import Boolean, Day, Kind, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Kind, Moment, Quantity, Text
 
 Result: TypeAlias = Callable[..., Kind | None]
-Bound = TypeVar("Bound", Fraction, date)
+Bound = TypeVar("Bound", Fraction, date, datetime)
 
 _LARGEST_DOUBLE = Fraction(2**1024)
 _LONG = 1024  # bits
@@ -74,6 +74,9 @@ def _joined(left: Kind, right: Kind) -> Kind | None:
             return Quantity(_outer(min, left.lower, right.lower), _outer(max, left.upper, right.upper), whole)
         case Day(), Day():
             return Day(_outer(min, left.lower, right.lower), _outer(max, left.upper, right.upper))
+        case Moment(), Moment() if left.fits(right):
+            lower, upper = _outer(min, left.lower, right.lower), _outer(max, left.upper, right.upper)
+            return Moment(lower, upper, left.zone or right.zone)
         case Text(), Text():
             return Text()
     return Boolean() if isinstance(left, Boolean) and isinstance(right, Boolean) else None

@@ -1,7 +1,7 @@
 """Comparisons, three-valued logic, and choices between values."""
 
 from adomnia.privacy.functions.contract import Function, hull
-from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Kind, Moment, Quantity, Text
 
 
 def _equal(left: Kind, right: Kind) -> Kind | None:
@@ -10,7 +10,7 @@ def _equal(left: Kind, right: Kind) -> Kind | None:
 
 def _ordered(left: Kind, right: Kind) -> Kind | None:
     # Texts by the numbers of their characters: collations differ from engine to engine, and so would answers.
-    return _equal(left, right) if isinstance(left, Quantity | Day | Text) else None
+    return _equal(left, right) if isinstance(left, Quantity | Day | Moment | Text) else None
 
 
 def _logical(*kinds: Kind) -> Kind | None:
@@ -32,10 +32,10 @@ def _chosen(*kinds: Kind) -> Kind | None:
     return hull(*outcomes) if fits else None
 
 
-_EQUAL = "two numbers, texts, dates or booleans, alike -> boolean"
-_ORDER = "two numbers, texts or dates, alike -> boolean"
+_EQUAL = "two numbers, texts, dates, timestamps or booleans, alike -> boolean"
+_ORDER = "two numbers, texts, dates or timestamps, alike -> boolean"
 _LOGIC = "boolean, boolean -> boolean"
-_VALUES = "two numbers, texts, dates or booleans, alike -> alike"
+_VALUES = "two numbers, texts, dates, timestamps or booleans, alike -> alike"
 
 LOGIC = (
     Function("=", "a = b", 2, _EQUAL, "equal", _equal),

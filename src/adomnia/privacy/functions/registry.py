@@ -6,5 +6,8 @@ from adomnia.privacy.functions.contract import Function
 from adomnia.privacy.functions.days import DAYS
 from adomnia.privacy.functions.logic import LOGIC
 from adomnia.privacy.functions.texts import TEXTS
+from adomnia.privacy.functions.times import TIMES
 
-FUNCTIONS: dict[str, Function] = {function.name: function for function in (*ARITHMETIC, *LOGIC, *TEXTS, *DAYS, *CASTS)}
+FUNCTIONS: dict[str, Function] = {
+    function.name: function for function in (*ARITHMETIC, *LOGIC, *TEXTS, *DAYS, *TIMES, *CASTS)
+}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.hashing import hashed_once
-from adomnia.privacy.kinds import Day, Kind, Quantity, Text
+from adomnia.privacy.kinds import Day, Kind, Moment, Quantity, Text
 
 if TYPE_CHECKING:
     from adomnia.privacy.relations.walks import Relation
@@ -206,6 +206,8 @@ def _merged(columns: tuple[Column, ...]) -> Column:
             return Column(first.name, _hull([kind for kind in kinds if isinstance(kind, Quantity)]))
         case Day():
             return Column(first.name, Day())
+        case Moment(zone=zone) if {kind.zone for kind in kinds if isinstance(kind, Moment)} == {zone}:
+            return Column(first.name, Moment(zone=zone))
     raise ValueError(f"Union column {first.name} must be stored alike, got {', '.join(map(str, kinds))}.")
 
 

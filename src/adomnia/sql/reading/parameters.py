@@ -35,8 +35,9 @@ _SHAPES = {  # the tokens of a constant
     (TokenType.L_PAREN, TokenType.DASH, TokenType.NUMBER, TokenType.R_PAREN),
     (TokenType.STRING,),
     (TokenType.DATE, TokenType.STRING),
+    (TokenType.TIMESTAMPNTZ, TokenType.STRING),
 }
-_VALUES = "pass a number, a text, a datetime.date, True, False or None"
+_VALUES = "pass a number, a text, a datetime.date or datetime.datetime, True, False or None"
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,15 @@ def _write_constant(text: str, place: _Place, value: object) -> str:
         case str():
             why, fix = f"is longer than {LONGEST_TEXT:,} characters", "shorten it"
             raise _refusal(text, place.start, what, why, fix)
-        case date() if not isinstance(value, datetime):
+        case datetime() if value.tzinfo is None and value.microsecond == 0:
+            return f"TIMESTAMP '{value}'"
+        case datetime():
+            why, fix = (
+                "is not a local time in whole seconds",
+                "pass local time of the declared time zone: value.replace(tzinfo=None, microsecond=0)",
+            )
+            raise _refusal(text, place.start, what, why, fix)
+        case date():
             return f"DATE '{value.isoformat()}'"
         case list() | tuple() | set():
             raise _refusal(text, place.start, what, "is a list", "write a parameter for each value: IN (?, ?)")

@@ -47,6 +47,12 @@ _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
     (exp.Filter, "aggregate_not_allowed", "is not answered", "put the condition into WHERE"),
     (exp.Func, "function_not_allowed", "is not a function that can be answered", f"use {_SCALARS}"),
     (exp.Interval, "function_not_allowed", *_DATES),
+    (
+        exp.AtTimeZone,
+        "function_not_allowed",
+        "converts between time zones, which is done once, when the data is read",
+        "leave it out: timestamps are local times of the zone that the catalog declares",
+    ),
     (exp.Binary, "function_not_allowed", "has an operator that cannot be answered", f"use {_SCALARS}"),
 )
 # Functions that the parser has no class for.

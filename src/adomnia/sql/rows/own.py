@@ -26,7 +26,7 @@ from adomnia.privacy.aggregates import (
 )
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, Literal, call, number
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity
 from adomnia.privacy.relations import OwnValue, PerPerson, PublicGroups, Relation, Selected, is_public
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.groups import domain_of, require_number
@@ -143,8 +143,8 @@ class OwnValues:
 
     def _ordered_value(self, node: exp.Expr, what: str) -> Expression:
         value = self._value(node)
-        if not isinstance(value.kind, Quantity | Day):
-            why = f"takes numbers or dates, and this is of type {value.kind}"
+        if not isinstance(value.kind, Quantity | Day | Moment):
+            why = f"takes numbers, dates or timestamps, and this is of type {value.kind}"
             raise refusal("type_error", node, why, "compare it with something", what)
         return value
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Column, Expression, columns_of, map_columns
-from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.kinds import Moment, Quantity
 from adomnia.privacy.relations import Join, Named, PerPerson, Select, Selected
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.correlation import is_around
@@ -75,9 +75,9 @@ def _rename_columns(block: Block, outer: Scope) -> tuple[list[exp.Expr], dict[Ex
 
 
 def _outputs(stem: str, values: Iterable[Expression]) -> tuple[Selected, ...]:
-    """Values under names of ours: categories as their codes, numbers as the doubles that they are compared as."""
+    """Values under names of ours: categories as their codes, numbers and times as the doubles they are compared as."""
     return tuple(
-        Selected(f"{stem}{place}", value, stored=not isinstance(value.kind, Quantity))
+        Selected(f"{stem}{place}", value, stored=not isinstance(value.kind, Quantity | Moment))
         for place, value in enumerate(values)
     )
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from adomnia.plans.descriptions import describe
 from adomnia.privacy.expressions import Column, Expression, truth_as_number
-from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity
+from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity
 from adomnia.privacy.relations import PublicGroups, PublicValue, Relation, Selected
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.scalars import read_expression
@@ -27,7 +27,7 @@ _ORDERED: dict[type[exp.Expr], str] = {exp.Min: "min", exp.Max: "max"}
 _CONDITIONS: dict[type[exp.Expr], str] = {exp.LogicalOr: "bool_or", exp.LogicalAnd: "bool_and"}
 _TAKES = (
     (_NUMBERS, (Quantity, Boolean), "numbers"),
-    (_ORDERED, (Quantity, Day), "numbers or dates"),
+    (_ORDERED, (Quantity, Day, Moment), "numbers, dates or timestamps"),
     (_CONDITIONS, (Boolean,), "conditions"),
 )
 _USE = "use COUNT, SUM, AVG, MIN, MAX, MEDIAN, VAR, STDDEV, BOOL_OR or BOOL_AND"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from adomnia.privacy.expressions import Column, Expression, Literal
-from adomnia.privacy.kinds import Identity, Kind, Quantity
+from adomnia.privacy.kinds import Identity, Kind, Moment, Quantity
 from adomnia.privacy.relations import Named, Relation, Selected, is_public
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
 from adomnia.sql.rows.correlation import OuterConditions
@@ -202,7 +202,7 @@ def _read_key(meaning: Expression, node: exp.Expr, place: int, *, public: bool) 
         raise refusal("identifier_column", node, "is an id, and ids are not kept", "group by the person")
     stored = isinstance(meaning, Column) and (meaning.domain is None or _is_whole(meaning.kind))
     if public:  # a key that stands alone is unique: numbers too, once they are the doubles that they are compared as
-        stored = stored and not isinstance(meaning.kind, Quantity)
+        stored = stored and not isinstance(meaning.kind, Quantity | Moment)
     return Selected(f"g{place}", meaning, stored)
 
 

@@ -1,14 +1,15 @@
 """Groups by expressions whose values are known in advance: bounded whole numbers, days, conditions and texts."""
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Expression, Literal, call, conjuncts, number
 from adomnia.privacy.keys import MOST_CELLS, Bucket
-from adomnia.privacy.kinds import Boolean, Day, Text
+from adomnia.privacy.kinds import Boolean, Day, Moment, Text
 from adomnia.privacy.relations import Relation, Where
-from adomnia.sql.values.date_functions import count_days
+from adomnia.privacy.wall_time import count_seconds
+from adomnia.sql.values.date_functions import SECONDS, count_days, count_moment_seconds
 from adomnia.sql.values.possible_texts import list_texts, number_texts
 from adomnia.sql.values.whole_numbers import find_whole_numbers
 
@@ -33,6 +34,8 @@ def find_bucket(written: Expression, relation: Relation, *, computes: bool = Tru
             return Bucket(number_texts(written, texts) or written, tuple(texts), written) if texts else None
         case Day():
             return _days(written)
+        case Moment(lower=lower, upper=upper):
+            return None if lower is None or upper is None else _moments(written, lower, upper)
     numbers = find_whole_numbers(written, MOST_CELLS)
     return None if numbers is None else Bucket(written, numbers, written)
 
@@ -56,6 +59,17 @@ def _date_number(written: Expression) -> tuple[Expression, str]:
         case Call(function="start of week", arguments=(_,)):
             return call("/", count_days(written), number(_DAYS_A_WEEK)), "week"
     return count_days(written), "day"
+
+
+def _moments(written: Expression, lower: datetime, upper: datetime) -> Bucket | None:
+    """Groups of seconds, or of minutes or hours; None where there are too many."""
+    shown = written.function.removeprefix("start of ") if isinstance(written, Call) else "second"
+    shown = shown if shown in SECONDS else "second"
+    first, last = (count_seconds(end) // SECONDS[shown] for end in (lower, upper))
+    if last - first >= MOST_CELLS:
+        return None
+    value = call("/", count_moment_seconds(written), number(SECONDS[shown]))
+    return Bucket(value, Numbers.integers(first, last), written, shown)
 
 
 def _part_number(day: Expression, part: str, parts: int) -> Expression:

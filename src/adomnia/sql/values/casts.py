@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Expression, number
-from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.building import build
+from adomnia.sql.values.building import as_moment, build
 from adomnia.sql.values.functions import round_digits
 
 INTEGERS = {
@@ -27,6 +27,7 @@ _WIDEST = 38
 _SIZE = re.compile("[0-9]{1,3}", re.ASCII)
 DOUBLES = (exp.DType.DOUBLE, exp.DType.FLOAT)
 _TEXTS = (exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.CHAR)
+TIMESTAMPS = (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME)
 NUMBER_TYPES = frozenset({*INTEGERS, *DOUBLES, exp.DType.DECIMAL})
 
 
@@ -35,8 +36,8 @@ def cast(node: exp.Expr, value: Expression, target: exp.DataType) -> Expression:
     kind = target.this
     if kind == exp.DType.DECIMAL:
         return _to_decimal(node, _to_number(node, value), target)
-    if target.expressions or kind not in {*INTEGERS, *DOUBLES, *_TEXTS, exp.DType.DATE, exp.DType.BOOLEAN}:
-        fix = "cast to INTEGER, DOUBLE, DECIMAL, VARCHAR, DATE or BOOLEAN"
+    if target.expressions or kind not in {*INTEGERS, *DOUBLES, *_TEXTS, *TIMESTAMPS, exp.DType.DATE, exp.DType.BOOLEAN}:
+        fix = "cast to INTEGER, DOUBLE, DECIMAL, VARCHAR, DATE, TIMESTAMP or BOOLEAN"
         raise refusal("function_not_allowed", node, "is a cast to a type that is not answered", fix)
     if kind in INTEGERS:
         return _to_integer(node, _to_number(node, value), *integer_range(kind))
@@ -44,7 +45,9 @@ def cast(node: exp.Expr, value: Expression, target: exp.DataType) -> Expression:
         return _to_number(node, value)
     if kind in _TEXTS:
         return _to_text(node, value)
-    return _to_day(node, value) if kind == exp.DType.DATE else _to_boolean(node, value)
+    if kind in TIMESTAMPS:
+        return _to_moment(node, value)
+    return to_day(node, value) if kind == exp.DType.DATE else _to_boolean(node, value)
 
 
 def _to_number(node: exp.Expr, value: Expression) -> Expression:
@@ -111,13 +114,22 @@ def _to_text(node: exp.Expr, value: Expression) -> Expression:
     raise _refusal_of_cast(node, value, "text")
 
 
-def _to_day(node: exp.Expr, value: Expression) -> Expression:
+def to_day(node: exp.Expr, value: Expression) -> Expression:
+    """A date, the day of a timestamp, or the date that a text spells."""
     match value.kind:
         case Day():
             return value
+        case Moment():
+            return build(node, "day of", value)
         case Text():
             return build(node, "text as date", value)
     raise _refusal_of_cast(node, value, "date")
+
+
+def _to_moment(node: exp.Expr, value: Expression) -> Expression:
+    if isinstance(value.kind, Day | Moment):
+        return as_moment(value)
+    raise _refusal_of_cast(node, value, "timestamp")
 
 
 def _to_boolean(node: exp.Expr, value: Expression) -> Expression:

@@ -5,16 +5,26 @@ from datetime import date
 from sqlglot import exp
 
 from adomnia.privacy.expressions import FUNCTIONS, Expression, Literal, call, number, text
-from adomnia.privacy.kinds import Day
+from adomnia.privacy.kinds import Day, Moment
+from adomnia.privacy.wall_time import EPOCH
 from adomnia.sql.reading.refusals import refusal
-from adomnia.sql.values.building import Arguments, Builder, build, read_dates, refusal_of_arguments, two_arguments
+from adomnia.sql.values.building import (
+    Arguments,
+    Builder,
+    as_day,
+    build,
+    read_dates,
+    refusal_of_arguments,
+    two_arguments,
+)
 from adomnia.sql.values.conditions import fold
 from adomnia.sql.values.date_formats import FIELDS, MOST_CHARACTERS, QUARTER, WORDS, is_format, translate_words
 
-_DATE_PARTS = ("year", "quarter", "month", "week", "day", "doy", "dow", "isodow")
+_DATE_PARTS = ("year", "quarter", "month", "week", "day", "doy", "dow", "isodow", "hour", "minute", "second")
 _OTHER_PARTS = {"dayofmonth": "day", "dayofyear": "doy", "dayofweek": "dow", "weekday": "dow", "weekofyear": "week"}
 _PLURAL = "s"
 _LAST_MONTH = date.max.replace(day=1)
+SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 
 
 def count_days(day: Expression) -> Expression:
@@ -22,8 +32,13 @@ def count_days(day: Expression) -> Expression:
     return call("days between", day, Literal(date.min, Day(date.min, date.min)))
 
 
+def count_moment_seconds(moment: Expression) -> Expression:
+    """A timestamp as a number: how many seconds it is after the first one of 1970."""
+    return call("seconds between", moment, Literal(EPOCH, Moment(EPOCH, EPOCH)))
+
+
 def date_part(node: exp.Expr, name: str, value: Expression) -> Expression:
-    """The year, the month, ... of a date."""
+    """The year, the month, ... of a date, and the hour, the minute or the second of a timestamp."""
     part = _OTHER_PARTS.get(name.lower(), name.lower())
     if part not in _DATE_PARTS:
         why, fix = "is not a part of dates that can be answered", f"use one of {', '.join(_DATE_PARTS)}"
@@ -40,19 +55,26 @@ def _date_trunc(node: exp.Expr, arguments: Arguments) -> Expression:
     unit, value = two_arguments(node, arguments)
     function = f"start of {_word(node, unit)}"
     if _word(node, unit) == "day":
-        return build(node, "shift", value, number(0))
+        return build(node, "shift", as_day(value), number(0))
+    if _word(node, unit) == "second":
+        return build(node, "shift seconds", value, number(0))
     if function not in FUNCTIONS:
         units = ", ".join(name.removeprefix("start of ") for name in FUNCTIONS if name.startswith("start of "))
-        raise refusal("function_not_allowed", node, "begins at no such unit", f"use one of {units}, day", "DATE_TRUNC")
+        raise refusal(
+            "function_not_allowed", node, "begins at no such unit", f"use one of {units}, day, second", "DATE_TRUNC"
+        )
     return build(node, function, value)
 
 
 def _date_diff(node: exp.Expr, arguments: Arguments) -> Expression:
-    """The days from the second argument to the third, or how many months or years began between them."""
+    """How many units began from the second argument to the third: days, months, ..., of timestamps also hours."""
     if len(arguments) != 3:
         raise refusal_of_arguments(node, "days between", arguments)
-    first, last = read_dates(node, *arguments[1:])
-    match _word(node, arguments[0]).removesuffix(_PLURAL):
+    unit, (first, last) = _word(node, arguments[0]).removesuffix(_PLURAL), read_dates(node, *arguments[1:])
+    if unit in SECONDS and isinstance(first.kind, Moment):
+        return _started(node, unit, first, last)
+    first, last = as_day(first), as_day(last)
+    match unit:
         case "day":
             return build(node, "days between", last, first)
         case "week":
@@ -64,9 +86,16 @@ def _date_diff(node: exp.Expr, arguments: Arguments) -> Expression:
             return build(node, "-", _months(node, last), _months(node, first))
         case "year":
             return build(node, "-", build(node, "year", last), build(node, "year", first))
-    raise refusal(
-        "function_not_allowed", node, "counts no such unit", "use day, week, month, quarter or year", "DATE_DIFF"
-    )
+    fix = "use day, week, month, quarter or year, and of timestamps second, minute or hour"
+    raise refusal("function_not_allowed", node, "counts no such unit", fix, "DATE_DIFF")
+
+
+def _started(node: exp.Expr, unit: str, first: Expression, last: Expression) -> Expression:
+    """How many seconds, minutes or hours began between two timestamps."""
+    if unit == "second":
+        return build(node, "seconds between", last, first)
+    starts = [build(node, f"start of {unit}", each) for each in (last, first)]
+    return build(node, "round", build(node, "/", build(node, "seconds between", *starts), number(SECONDS[unit])))
 
 
 def _quarters(node: exp.Expr, value: Expression) -> Expression:

@@ -125,5 +125,5 @@ _COMPOSED: dict[str, Builder] = {
     **DATE_FUNCTIONS,
 }
 CONDITIONAL = frozenset({"IF", "IIF"})
-FORMS = frozenset({"POSITION", "DATE_ADD", "DATE_SUB"})  # read by the words inside their brackets
+FORMS = frozenset({"POSITION", "DATE", "DATE_ADD", "DATE_SUB"})  # read by the words inside their brackets
 NAMES = frozenset({*_SPELLINGS, *_COMPOSED, *CONDITIONAL, *FORMS})

@@ -1,6 +1,7 @@
 """Reads GROUP BY: the values of keys are declared or bounded, so that the groups do not depend on the data."""
 
 import re
+from datetime import datetime
 from fractions import Fraction
 from math import prod
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.plans.undeclared import MOST_NAMED, limit_open_keys, open_key
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of
 from adomnia.privacy.keys import MOST_CELLS, Key, is_open, key_cells
-from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Identity, Moment, Quantity, Text
 from adomnia.privacy.relations import Relation
 from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.buckets import MOST_LISTED, find_bucket
@@ -20,7 +21,7 @@ from adomnia.sql.values.scalars import read_expression
 from adomnia.sql.values.scope import Scope, check_parts, own_nodes, strip_brackets
 
 _NAMED_TO_CHOOSE_IN = 400  # groups that are found, where each takes a choice of values
-_DECLARED = "group by a category, a boolean, or a number or date with declared bounds"
+_DECLARED = "group by a category, a boolean, or a number, date or timestamp with declared bounds"
 _SHORT_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
@@ -103,7 +104,9 @@ def _read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | N
     return any_values
 
 
-def _refusal_of_key(node: exp.Expr, written: Expression, otherwise: str) -> Refusal:
+def _refusal_of_key(  # noqa: PLR0911 - one for each kind
+    node: exp.Expr, written: Expression, otherwise: str
+) -> Refusal:
     listed = f"name the groups: WHERE {render_node(node)} IN ('a', 'b')"
     match written:
         case Column(kind=Identity() | Text()):
@@ -121,6 +124,9 @@ def _refusal_of_key(node: exp.Expr, written: Expression, otherwise: str) -> Refu
                 f"is a text without declared values, or one of over {MOST_LISTED:,}",
                 listed + otherwise,
             )
+        case _, Moment(lower=datetime(), upper=datetime()):
+            fix = "group by DATE_TRUNC('hour', {0}), DATE({0}) or HOUR({0})".format(render_node(node))
+            return refusal("too_many_cells", node, f"makes more than {MOST_CELLS:,} groups", fix)
         case _, Quantity(lower=Fraction(), upper=Fraction(), whole=True):
             why = f"makes more than {MOST_CELLS:,} groups"
             return refusal(

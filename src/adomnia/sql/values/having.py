@@ -1,7 +1,7 @@
 """Reads conditions over the noisy values and keys of an answer: HAVING, those of CASE, and WHERE around an answer."""
 
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -12,7 +12,8 @@ from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.keys import Bucket, Key, Label, key_values
 from adomnia.privacy.kinds import Boolean
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
-from adomnia.sql.values.building import read_day
+from adomnia.sql.values.building import read_day, read_moment
+from adomnia.sql.values.casts import TIMESTAMPS
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
 from adomnia.sql.values.terms import TermReader, is_date
 
@@ -99,6 +100,8 @@ class Conditions(TermReader):
             return str(node.this)
         if isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and isinstance(node.this, exp.Literal):
             return str(read_day(node, node.this.this).value)
+        if isinstance(node, exp.Cast) and node.to.this in TIMESTAMPS and isinstance(node.this, exp.Literal):
+            return str(read_moment(node, node.this.this).value)
         return bool(node.this) if isinstance(node, exp.Boolean) else self.value(node)
 
 
@@ -120,7 +123,7 @@ def _date(node: exp.Expr, written: str) -> Formula:
 
 
 def _key_comparison(node: exp.Expr, sign: str, key: Key, constant: str | bool | Fraction) -> Term:
-    wanted = _label_of(key, constant)
+    wanted = _label_of(node, key, constant)
     if wanted is None:
         raise refusal("type_error", node, "compares values that do not fit", _COMPARE)
     if sign not in ("=", "<>") and isinstance(wanted, str | bool):
@@ -128,9 +131,11 @@ def _key_comparison(node: exp.Expr, sign: str, key: Key, constant: str | bool | 
     return Formula("not", (Keyed(key, wanted),)) if sign == "<>" else Keyed(key, wanted, sign)
 
 
-def _label_of(key: Key, constant: str | bool | Fraction) -> Label | None:
+def _label_of(node: exp.Expr, key: Key, constant: str | bool | Fraction) -> Label | None:
     """A constant as a value of the key; None where it cannot be one."""
     label = key_values(key)[0]
+    if isinstance(label, datetime) and isinstance(constant, str):
+        return read_moment(node, constant).value  # type: ignore[return-value]  # a moment, as read
     if isinstance(label, date) and isinstance(constant, str):
         with suppress(ValueError):
             return date.fromisoformat(constant)

@@ -18,9 +18,9 @@ from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import key_cells
-from adomnia.privacy.kinds import Day
+from adomnia.privacy.kinds import Day, Moment
 from adomnia.privacy.queries import Query
-from adomnia.sql.reading.refusals import refusal
+from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.date_functions import count_days
 from adomnia.sql.values.groups import Groups, domain_of, require_number
 from adomnia.sql.values.scalars import read_number
@@ -102,6 +102,9 @@ def _read(
 ) -> Statistic | Formula:
     """A value of the argument at a share of all ranks; dates are chosen by their number, and read as dates again."""
     value = groups.argument(node.this, name)
+    if isinstance(value.kind, Moment):
+        fix = f"ask for {name} of DATE({render_node(node.this)}) or of HOUR({render_node(node.this)})"
+        raise refusal("type_error", node.this, "is a timestamp, of which no single value is chosen", fix)
     if isinstance(value.kind, Day):
         return Formula(DATE, (build(_query(groups, node, name, share, _count_days(node.this, value)), share),))
     return build(_query(groups, node, name, share, require_number(node.this, value, name)), share)

@@ -8,7 +8,7 @@ from math import isfinite
 from sqlglot import exp
 
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, number, text, truth_as_number
-from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Quantity
+from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Kind, Moment, Quantity
 from adomnia.sql.reading.refusals import refusal, refusal_of_node
 from adomnia.sql.values.building import (
     MOST_NODES,
@@ -16,11 +16,12 @@ from adomnia.sql.values.building import (
     check_size,
     read_dates,
     read_day,
+    read_moment,
     refusal_of_arguments,
 )
-from adomnia.sql.values.casts import NUMBER_TYPES, cast
+from adomnia.sql.values.casts import NUMBER_TYPES, TIMESTAMPS, cast, to_day
 from adomnia.sql.values.conditions import chain, size
-from adomnia.sql.values.date_functions import date_part
+from adomnia.sql.values.date_functions import SECONDS, date_part
 from adomnia.sql.values.functions import CONDITIONAL, NAMES, call_function
 from adomnia.sql.values.scope import Scope, check_parts, items_of_in
 from adomnia.sql.values.text_functions import like_escaped, match_pattern
@@ -44,11 +45,15 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.NullSafeEQ: "same",
 }
 LONGEST_PATTERN = 256
+_BETWEEN: dict[type[Kind], str] = {Day: "days between", Moment: "seconds between"}
 
 _WHOLE = re.compile("[0-9]{1,9}", re.ASCII)
 _DISPUTED = "%_.^$\\"
 _DAYS = {"DAY": 1, "WEEK": 7}
 _MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+_SECONDS = {**{unit.upper(): size for unit, size in SECONDS.items()}, "DAY": 86400, "WEEK": 7 * 86400}
+# The functions that shift a value, with the units that each takes: of dates, and of timestamps.
+_LENGTHS = ({"shift": _DAYS, "shift months": _MONTHS}, {"shift seconds": _SECONDS})
 
 
 def read_expression(node: exp.Expr, scope: Scope) -> Expression:
@@ -227,6 +232,8 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
     target, inner = node.args["to"], node.this
     if isinstance(inner, exp.Literal) and inner.is_string and target.this == exp.DType.DATE:
         return read_day(node, inner.this)
+    if isinstance(inner, exp.Literal) and inner.is_string and target.this in TIMESTAMPS:
+        return read_moment(node, inner.this)
     if isinstance(inner, exp.Literal) and target.this in NUMBER_TYPES:
         return cast(node, read_number(node, str(inner.this).strip()), target)
     return cast(node, read_expression(inner, scope), target)
@@ -247,6 +254,8 @@ def _function(node: exp.Expr, scope: Scope) -> Expression:
     match name, node.expressions:
         case "POSITION", [exp.In() as found]:
             return _position(node, found, scope)
+        case "DATE", [value]:
+            return to_day(node, read_expression(value, scope))
         case "DATE_ADD" | "DATE_SUB", [day, exp.Interval() as interval]:
             return _shift(node, read_expression(day, scope), interval, subtracts=name == "DATE_SUB")
     return call_function(node, name, [read_expression(part, scope) for part in node.expressions])
@@ -287,7 +296,7 @@ def _choose(node: exp.Expr, tests: Sequence[Expression], outcomes: Sequence[exp.
 
 
 def _sum(node: exp.Expr, scope: Scope) -> Expression:
-    """+ and - of numbers, of two dates, or of a date and a constant number of days or months."""
+    """+ and - of numbers, of two dates or timestamps, or of one of these and a constant length of time."""
     check_parts(node, "this", "expression")
     subtracts = isinstance(node, exp.Sub)
     if type(node.expression) is exp.Interval:
@@ -301,19 +310,23 @@ def _sum(node: exp.Expr, scope: Scope) -> Expression:
         return build(node, "shift", left, _negate(node, right) if subtracts else right)
     if subtracts:
         left, right = read_dates(node, left, right)
-    between = subtracts and isinstance(left.kind, Day)
-    return build(node, "days between" if between else "-" if subtracts else "+", left, right)
+    if {type(left.kind), type(right.kind)} == {Moment, Quantity}:
+        why, fix = "computes with a timestamp and a number", "write at + INTERVAL 3 HOUR, or compute with HOUR(at)"
+        raise refusal("type_error", node, why, fix)
+    return build(node, _BETWEEN.get(type(left.kind), "-") if subtracts else "+", left, right)
 
 
-def _shift(node: exp.Expr, day: Expression, interval: exp.Expr, subtracts: bool = False) -> Expression:
-    """A date that is a constant number of days, weeks, months, quarters or years later or earlier."""
+def _shift(node: exp.Expr, value: Expression, interval: exp.Expr, subtracts: bool = False) -> Expression:
+    """A date or a timestamp that is a constant number of days, months, hours, ... later or earlier."""
     unit, amount = str(interval.args.get("unit") or "").upper().removesuffix("S"), interval.this
-    if not isinstance(amount, exp.Literal) or not _WHOLE.fullmatch(amount.name) or unit not in {**_DAYS, **_MONTHS}:
-        why, fix = "is not a whole number of days, weeks, months, quarters or years", "write INTERVAL 3 MONTH"
+    lengths = _LENGTHS[type(value.kind) is Moment]
+    function, units = next(((name, units) for name, units in lengths.items() if unit in units), ("", {}))
+    if not isinstance(amount, exp.Literal) or not _WHOLE.fullmatch(amount.name) or not function:
+        *known, last = (f"{each.lower()}s" for units in lengths.values() for each in units)
+        why, fix = f"is not a whole number of {', '.join(known)} or {last}", f"write INTERVAL 3 {last[:-1].upper()}"
         raise refusal("bad_literal", interval, why, fix, "INTERVAL")
-    units, function = (_DAYS, "shift") if unit in _DAYS else (_MONTHS, "shift months")
     length = units[unit] * int(amount.name)
-    return build(node, function, day, number(-length if subtracts else length))
+    return build(node, function, value, number(-length if subtracts else length))
 
 
 _READERS: dict[type[exp.Expr], Callable[[exp.Expr, Scope], Expression]] = {
