@@ -45,7 +45,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 
-_BOUNDED = {date: "date", datetime: "timestamp"}  # what a text is that has such bounds
+_BOUNDED: dict[type, str] = {date: "date", datetime: "timestamp"}  # what a text is that has such bounds
 
 
 class _Links(Document):
