@@ -70,7 +70,7 @@ def test_smartnoise_metadata_is_carried_over(tmp_path, typed):
         (["people.csv", "--from-smartnoise", "metadata.yaml"], "needs either files"),
         (["missing.csv"], "is not a file that can be read"),
         (["people.csv", "other/people.csv"], "two files of one name"),
-        (["people.txt"], "name files that end in .csv"),
+        (["people.txt"], "or to .csv: delimiters other than commas are found"),
         (["--from-smartnoise", "missing.yaml"], "cannot be read"),
     ],
 )

@@ -7,6 +7,7 @@ import json
 import socket
 import subprocess
 import time
+from contextlib import contextmanager
 from io import BytesIO, StringIO
 
 import pyarrow as pa
@@ -20,13 +21,24 @@ COUNT = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
 ARROW = "application/vnd.apache.arrow.stream"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
+@contextmanager
+def served(folder):
     """A running server, its address with the dataset, and alice's token."""
-    folder = write_example(tmp_path_factory.mktemp("served") / "hospital", people=300)
-    token = serving.tokens(folder, ["alice"])["alice"]
+    token = serving.tokens(write_example(folder, people=300), ["alice"])["alice"]
     with serving.served(folder, "--workers", 1, "--bucket", 0) as running:
         yield running, f"http://127.0.0.1:{running.port}/hospital", token
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("served") / "hospital") as found:
+        yield found
+
+
+@pytest.fixture
+def mortal_server(tmp_path):
+    with served(tmp_path / "hospital") as found:
+        yield found
 
 
 @pytest.fixture
@@ -99,25 +111,25 @@ def test_refusals_and_trouble_end_with_their_codes_in_the_words_of_the_command_l
     assert "ADOMNIA_TOKEN" in complained
 
 
-def test_a_shell_with_a_server_prices_asks_and_tells_what_was_lost(server, tmp_path):
-    running, address, token = server
+def test_a_shell_with_a_server_prices_asks_and_tells_what_was_lost(mortal_server, tmp_path):
+    running, address, token = mortal_server
     file = tmp_path / "token"
     file.write_text(f"{token}\n")
     file.chmod(0o600)
     options = ("--token-file", file, "--epsilon", "0.25")
     with on_a_terminal("shell", address, *options, XDG_STATE_HOME=str(tmp_path)) as shell:
-        shell.expect("hospital [epsilon 1.9]>")
+        shell.expect("hospital [epsilon 2]>")
         shell.type("SELECT COUNT(*) FROM visits;\r")
         shell.expect("[y/N]")
         shell.type("y\r")
         shell.expect("Paid: epsilon 0.25.")
-        shell.expect("hospital [epsilon 1.65]>")
+        shell.expect("hospital [epsilon 1.75]>")
         shell.type("\\d people\r")
         shell.expect("person_id")
         shell.type("\\set confirm off\r")
         shell.type("\\set epsilon 0.05\r")
         shell.type("SELECT COUNT(*) FROM items;\r")
-        shell.expect("hospital [epsilon 1.6]>")
+        shell.expect("hospital [epsilon 1.7]>")
         # The server is gone: whether the next question is paid is not known, and that is what is said.
         running.kill()
         with listen(running.port) as deaf:
@@ -127,4 +139,4 @@ def test_a_shell_with_a_server_prices_asks_and_tells_what_was_lost(server, tmp_p
                 assert line.recv(5) == b"POST "
                 shell.interrupt()  # the waiting ends, and not the shell
                 shell.expect("Stopped waiting. If it was paid for, it stays paid, and its answer is kept.")
-                shell.expect("hospital [epsilon 1.6?]>")
+                shell.expect("hospital [epsilon 1.7?]>")

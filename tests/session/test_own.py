@@ -120,7 +120,10 @@ def test_public_tables_are_read_exactly_and_made_up_rows_are_joined_with_them():
         ({"public": {"visits": CITIES}}, "Public table visits is among the private tables too"),
         ({"bounds": {"city": (0, 1)}}, "Column city can mostly not be read as number"),
         ({"bounds": {"city": 5}}, "Column city can mostly not be read as number"),
-        ({"bounds": {"person_id": (0, 1)}}, "of type id, and only numbers and dates have bounds. Fix: leave them out"),
+        (
+            {"bounds": {"person_id": (0, 1)}},
+            "of type id, and only numbers, dates and timestamps have bounds. Fix: leave them out",
+        ),
         ({"columns": "age"}, r'columns is a text, and not a list. Fix: write columns=\["age"\]'),
         ({"bounds": {"age": 5}}, r'Fix: pass bounds=\{"age": \(lower, upper\)\}'),
         ({"categories": {"city": {"values": ["a"], "others": "a"}}}, "categories of city cannot be used"),
