@@ -42,6 +42,7 @@ def test_a_quoted_text_is_read_back(text):
         ("VARCHAR", "text"),
         ("DATE", "date"),
         ("TIMESTAMP_NS", "timestamp"),
+        ("TIMESTAMPTZ_NS", "timestamp"),
         ("ENUM('a')", "category"),
         ("UUID", "id"),
         ("TIME", None),

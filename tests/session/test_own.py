@@ -207,6 +207,7 @@ def test_every_value_is_converted_by_itself():
         ([datetime(2020, 1, 2)], "date", [datetime(2020, 1, 2)]),  # noqa: DTZ001
         (["a"], "id", ["a"]),
         (pa.array([0], pa.timestamp("ns", "UTC")), "date", [datetime(1970, 1, 1, tzinfo=UTC)]),
+        (pa.array([2**60, 0], pa.timestamp("us")), "text", [None, "1970-01-01 00:00:00"]),
         ([[1]], "text", None),
         ([date(2020, 1, 2)], "number", None),
     ],

@@ -57,8 +57,14 @@ def _map(column: pa.ChunkedArray, read: Callable[[Any], Any], target: pa.DataTyp
     """Every value by itself: what a row becomes must not depend on what others hold."""
     held = column.combine_chunks()
     coded = held if types.is_dictionary(held.type) else held.dictionary_encode()
-    values = [None if value is None else read(value) for value in coded.dictionary.to_pylist()]
+    values = [None if value is None else read(value) for value in map(_as_python, coded.dictionary)]
     return pa.chunked_array([pa.array(values, target).take(coded.indices)])
+
+
+def _as_python(value: pa.Scalar) -> Any:  # noqa: ANN401 - a value of any type
+    with suppress(ValueError, OverflowError):  # of days and moments that Python does not know
+        return value.as_py()
+    return None
 
 
 def _read_number(value: Any) -> float | None:  # noqa: ANN401 - a text or a truth

@@ -146,7 +146,8 @@ _SOURCES = SourceTypes(
     doubles=frozenset({"FLOAT", "DOUBLE"}),
     decimals=frozenset({"DECIMAL"}),
     booleans=frozenset({"BOOLEAN"}),
-    moments=frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"}),
+    moments=frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
+    | {"TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"},
     texts=frozenset({"VARCHAR", "ENUM"}),
     other_keys=frozenset({"UUID"}),
     empty='"NULL"',

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from adomnia.catalog.model import CsvFormat, Table
@@ -36,6 +37,8 @@ _READING = (
 _FAULTS = (duckdb.Error, sqlite3.Error, pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error)
 _DATABASES = frozenset({".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db"})
 _TEXT = "VARCHAR"
+_MICROSECONDS = {"s": 10**6, "ms": 10**3}
+_FAR = 4 * 10**18  # microseconds: beyond every calendar, and still a timestamp
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,23 @@ def frame_source(connection: duckdb.DuckDBPyConnection, name: str, frame: object
     view = f" frame {name}"
     with suppress(duckdb.Error, pa.ArrowException, TypeError, ValueError):
         table = pa.table(frame)
-        connection.register(view, table.rename_columns([index_name(column) for column in table.column_names]))
+        columns = [_in_microseconds(column) for column in table.columns]
+        connection.register(view, pa.table(columns, [index_name(column) for column in table.column_names]))
         kinds = [kind for _, kind in _describe(connection, DUCKDB.quote(view))]
         return TableSource(name, DUCKDB.quote(view), dict(zip(table.column_names, kinds, strict=True)), DUCKDB)
     why = "cannot be read as a table: every column must hold values of one type"
     raise Refusal(f"Table {name}", why, "give a table of Arrow, pandas or Polars")
+
+
+def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Moments of a time zone in coarser units, moved to where microseconds reach: DuckDB fails on a row beyond."""
+    held = column.type
+    if not pa.types.is_timestamp(held) or held.tz is None or held.unit not in _MICROSECONDS:
+        return column
+    each = _MICROSECONDS[held.unit]
+    most = _FAR // each
+    least = pc.max_element_wise(column.cast(pa.int64()), -most, skip_nulls=False)
+    return pc.multiply(pc.min_element_wise(least, most, skip_nulls=False), each).cast(pa.timestamp("us", held.tz))
 
 
 def unreadable_source(name: str) -> Refusal:
