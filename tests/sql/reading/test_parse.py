@@ -66,7 +66,7 @@ HEAVY = {
     "cases": "SELECT " + "CASE WHEN " * 2500,
     "casts": ASK + "age" + "::INT" * 1500 + " > 1",
     "joins": "SELECT COUNT(*) FROM people" + " JOIN visits" * 12,
-    "types": ASK + "DATE(" * 60 + "1" + ")" * 60 + " > 1",
+    "types": ASK + "TIMESTAMP(" * 60 + "1" + ")" * 60 + " > 1",
     "structs": ASK + "STRUCT(" * 60 + "1" + ")" * 60 + " > 1",
     "unions": "SELECT 1" + " UNION SELECT 1" * 1500,
     "subqueries": "SELECT COUNT(*) FROM " + "(SELECT * FROM " * 70 + "people" + ")" * 70,
