@@ -126,9 +126,9 @@ def test_a_shell_with_a_server_prices_asks_and_tells_what_was_lost(mortal_server
         shell.expect("hospital [epsilon 1.75]>")
         shell.type("\\d people\r")
         shell.expect("person_id")
-        shell.type("\\set confirm off\r")
-        shell.type("\\set epsilon 0.05\r")
-        shell.type("SELECT COUNT(*) FROM items;\r")
+        for line in ("\\set confirm off", "\\set epsilon 0.05", "SELECT COUNT(*) FROM items;"):
+            shell.expect("hospital [epsilon 1.75]>")  # what is typed before it is asked for may be lost
+            shell.type(f"{line}\r")
         shell.expect("hospital [epsilon 1.7]>")
         # The server is gone: whether the next question is paid is not known, and that is what is said.
         running.kill()
