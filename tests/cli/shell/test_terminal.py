@@ -16,7 +16,9 @@ def test_questions_are_priced_confirmed_and_answered_one_after_another(hospital,
         shell.expect("hospital [epsilon 2]>")
         shell.type("SELECT COUNT(*) FROM people;\r")
         shell.expect(r"Fix: pay with one of \set epsilon, \set rho or \set error.")
+        shell.expect("hospital [epsilon 2]>")  # what is typed before it is asked for may be lost
         shell.type("\\set epsilon 0.5\r")
+        shell.expect("hospital [epsilon 2]>")
         # A statement goes on until its semicolon; Tab completes from the catalog.
         shell.type("SELECT COUNT(*) AS n\r")
         shell.expect("...")
