@@ -137,6 +137,6 @@ def test_a_shell_with_a_server_prices_asks_and_tells_what_was_lost(mortal_server
             line, _ = deaf.accept()
             with line:
                 assert line.recv(5) == b"POST "
-                shell.interrupt()  # the waiting ends, and not the shell
-                shell.expect("Stopped waiting. If it was paid for, it stays paid, and its answer is kept.")
+                # The waiting ends, and not the shell.
+                shell.interrupt_until("Stopped waiting. If it was paid for, it stays paid, and its answer is kept.")
                 shell.expect("hospital [epsilon 1.7?]>")

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import termios
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,9 +37,17 @@ class Typist:
         """Type Ctrl-C while nothing is read: the terminal is not the program's own, and sends no signal by itself."""
         self.process.send_signal(signal.SIGINT)
 
-    def expect(self, words: str) -> str:
+    def interrupt_until(self, words: str) -> str:
+        """Do so again and again, as people do, until some words are shown."""
+        for _ in range(int(_SECONDS)):
+            self.interrupt()
+            with suppress(AssertionError):
+                return self.expect(words, 1.0)
+        return self.expect(words)
+
+    def expect(self, words: str, seconds: float = _SECONDS) -> str:
         """All that is shown until some words are, with them."""
-        wanted, until = words.encode(), time.monotonic() + _SECONDS
+        wanted, until = words.encode(), time.monotonic() + seconds
         while wanted not in (plain := _ESCAPES.sub(b"", self._seen)):
             if not select.select([self._line], [], [], max(0.0, until - time.monotonic()))[0]:
                 raise AssertionError(f"It did not show {words!r} but: {plain.decode(errors='replace')[-2000:]}")
