@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 from time import process_time
+from typing import TYPE_CHECKING
 
 import pytest
 import sqlglot
@@ -19,7 +20,6 @@ import adomnia
 from adomnia.curator.executor import drive
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
-from adomnia.plans.plan import Plan
 from adomnia.plans.views import read_column
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.quotes import quote_plan
@@ -29,7 +29,10 @@ from adomnia.session.aggregates import Aggregates, SqlOptions
 from adomnia.session.method_calls import write_call
 from adomnia.session.table import PrivateTable
 from adomnia.sql.lower import lower
-from kit.methods import Executing, hospital, hospital_catalog, tables_of
+from kit.methods import Executing, hospital, hospital_catalog, moves_of, tables_of
+
+if TYPE_CHECKING:
+    from adomnia.plans.plan import Plan
 
 DIALECTS = ("duckdb", "postgres", "")
 PRICES = [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7))]
@@ -152,6 +155,20 @@ def test_what_it_asks_later_was_proved_before_but_for_its_constants(name, plan, 
 def without_constants(text):
     """A statement with its numbers taken out, and signs before them."""
     return re.sub(r"-?\s*\b\d+(\.\d+)?([eE][-+]?\d+)?\b", "0", text)
+
+
+@every_method
+def test_one_person_moves_what_it_measures_by_at_most_its_sensitivity(name, plan):
+    """Of histograms, whose values are chosen, the mechanisms are tested themselves."""
+    (statistic,) = plan.statistics
+    queries = dict.fromkeys(each.query for each in statistic.rehearse(PRICES[0]) if each.query.form == "cells")
+    for query in queries:
+        sensitivity = query.sensitivity()
+        for moved in moves_of(query):
+            sizes = [abs(int(each)) for each in moved.ravel()]
+            assert sum(sizes) <= sensitivity.l1
+            assert sum(size**2 for size in sizes) <= sensitivity.l2_squared
+            assert max(sizes) <= sensitivity.linf
 
 
 @every_method

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adomnia.curator.combining import combine
 from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.curator.measurements import Record, Replayer
 from adomnia.pricing.parts import bill, split_price
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.catalog.model import Catalog
+    from adomnia.noise import Integers
     from adomnia.plans.plan import Plan
     from adomnia.privacy.events import Price
+    from adomnia.privacy.queries import Query
     from adomnia.statistics.contract import ResultTable
     from kit.hospital import SpyEngine
 
@@ -41,6 +44,14 @@ PEOPLE = [
 VISITS = [
     visit(k % 240, hospital=f"H{k % 5 + 1}", cost=100.0 * (k % 97), day=date(2022, 1, 1 + k % 28), urgent=k % 4 == 0)
     for k in range(500)
+]
+# People who move sums the furthest: at the ends of bounds and beyond them, without values, with as many rows as count.
+NEIGHBOURS = [
+    (person(1000, age=120.0, sex="X", city="Hamar", salary=500_000.0, member=True, score=2.25), 5),
+    (person(1000, age=0.0, sex="F", city="Oslo", salary=0.0, member=False, score=-1.5), 3),
+    (person(1000, age=1e9, sex="M", city="Bergen", salary=-1e300, member=True, score=float("nan")), 1),
+    (person(1000, age=60.5, sex="nobody", city=None, salary=float("inf")), 2),
+    (person(1000), 9),
 ]
 
 
@@ -86,6 +97,15 @@ def tables_of(plan: Plan, price: Price) -> Iterator[ResultTable]:
         yield table
 
 
+def moves_of(query: Query) -> Iterator[Integers]:
+    """How far each of the neighbours moves the exact answer of a query about everybody."""
+    ((batch, statement),) = Statements(_engine(0), _KNOWN["catalog"]).of([query])
+    before = combine(query, _engine(0).run(statement, batch)[0])
+    for place in range(len(NEIGHBOURS)):
+        after = combine(query, _with_neighbour(place).run(statement, batch)[0])
+        yield after.astype(object) - before.astype(object)
+
+
 _KNOWN: dict[str, Catalog] = {}
 
 
@@ -93,3 +113,14 @@ _KNOWN: dict[str, Catalog] = {}
 def _engine(removed: int) -> SpyEngine:
     """An engine over all people but the first few."""
     return load(_KNOWN["catalog"], PEOPLE[removed:], [each for each in VISITS if each["person_id"] >= removed])
+
+
+@cache
+def _with_neighbour(place: int) -> SpyEngine:
+    """An engine over all people and one more."""
+    somebody, visits = NEIGHBOURS[place]
+    theirs = [
+        visit(1000, hospital=f"H{k % 5 + 1}", cost=1e6 * (k % 2), day=date(2022, 2, 1), urgent=k % 2)
+        for k in range(visits)
+    ]
+    return load(_KNOWN["catalog"], [*PEOPLE, somebody], [*VISITS, *theirs])
