@@ -4,8 +4,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from adomnia.methods.contract import Method
+from adomnia.methods.describe import iqr, mad, quantiles, summary, trimmed_mean, winsorized_mean
 
-_ALL: tuple[Method, ...] = ()
+_ALL: tuple[Method, ...] = (
+    summary.METHOD,
+    quantiles.METHOD,
+    iqr.METHOD,
+    mad.METHOD,
+    trimmed_mean.METHOD,
+    winsorized_mean.METHOD,
+)
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 
 

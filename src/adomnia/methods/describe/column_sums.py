@@ -76,7 +76,11 @@ class ColumnSums:
     def _number(self, found: float, noises: int) -> Estimate:
         variance, fourth = (noises * each for each in self.cumulants)
         error = NoisyRatio(
-            np.array([found]), np.ones(1), (np.array([variance]), *np.zeros((2, 1))), np.array([fourth]), (-np.inf, np.inf)
+            np.array([found]),
+            np.ones(1),
+            (np.array([variance]), *np.zeros((2, 1))),
+            np.array([fourth]),
+            (-np.inf, np.inf),
         )
         value = np.rint(error.values)
 
@@ -112,11 +116,15 @@ class ColumnSums:
         found = NoisyRatio(
             np.array([self.sums @ top]),
             np.array([self.rows]),
-            tuple(np.array([each]) for each in (variance * top @ top + sampled, variance * top.sum(), variance * len(top))),
+            tuple(
+                np.array([each]) for each in (variance * top @ top + sampled, variance * top.sum(), variance * len(top))
+            ),
             np.zeros(1),
             limits,
         )
-        return NoisyRatio(found.top, found.bottom, found.variance, fourth * ((top - found.values) ** 4).sum(keepdims=True), limits)
+        return NoisyRatio(
+            found.top, found.bottom, found.variance, fourth * ((top - found.values) ** 4).sum(keepdims=True), limits
+        )
 
     def mean_ratio(self) -> NoisyRatio:
         """The mean between the ends of the grid, from 0 to 1."""

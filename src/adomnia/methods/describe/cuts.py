@@ -7,7 +7,7 @@ Edges are tested from the outside in; nothing but ranks and the known law of T i
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
@@ -27,7 +27,7 @@ from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.brackets import isotonic
-from adomnia.statistics.contract import Floats, Measure, Measured, Round
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, Round
 
 _Found = TypeVar("_Found")
 Flow: TypeAlias = Generator[Round, tuple[Measured, ...], _Found]
@@ -41,6 +41,7 @@ _FAR = 5.0  # and one so many times as far as the last, in case that these are t
 _FINE = 0.08
 _BLURS = 2.5  # the values beside a quantile are chosen so many scales of a choice away, at least
 EDGES = 2 * len(_PLACES) + 4  # of each quantile
+METHOD = "rows counted between values chosen by rank"
 _RAMP = 1e-9  # keeps equal ranks in order
 
 
@@ -61,13 +62,19 @@ class Cutting:
     def choose(self, rows: Floats) -> Measure:
         """The choice of three values for each quantile in every cell, of about so many rows."""
         far = np.minimum(np.maximum(self._reach(rows), _BLURS * self._blur(rows)), 1.0)
-        aside = [Fraction(round(float(each) * FINEST_SHARE), FINEST_SHARE) for each in far.reshape(-1, len(self.shares)).mean(axis=0)]
+        aside = [
+            Fraction(round(float(each) * FINEST_SHARE), FINEST_SHARE)
+            for each in far.reshape(-1, len(self.shares)).mean(axis=0)
+        ]
         ends = [Fraction(0), *self.shares, Fraction(1)]
         threes: list[Fraction] = []
         for place, share in enumerate(self.shares):
             below, above = (share - ends[place], ends[place + 2] - share)
             last = place == 0, place == len(self.shares) - 1
-            sides = [_aside(aside[place], gap * (_FARTHEST if outer else _BESIDE)) for gap, outer in zip((below, above), last, strict=True)]
+            sides = [
+                _aside(aside[place], gap * (_FARTHEST if outer else _BESIDE))
+                for gap, outer in zip((below, above), last, strict=True)
+            ]
             threes += [share - sides[0], share, share + sides[1]]
         return self._measure(tuple(threes))
 
@@ -102,7 +109,12 @@ class Cutting:
     def lay(self, chosen: Measured, rows: Floats) -> Integers:
         """Edges in every cell, in rising order: those of all quantiles together."""
         asked = chosen.mechanism.shares  # type: ignore[attr-defined]
-        sides = np.array([[float(s - low), float(high - s)] for low, s, high in zip(asked[::3], asked[1::3], asked[2::3], strict=True)])
+        sides = np.array(
+            [
+                [float(s - low), float(high - s)]
+                for low, s, high in zip(asked[::3], asked[1::3], asked[2::3], strict=True)
+            ]
+        )
         reach = self._reach(rows)
         apart = np.maximum(self._blur(rows), _FINE * reach)
         values = chosen.values.reshape(*chosen.values.shape[:-1], len(self.shares), 3).astype(np.float64)
@@ -131,18 +143,28 @@ class Cutting:
         pairs = ((call("<", self.value, number(limit)), number(place)) for place, limit in enumerate(limits))
         return call("case", *(part for pair in pairs for part in pair), number(len(edges)))
 
+    def beside(self, counted: Query, key: Key) -> Query:
+        """The same counts, apart by a further key, which comes first."""
+        return replace(counted, keys=(*self.by, key, counted.keys[-1]))
+
     def read(self, chosen: Measured, edges: Integers, counts: Measured) -> "list[list[CutQuantile]]":
         """The quantiles of every cell, in the order of their shares."""
+        return self.read_counts(chosen, edges, np.asarray(counts.values, dtype=np.float64), counts)
+
+    def read_counts(
+        self, chosen: Measured, edges: Integers, counts: Floats, measured: Measured, noises: int = 1
+    ) -> "list[list[CutQuantile]]":
+        """The same from counts that are sums of so many measured ones."""
         rows = zip(
             chosen.values.reshape(-1, 3 * len(self.shares)).tolist(),
             edges.reshape(-1, edges.shape[-1]).astype(np.float64),
-            np.asarray(counts.values, dtype=np.float64).reshape(-1, edges.shape[-1] + 1),
+            counts.reshape(-1, edges.shape[-1] + 1),
             strict=True,
         )
-        law = noise_cumulants(counts)
-        places = range(len(self.shares))
+        variance, fourth = noise_cumulants(measured)
+        law = (noises * variance, noises * fourth)
         return [
-            [CutQuantile(self, place, values[3 * place + 1], laid, counted, law) for place in places]
+            [CutQuantile(self, place, values[3 * place + 1], laid, counted, law) for place in range(len(self.shares))]
             for values, laid, counted in rows
         ]
 
@@ -160,7 +182,11 @@ def _cut(by: Sequence[Key], edges: list[Any], place: Callable[[Sequence[int]], E
         return place(edges)
     parts = [_cut(by[1:], each, place) for each in edges]
     conditions = [_up_to(by[0], level) for level in range(len(parts) - 1)]
-    return call("case", *chain.from_iterable(zip(conditions, parts[:-1], strict=True)), parts[-1]) if conditions else parts[0]
+    return (
+        call("case", *chain.from_iterable(zip(conditions, parts[:-1], strict=True)), parts[-1])
+        if conditions
+        else parts[0]
+    )
 
 
 def _up_to(key: Key, level: int) -> Expression:
@@ -213,7 +239,7 @@ class CutQuantile:
         variance = self.cumulants[0] * ((1 - share) ** 2 * below + share**2 * above)
         fourth = self.cumulants[1] * ((1 - share) ** 4 * below + share**4 * above)
         variance = variance + self.sampled
-        alpha = self.cutting._alpha(confidence, cells)  # noqa: SLF001 - both are about one interval
+        alpha = self.cutting._alpha(confidence, cells)
         return np.asarray(deviations(variance, fourth, min(2 * alpha, 1.0)) * np.sqrt(variance) + 0.5)
 
     @property
@@ -270,3 +296,14 @@ class CutQuantile:
 def is_whole(value: Expression, domain: Numbers) -> bool:
     """Whether values are whole numbers, which are their own grid."""
     return domain.step == 1 and isinstance(value.kind, Quantity) and value.kind.whole
+
+
+def estimate_quantiles(found: Sequence[CutQuantile]) -> Estimate:
+    """Quantiles of one cell as an estimate, in their order."""
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        ends = np.array([each.bounds(confidence, cells) for each in found])
+        return ends[:, 0], ends[:, 1]
+
+    whole = all(is_whole(each.cutting.value, each.cutting.domain) for each in found)
+    return Estimate(np.array([each.value for each in found]), interval, METHOD, whole)

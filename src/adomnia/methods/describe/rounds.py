@@ -3,12 +3,16 @@
 from abc import abstractmethod
 from collections.abc import Generator, Sequence
 from itertools import chain
+from math import prod
 from typing import TypeVar
 
 from adomnia.methods.analysis import Analysis
+from adomnia.methods.contract import Factor
+from adomnia.methods.stacking import stack
 from adomnia.methods.supposition import suppose
 from adomnia.privacy.events import Price
-from adomnia.statistics.contract import Measured, Round, Steps
+from adomnia.privacy.keys import key_cells
+from adomnia.statistics.contract import Measured, ResultTable, Round, Steps
 
 _Found = TypeVar("_Found")
 
@@ -50,3 +54,15 @@ def together(
         if found:
             return found
         asked = going
+
+
+def split_cells(by: Sequence[Factor], measured: Measured) -> list[Measured]:
+    """What was measured of each group by itself, in their order."""
+    many = prod(len(key_cells(factor.key)) for factor in by)
+    values = measured.values.reshape(many, *measured.values.shape[len(by) :])
+    return [Measured(values[place], measured.mechanism, (measured, ("cell", place))) for place in range(many)]
+
+
+def table_of(by: Sequence[Factor], tables: Sequence[ResultTable]) -> ResultTable:
+    """The tables of all groups one below the other; without groups the only one."""
+    return stack(by, tables) if by else tables[0]
