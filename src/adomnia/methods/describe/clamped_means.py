@@ -30,7 +30,7 @@ def released_domain(column: NumberColumn, low: int, high: int) -> Numbers:
 def measure_clamped(asked: Robust, domain: Numbers, price: Price) -> Measure:
     """The sums of the values clamped between the ends of a grid, by which one row moves them."""
     vector = column_vector(asked.column.value, domain, MEAN, absent=False)
-    return Measure(Query(asked.relation, (), vector), price)
+    return Measure(Query(asked.present, (), vector), price)
 
 
 def read_clamped(asked: Robust, domain: Numbers, measured: Measured) -> ColumnSums:

@@ -58,7 +58,7 @@ class Mad(Robust):
 
     def _cut(self, value: Expression, domain: Numbers, price: Price, parts: tuple[Fraction, Fraction]) -> Cutting:
         prices = price * parts[0], price * parts[1]
-        return Cutting(self.relation, (), value, domain, _MEDIAN, self.population, self.confidence, *prices)
+        return Cutting(self.present, (), value, domain, _MEDIAN, self.population, self.confidence, *prices)
 
     def _distances(self, median: CutQuantile) -> tuple[Expression, Bucket]:
         """How far values are from the median, and on which side."""
@@ -113,7 +113,7 @@ METHOD = Method(
         Parameter(
             "constant",
             "number",
-            "what the median of the distances is multiplied by; 1.4826 makes it the standard deviation of normal values",
+            "what the median distance is multiplied by; 1.4826 makes it the standard deviation of normal values",
             default=Fraction(14826, 10000),
             lower=0.001,
             upper=1000,

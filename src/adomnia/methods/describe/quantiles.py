@@ -48,7 +48,7 @@ class Quantiles(SeveralRounds):
                 are laid around them. The interval holds all values that noisy ranks and sampling allow for.
     Guarantee   the three rounds composed.
     Bias        clamping, and half a step of rounding a value.
-    Cite        McSherry & Talwar 2007; Smith 2011; Kaplan, Schnapp & Stemmer 2022; Thompson 1936 (the interval by ranks).
+    Cite        McSherry & Talwar 2007; Kaplan, Schnapp & Stemmer 2022; Thompson 1936 (the interval by ranks).
     """
 
     tag: ClassVar[str] = "Quantiles"
@@ -90,19 +90,18 @@ def find_quantiles(
 def cut_column(asked: Quantiles | Robust, shares: tuple[Fraction, ...], price: Price) -> Cutting:
     """How quantiles of the column are bought."""
     ((query, _),) = asked.shares
-    column = asked.column
-    prices = price * CHOOSE, price * COUNT
+    column, prices = asked.column, (price * CHOOSE, price * COUNT)
+    present = with_values(asked.relation, column.value)
     return Cutting(
-        query.relation, query.keys, column.value, column.domain, shares, asked.population, asked.confidence, *prices
+        present, query.keys, column.value, column.domain, shares, asked.population, asked.confidence, *prices
     )
 
 
 def _build(frame: Frame, arguments: Arguments) -> Quantiles:
     column, probs = arguments["column"], arguments["probs"]
     _check(probs)
-    relation = with_values(frame.relation, column.value)
     population = read_inference(frame, arguments, "quantiles")
-    return Quantiles(relation, arguments["by"], column, probs, population, frame.confidence)
+    return Quantiles(frame.relation, arguments["by"], column, probs, population, frame.confidence)
 
 
 def _check(probs: tuple[Fraction, ...]) -> None:

@@ -23,6 +23,11 @@ class Robust(SeveralRounds):
     confidence: Fraction
 
     @property
+    def present(self) -> Relation:
+        """The rows that have a value."""
+        return with_values(self.relation, self.column.value)
+
+    @property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, (), NonNull(self.column.value)), Fraction(1)),)
 
@@ -35,6 +40,4 @@ class Robust(SeveralRounds):
 
 def read_robust(frame: Frame, arguments: Arguments, name: str) -> tuple[Relation, NumberColumn, bool, Fraction]:
     """The fields that all of them have."""
-    column = arguments["column"]
-    relation = with_values(frame.relation, column.value)
-    return relation, column, read_inference(frame, arguments, name), frame.confidence
+    return frame.relation, arguments["column"], read_inference(frame, arguments, name), frame.confidence

@@ -37,7 +37,7 @@ class TrimmedMean(Robust):
     @property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         histogram = Histogram(self.column.value, self.column.domain, (self.trim, 1 - self.trim), self.confidence)
-        return ((Query(self.relation, (), histogram), Fraction(1)),)
+        return ((Query(self.present, (), histogram), Fraction(1)),)
 
     def steps(self, price: Price) -> Steps:
         ((query, _),) = self.shares

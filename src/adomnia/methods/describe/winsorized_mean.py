@@ -39,7 +39,7 @@ class WinsorizedMean(Robust):
         (rows,) = yield (Measure(query, price * _ROWS),)
         many = np.asarray(rows.values, dtype=np.float64)
         cutting = Cutting(
-            self.relation,
+            self.present,
             (),
             self.column.value,
             self.column.domain,
