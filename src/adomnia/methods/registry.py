@@ -4,7 +4,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from adomnia.methods.contract import Method
-from adomnia.methods.describe import iqr, mad, quantiles, summary, trimmed_mean, winsorized_mean
+from adomnia.methods.describe import (
+    association,
+    correlations,
+    covariances,
+    crosstab,
+    ecdf,
+    frequencies,
+    iqr,
+    mad,
+    modes,
+    quantiles,
+    summary,
+    trimmed_mean,
+    winsorized_mean,
+)
 
 _ALL: tuple[Method, ...] = (
     summary.METHOD,
@@ -13,6 +27,13 @@ _ALL: tuple[Method, ...] = (
     mad.METHOD,
     trimmed_mean.METHOD,
     winsorized_mean.METHOD,
+    modes.METHOD,
+    ecdf.METHOD,
+    frequencies.METHOD,
+    crosstab.METHOD,
+    association.METHOD,
+    covariances.METHOD,
+    correlations.METHOD,
 )
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 

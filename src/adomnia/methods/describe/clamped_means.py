@@ -1,8 +1,8 @@
 """Means between released bounds: what trimmed and winsorised means are made of.
 
 W(a, b) is the mean of the values clamped between a and b. At the quantiles a and b of the shares t and 1 - t it is the
-winsorised mean, and (W - t (a + b)) / (1 - 2 t) is the trimmed one. The derivative of the latter by a is F(a) - t, which
-is zero there: a trimmed mean so computed hardly feels by how much the bounds miss the quantiles.
+winsorised mean, and (W - t (a + b)) / (1 - 2 t) is the trimmed one. The derivative of the latter by a is F(a) - t,
+which is zero there: a trimmed mean so computed hardly feels by how much the bounds miss the quantiles.
 """
 
 from fractions import Fraction

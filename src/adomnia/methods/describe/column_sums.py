@@ -11,6 +11,7 @@ from math import comb
 
 import numpy as np
 
+from adomnia.methods.describe.counted_shares import Counted
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.noisy_ratios import NoisyRatio
 from adomnia.privacy.aggregates import Total
@@ -74,22 +75,7 @@ class ColumnSums:
         return self._number(float(self.measured.values[self.degree + 1]) / self._whole, 1)
 
     def _number(self, found: float, noises: int) -> Estimate:
-        variance, fourth = (noises * each for each in self.cumulants)
-        error = NoisyRatio(
-            np.array([found]),
-            np.ones(1),
-            (np.array([variance]), *np.zeros((2, 1))),
-            np.array([fourth]),
-            (-np.inf, np.inf),
-        )
-        value = np.rint(error.values)
-
-        def interval(confidence: float, cells: int) -> Bounds:
-            lower, upper = error.bounds(confidence, cells)
-            # A count is a whole number, and never below zero.
-            return np.maximum(np.floor(lower), 0.0), np.maximum(np.ceil(upper), 0.0)
-
-        return Estimate(np.maximum(value, 0.0), interval, "sum of noisy sums that add up to it", whole=True)
+        return Counted(np.array([found]), np.array([float(noises)]), self.cumulants).estimate()
 
     def _power(self, power: int) -> Floats:
         """The coefficients of u**power over the polynomials."""
@@ -134,19 +120,24 @@ class ColumnSums:
         """The mean."""
         return self.mean_ratio().estimate("noisy sum / noisy count", self.scale, self.offset, self.rounding)
 
+    def _variance_ratio(self) -> NoisyRatio:
+        sampling = max(self.central(4) - self.central(2) ** 2, 0.0)
+        return self._ratio(self._about_mean(2), sampling, (0.0, 0.25))
+
+    def variance(self) -> Estimate:
+        """The variance."""
+        return self._variance_ratio().estimate("noisy sum of squares / noisy count", self.scale**2)
+
     def deviation(self) -> Estimate:
         """The standard deviation."""
-        sampling = max(self.central(4) - self.central(2) ** 2, 0.0)
-        found = self._ratio(self._about_mean(2), sampling, (0.0, 0.25))
-        estimate = found.estimate("root of the noisy variance")
+        found = self._variance_ratio()
 
         def interval(confidence: float, cells: int) -> Bounds:
-            lower, upper = estimate.interval(confidence, cells)
-            widest = float(self.domain.upper - self.domain.lower) / 2
+            lower, upper = found.bounds(confidence, cells)
             ends = self.scale * np.sqrt(lower) - self.rounding, self.scale * np.sqrt(upper) + self.rounding
-            return np.clip(ends[0], 0.0, widest), np.clip(ends[1], 0.0, widest)
+            return np.maximum(ends[0], 0.0), np.minimum(ends[1], self.scale / 2)
 
-        return Estimate(self.scale * np.sqrt(estimate.values), interval, estimate.method)
+        return Estimate(self.scale * np.sqrt(found.values), interval, "root of the noisy variance")
 
     @property
     def scale(self) -> float:

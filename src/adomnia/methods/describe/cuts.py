@@ -1,9 +1,9 @@
 """Quantiles of a column, with intervals that hold on ties and gaps: values are chosen by rank, rows counted between.
 
 First three values are chosen for every quantile: its own, and one on each side as many rows away as its interval will
-reach. Then cuts are laid around these, and the rows between all cuts are counted. T(e) = rows below the edge e - share *
-rows tells on which side of e the quantile lies, up to noise and, for the population's quantile, the sampling of a share.
-Edges are tested from the outside in; nothing but ranks and the known law of T is used.
+reach. Then cuts are laid around these, and the rows between all cuts are counted. T(e) = rows below the edge e - share
+of all rows tells on which side of e the quantile lies, up to noise and, for that of the population, the sampling of a
+share. Edges are tested from the outside in; nothing but ranks and the known law of T is used.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -103,7 +103,7 @@ class Cutting:
         return cumulants(Measure(Query(self.relation, self.by, Rows()), self.counting).mechanism)[0]  # type: ignore[arg-type]  # of counts
 
     def _alpha(self, confidence: float, cells: int) -> float:
-        """The probability that one end may miss: of the data's quantile at most one end can, of the population's both."""
+        """The probability that one end may miss: about the data at most one can, about the population either."""
         return left_open(confidence, cells) / (2 if self.population else 1)
 
     def lay(self, chosen: Measured, rows: Floats) -> Integers:
