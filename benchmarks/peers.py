@@ -4,8 +4,8 @@
 
 diffprivlib needs an older scikit-learn, so that it has an environment of its own, whose Python is named there; without
 it, and without OpenDP, those cells are left out. Each cell is a method, a law of the data and a number of rows; its
-error is the mean over draws of data and noise, one row a person, at epsilon 1. Both know the same bounds; the peers also
-know how many rows there are, which we pay for. Exits with 1 where we are no worse in fewer than 80% of the cells.
+error is the mean over draws of data and noise, one row a person, at epsilon 1. Both know the same bounds; the peers
+also know how many rows there are, which we pay for. Exits with 1 where we are no worse in fewer than 80% of the cells.
 """
 
 from __future__ import annotations
