@@ -1,0 +1,62 @@
+"""What stands above a picture: what it shows, and what its intervals mean."""
+
+from __future__ import annotations
+
+from textwrap import shorten, wrap
+from typing import TYPE_CHECKING
+
+from adomnia.figures.marks import are_written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from adomnia.figures.columns import Drawable
+    from adomnia.figures.rows import DrawnRows
+
+_WIDTH = 84
+_LONGEST_TITLE = 90
+_VACUOUS = "says almost nothing"
+
+
+def write_title(drawable: Drawable, rows: DrawnRows) -> str:
+    """The title that the method gives, or the values and the keys."""
+    given = drawable.figure.get("title")
+    layout = rows.layout
+    across = layout.across if layout.shape == "heat" else None
+    keys = [column.name for column in (layout.axis, across, layout.colour, layout.panel) if column is not None]
+    named = _list([value.name for value in layout.values])
+    by = _list([name for name in keys if name])
+    return shorten(str(given) if given else f"{named} by {by}" if by else named, _LONGEST_TITLE, placeholder=" ...")
+
+
+def write_caption(drawable: Drawable, rows: DrawnRows) -> list[str]:
+    """Lines below the title: the confidence, what is not drawn, and values that say almost nothing."""
+    return [line for sentence in _sentences(drawable, rows) for line in wrap(sentence, _WIDTH)]
+
+
+def _sentences(drawable: Drawable, rows: DrawnRows) -> Iterator[str]:
+    layout = rows.layout
+    drawn = _name_intervals(rows)
+    if drawn and any(value.has_intervals for value in layout.values):
+        yield f"{drawn}: {100 * drawable.confidence:g}% intervals {_what_about(drawable)}."
+    if not layout.axis.values:
+        yield "No rows."
+    yield from rows.remarks
+    yield from (note for note in drawable.notes if _VACUOUS in note)
+
+
+def _name_intervals(rows: DrawnRows) -> str:
+    """How intervals are drawn, if they are."""
+    if rows.layout.shape == "heat":
+        return "Small numbers" if are_written(rows) else ""
+    return "Bands" if rows.layout.shape in {"line", "steps"} else "Lines"
+
+
+def _what_about(drawable: Drawable) -> str:
+    """Of noise and of sampling, where a note says that they are about the population; else of the noise alone."""
+    told = any("population" in note and "interval" in note.lower() for note in drawable.notes)
+    return "about the population" if told else "of the noise"
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
