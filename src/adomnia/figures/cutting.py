@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adomnia.figures.columns import show_label
-from adomnia.figures.layout import is_intercept
+from adomnia.figures.described import is_intercept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.figures.accessible import describe
 from adomnia.figures.captions import write_caption, write_title
-from adomnia.figures.layout import choose_layout
+from adomnia.figures.choice import choose_layout
 from adomnia.figures.marks import are_written, list_layers
 from adomnia.figures.rows import draw_rows
 from adomnia.figures.style import CONFIG, SCHEMA

@@ -12,7 +12,7 @@ from adomnia.statistics.quantile import VALUE_ALONE
 from adomnia.tables import TextTable
 
 if TYPE_CHECKING:
-    from adomnia.figures.columns import Kind
+    from adomnia.figures.columns import Kind, Role
     from adomnia.session.answer import Answer
 
 
@@ -21,14 +21,15 @@ def as_drawable(answer: Answer) -> Drawable:
     headings, rows = display.format_table(answer)
     table = TextTable(tuple(headings), tuple(map(tuple, rows)))
     columns = tuple(_column(answer, column) for column in answer.columns)
-    return Drawable(columns, answer.confidence, table, getattr(answer, "figure", {}), answer.notes)
+    return Drawable(columns, answer.confidence, table, answer.figure, answer.notes)
 
 
 def _column(answer: Answer, column: KeyColumn | ValueColumn) -> DrawnColumn:
     values = tuple(answer[column.name])
     if not isinstance(column, ValueColumn):
         whole = all(type(value) is int for value in values)
-        return DrawnColumn(column.name, values, find_kind(column.values), whole=whole)
+        role: Role = "label" if column.name in answer.figure.get("labels", [column.name]) else "fact"
+        return DrawnColumn(column.name, values, find_kind(column.values), role, whole=whole)
     lower: tuple[Any, ...] = ()
     upper: tuple[Any, ...] = ()
     if column.estimate.method != VALUE_ALONE:
