@@ -93,6 +93,6 @@ def place(value: object) -> float | None:
         return (value.replace(tzinfo=UTC) - _EPOCH).total_seconds() * 1000
     if isinstance(value, date):
         return float((value - _EPOCH.date()).days * 86_400_000)
-    if not isinstance(value, int | float) or not isfinite(value):
+    if not isinstance(value, int | float) or (isinstance(value, float) and not isfinite(value)):
         return None
     return float(max(-LARGEST, min(LARGEST, value)))

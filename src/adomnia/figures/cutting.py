@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 40
 MOST_PANELS = 12
-MOST_POINTS = 1500
-MOST_VALUES = 4
+MOST_SIDE = 24  # of a heat map
+MOST_MARKS, MOST_POINTS = 600, 1500  # those of a line are shorter
+MOST_VALUES, MOST_VALUES_IN_PANELS = 4, 2
 
 
 def cut(layout: Layout) -> tuple[Layout, tuple[str, ...]]:
@@ -27,26 +28,27 @@ def cut(layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     if layout.coefficients and 0 < len(kept) < len(layout.axis.values):
         remarks.append("The intercept has a scale of its own, and is not drawn.")
         layout = _keep(layout, kept)
-    if len(layout.values) > MOST_VALUES:
-        remarks.append(f"The first {MOST_VALUES} of {len(layout.values)} values are drawn.")
-        layout = replace(layout, values=layout.values[:MOST_VALUES])
+    most = MOST_VALUES if layout.panel is None else MOST_VALUES_IN_PANELS
+    if len(layout.values) > most:
+        remarks.append(f"The first {most} of {len(layout.values)} values are drawn.")
+        layout = replace(layout, values=layout.values[:most])
     for name, most in _list_limits(layout):
         column = getattr(layout, name)
         if column is not None and len(column.levels) > most:
             remarks.append(f"The first {most} of {len(column.levels):,} groups are drawn.")
             shown = set(column.levels[:most])
             layout = _keep(layout, [row for row, each in enumerate(column.values) if show_label(each) in shown])
-    if len(layout.axis.values) > MOST_POINTS:
-        remarks.append(f"The first {MOST_POINTS:,} of {len(layout.axis.values):,} rows are drawn.")
-        layout = _keep(layout, range(MOST_POINTS))
+    most = (MOST_MARKS if layout.discrete else MOST_POINTS) // len(layout.values)
+    if len(layout.axis.values) > most:
+        remarks.append(f"The first {most:,} of {len(layout.axis.values):,} rows are drawn.")
+        layout = _keep(layout, range(most))
     return layout, tuple(remarks)
 
 
 def _list_limits(layout: Layout) -> list[tuple[str, int]]:
-    limits = [("panel", MOST_PANELS)]
-    if layout.discrete:
-        limits.append(("axis", MOST_GROUPS))
-    return [*limits, ("across", MOST_GROUPS)] if layout.shape == "heat" else limits
+    if layout.shape == "heat":
+        return [("panel", 1), ("axis", MOST_SIDE), ("across", MOST_SIDE)]
+    return [("panel", MOST_PANELS), ("axis", MOST_GROUPS)] if layout.discrete else [("panel", MOST_PANELS)]
 
 
 def _keep(layout: Layout, rows: Sequence[int]) -> Layout:

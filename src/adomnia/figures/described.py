@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adomnia.figures.columns import DrawnColumn, place
-from adomnia.figures.layout import MOST_COLOURS, Layout, join_columns
+from adomnia.figures.layout import Layout, join_columns, part_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,11 +84,7 @@ def _repeat_for_groups(drawable: Drawable, layout: Layout) -> Layout:
     """One picture for each of the groups that the labels make which it does not name."""
     named = {column for part, column in drawable.figure.items() if part != "labels"}
     others = [column for column in drawable.by_role("label") if column.name not in named]
-    if not others:
-        return layout
-    groups = join_columns(others)
-    apart = layout.shape in {"bins", "heat"} or len(groups.levels) > MOST_COLOURS
-    return replace(layout, panel=groups) if apart else replace(layout, colour=groups)
+    return part_groups(layout, join_columns(others)) if others else layout
 
 
 _KINDS: dict[str, Callable[[Drawable], Layout | None]] = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
 from adomnia.figures.columns import DrawnColumn
-from adomnia.figures.layout import MOST_COLOURS, Layout, join_columns
+from adomnia.figures.layout import Layout, join_columns, part_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,11 +29,8 @@ def arrange_groups(drawable: Drawable) -> Layout:
     others = [key for key in keys if key is not axis]
     if len(others) > 1:
         axis, others = join_columns([axis, *others[:-1]]), others[-1:]
-    shape = _choose_shape(axis, others)
-    if not others:
-        return Layout(shape, axis, values)
-    apart = len(others[0].levels) > MOST_COLOURS
-    return Layout(shape, axis, values, panel=others[0]) if apart else Layout(shape, axis, values, others[0])
+    layout = Layout(_choose_shape(axis, others), axis, values)
+    return part_groups(layout, others[0]) if others else layout
 
 
 def _tell_apart(drawable: Drawable) -> tuple[list[DrawnColumn], tuple[DrawnColumn, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from adomnia.figures.columns import DrawnColumn, show_label
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 Shape: TypeAlias = Literal["groups", "bars", "points", "line", "steps", "bins", "heat"]
 
 MOST_COLOURS = 6
+MOST_BANDS = 3  # that can be told apart where they overlap
 _BETWEEN = " · "
 
 
@@ -48,6 +49,12 @@ class Layout:
         if self.shape != "groups":
             return self.shape
         return "bars" if value.whole and self.discrete and self.axis.name else "points"
+
+
+def part_groups(layout: Layout, groups: DrawnColumn) -> Layout:
+    """The picture with a colour for each group; with a panel for each, where colours would not do."""
+    most = {"line": MOST_BANDS, "steps": MOST_BANDS, "bins": 0, "heat": 0}.get(layout.shape, MOST_COLOURS)
+    return replace(layout, panel=groups) if len(groups.levels) > most else replace(layout, colour=groups)
 
 
 def join_columns(columns: Sequence[DrawnColumn]) -> DrawnColumn:

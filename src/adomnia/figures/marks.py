@@ -65,8 +65,10 @@ class _Panel:
 
     def rules(self, colour: str = "") -> Json:
         """One interval a row; dashed where it has no end."""
-        dash = {"condition": {"test": f"datum.open{self.index} === true", "value": [3, 3]}, "value": [1, 0]}
-        places = {**self._places(), "strokeDash": dash}
+        places = self._places()
+        name = f"open{self.index}"
+        if any(name in record for record in self.rows.records):
+            places["strokeDash"] = {"condition": {"test": f"datum.{name} === true", "value": [3, 3]}, "value": [1, 0]}
         if colour:
             places["color"] = {"value": colour}
         return self._between({"type": "rule", "strokeWidth": 1.5 if colour else 2}, places)

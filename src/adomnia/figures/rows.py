@@ -129,7 +129,11 @@ def _heat_domain(value: DrawnColumn) -> Domain:
 def _tell_odd(layout: Layout) -> list[str]:
     """Intervals without an end, and values that are not there."""
     none = [[place(each) is None for each in value.values] for value in layout.values]
-    remarks = []
+    remarks = [
+        f"{each.name} has no interval."
+        for each in layout.values
+        if each.role == "value" and each.values and not each.lower
+    ]
     if layout.shape != "heat" and any(map(_has_open_end, layout.values, none)):
         remarks.append(_OPEN_BAND if layout.shape in {"line", "steps"} else _OPEN_LINE)
     if any(map(any, none)) and not layout.discrete:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _STEPS = (1, 2, 2.5, 5, 10)
 _TICKS = 8
+_SMALLEST = 1e-290  # distances below it have no digits left
 
 
 def span(numbers: Iterable[float | None], *, include: Iterable[float] = ()) -> tuple[float, float]:
@@ -22,8 +23,8 @@ def span(numbers: Iterable[float | None], *, include: Iterable[float] = ()) -> t
     if not known:
         return 0.0, 1.0
     lower, upper = min(known), max(known)
-    if upper - lower <= 1e-9 * max(abs(lower), abs(upper)):  # also of one number: nothing to part
-        room = abs(upper) * 0.1 or 1.0
+    if upper - lower <= max(1e-9 * max(abs(lower), abs(upper)), _SMALLEST):  # also of one number: nothing to part
+        room = _room_around(upper)
         lower, upper = lower - room, upper + room
     step = _round_step((upper - lower) / _TICKS)
     return floor(lower / step) * step, ceil(upper / step) * step
@@ -35,8 +36,8 @@ def span_exactly(numbers: Iterable[float | None]) -> tuple[float, float]:
     if not known:
         return 0.0, 1.0
     lower, upper = min(known), max(known)
-    room = abs(upper) * 0.1 or 1.0
-    return (lower, upper) if lower < upper else (lower - room, upper + room)
+    room = _room_around(upper)
+    return (lower, upper) if upper - lower > _SMALLEST else (lower - room, upper + room)
 
 
 def span_loosely(numbers: Iterable[float | None]) -> tuple[float, float]:
@@ -44,6 +45,10 @@ def span_loosely(numbers: Iterable[float | None]) -> tuple[float, float]:
     lower, upper = span_exactly(numbers)
     room = (upper - lower) / 40
     return lower - room, upper + room
+
+
+def _room_around(number: float) -> float:
+    return abs(number) * 0.1 if abs(number) > _SMALLEST else 1.0
 
 
 def _round_step(step: float) -> float:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _WIDE, _HIGH = 460, 260
 _WIDE_PANEL, _HIGH_PANEL = 190, 130
-_ROW, _BAR = 24, 13  # pixels for one label, and for each of the colours beside it
+_ROW, _LOW_ROW, _BAR = 24, 17, 13  # pixels for a label, for one of many, and for each of the colours beside it
+_FEW = 15
 _NARROWEST, _WIDEST = 16, 64
 _PANELS_A_ROW = 3
 
@@ -51,7 +52,7 @@ def _panel(rows: DrawnRows, index: int) -> dict[str, Any]:
 def _size(rows: DrawnRows) -> dict[str, Any]:
     layout = rows.layout
     beside = len(layout.colour.levels) if layout.colour is not None else 1
-    step = max(_ROW, _BAR * beside)
+    step = max(_ROW if len(layout.axis.levels) <= _FEW else _LOW_ROW, _BAR * beside)
     wide, high = (_WIDE, _HIGH) if layout.panel is None else (_WIDE_PANEL, _HIGH_PANEL)
     if layout.horizontal:
         return {"width": wide, "height": {"step": step, "for": "position"}}
