@@ -94,8 +94,8 @@ def test_a_description_whose_columns_were_not_chosen_is_not_followed():
 
 def test_groups_of_a_method_are_colours_or_panels():
     assert choose_layout(GALLERY["steps"]).colour.name == "arm"
-    low, high, n = GALLERY["bins"].columns
-    grouped = drawable(label("sex", "FFMMM"), low, high, n, figure=GALLERY["bins"].figure)
+    low, high, figure = label("low", [0, 1] * 2), label("high", [1, 2] * 2), GALLERY["bins"].figure
+    grouped = drawable(label("sex", "FFMM"), low, high, count("n", range(4)), figure=figure)
     assert choose_layout(grouped).panel.name == "sex"
 
 
@@ -104,3 +104,22 @@ def test_public_numbers_are_values_beside_names_and_axes_alone():
     assert (layout.axis.name, [each.name for each in layout.values]) == ("city", ["people"])
     alone = choose_layout(drawable(label("year", [1, 2]), label("people", [10, 20])))
     assert (alone.axis.name, [each.name for each in alone.values]) == ("year", ["people"])
+
+
+def test_labels_that_say_the_same_again_make_no_groups():
+    figure = with_labels("points", "term", "place", x="term", y="estimate")
+    columns = (label("term", ["a", "b"]), label("place", [1, 2]), value("estimate", [1.0, 2.0]))
+    layout = choose_layout(drawable(*columns, figure=figure))
+    assert (layout.colour, layout.panel) == (None, None)
+
+
+def test_columns_have_scales_of_their_own():
+    figure = with_labels("points", "sex", "column", x="column", y="mean")
+    columns = (label("sex", "FFMM"), label("column", ["age", "pay"] * 2), value("mean", [40.0, 9e4, 45.0, 8e4]))
+    layout = choose_layout(drawable(*columns, figure=figure))
+    assert [(each.name, each.values) for each in layout.values] == [("age", (40.0, 45.0)), ("pay", (9e4, 8e4))]
+    assert (layout.axis.name, layout.axis.values) == ("sex", ("F", "M"))
+    alone = choose_layout(drawable(label("column", ["age", "pay"]), value("mean", [40.0, 9e4]), figure=figure))
+    assert (alone.axis.values, [each.upper for each in alone.values]) == (("",), [(41.0,), (9e4 + 1,)])
+    shared = choose_layout(drawable(*columns[1:], figure={**figure, "scales": "shared"}))
+    assert len(shared.values) == 1

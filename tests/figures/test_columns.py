@@ -16,9 +16,9 @@ from adomnia.figures.columns import find_kind, place, show_label
         ([True, False], "text"),
         ([1, 2.5], "number"),
         ([date(2020, 1, 1), datetime(2020, 1, 1, 12)], "time"),  # noqa: DTZ001 - local time, as answers have it
-        ([1, None], "text"),
+        ([1, None], "number"),
         ([1, "a"], "text"),
-        ([], "text"),
+        ([None], "text"),
     ],
 )
 def test_kinds_follow_from_types(values, kind):

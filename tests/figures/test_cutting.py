@@ -52,10 +52,12 @@ def test_the_first_of_many_panels_are_drawn_whole():
 
 
 def test_the_first_of_many_values_are_drawn():
-    columns = [count(f"n{place}", [1, 2, 3]) for place in range(9)]
+    columns = [count(f"n{place}", [1, 2, 3]) for place in range(20)]
     layout, remarks = cut(choose_layout(drawable(label("city", CITIES), *columns)))
-    assert len(layout.values) == MOST_VALUES
-    assert remarks == ("The first 4 of 9 values are drawn.",)
+    assert len(layout.values) == 8
+    assert remarks == ("The first 8 of 20 values are drawn.",)
+    long = [count(f"n{place}", range(30)) for place in range(20)]
+    assert len(cut(choose_layout(drawable(label("k", map(str, range(30))), *long)))[0].values) == MOST_VALUES
 
 
 def test_both_sides_of_a_heat_map_are_cut():

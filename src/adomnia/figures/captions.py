@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 84
 _LONGEST_TITLE = 90
+_POPULATION, _INTERVALS = "about the population", re.compile("[Ii]nterval|[Bb]and")
 _VACUOUS = "says almost nothing"
 
 
@@ -54,7 +56,7 @@ def _name_intervals(rows: DrawnRows) -> str:
 
 def _what_about(drawable: Drawable) -> str:
     """Of noise and of sampling, where a note says that they are about the population; else of the noise alone."""
-    told = any("population" in note and "interval" in note.lower() for note in drawable.notes)
+    told = any(_POPULATION in note and _INTERVALS.search(note) for note in drawable.notes)
     return "about the population" if told else "of the noise"
 
 

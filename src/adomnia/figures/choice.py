@@ -12,15 +12,15 @@ from adomnia.figures.grouped import arrange_groups
 
 if TYPE_CHECKING:
     from adomnia.figures.columns import Drawable
-    from adomnia.figures.layout import Layout
+    from adomnia.figures.layout import PictureLayout
 
 
-def choose_layout(drawable: Drawable) -> Layout:
+def choose_layout(drawable: Drawable) -> PictureLayout:
     """The layout of an answer; a Refusal where nothing in it can be drawn."""
     return _with_distinct_places(follow_description(drawable) or arrange_groups(drawable))
 
 
-def _with_distinct_places(layout: Layout) -> Layout:
+def _with_distinct_places(layout: PictureLayout) -> PictureLayout:
     """Rows that would stand in one place are numbered: not all keys of a question need to be among its columns."""
     columns = [layout.axis, layout.across, layout.colour, layout.panel]
     places = list(zip(*(column.values for column in columns if column is not None), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -80,11 +80,16 @@ def show_label(value: object) -> str:
 
 
 def find_kind(values: Sequence[object]) -> Kind:
-    """How values can be put on an axis; a missing one has a place among texts alone."""
-    kinds = {type(value) for value in values}
+    """How values can be put on an axis, those that are missing aside."""
+    kinds = {type(value) for value in values} - {type(None)}
     if kinds and kinds <= {int, float}:
         return "number"
     return "time" if kinds and kinds <= {date, datetime} else "text"
+
+
+def with_place_for_missing(column: DrawnColumn) -> DrawnColumn:
+    """The column as labels, if a value is missing: only among texts it has a place."""
+    return replace(column, kind="text") if None in column.values else column
 
 
 def place(value: object) -> float | None:

@@ -12,23 +12,26 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adomnia.figures.columns import DrawnColumn
-    from adomnia.figures.layout import Layout
+    from adomnia.figures.layout import PictureLayout
 
 MOST_GROUPS = 40
 MOST_PANELS = 12
 MOST_SIDE = 24  # of a heat map
 MOST_MARKS, MOST_POINTS = 600, 1500  # those of a line are shorter
 MOST_VALUES, MOST_VALUES_IN_PANELS = 4, 2
+_MOST_PLACES = 24  # of all values together; few groups leave room for more values
 
 
-def cut(layout: Layout) -> tuple[Layout, tuple[str, ...]]:
+def cut(layout: PictureLayout) -> tuple[PictureLayout, tuple[str, ...]]:
     """What can be told apart, and what is left out for that."""
     remarks = []
     kept = [row for row, term in enumerate(layout.axis.values) if not is_intercept(term)]
     if layout.coefficients and 0 < len(kept) < len(layout.axis.values):
         remarks.append("The intercept has a scale of its own, and is not drawn.")
         layout = _keep(layout, kept)
-    most = MOST_VALUES if layout.panel is None else MOST_VALUES_IN_PANELS
+    most = max(MOST_VALUES, _MOST_PLACES // max(1, len(layout.axis.levels)))
+    if layout.panel is not None:
+        most = MOST_VALUES_IN_PANELS
     if len(layout.values) > most:
         remarks.append(f"The first {most} of {len(layout.values)} values are drawn.")
         layout = replace(layout, values=layout.values[:most])
@@ -45,13 +48,13 @@ def cut(layout: Layout) -> tuple[Layout, tuple[str, ...]]:
     return layout, tuple(remarks)
 
 
-def _list_limits(layout: Layout) -> list[tuple[str, int]]:
+def _list_limits(layout: PictureLayout) -> list[tuple[str, int]]:
     if layout.shape == "heat":
         return [("panel", 1), ("axis", MOST_SIDE), ("across", MOST_SIDE)]
     return [("panel", MOST_PANELS), ("axis", MOST_GROUPS)] if layout.discrete else [("panel", MOST_PANELS)]
 
 
-def _keep(layout: Layout, rows: Sequence[int]) -> Layout:
+def _keep(layout: PictureLayout, rows: Sequence[int]) -> PictureLayout:
     """Only these rows."""
     return replace(
         layout,

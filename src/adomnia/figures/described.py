@@ -1,26 +1,36 @@
-"""Pictures as methods describe them: {"kind": "points", "x": ..., "y": ...} by the names of columns."""
+"""Pictures as methods describe them: {"kind": "points", "x": ..., "y": ...} by the names of columns.
+
+Points whose labels have different units, such as columns of a table, have `"scales": "own"`: an axis for each.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adomnia.figures.columns import DrawnColumn, place
-from adomnia.figures.layout import Layout, join_columns, part_groups
+from adomnia.figures.columns import DrawnColumn, place, show_label, with_place_for_missing
+from adomnia.figures.layout import PictureLayout, join_columns, part_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from adomnia.figures.columns import Drawable
 
-_TERM = "term"
+_TERM, _COLUMN = "term", "column"
 _INTERCEPTS = {"(Intercept)", "Intercept", "intercept"}
 
 
-def follow_description(drawable: Drawable) -> Layout | None:
+def follow_description(drawable: Drawable) -> PictureLayout | None:
     """The picture that a method describes; None where it describes none, or not all of its columns were chosen."""
     describe = _KINDS.get(str(drawable.figure.get("kind")))
     layout = None if describe is None else describe(drawable)
-    return None if layout is None else _repeat_for_groups(drawable, layout)
+    if layout is None:
+        return None
+    groups = _find_groups(drawable, layout)
+    own = "own" if layout.axis.name == _COLUMN else "shared"
+    if layout.shape == "points" and drawable.figure.get("scales", own) == "own":
+        return _give_scales(layout, groups)
+    return layout if groups is None else part_groups(layout, groups)
 
 
 def is_intercept(term: object) -> bool:
@@ -34,42 +44,42 @@ def _find(drawable: Drawable, *parts: str) -> list[DrawnColumn]:
     return [column for column in found if column is not None] if None not in found else []
 
 
-def _draw_points(drawable: Drawable) -> Layout | None:
+def _draw_points(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x", "y"):
         case [axis, value]:
-            return Layout("points", axis, (value,), coefficients=axis.name == _TERM)
+            return PictureLayout("points", with_place_for_missing(axis), (value,), coefficients=axis.name == _TERM)
     return None
 
 
-def _draw_bars(drawable: Drawable) -> Layout | None:
+def _draw_bars(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x_from", "x_to", "y") or _find(drawable, "x", "y"):
         case [start, end, value]:
-            return Layout("bins", start, (value,), across=end)
+            return PictureLayout("bins", start, (value,), across=end)
         case [axis, value]:
-            return Layout("bars", axis, (value,))
+            return PictureLayout("bars", with_place_for_missing(axis), (value,))
     return None
 
 
-def _draw_steps(drawable: Drawable) -> Layout | None:
+def _draw_steps(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x", "y"):
         case [axis, value] if axis.kind != "text":
-            return Layout("steps", axis, (value,))
+            return PictureLayout("steps", axis, (value,))
     return None
 
 
-def _draw_line(drawable: Drawable) -> Layout | None:
+def _draw_line(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x_from", "x_to", "y") or _find(drawable, "x", "y"):
         case [start, end, value]:
-            return Layout("line", _take_middles(start, end), (value,))
+            return PictureLayout("line", _take_middles(start, end), (value,))
         case [axis, value] if axis.kind != "text":
-            return Layout("line", axis, (value,))
+            return PictureLayout("line", axis, (value,))
     return None
 
 
-def _draw_heat(drawable: Drawable) -> Layout | None:
+def _draw_heat(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x", "y", "value"):
         case [axis, across, value]:
-            return Layout("heat", axis, (value,), across=across)
+            return PictureLayout("heat", axis, (value,), across=across)
     return None
 
 
@@ -80,14 +90,35 @@ def _take_middles(start: DrawnColumn, end: DrawnColumn) -> DrawnColumn:
     return DrawnColumn(f"{start.name} to {end.name}", middles, "number")
 
 
-def _repeat_for_groups(drawable: Drawable, layout: Layout) -> Layout:
-    """One picture for each of the groups that the labels make which it does not name."""
+def _find_groups(drawable: Drawable, layout: PictureLayout) -> DrawnColumn | None:
+    """The labels that the description does not name, as one key; without those that say the same again."""
     named = {column for part, column in drawable.figure.items() if part != "labels"}
     others = [column for column in drawable.by_role("label") if column.name not in named]
-    return part_groups(layout, join_columns(others)) if others else layout
+    places = layout.axis.values
+    telling = [each for each in others if len(set(zip(places, each.values, strict=True))) > len(set(places))]
+    return join_columns(telling) if telling else None
 
 
-_KINDS: dict[str, Callable[[Drawable], Layout | None]] = {
+def _give_scales(layout: PictureLayout, groups: DrawnColumn | None) -> PictureLayout:
+    """Points on an axis for each label: each is a value of its own, with a place for every group."""
+    [value], axis = layout.values, layout.axis
+    keys = groups.values if groups is not None else ("",) * len(axis.values)
+    places = tuple(dict.fromkeys(keys))
+    rows = {where: row for row, where in enumerate(zip(map(show_label, axis.values), keys, strict=True))}
+    parts = tuple(_pick(value, level, [rows.get((level, key)) for key in places]) for level in axis.levels)
+    name = "" if groups is None else groups.name
+    return replace(layout, axis=DrawnColumn(name, places, "text"), values=parts)
+
+
+def _pick(value: DrawnColumn, name: str, rows: Sequence[int | None]) -> DrawnColumn:
+    """Some rows of a value under a name; None, where there is no such row."""
+    lists = (value.values, value.lower, value.upper)
+    picked = (tuple(None if row is None else each[row] for row in rows) if each else () for each in lists)
+    values, lower, upper = picked
+    return replace(value, name=name, values=values, lower=lower, upper=upper)
+
+
+_KINDS: dict[str, Callable[[Drawable], PictureLayout | None]] = {
     "points": _draw_points,
     "bars": _draw_bars,
     "steps": _draw_steps,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.figures.columns import DrawnColumn
-from adomnia.figures.layout import Layout, join_columns, part_groups
+from adomnia.figures.columns import DrawnColumn, with_place_for_missing
+from adomnia.figures.layout import PictureLayout, join_columns, part_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
 MOST_NUMBERS = 40  # numbers that stand side by side like names; more of them are a line
 
 
-def arrange_groups(drawable: Drawable) -> Layout:
+def arrange_groups(drawable: Drawable) -> PictureLayout:
     """Keys and values of an answer: a value for each group, or a single one."""
     keys, values = _tell_apart(drawable)
     if not values:
         fix = "ask for a count, a mean or another number"
         raise Refusal("The answer", "has no numbers to draw", fix, code="nothing_to_draw")
     if not keys:
-        return Layout("groups", _number_rows(drawable.rows), values)
+        return PictureLayout("groups", _number_rows(drawable.rows), values)
+    keys = [with_place_for_missing(key) for key in keys]
     axis = _choose_axis(keys)
     others = [key for key in keys if key is not axis]
     if len(others) > 1:
         axis, others = join_columns([axis, *others[:-1]]), others[-1:]
-    layout = Layout(_choose_shape(axis, others), axis, values)
+    layout = PictureLayout(_choose_shape(axis, others), axis, values)
     return part_groups(layout, others[0]) if others else layout
 
 

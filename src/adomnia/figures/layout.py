@@ -18,7 +18,7 @@ _BETWEEN = " · "
 
 
 @dataclass(frozen=True)
-class Layout:
+class PictureLayout:
     """Which column is where. `across` is the other side of a heat map, or where bins end.
 
     Several values are drawn one below the other, each on a scale of its own; of `groups`, each in its own shape.
@@ -51,7 +51,7 @@ class Layout:
         return "bars" if value.whole and self.discrete and self.axis.name else "points"
 
 
-def part_groups(layout: Layout, groups: DrawnColumn) -> Layout:
+def part_groups(layout: PictureLayout, groups: DrawnColumn) -> PictureLayout:
     """The picture with a colour for each group; with a panel for each, where colours would not do."""
     most = {"line": MOST_BANDS, "steps": MOST_BANDS, "bins": 0, "heat": 0}.get(layout.shape, MOST_COLOURS)
     return replace(layout, panel=groups) if len(groups.levels) > most else replace(layout, colour=groups)

@@ -12,7 +12,7 @@ from adomnia.figures.scales import span, span_exactly, span_loosely
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.figures.layout import Layout
+    from adomnia.figures.layout import PictureLayout
 
 _OPEN_LINE = "Dashed: an interval without an end."
 _OPEN_BAND = "Where the band reaches the edge, it may have no end."
@@ -24,14 +24,14 @@ Domain: TypeAlias = tuple[float, float]
 class DrawnRows:
     """Rows as plain data, the ends of the axes, and what is not in the picture, in sentences."""
 
-    layout: Layout
+    layout: PictureLayout
     records: list[dict[str, Any]]
     domains: tuple[Domain, ...]
     along: Domain  # of the axis, where it is continuous
     remarks: tuple[str, ...] = ()
 
 
-def draw_rows(layout: Layout) -> DrawnRows:
+def draw_rows(layout: PictureLayout) -> DrawnRows:
     """The rows of a layout, as many as can be told apart."""
     layout, remarks = cut(_close_bins(layout))
     domains = tuple(_domain_of(value, layout) for value in layout.values)
@@ -45,7 +45,7 @@ def draw_rows(layout: Layout) -> DrawnRows:
     return DrawnRows(layout, records, domains, along, (*remarks, *_tell_odd(layout)))
 
 
-def _place(layout: Layout, row: int) -> dict[str, Any]:
+def _place(layout: PictureLayout, row: int) -> dict[str, Any]:
     where = layout.axis.values[row]
     record: dict[str, Any] = {"axis": show_label(where) if layout.discrete else _whole(place(where))}
     for name, column in (("colour", layout.colour), ("panel", layout.panel)):
@@ -92,7 +92,7 @@ def _say_interval(record: dict[str, Any], form: str) -> str:
     return "unbounded" if "open0" in record else f"{record['l0']:{form}} to {record['u0']:{form}}"
 
 
-def _close_bins(layout: Layout) -> Layout:
+def _close_bins(layout: PictureLayout) -> PictureLayout:
     """A bin without an end is as wide as the first that has both."""
     if layout.shape != "bins" or layout.across is None:
         return layout
@@ -103,14 +103,14 @@ def _close_bins(layout: Layout) -> Layout:
     return replace(layout, axis=replace(layout.axis, values=starts), across=replace(layout.across, values=stops))
 
 
-def _along(layout: Layout, records: Sequence[dict[str, Any]]) -> Domain:
+def _along(layout: PictureLayout, records: Sequence[dict[str, Any]]) -> Domain:
     places = [record["axis"] for record in records]
     if layout.shape == "bins":
         return span_exactly([*places, *(record["across"] for record in records)])
     return span_exactly(places) if layout.shape in {"line", "steps"} else span_loosely(places)
 
 
-def _domain_of(value: DrawnColumn, layout: Layout) -> Domain:
+def _domain_of(value: DrawnColumn, layout: PictureLayout) -> Domain:
     numbers = [place(each) for each in (*value.values, *value.lower, *value.upper)]
     if value.kind == "time":
         return span_loosely(numbers)
@@ -126,7 +126,7 @@ def _heat_domain(value: DrawnColumn) -> Domain:
     return (lower, upper) if value.whole else (-max(-lower, upper), max(-lower, upper))
 
 
-def _tell_odd(layout: Layout) -> list[str]:
+def _tell_odd(layout: PictureLayout) -> list[str]:
     """Intervals without an end, and values that are not there."""
     none = [[place(each) is None for each in value.values] for value in layout.values]
     remarks = [
