@@ -123,3 +123,8 @@ def test_columns_have_scales_of_their_own():
     assert (alone.axis.values, [each.upper for each in alone.values]) == (("",), [(41.0,), (9e4 + 1,)])
     shared = choose_layout(drawable(*columns[1:], figure={**figure, "scales": "shared"}))
     assert len(shared.values) == 1
+
+
+def test_labels_that_look_alike_have_places_of_their_own():
+    layout = choose_layout(drawable(label("k", ["NULL", None, "true", True]), count("n", range(4))))
+    assert layout.axis.values == ("NULL (1)", "NULL (2)", "true (1)", "true (2)")

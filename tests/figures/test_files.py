@@ -47,7 +47,7 @@ def test_every_picture_is_a_small_svg_that_is_the_same_every_time(name, tmp_path
     assert first == again
     assert len(first) < LARGEST
     root = ET.fromstring(first)
-    assert "NaN" not in first.decode()
+    assert not [each for each in root.iter() if any("NaN" in value for value in each.attrib.values())]
     assert [child.tag for child in root[:2]] == [f"{SVG}title", f"{SVG}desc"]
     assert root.get("role") == "img"
     assert not [
@@ -63,6 +63,22 @@ def test_every_row_has_one_error_bar_and_every_label_is_there(name, tmp_path):
     for column in GALLERY[name].by_role("label"):
         if name in {"bars", "points", "two keys"}:
             assert set(column.levels) <= set(texts)
+
+
+def test_names_that_mean_something_to_javascript_are_labels_like_others(tmp_path):
+    root = svg_of(GALLERY["names of JavaScript"], tmp_path)
+    assert (count_marks(root, "rect"), count_marks(root, "rule")) == (49, 49)
+    three = drawable(
+        *(label(each.name, each.values[:3]) for each in GALLERY["names of JavaScript"].columns[:1]),
+        count("n", [1, 2, 3]),
+    )
+    assert count_marks(svg_of(three, tmp_path), "rule") == 3
+
+
+def test_a_folder_that_may_not_be_written_to_is_refused_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(Refusal, match="may not be written to"):
+        check_file(tmp_path / "a.svg")
 
 
 def test_values_without_an_interval_have_no_error_bar(tmp_path):

@@ -112,7 +112,24 @@ def gallery():
         "equal": drawable(label("k", "abc"), value("x", [7.0] * 3, 0.0)),
         "markup": drawable(
             label("<b>k</b>", ["</text><script>alert(1)</script>", 'it\'s "q" & 😀', "a\nb", "]]>", "\x00", ""]),
-            count("n.x[0]'", range(6)),
+            count("n.x[0]'\x00\n", range(6)),
+        ),
+        "long texts": drawable(
+            label("k" * 5000, [c * 5000 for c in "abc"]),
+            count("n" * 5000, range(3)),
+            notes=("x says almost nothing " * 9,),
+        ),
+        "names of JavaScript": drawable(
+            label("a", ["__proto__", "constructor", "toString", "null", "NaN", "undefined", "valueOf"] * 7),
+            label(
+                "b",
+                [
+                    each
+                    for each in ("__proto__", "constructor", "toString", "null", "", "0", "length")
+                    for _ in range(7)
+                ],
+            ),
+            count("n", range(49)),
         ),
         "many groups": drawable(label("id", [f"g{i}" for i in range(10_000)]), count("n", range(10_000))),
         "many days": drawable(label("day", days(10_000)), count("n", range(10_000))),

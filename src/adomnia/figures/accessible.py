@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from adomnia.tables import TextTable
 
 MOST_ROWS = 40
+_LONGEST = 60  # characters of a cell
 
 
 def describe(title: str, caption: Sequence[str], table: TextTable) -> str:
@@ -46,7 +47,11 @@ def label_svg(svg: str, title: str, description: str) -> str:
 
 
 def _say(headings: Sequence[str], row: Sequence[str]) -> str:
-    return ", ".join(f"{name} {cell or 'NULL'}" for name, cell in zip(headings, row, strict=True)) + "."
+    return ", ".join(f"{_cut(name)} {_cut(cell) or 'NULL'}" for name, cell in zip(headings, row, strict=True)) + "."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _escape(text: str) -> str:

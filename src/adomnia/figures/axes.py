@@ -29,7 +29,7 @@ def place_labels(field: str, column: DrawnColumn, side: str) -> Json:
         "field": field,
         "type": "nominal",
         "scale": scale,
-        "title": column.name,
+        "title": column.title,
         "axis": axis if column.name else None,
     }
 

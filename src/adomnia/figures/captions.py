@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from textwrap import shorten, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from adomnia.figures.marks import are_written
+from adomnia.tables import show_plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,15 +26,16 @@ def write_title(drawable: Drawable, rows: DrawnRows) -> str:
     given = drawable.figure.get("title")
     layout = rows.layout
     across = layout.across if layout.shape == "heat" else None
-    keys = [column.name for column in (layout.axis, across, layout.colour, layout.panel) if column is not None]
-    named = _list([value.name for value in layout.values])
+    keys = [column.title for column in (layout.axis, across, layout.colour, layout.panel) if column is not None]
+    named = _list([value.title for value in layout.values])
     by = _list([name for name in keys if name])
-    return shorten(str(given) if given else f"{named} by {by}" if by else named, _LONGEST_TITLE, placeholder=" ...")
+    title = show_plainly(str(given)) if given else f"{named} by {by}" if by else named
+    return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 3]}..."
 
 
 def write_caption(drawable: Drawable, rows: DrawnRows) -> list[str]:
     """Lines below the title: the confidence, what is not drawn, and values that say almost nothing."""
-    return [line for sentence in _sentences(drawable, rows) for line in wrap(sentence, _WIDTH)]
+    return [line for sentence in _sentences(drawable, rows) for line in wrap(show_plainly(sentence), _WIDTH)]
 
 
 def _sentences(drawable: Drawable, rows: DrawnRows) -> Iterator[str]:

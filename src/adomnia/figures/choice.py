@@ -23,14 +23,15 @@ def choose_layout(drawable: Drawable) -> PictureLayout:
 def _with_distinct_places(layout: PictureLayout) -> PictureLayout:
     """Rows that would stand in one place are numbered: not all keys of a question need to be among its columns."""
     columns = [layout.axis, layout.across, layout.colour, layout.panel]
-    places = list(zip(*(column.values for column in columns if column is not None), strict=True))
+    shown = [map(show_label, column.values) for column in columns if column is not None]
+    places = list(zip(*shown, strict=True))
     if len(set(places)) == len(places):
         return layout
     seen: Counter[object] = Counter()
     labels = []
     for where in places:
         seen[where] += 1
-        labels.append(f"{show_label(where[0])} ({seen[where]})")
+        labels.append(f"{where[0]} ({seen[where]})")
     shape = layout.shape if layout.shape in {"bars", "heat"} else "points"
     across = layout.across if shape == "heat" else None
     return replace(layout, axis=DrawnColumn(layout.axis.name, tuple(labels), "text"), shape=shape, across=across)

@@ -19,6 +19,13 @@ Role: TypeAlias = Literal["label", "value", "fact"]
 
 MISSING = "NULL"
 LARGEST = 1e300  # what is beyond it is drawn there: the arithmetic of axes needs room
+# What every object of JavaScript has: Vega groups rows in objects, and takes these labels for groups that are there.
+_INHERITED = {"constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString"}
+_INHERITED |= {
+    "valueOf",
+    "__proto__",
+    *(f"__{verb}{end}__" for verb in ("define", "lookup") for end in ("Getter", "Setter")),
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -36,6 +43,11 @@ class DrawnColumn:
     lower: tuple[Any, ...] = ()
     upper: tuple[Any, ...] = ()
     whole: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its name, as an axis shows it."""
+        return show_plainly(self.name)
 
     @property
     def has_intervals(self) -> bool:
@@ -76,7 +88,8 @@ def show_label(value: object) -> str:
     """A public value as the text of an axis."""
     if value is None:
         return MISSING
-    return str(value).lower() if isinstance(value, bool) else show_plainly(str(value))
+    text = str(value).lower() if isinstance(value, bool) else show_plainly(str(value))
+    return f"{text} " if text in _INHERITED else text
 
 
 def find_kind(values: Sequence[object]) -> Kind:

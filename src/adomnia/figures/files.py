@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Refusal
@@ -44,9 +44,12 @@ def check_file(path: str | Path) -> Path:
     if path.suffix.lower() not in _WRITERS:
         fix = f"name a file that ends in {', '.join(list(_WRITERS)[:-1])} or {list(_WRITERS)[-1]}"
         raise Refusal(f"File {path.name}", "is of no kind that a picture can have", fix, code="bad_file")
-    if not path.parent.is_dir() or path.is_dir():
-        fault = "is a folder" if path.is_dir() else "is in a folder that is not there"
-        raise Refusal(f"File {path.name}", fault, "name a file in a folder that exists", code="bad_file")
+    if path.is_dir():
+        raise _unwritable(path, "is a folder")
+    if not path.parent.is_dir():
+        raise _unwritable(path, "is in a folder that is not there")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise _unwritable(path, "is in a folder that may not be written to")
     if path.suffix.lower() != ".json":
         _load_converter()
     return path
@@ -59,23 +62,15 @@ def write_file(drawable: Drawable, path: str | Path) -> Path:
     try:
         _replace(path, content)
     except OSError as error:
-        why = f"cannot be written ({os.strerror(error.errno or 0)})"
-        raise Refusal(
-            f"File {path.name}", why, "name a file in a folder that you may write to", code="bad_file"
-        ) from None
+        raise _unwritable(path, f"cannot be written ({os.strerror(error.errno or 0)})") from None
     return path
 
 
 def _replace(path: Path, content: bytes) -> None:
-    with NamedTemporaryFile(dir=path.parent, prefix=".", suffix=path.suffix, delete=False) as draft:
-        try:
-            draft.write(content)
-            draft.flush()
-            Path(draft.name).chmod(0o666 & ~_mask())
-            Path(draft.name).replace(path)
-        except BaseException:
-            Path(draft.name).unlink(missing_ok=True)
-            raise
+    with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+        draft = Path(folder, path.name)
+        draft.write_bytes(content)
+        draft.replace(path)
 
 
 def _write_svg(_drawable: Drawable, spec: dict[str, Any]) -> bytes:
@@ -111,15 +106,12 @@ def _load_converter() -> Any:  # noqa: ANN401 - a module
     return vl_convert
 
 
+def _unwritable(path: Path, why: str) -> Refusal:
+    return Refusal(f"File {path.name}", why, "name a file in a folder that you may write to", code="bad_file")
+
+
 def _missing(package: str) -> Refusal:
     return Refusal("A picture", f"needs {package}, which is not installed", _FIX, code="missing_extra")
-
-
-def _mask() -> int:
-    """The permissions that new files do not get; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 _WRITERS: dict[str, Callable[[Drawable, dict[str, Any]], bytes]] = {

@@ -90,7 +90,7 @@ class _Panel:
         written = are_written(self.rows)
         colours = list(AMOUNTS if self.value.whole else SIDES)
         scale = {"type": "quantize", "domain": list(self.domain), "range": colours}
-        legend = {"title": self.value.name, "orient": "right", "format": format_numbers(self.domain)}
+        legend = {"title": self.value.title, "orient": "right", "format": format_numbers(self.domain)}
         colour = {
             "field": f"v{self.index}",
             "type": "quantitative",
@@ -142,8 +142,8 @@ class _Panel:
         layout = self.layout
         if layout.discrete:
             return place_labels("axis", layout.axis, self.along)
-        until = f" to {layout.across.name}" if layout.across is not None else ""
-        return place_along(layout.axis, self.rows.along, f"{layout.axis.name}{until}")
+        until = f" to {layout.across.title}" if layout.across is not None else ""
+        return place_along(layout.axis, self.rows.along, f"{layout.axis.title}{until}")
 
     def _by_colour(self, channel: str, choices: tuple[Any, ...]) -> Json:
         colour = self.layout.colour
@@ -151,11 +151,11 @@ class _Panel:
             return {}
         levels = list(colour.levels)
         scale = {"domain": levels, "range": list(choices[: len(levels)])}
-        return {channel: {"field": "colour", "type": "nominal", "scale": scale, "title": colour.name}}
+        return {channel: {"field": "colour", "type": "nominal", "scale": scale, "title": colour.title}}
 
     def _values(self, side: str) -> Json:
         place = {"field": f"{side}{self.index}", **place_value(self.value, self.domain)}
-        return {self.up: {**place, "title": self.value.name}}
+        return {self.up: {**place, "title": self.value.title}}
 
 
 def _layer(mark: Json, *encodings: Json) -> Json:

@@ -45,7 +45,7 @@ def _panel(rows: DrawnRows, index: int) -> dict[str, Any]:
     panel = rows.layout.panel
     if panel is None:
         return unit
-    facet = {"field": "panel", "type": "nominal", "sort": list(panel.levels), "title": panel.name}
+    facet = {"field": "panel", "type": "nominal", "sort": list(panel.levels), "title": panel.title}
     return {"facet": facet, "columns": _PANELS_A_ROW, "spec": unit}
 
 
