@@ -117,7 +117,10 @@ def test_columns_have_scales_of_their_own():
     figure = with_labels("points", "sex", "column", x="column", y="mean")
     columns = (label("sex", "FFMM"), label("column", ["age", "pay"] * 2), value("mean", [40.0, 9e4, 45.0, 8e4]))
     layout = choose_layout(drawable(*columns, figure=figure))
-    assert [(each.name, each.values) for each in layout.values] == [("age", (40.0, 45.0)), ("pay", (9e4, 8e4))]
+    assert [(each.name, each.values) for each in layout.values] == [
+        ("mean of age", (40.0, 45.0)),
+        ("mean of pay", (9e4, 8e4)),
+    ]
     assert (layout.axis.name, layout.axis.values) == ("sex", ("F", "M"))
     alone = choose_layout(drawable(label("column", ["age", "pay"]), value("mean", [40.0, 9e4]), figure=figure))
     assert (alone.axis.values, [each.upper for each in alone.values]) == (("",), [(41.0,), (9e4 + 1,)])

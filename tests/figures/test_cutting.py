@@ -19,7 +19,7 @@ def test_a_picture_of_few_groups_is_whole():
 @pytest.mark.parametrize(
     ("name", "rows", "remark"),
     [
-        ("many groups", MOST_GROUPS, "The first 40 of 10,000 groups are drawn."),
+        ("many groups", MOST_GROUPS, "The first 50 of 10,000 groups are drawn."),
         ("many days", MOST_POINTS, "The first 1,500 of 10,000 rows are drawn."),
     ],
 )

@@ -26,7 +26,9 @@ def shorten(spec):
 @pytest.mark.parametrize("name", GALLERY)
 def test_every_picture_is_valid_by_the_schema_of_vega_lite(name):
     spec = build_spec(GALLERY[name])
-    assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+    written = json.dumps({**spec, "$schema": ""}, allow_nan=False)
+    assert "url" not in written  # nothing is loaded
+    assert "http" not in written
     few = spec["data"]["values"][:2]  # each row takes milliseconds
     assert SCHEMA.is_valid({**spec, "data": {"values": few}})
 
@@ -41,13 +43,6 @@ def test_a_specification_that_is_not_valid_is_found():
 @pytest.mark.parametrize("name", json.loads(SNAPSHOTS.read_text()))
 def test_small_pictures_are_what_they_were(name):
     assert shorten(build_spec(GALLERY[name])) == json.loads(SNAPSHOTS.read_text())[name]
-
-
-def test_nothing_is_loaded():
-    for each in GALLERY.values():
-        spec = {part: value for part, value in build_spec(each).items() if part != "$schema"}
-        assert "url" not in json.dumps(spec)
-        assert "http" not in json.dumps(spec)
 
 
 def test_names_of_columns_are_never_names_of_fields():

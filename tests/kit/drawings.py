@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import cache
 from math import exp
 
 from adomnia.figures.columns import Drawable, DrawnColumn, find_kind, show_label
@@ -43,6 +44,7 @@ def with_labels(kind, *labels, **parts):
     return {"kind": kind, "labels": list(labels), **parts}
 
 
+@cache
 def gallery():
     """One answer for every kind of picture, and odd ones."""
     grid = [each / 2 for each in range(21)]

@@ -34,12 +34,12 @@ def place_labels(field: str, column: DrawnColumn, side: str) -> Json:
     }
 
 
-def place_along(column: DrawnColumn, domain: Domain, title: str) -> Json:
+def place_along(column: DrawnColumn, domain: Domain) -> Json:
     """A number or a time on an axis that has room between them."""
     return {
         "field": "axis",
         **_measure(column, domain),
-        "title": title,
+        "title": column.title,
         "axis": {**_label(column, domain), "grid": False},
     }
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adomnia.figures.columns import DrawnColumn
     from adomnia.figures.layout import PictureLayout
 
-MOST_GROUPS = 40
+MOST_GROUPS = 50
 MOST_PANELS = 12
 MOST_SIDE = 24  # of a heat map
 MOST_MARKS, MOST_POINTS = 600, 1500  # those of a line are shorter
@@ -26,7 +26,7 @@ def cut(layout: PictureLayout) -> tuple[PictureLayout, tuple[str, ...]]:
     """What can be told apart, and what is left out for that."""
     remarks = []
     kept = [row for row, term in enumerate(layout.axis.values) if not is_intercept(term)]
-    if layout.coefficients and 0 < len(kept) < len(layout.axis.values):
+    if layout.shape == "points" and 0 < len(kept) < len(layout.axis.values):
         remarks.append("The intercept has a scale of its own, and is not drawn.")
         layout = _keep(layout, kept)
     most = max(MOST_VALUES, _MOST_PLACES // max(1, len(layout.axis.levels)))

@@ -1,6 +1,7 @@
 """Pictures as methods describe them: {"kind": "points", "x": ..., "y": ...} by the names of columns.
 
-Points whose labels have different units, such as columns of a table, have `"scales": "own"`: an axis for each.
+Points whose labels have different units, such as columns of a table, have `"scales": "own"`: an axis for each. Bins
+and densities may say with `"x_title"` what they are about.
 """
 
 from __future__ import annotations
@@ -47,14 +48,15 @@ def _find(drawable: Drawable, *parts: str) -> list[DrawnColumn]:
 def _draw_points(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x", "y"):
         case [axis, value]:
-            return PictureLayout("points", with_place_for_missing(axis), (value,), coefficients=axis.name == _TERM)
+            include = (0.0,) if axis.name == _TERM or any(map(is_intercept, axis.values)) else ()
+            return PictureLayout("points", with_place_for_missing(axis), (value,), include=include)
     return None
 
 
 def _draw_bars(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x_from", "x_to", "y") or _find(drawable, "x", "y"):
         case [start, end, value]:
-            return PictureLayout("bins", start, (value,), across=end)
+            return PictureLayout("bins", replace(start, name=_name_bins(drawable, start, end)), (value,), across=end)
         case [axis, value]:
             return PictureLayout("bars", with_place_for_missing(axis), (value,))
     return None
@@ -63,16 +65,17 @@ def _draw_bars(drawable: Drawable) -> PictureLayout | None:
 def _draw_steps(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x", "y"):
         case [axis, value] if axis.kind != "text":
-            return PictureLayout("steps", axis, (value,))
+            return PictureLayout("steps", axis, (value,), include=(0.0, 1.0))
     return None
 
 
 def _draw_line(drawable: Drawable) -> PictureLayout | None:
     match _find(drawable, "x_from", "x_to", "y") or _find(drawable, "x", "y"):
         case [start, end, value]:
-            return PictureLayout("line", _take_middles(start, end), (value,))
+            middles = DrawnColumn(_name_bins(drawable, start, end), _take_middles(start, end), "number")
+            return PictureLayout("line", middles, (value,), include=(0.0,))
         case [axis, value] if axis.kind != "text":
-            return PictureLayout("line", axis, (value,))
+            return PictureLayout("line", axis, (value,), include=(0.0,))
     return None
 
 
@@ -83,11 +86,14 @@ def _draw_heat(drawable: Drawable) -> PictureLayout | None:
     return None
 
 
-def _take_middles(start: DrawnColumn, end: DrawnColumn) -> DrawnColumn:
+def _name_bins(drawable: Drawable, start: DrawnColumn, end: DrawnColumn) -> str:
+    return str(drawable.figure.get("x_title", f"{start.name} to {end.name}"))
+
+
+def _take_middles(start: DrawnColumn, end: DrawnColumn) -> tuple[float | None, ...]:
     """Where bins are, if each is one point of a line; those without an end are nowhere."""
     ends = [(place(low), place(high)) for low, high in zip(start.values, end.values, strict=True)]
-    middles = tuple(None if low is None or high is None else (low + high) / 2 for low, high in ends)
-    return DrawnColumn(f"{start.name} to {end.name}", middles, "number")
+    return tuple(None if low is None or high is None else (low + high) / 2 for low, high in ends)
 
 
 def _find_groups(drawable: Drawable, layout: PictureLayout) -> DrawnColumn | None:
@@ -105,7 +111,9 @@ def _give_scales(layout: PictureLayout, groups: DrawnColumn | None) -> PictureLa
     keys = groups.values if groups is not None else ("",) * len(axis.values)
     places = tuple(dict.fromkeys(keys))
     rows = {where: row for row, where in enumerate(zip(map(show_label, axis.values), keys, strict=True))}
-    parts = tuple(_pick(value, level, [rows.get((level, key)) for key in places]) for level in axis.levels)
+    parts = tuple(
+        _pick(value, f"{value.name} of {level}", [rows.get((level, key)) for key in places]) for level in axis.levels
+    )
     name = "" if groups is None else groups.name
     return replace(layout, axis=DrawnColumn(name, places, "text"), values=parts)
 

@@ -30,7 +30,7 @@ class PictureLayout:
     colour: DrawnColumn | None = None
     panel: DrawnColumn | None = None
     across: DrawnColumn | None = None
-    coefficients: bool = False
+    include: tuple[float, ...] = ()  # what every axis of values shows
 
     @property
     def discrete(self) -> bool:

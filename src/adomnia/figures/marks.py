@@ -142,8 +142,7 @@ class _Panel:
         layout = self.layout
         if layout.discrete:
             return place_labels("axis", layout.axis, self.along)
-        until = f" to {layout.across.title}" if layout.across is not None else ""
-        return place_along(layout.axis, self.rows.along, f"{layout.axis.title}{until}")
+        return place_along(layout.axis, self.rows.along)
 
     def _by_colour(self, channel: str, choices: tuple[Any, ...]) -> Json:
         colour = self.layout.colour

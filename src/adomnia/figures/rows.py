@@ -116,8 +116,8 @@ def _domain_of(value: DrawnColumn, layout: PictureLayout) -> Domain:
         return span_loosely(numbers)
     if layout.shape == "heat":
         return _heat_domain(value)
-    from_zero = layout.shape_of(value) in {"bars", "bins"} or layout.coefficients
-    return span(numbers, include=(0, 1) if layout.shape == "steps" else (0,) if from_zero else ())
+    from_zero = (0.0,) if layout.shape_of(value) in {"bars", "bins"} else ()
+    return span(numbers, include=(*from_zero, *layout.include))
 
 
 def _heat_domain(value: DrawnColumn) -> Domain:
