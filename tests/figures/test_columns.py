@@ -44,3 +44,7 @@ def test_labels_are_plain_texts():
         r"a\tb",
         "2020-01-31",
     ]
+
+
+def test_a_long_label_is_cut():
+    assert show_label("a" * 5000) == "a" * 99 + "…"

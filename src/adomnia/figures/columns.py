@@ -26,6 +26,7 @@ _INHERITED |= {
     "__proto__",
     *(f"__{verb}{end}__" for verb in ("define", "lookup") for end in ("Getter", "Setter")),
 }
+_LONGEST = 100  # characters; axes cut them to what there is room for
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -47,7 +48,7 @@ class DrawnColumn:
     @property
     def title(self) -> str:
         """Its name, as an axis shows it."""
-        return show_plainly(self.name)
+        return _shorten(show_plainly(self.name))
 
     @property
     def has_intervals(self) -> bool:
@@ -88,8 +89,12 @@ def show_label(value: object) -> str:
     """A public value as the text of an axis."""
     if value is None:
         return MISSING
-    text = str(value).lower() if isinstance(value, bool) else show_plainly(str(value))
+    text = str(value).lower() if isinstance(value, bool) else _shorten(show_plainly(str(value)))
     return f"{text} " if text in _INHERITED else text
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def find_kind(values: Sequence[object]) -> Kind:
