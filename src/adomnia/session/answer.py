@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from adomnia.session.columns import Cell, KeyColumn, ValueColumn, name_ends, rea
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
+    import altair as alt
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -102,6 +104,22 @@ class Answer:
         import polars as pl
 
         return pl.DataFrame(self._typed()).head(len(self))
+
+    @overload
+    def plot(self) -> alt.TopLevelMixin: ...
+
+    @overload
+    def plot(self, file: str | Path) -> Path: ...
+
+    def plot(self, file: str | Path | None = None) -> alt.TopLevelMixin | Path:
+        """A picture with intervals: a chart of Altair for notebooks, or a file that ends in .svg, .png, .html or .json.
+
+        It needs the extra `plot`. Nothing is paid or loaded for it.
+        """
+        from adomnia.figures import files
+        from adomnia.session.plotting import as_drawable
+
+        return files.build_chart(as_drawable(self)) if file is None else files.write_file(as_drawable(self), file)
 
     def __repr__(self) -> str:
         return display.format_text(self)
