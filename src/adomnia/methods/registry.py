@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from adomnia.methods.contract import Method
+from adomnia.methods.models import logit, poisson
 
-_ALL: tuple[Method, ...] = ()
+_ALL: tuple[Method, ...] = (
+    logit.METHOD,
+    poisson.METHOD,
+)
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 
 
