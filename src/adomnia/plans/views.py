@@ -131,8 +131,9 @@ _SIGNS: dict[str, Callable[[float], bool]] = {
 
 
 def _compare(sign: str, one: object, two: object) -> bool | None:
-    """How two values compare; nothing is known of values that are not alike."""
-    for kind in (str, bool, (int, float, Fraction), date):
+    """How two values compare, numbers as doubles; nothing is known of values that are not alike."""
+    one, two = (float(each) if isinstance(each, Fraction) else each for each in (one, two))
+    for kind in (str, bool, (int, float), date):
         if isinstance(one, kind) and isinstance(two, kind):
             return _SIGNS[sign]((one > two) - (one < two))  # type: ignore[operator]
     return None

@@ -83,7 +83,7 @@ def _name_of(node: exp.Expr) -> str:
 
 def _several(one: Callable[[exp.Expr, Parameter, Given], Any]) -> Callable[[exp.Expr, Parameter, Given], Any]:
     def read(node: exp.Expr, parameter: Parameter, given: Given) -> tuple[Any, ...]:
-        nodes = node.expressions if isinstance(node, exp.Tuple | exp.Array) else [node]
+        nodes = node.expressions if isinstance(node, exp.Tuple) else [node]
         if not 1 <= len(nodes) <= MOST_LISTED:
             why = f"lists {len(nodes)} values"
             raise refusal("bad_argument", node, why, f"list 1 to {MOST_LISTED}", parameter.name)
