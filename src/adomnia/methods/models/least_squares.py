@@ -1,0 +1,146 @@
+"""Least squares from noisy sums of products, with the covariance that noise and sampling make together.
+
+With A the noisy products of the columns with each other and b those with the response, the coefficients are A^-1 b. To
+first order they are off by A^-1 g, where g is the noise of the products of the columns with the residuals. Its
+covariance C is known, because every noise is. So their covariance is s^2 A^-1 + A^-1 C A^-1 about the population, and
+the second part alone about the data.
+
+Directions in which A is not above its noise carry nothing. Coefficients that depend on them have no reply.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from adomnia.methods.models.sums import NoisyProducts
+from adomnia.statistics.contract import Floats
+
+_NOISE_FLOOR = 2.0  # times the length of the noise of a direction
+_LOADING = 0.01  # of the square of a coefficient's length: what may lie in directions that carry nothing
+_SLOPE = 1.0  # in half widths of the bounds: how large a slope may be where nothing is known of it
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """The fit of some first columns of a design, or of all of them."""
+
+    products: NoisyProducts
+    chosen: int  # so many columns, the first ones
+    penalty: float = 0.0
+
+    @cached_property
+    def _transformation(self) -> tuple[Floats, Floats]:
+        """Orthonormal directions in the basis that span the columns, and how the columns follow from them."""
+        plan = self.products.plan
+        numbers = len(plan.design.numbers)
+        shift = plan.design.transformation(plan.middles[:numbers], plan.halves[:numbers])
+        full = np.zeros((len(plan.basis), shift.shape[1]))
+        places = {each: place for place, each in enumerate(plan.basis)}
+        for row, (levels, powers) in zip(shift, plan.design.basis, strict=True):
+            full[places[levels, (*powers, 0)]] = row
+        directions, triangle = np.linalg.qr(full[:, : self.chosen])
+        return directions, triangle
+
+    @property
+    def directions(self) -> Floats:
+        return self._transformation[0]
+
+    @cached_property
+    def response(self) -> Floats:
+        """The response in the basis, in half widths of its bounds."""
+        plan = self.products.plan
+        found = np.zeros(len(plan.basis))
+        found[0], found[-1] = plan.middles[-1] / plan.halves[-1], 1.0
+        return found
+
+    @cached_property
+    def _eigen(self) -> tuple[Floats, Floats]:
+        gram = self.directions.T @ self.products.matrix @ self.directions
+        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        return values, vectors
+
+    @cached_property
+    def carried(self) -> Floats:
+        """Of each direction, whether its products are above their noise."""
+        values, vectors = self._eigen
+        floors = [self._noise_length(self.directions @ vector) for vector in vectors.T]
+        return np.asarray(values > _NOISE_FLOOR * np.array(floors), dtype=np.float64)
+
+    def _noise_length(self, direction: Floats) -> float:
+        return float(np.sqrt(np.trace(self.products.noise_of_products(self.directions, direction))))
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """Of the products of the directions with each other, where they are carried."""
+        values, vectors = self._eigen
+        weights = np.where(self.carried > 0, 1 / np.where(self.carried > 0, values, 1.0), 0.0)
+        return np.asarray((vectors * weights) @ vectors.T)
+
+    @cached_property
+    def fitted(self) -> Floats:
+        """The coefficients of the directions."""
+        return np.asarray(self.inverse @ (self.directions.T @ self.products.matrix @ self.response))
+
+    @cached_property
+    def residual(self) -> Floats:
+        """The residual as a combination of the basis."""
+        return np.asarray(self.response - self.directions @ self.fitted)
+
+    @cached_property
+    def noise(self) -> Floats:
+        """The covariance that noise makes in the coefficients of the directions."""
+        between = self.products.noise_of_products(self.directions, self.residual)
+        return np.asarray(self.inverse @ between @ self.inverse)
+
+    @cached_property
+    def sum_of_squares(self) -> float:
+        """Of the residuals: what noise makes a fit gain is given back."""
+        found = float(self.residual @ self.products.matrix @ self.residual)
+        gained = self.products.noise_of_products(self.directions, self.residual)
+        return found + float(np.trace(self.inverse @ gained))
+
+    @cached_property
+    def noise_of_squares(self) -> float:
+        """The standard deviation of the noise in that."""
+        return float(np.sqrt(self.products.noise_of_products(self.residual[:, None], self.residual)[0, 0]))
+
+    @cached_property
+    def freedom(self) -> float:
+        """The noisy number of rows less that of columns, at least 1."""
+        return max(1.0, self.products.rows - self.chosen)
+
+    @cached_property
+    def variance(self) -> float:
+        """Of the residuals, in half widths of the bounds; they leave at most one."""
+        return min(1.0, max(self.sum_of_squares, self.noise_of_squares, 0.0) / self.freedom)
+
+    # In the units of the columns and the response.
+
+    @cached_property
+    def _units(self) -> Floats:
+        """How coefficients of columns follow from those of directions."""
+        triangle = self._transformation[1]
+        return np.asarray(np.linalg.inv(triangle) * self.products.plan.halves[-1])
+
+    @cached_property
+    def known(self) -> Floats:
+        """Of each coefficient, whether it depends on directions that are carried alone."""
+        loadings = (self._units @ self._eigen[1]) ** 2
+        return np.asarray(loadings @ (1 - self.carried) <= _LOADING * loadings.sum(axis=1))
+
+    @cached_property
+    def coefficients(self) -> Floats:
+        """NaN where there is no reply."""
+        return np.where(self.known, self._units @ self.fitted, np.nan)
+
+    def covariance(self, *, population: bool) -> Floats:
+        """Of the coefficients."""
+        found = self.noise + (self.variance * self.inverse if population else 0.0)
+        lost = self._eigen[1] * (1 - self.carried) * _SLOPE
+        return np.asarray(self._units @ (found + lost @ lost.T) @ self._units.T)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the residuals."""
+        return float(np.sqrt(self.variance)) * self.products.plan.halves[-1]

@@ -1,0 +1,356 @@
+"""The noisy sums of products that a linear model is computed from, measured in as few parts as possible.
+
+Numbers are counted from the middle of their bounds in half widths, so that every product is between -1 and 1. A product
+of columns with levels is a sum in the cells of their factors: a row is in one of them, so all levels together cost as
+much as one sum. A sum that several measurements tell of (the total of the cells of two factors, say) is put together
+from all of them by least squares. Which noise is in which sum is known exactly.
+
+Where the noise is Laplace's, products of up to four numbers are measured together as sums at the corners of a box:
+(1 + u)(1 + v)/4, (1 + u)(1 - v)/4 and so on. None is negative and together they are 1, so that they cost as much as one
+sum; the sums of u, v and u v, and the number of rows, are differences of them (docs/decisions/0020).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, reduce
+from itertools import chain, combinations, combinations_with_replacement, product
+from math import exp, expm1, prod
+from operator import mul
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.mechanisms.contract import Noise
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.methods.analysis import keys_of
+from adomnia.methods.contract import BadArgument, Factor
+from adomnia.methods.models.design import Design, Levels, Powers
+from adomnia.methods.models.formula import ARGUMENT
+from adomnia.privacy.aggregates import Aggregate, Rows
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.polynomials import Polynomial, constant, variable
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.privacy.vectors import Variable, Vector
+from adomnia.statistics.contract import Floats, Measured
+
+MOST_CELLS = 2000  # of the factors whose levels are multiplied
+_ADDED_UP = 8  # cells that are added up instead of measuring their sum, too
+_PRODUCT_BITS = 60  # products of a row fit 64-bit integers
+_GRID_BITS = 20
+_CORNER_VARIABLES = 4  # of one box: 16 corners
+
+Cells: TypeAlias = tuple[int, ...]  # factors whose levels tell cells apart, by their places in order
+Sum: TypeAlias = tuple[Cells, Powers]  # the sums of one product in all cells of some factors; the response comes last
+
+
+@dataclass(frozen=True)
+class Product:
+    """One product, summed in every cell."""
+
+    cells: Cells
+    powers: Powers
+    weight: int
+
+    @property
+    def variables(self) -> tuple[int, ...]:
+        return tuple(place for place, power in enumerate(self.powers) if power)
+
+    def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
+        """(2 x - w) of each variable to its power: between -w and w."""
+        factors = (
+            constant(-widths[place], len(self.variables)) + variable(rank, len(self.variables)) + variable(rank, len(self.variables))
+            for rank, place in enumerate(self.variables)
+            for _ in range(self.powers[place])
+        )  # fmt: skip
+        return (reduce(mul, factors, constant(1, len(self.variables))),)
+
+    def size(self, widths: Sequence[int]) -> int:
+        """What an entry is divided by to be a sum of products between -1 and 1."""
+        return prod(width**power for width, power in zip(widths, self.powers, strict=True))
+
+    def decode(self, powers: Powers) -> Floats | None:
+        """How the sum of a product follows from the entries; None where it does not."""
+        return np.ones(1) if powers == self.powers else None
+
+
+@dataclass(frozen=True)
+class Corners:
+    """The products of up to four numbers, each to the power 0 or 1, from sums at the corners of their box."""
+
+    cells: Cells
+    variables: tuple[int, ...]
+    weight: int
+
+    def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
+        count = len(self.variables)
+        families = []
+        for rank, place in enumerate(self.variables):
+            above = variable(rank, count)
+            families.append((constant(widths[place], count) - above, above))
+        return tuple(reduce(mul, chosen) for chosen in product(*families))
+
+    def size(self, widths: Sequence[int]) -> int:
+        return prod(widths[place] for place in self.variables)
+
+    def decode(self, powers: Powers) -> Floats | None:
+        named = {place: power for place, power in enumerate(powers) if power}
+        if max(named.values(), default=0) > 1 or not named.keys() <= set(self.variables):
+            return None
+        signs = [(-1.0, 1.0) if place in named else (1.0, 1.0) for place in self.variables]
+        return np.array([prod(chosen) for chosen in product(*signs)])
+
+
+Block: TypeAlias = Product | Corners
+
+
+@dataclass(frozen=True)
+class SumsOfProducts:
+    """What is measured for a design, in which parts of the price, and how the sums follow from it."""
+
+    design: Design
+    laplace: bool
+
+    @cached_property
+    def basis(self) -> tuple[tuple[Levels, Powers], ...]:
+        """The columns whose products are summed: the constant, the basis of the design, and the response, the last."""
+        none = (0,) * len(self.design.numbers)
+        explaining = dict.fromkeys([((), none), *self.design.basis])
+        return (*((levels, (*powers, 0)) for levels, powers in explaining), ((), (*none, 1)))
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The numbers and the response, on grids so coarse that their products fit the engine's integers."""
+        degree = max(sum(powers) for _, powers in self.sums)
+        bits = min(_GRID_BITS, _PRODUCT_BITS // max(degree, _CORNER_VARIABLES if self.laplace else 1))
+        columns = (*self.design.numbers, self.design.response)
+        return tuple(Variable(each.value, coarsen(each.domain, 2**bits)) for each in columns)
+
+    @cached_property
+    def widths(self) -> list[int]:
+        return [max(1, each.domain.width) for each in self.variables]
+
+    @cached_property
+    def middles(self) -> list[float]:
+        """The middle of each variable's bounds."""
+        domains = (each.domain for each in self.variables)
+        return [float((each.grid_lower + each.grid_upper) * each.step / 2) for each in domains]
+
+    @cached_property
+    def halves(self) -> list[float]:
+        """Half of the width between each variable's bounds."""
+        return [float(each.domain.width * each.domain.step / 2) for each in self.variables]
+
+    @cached_property
+    def sums(self) -> tuple[Sum, ...]:
+        """All sums that products of two columns are found in."""
+        found = (_multiply(one, two) for one, two in combinations_with_replacement(self.basis, 2))
+        return tuple(dict.fromkeys((_cells(levels), powers) for levels, powers in filter(None, found)))
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """What is measured. Cells that are few are added up where their sum is wanted, too."""
+        for cells in {cells for cells, _ in self.sums}:
+            if self.count_cells(cells) > MOST_CELLS:
+                names = " and ".join(self.design.factors[place].name for place in cells)
+                why = f"tells {self.count_cells(cells):,} combinations of {names} apart, and {MOST_CELLS:,} are the most"
+                raise BadArgument(ARGUMENT, why, "use factors of fewer levels")
+        kept = [each for each in self.sums if not self._is_added_up(each)]
+        if not self.laplace:
+            return tuple(map(self._product, kept))
+        every = dict.fromkeys(cells for cells, _ in kept)
+        wanted = {cells: [powers for each, powers in kept if each == cells] for cells in every}
+        return tuple(chain.from_iterable(self._with_corners(*each) for each in wanted.items()))
+
+    def count_cells(self, cells: Cells) -> int:
+        """How many combinations of levels some factors have."""
+        return prod(len(self.design.factors[place].levels) for place in cells)
+
+    def _is_added_up(self, wanted: Sum) -> bool:
+        cells, powers = wanted
+        finer = (each for each, same in self.sums if same == powers and set(each) > set(cells))
+        return any(self.count_cells(each) <= _ADDED_UP * self.count_cells(cells) for each in finer)
+
+    def _product(self, wanted: Sum) -> Product:
+        # Coefficients follow from products with the response directly, and from others times coefficients below 1.
+        return Product(*wanted, weight=2 if wanted[1][-1] == 1 else 1)
+
+    def _with_corners(self, cells: Cells, wanted: list[Powers]) -> Iterator[Block]:
+        """Boxes for the products of two numbers where they need less of the price than these one by one."""
+        simple = [powers for powers in wanted if max(powers) <= 1 and sum(powers) <= 2]
+        boxes = [Corners(cells, each, self._weigh_box(each)) for each in _cover(simple)]
+        if not boxes or sum(2 ** (len(each.variables) / 2) for each in boxes) >= len(simple):
+            boxes, simple = [], []
+        yield from boxes
+        yield from (self._product((cells, powers)) for powers in wanted if powers not in simple)
+
+    def _weigh_box(self, box: tuple[int, ...]) -> int:
+        """The root of how many corners it has, in parts of the weight of a product; less without the response."""
+        return (1, 2, 3, 4, 6)[len(box)] * (2 if len(self.design.numbers) in box else 1)
+
+    def shares(self, relation: Relation, by: Sequence[Factor]) -> tuple[tuple[Query, Fraction], ...]:
+        """The queries with their parts of the price."""
+        whole = sum(block.weight for block in self.blocks)
+        return tuple((self._query(block, relation, by), Fraction(block.weight, whole)) for block in self.blocks)
+
+    def _query(self, block: Block, relation: Relation, by: Sequence[Factor]) -> Query:
+        keys = keys_of(*by, *(self.design.factors[place] for place in block.cells))
+        aggregate: Aggregate = Rows()
+        if block.variables:
+            used = tuple(self.variables[place] for place in block.variables)
+            aggregate = Vector(used, block.entries(self.widths))
+        return Query(relation, keys, aggregate)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Where the product of two columns of the basis is among all cells of all sums; -1 where it is always 0."""
+        starts = dict(zip(self.sums, np.cumsum([0, *(self.count_cells(cells) for cells, _ in self.sums)]), strict=False))
+        found = np.full((len(self.basis), len(self.basis)), -1, dtype=np.int64)
+        for i, one in enumerate(self.basis):
+            for j, two in enumerate(self.basis):
+                if (both := _multiply(one, two)) is not None:
+                    levels, powers = both
+                    shape = [len(self.design.factors[place].levels) for place, _ in levels]
+                    cell = np.ravel_multi_index([level for _, level in levels], shape) if levels else 0
+                    found[i, j] = starts[_cells(levels), powers] + cell
+        return found
+
+    def read(self, *measured: Measured) -> "NoisyProducts":
+        """The sums from what was measured of the blocks."""
+        entries = [
+            np.asarray(each.values, dtype=np.float64).ravel() / block.size(self.widths)
+            for block, each in zip(self.blocks, measured, strict=True)
+        ]
+        variances = [
+            variance_of(each.noise) / block.size(self.widths) ** 2
+            for block, each in zip(self.blocks, measured, strict=True)
+        ]
+        maps = [np.concatenate(rows) for rows in zip(*(self._row_maps(each, variances) for each in self.sums), strict=True)]
+        sums = np.asarray(sum(each @ found for each, found in zip(maps, entries, strict=True)))
+        return NoisyProducts(self, sums, tuple(maps), tuple(variances))
+
+    def _row_maps(self, wanted: Sum, variances: Sequence[float]) -> list[Floats]:
+        """How the cells of a sum follow from the entries of each block: by least squares.
+
+        The effects of each set of factors are told by every block that has their cells, the less exactly the more cells
+        are added up. These effects are orthogonal, so each is averaged by itself.
+        """
+        cells, powers = wanted
+        decoded = [block.decode(powers) for block in self.blocks]
+        found = []
+        for block, row in zip(self.blocks, decoded, strict=True):
+            shape = self.count_cells(cells), self.count_cells(block.cells)
+            map_of_cells = np.zeros(shape)
+            if row is not None:
+                for effect in _subsets(set(cells) & set(block.cells)):
+                    share = self._share(effect, block, row, decoded, variances)
+                    map_of_cells += share * self._effect(effect, cells, block.cells)
+            found.append(np.kron(map_of_cells, row) if row is not None else np.zeros((shape[0], self._columns(block))))
+        return found
+
+    def _columns(self, block: Block) -> int:
+        return self.count_cells(block.cells) * (2 ** len(block.variables) if isinstance(block, Corners) else 1)
+
+    def _share(
+        self, effect: set[int], block: Block, row: Floats, decoded: Sequence[Floats | None], variances: Sequence[float]
+    ) -> float:
+        """The weight of a block among those that tell of an effect: the inverse of its variance."""
+        told = [
+            (each, 1 / (variance * float(found @ found) * self.count_cells(tuple(set(each.cells) - effect))))
+            for each, found, variance in zip(self.blocks, decoded, variances, strict=True)
+            if found is not None and effect <= set(each.cells)
+        ]
+        return next(weight for each, weight in told if each is block) / sum(weight for _, weight in told)
+
+    def _effect(self, effect: set[int], wanted: Cells, given: Cells) -> Floats:
+        """The part of the wanted cells that an effect of the given cells makes up."""
+        parts = [np.ones((1, 1))]
+        for place in sorted({*wanted, *given}):
+            levels = len(self.design.factors[place].levels)
+            average = np.full((levels if place in wanted else 1, levels if place in given else 1), 1 / levels)
+            if place not in wanted:
+                average = average * levels
+            parts.append(np.eye(levels) - average if place in effect else average)
+        return reduce(np.kron, parts)
+
+
+@dataclass(frozen=True)
+class NoisyProducts:
+    """The noisy sums of products of all pairs of columns, and how each noise is in them."""
+
+    plan: SumsOfProducts
+    sums: Floats
+    maps: tuple[Floats, ...]
+    variances: tuple[float, ...]
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The sums of the products of each column of the basis with each."""
+        return np.where(self.plan.places >= 0, self.sums[self.plan.places], 0.0)
+
+    @property
+    def rows(self) -> float:
+        """The noisy number of rows."""
+        return float(self.matrix[0, 0])
+
+    def noise_of_products(self, left: Floats, right: Floats) -> Floats:
+        """The covariance of the noise of `left' matrix right`, for several columns on the left and one on the right."""
+        weights = np.zeros((len(left), len(self.sums)))
+        rows, columns = np.nonzero(self.plan.places >= 0)
+        np.add.at(weights, (rows, self.plan.places[rows, columns]), right[columns])
+        weighted = left.T @ weights
+        found = np.zeros((left.shape[1], left.shape[1]))
+        for each, variance in zip(self.maps, self.variances, strict=True):
+            moved = weighted @ each
+            found += variance * (moved @ moved.T)
+        return found
+
+
+def coarsen(domain: Numbers, most: int) -> Numbers:
+    """A grid of at most so many steps."""
+    while domain.width > most:
+        domain = Numbers(domain.lower, domain.upper, domain.step * 2)
+    return domain
+
+
+def variance_of(noise: Noise) -> float:
+    """The variance of a noise; of Laplace's by its exact formula 2 a / (1 - a)^2."""
+    if isinstance(noise, DiscreteLaplace):
+        rate = float(1 / noise.scale)
+        return 2 * exp(-rate) / expm1(-rate) ** 2
+    return float(noise.variance)  # type: ignore[attr-defined]  # Gaussian
+
+
+def _multiply(one: tuple[Levels, Powers], two: tuple[Levels, Powers]) -> tuple[Levels, Powers] | None:
+    """The product of two columns; None where it is always 0, because a row has one level of a factor."""
+    levels = dict(one[0])
+    if any(levels.setdefault(factor, level) != level for factor, level in two[0]):
+        return None
+    return tuple(sorted(levels.items())), tuple(map(sum, zip(one[1], two[1], strict=True)))
+
+
+def _cells(levels: Levels) -> Cells:
+    return tuple(factor for factor, _ in levels)
+
+
+def _subsets(places: set[int]) -> Iterator[set[int]]:
+    return (set(chosen) for size in range(len(places) + 1) for chosen in combinations(sorted(places), size))
+
+
+def _cover(simple: Iterable[Powers]) -> list[tuple[int, ...]]:
+    """Boxes of up to four variables in which all wanted products of two are.
+
+    Variables are taken two and two, the response in the first pair; a box is two such pairs.
+    """
+    named = [tuple(place for place, power in enumerate(powers) if power) for powers in simple]
+    used = sorted({place for each in named for place in each}, reverse=True)
+    pairs = {place: tuple(used[rank - rank % 2 :][:2]) for rank, place in enumerate(used)}
+    boxes: list[tuple[int, ...]] = []
+    for one, two in sorted((each for each in named if len(each) > 1), key=lambda each: pairs[each[0]] == pairs[each[1]]):
+        if not any({one, two} <= set(box) for box in boxes):
+            boxes.append(tuple(sorted({*pairs[one], *pairs[two]})))
+    missing = [place for place in used if not any(place in box for box in boxes)]
+    rest = [tuple(sorted(missing[start:][:_CORNER_VARIABLES])) for start in range(0, len(missing), _CORNER_VARIABLES)]
+    return [*boxes, *rest]
