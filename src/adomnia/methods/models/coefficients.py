@@ -85,13 +85,13 @@ class Coefficients:
 
     def _describe(self, kind: str) -> dict[str, Any]:
         """What predictions need."""
-        replied = bool(self.told.all())
+        both = np.outer(self.told, self.told)
         return {
             "kind": kind,
             "response": self.design.response.name,
             "columns": self.design.plain_columns(),
-            "coefficients": self.values.tolist() if replied else None,
-            "covariance": self.covariance.tolist() if replied else None,
+            "coefficients": list(self._reply(lambda: self.values)()),
+            "covariance": np.where(both, self.covariance, 0.0).tolist(),
         }
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
+from typing import TypeAlias
 
 import numpy as np
 
@@ -55,7 +56,8 @@ _LEAST_WEIGHT = 0.01  # of the largest: what a mean of weights is supposed to be
 _FEWEST_ROWS = 4.0
 _BALANCING = 30
 
-_Looking = Generator[Round, tuple[Measured, ...], Evidence]
+_Multipliers: TypeAlias = tuple[Multiplier, Multiplier]  # the residual and the weight of each row
+_Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 
 
 @dataclass(frozen=True)
@@ -112,36 +114,33 @@ class GeneralisedLinear(Analysis):
         """The directions in which it is computed."""
         return Coordinates(self.design)
 
-    @property
-    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        asked = self._ask(Pure(1), (Fraction(1, 2), Fraction(1, 2)), self.start, self._zeros)
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:  # type: ignore[override]  # computed once
+        asked = self._ask(Pure(1), (Fraction(1, 2), Fraction(1, 2)), self._extreme)
         return tuple((each.query, Fraction(1, len(asked))) for each in asked)
 
     def rehearse(self, price: Price) -> Round:
         """All rounds at one point: sensitivities depend on no coefficient. Its constants are long and extreme."""
-        ends = [round_coefficient(LARGEST_COEFFICIENT * (-0.987654321) ** place) for place in range(1, 3)]
-        point = [ends[place % 2] for place in range(len(self.design.basis))]
         middle = [_MIDDLE] * self._most_middle(price)
         last = _split_rest(1 - sum(map(sum, [_FIRST, *middle])))
-        rounds = (self._ask(price, parts, Fraction(0), point) for parts in (_FIRST, *middle, last))
-        return tuple(each for asked in rounds for each in asked)
+        return tuple(each for parts in (_FIRST, *middle, last) for each in self._ask(price, parts, self._extreme))
 
     def steps(self, price: Price) -> Steps:
         left = 1 - sum(_FIRST)
-        first = yield from self._look(price, _FIRST, self.start, self._zeros)
+        first = yield from self._look(price, _FIRST, self._write(self.start, self._zeros))
         outset = _Outset(self, first)
         point, rounds = self._confine(outset.point), 2
         before, score = outset.constant * float(self.start), first.score
         for _ in range(self._most_middle(price)):
             if outset.predict_noise(price) > _WORTH:
                 break
-            found = yield from self._look(price, _MIDDLE, Fraction(0), self._round(point))
+            found = yield from self._look(price, _MIDDLE, self._write(Fraction(0), self._round(point)))
             left, rounds = left - sum(_MIDDLE), rounds + 1
             step = outset.step_from(found, point - before, score)
             before, score, point = point, found.score, self._confine(point + step)
             if predictor_length(step, outset.squares) < _CONVERGED:
                 break
-        last = yield from self._look(price, _split_rest(left), Fraction(0), self._round(point))
+        last = yield from self._look(price, _split_rest(left), self._write(Fraction(0), self._round(point)))
         return self._conclude(outset, last, point, rounds)
 
     def _conclude(self, outset: "_Outset", last: Evidence, point: Floats, rounds: int) -> ResultTable:
@@ -190,7 +189,12 @@ class GeneralisedLinear(Analysis):
     def _source(self) -> Source:
         return Source(self.relation, self.design.factors, self.coordinates.numbers)
 
-    def _multipliers(self, offset: Fraction, point: Sequence[Fraction]) -> tuple[Multiplier, Multiplier]:
+    @cached_property
+    def _extreme(self) -> _Multipliers:
+        ends = [round_coefficient(LARGEST_COEFFICIENT * (-0.987654321) ** place) for place in range(1, 3)]
+        return self._write(Fraction(0), [ends[place % 2] for place in range(len(self.design.basis))])
+
+    def _write(self, offset: Fraction, point: Sequence[Fraction]) -> _Multipliers:
         """The residual and the weight of each row."""
         lower, upper = self.limits
         written = write_predictor(self.design, self.coordinates.numbers, offset, point)
@@ -206,20 +210,17 @@ class GeneralisedLinear(Analysis):
             ),
         )
 
-    def _ask(self, price: Price, parts: tuple[Fraction, Fraction], offset: Fraction, point: Sequence[Fraction]) -> Round:
-        layouts, multipliers = self._layouts(isinstance(price, Pure)), self._multipliers(offset, point)
-        asked = zip(layouts, multipliers, parts, strict=True)
+    def _ask(self, price: Price, parts: tuple[Fraction, Fraction], multipliers: _Multipliers) -> Round:
+        asked = zip(self._layouts(isinstance(price, Pure)), multipliers, parts, strict=True)
         return tuple(
             each for layout, multiplier, part in asked for each in layout.measures(self._source, multiplier, price * part)
         )
 
-    def _look(
-        self, price: Price, parts: tuple[Fraction, Fraction], offset: Fraction, point: Sequence[Fraction]
-    ) -> _Looking:
+    def _look(self, price: Price, parts: tuple[Fraction, Fraction], multipliers: _Multipliers) -> _Looking:
         """One round, and what it tells."""
-        measured = yield self._ask(price, parts, offset, point)
+        measured = yield self._ask(price, parts, multipliers)
         scores, information = self._layouts(isinstance(price, Pure))
-        residual, weight = self._multipliers(offset, point)
+        residual, weight = multipliers
         split = len(scores.blocks)
         return Evidence(
             self.coordinates,
