@@ -5,6 +5,7 @@ them is known, so that the covariance of all that follows from them is, too.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
 
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.models.design import Design, Levels, Powers
-from adomnia.methods.models.weighted_sums import NoisySums, Product, coarsen
+from adomnia.methods.models.predictor import scale
+from adomnia.methods.models.weighted_sums import NoisySums, Product
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.vectors import Variable
 from adomnia.statistics.contract import Floats
 
+_GRID = Numbers(-1, 1, Fraction(1, 128))  # six such numbers and a weight are multiplied in 64 bits
 _CARRIED = 3.0  # standard deviations of its noise that the information in a direction must have
 _STEADY = 2.0  # the least that steps suppose it to have
 _LOST = 0.02  # of the square of a coefficient's direction that may lie where there is no information
@@ -24,15 +28,40 @@ _DAMPED = 3.0  # the longest step of a linear predictor, in its root mean square
 
 
 @dataclass(frozen=True)
+class Range:
+    """Where a number lies: between its middle less half its width and its middle and half its width."""
+
+    middle: Fraction
+    half: Fraction
+
+    @classmethod
+    def of(cls, column: NumberColumn) -> "Range":
+        """All that the bounds of a column allow."""
+        lower, upper = column.domain.lower, column.domain.upper
+        return cls((lower + upper) / 2, (upper - lower) / 2)
+
+    def narrow(self, lower: float, upper: float) -> "Range":
+        """The part between two numbers that are counted from the middle in half widths, and not beyond its ends."""
+        low, high = (Fraction(min(max(each, -1.0), 1.0)) for each in (lower, upper))
+        return Range(self.middle + self.half * (low + high) / 2, self.half * (high - low) / 2)
+
+
+@dataclass(frozen=True)
 class Coordinates:
-    """Orthogonal directions in which the columns of a design are expressed, on numbers between -1 and 1."""
+    """Orthogonal directions in which the columns of a design are expressed, on numbers between -1 and 1.
+
+    Those are the ends of their ranges. Beyond them numbers are clamped where they are multiplied with residuals and
+    weights, and are themselves in linear predictors: residuals are zero in the mean times any function of the columns.
+    """
 
     design: Design
+    ranges: tuple[Range, ...]
 
     @cached_property
     def numbers(self) -> tuple[Variable, ...]:
-        """The numbers of the design, on coarse grids."""
-        return tuple(map(_coarsen, self.design.numbers))
+        """The numbers of the design, all on the same coarse grid."""
+        columns = zip(self.design.numbers, self.ranges, strict=True)
+        return tuple(Variable(scale(column, each.middle, each.half), _GRID) for column, each in columns)
 
     @cached_property
     def basis(self) -> tuple[Product, ...]:
@@ -42,9 +71,7 @@ class Coordinates:
 
     @cached_property
     def _rotation(self) -> tuple[Floats, Floats]:
-        domains = [each.domain for each in self.numbers]
-        middles = [float((each.grid_lower + each.grid_upper) * each.step / 2) for each in domains]
-        halves = [float(max(1, each.width) * each.step / 2) for each in domains]
+        middles, halves = ([float(getattr(each, name)) for each in self.ranges] for name in ("middle", "half"))
         directions, triangle = np.linalg.qr(self.design.transformation(middles, halves))
         return directions, triangle
 
@@ -59,10 +86,15 @@ class Coordinates:
         missing = len(self.basis) - len(self.design.basis)
         return self.of_design if not missing else np.vstack([np.zeros((1, self.size)), self.of_design])
 
+    @property
+    def from_columns(self) -> Floats:
+        """From the coefficients of the design's own columns to these coordinates."""
+        return self._rotation[1]
+
     @cached_property
     def to_columns(self) -> Floats:
         """From these coordinates to the coefficients of the design's own columns."""
-        found: Floats = np.linalg.inv(self._rotation[1])
+        found: Floats = np.linalg.inv(self.from_columns)
         return found
 
     @property
@@ -86,7 +118,9 @@ class Coordinates:
     def square(self, sums: Floats) -> Floats:
         """The sums of pairs as a symmetric matrix in these coordinates, with the axes behind the first as they are."""
         padded = np.concatenate([sums, np.zeros((1, *sums.shape[1:]))])
-        found: Floats = np.einsum("ai,ab...,bj->ij...", self.of_basis, padded[self.places], self.of_basis, optimize=True)
+        found: Floats = np.einsum(
+            "ai,ab...,bj->ij...", self.of_basis, padded[self.places], self.of_basis, optimize=True
+        )
         return found
 
 
@@ -173,10 +207,6 @@ def shorten(step: Floats, spread: Floats) -> Floats:
 def predictor_length(step: Floats, spread: Floats) -> float:
     """By how much a step moves the linear predictors of all rows, in root mean square."""
     return float(np.sqrt(max(0.0, step @ spread @ step)))
-
-
-def _coarsen(column: NumberColumn) -> Variable:
-    return coarsen(column)
 
 
 def _multiply(one: Product, two: Product) -> Product | None:

@@ -65,8 +65,14 @@ class Logit(GeneralisedLinear):
 
     def mean_weight(self, level: float, variance: float) -> float:
         width = sqrt(1 + _SPREAD * variance)
-        share = 1 / (1 + exp(-level / width))
+        share = 1 / (1 + exp(min(max(-level / width, -_LIMIT), _LIMIT)))
         return share * (1 - share) / width
+
+    def heaviest(self, lower: float, upper: float) -> float:
+        return self.mean_weight(max(lower, min(upper, 0.0)), 0.0)
+
+    def bend(self, level: float) -> float:
+        return 1 - 2 / (1 + exp(min(max(-level, -_LIMIT), _LIMIT)))
 
     def find_level(self, mean: float, variance: float) -> float:
         share = min(max(mean, _LEAST_SHARE), 1 - _LEAST_SHARE)

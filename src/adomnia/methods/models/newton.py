@@ -9,16 +9,15 @@ The last step s from noisy score and information H has the covariance
 
     V = 1/H + 1/H (noise of the score + noise of the information times s) 1/H + (what Newton's step may miss)
 
-of which the first part, that of the sample, is left out for intervals about the data itself. Newton's step misses about
-half of its length in linear predictors, times itself.
+of which the first part, that of the sample, is left out for intervals about the data itself.
 """
 
 from abc import abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import sqrt
+from math import expm1, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -28,8 +27,9 @@ from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.models.coefficients import Coefficients
 from adomnia.methods.models.design import Design
-from adomnia.methods.models.evidence import Coordinates, Evidence, predictor_length, shorten
+from adomnia.methods.models.evidence import Coordinates, Evidence, Range, shorten
 from adomnia.methods.models.formula import ARGUMENT
+from adomnia.methods.models.outset import Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, write_predictor
 from adomnia.methods.models.weighted_sums import Layout, Multiplier, Source, lay_out
 from adomnia.privacy.domains import Numbers
@@ -48,15 +48,14 @@ _MOST_MIDDLE = 2
 _LAST = Fraction(13, 20)  # of what is left, for the score
 _WORTH = 0.3  # the most noise that a round in the middle may have, in linear predictors
 _CONVERGED = 0.3  # a step after which the last one follows
-_TOO_FAR = 0.5  # of the score before, with its sign turned, after a step
 _RESIDUAL_STEPS = 2**19  # on each side of zero
 _WEIGHT_STEPS = 2**14
-_LARGEST_VARIANCE = 4.0  # of linear predictors at the start
-_LEAST_WEIGHT = 0.01  # of the largest: what a mean of weights is supposed to be at least
-_FEWEST_ROWS = 4.0
-_BALANCING = 30
+_LEAST_WEIGHT = Fraction(1, 64)  # of the largest: where weights are clamped at the lowest
+_FINE = 2**20
+_CURVED = 1.0  # the longest last step that is corrected for its curvature
+_SHORT = 1e-3  # a step in linear predictors
 
-_Multipliers: TypeAlias = tuple[Multiplier, Multiplier]  # the residual and the weight of each row
+_Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
 _Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
 
 
@@ -109,10 +108,18 @@ class GeneralisedLinear(Analysis):
     def mean_at_start(self) -> float:
         """The mean of the response at the start."""
 
+    @abstractmethod
+    def heaviest(self, lower: float, upper: float) -> float:
+        """The largest weight of linear predictors between two ends."""
+
+    @abstractmethod
+    def bend(self, level: float) -> float:
+        """By which part of itself a weight changes with the linear predictor."""
+
     @cached_property
     def coordinates(self) -> Coordinates:
-        """The directions in which it is computed."""
-        return Coordinates(self.design)
+        """The directions in which the first round is computed."""
+        return Coordinates(self.design, tuple(map(Range.of, self.design.numbers)))
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:  # type: ignore[override]  # computed once
@@ -127,54 +134,38 @@ class GeneralisedLinear(Analysis):
 
     def steps(self, price: Price) -> Steps:
         left = 1 - sum(_FIRST)
-        first = yield from self._look(price, _FIRST, self._write(self.start, self._zeros))
-        outset = _Outset(self, first)
-        point, rounds = self._confine(outset.point), 2
-        before, score = outset.constant * float(self.start), first.score
-        for _ in range(self._most_middle(price)):
-            if outset.predict_noise(price) > _WORTH:
-                break
-            found = yield from self._look(price, _MIDDLE, self._write(Fraction(0), self._round(point)))
+        first = yield from self._look(price, _FIRST, self._begin(self.start))
+        outset = Outset(self, first)
+        scene = outset.scene
+        point, before, score, rounds = self._confine(scene, scene.point), scene.start, scene.score, 2
+        noise = first.sums.spread * _times_noise(_FIRST[0] / _MIDDLE[0], price)
+        for _ in range(self._most_middle(price) if scene.predict_noise(noise) < _WORTH else 0):
+            found = yield from self._look(price, _MIDDLE, self._view(scene, point))
             left, rounds = left - sum(_MIDDLE), rounds + 1
-            step = outset.step_from(found, point - before, score)
-            before, score, point = point, found.score, self._confine(point + step)
-            if predictor_length(step, outset.squares) < _CONVERGED:
+            step = scene.step(found, point - before, score)
+            before, score, point = point, found.score, self._confine(scene, point + step)
+            if scene.length(step) < _CONVERGED:
                 break
-        last = yield from self._look(price, _split_rest(left), self._write(Fraction(0), self._round(point)))
-        return self._conclude(outset, last, point, rounds)
+        last = yield from self._look(price, _split_rest(left), self._view(scene, point))
+        return self._conclude(scene, last, point, (rounds, outset.counted))
 
-    def _conclude(self, outset: "_Outset", last: Evidence, point: Floats, rounds: int) -> ResultTable:
-        wanted = point + last.newton()
-        step = shorten(last.newton(), outset.squares)
-        reached = self._confine(point + step)
-        missed = predictor_length(step, outset.squares) / 2 * step
+    def _conclude(self, scene: Scene, last: Evidence, point: Floats, facts: tuple[int, float]) -> ResultTable:
+        step = shorten(last.newton(), scene.squares)
+        bend = self.bend(float(scene.means @ (point + step)))
+        curved = scene.curve(last, step, bend)
+        wanted = point + last.newton() + (curved if scene.length(step) < _CURVED else 0)
+        reached = self._confine(scene, wanted + step - last.newton())
+        stopped = scene.length(wanted - reached) > _CONVERGED
+        missed = _miss(scene.length(step)) * step
         noise = last.score_noise + last.information_noise(step)
-        covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed)
+        covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
         if self.inference == "population":
             covariance = covariance + last.inverse
-        found = Coefficients(
-            self.design,
-            self.coordinates.to_columns @ reached,
-            self.coordinates.to_columns @ covariance @ self.coordinates.to_columns.T,
-            last.carried,
-        )
-        stopped = predictor_length(wanted - reached, outset.squares) > _CONVERGED
-        return found.tabulate(self.name, self.inference, self._describe(outset, rounds, stopped))
-
-    def _describe(self, outset: "_Outset", rounds: int, stopped: bool) -> tuple[str, ...]:
-        notes = [f"Fitted in {rounds} rounds to about {max(0, round(outset.counted)):,} complete rows (noisy)."]
-        if stopped:
-            notes.append(
-                "Boundary: the coefficients were still growing where they stopped, as they do where columns tell the "
-                "response apart completely, or where there are too few rows for the price."
-            )
-        return tuple(notes)
+        back = scene.coordinates.to_columns
+        found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
+        return found.tabulate(self.name, self.inference, _describe(*facts, stopped))
 
     # What is measured.
-
-    @property
-    def _zeros(self) -> list[Fraction]:
-        return [Fraction(0)] * len(self.design.basis)
 
     def _most_middle(self, price: Price) -> int:
         scans = max(each.scans for each in self._layouts(isinstance(price, Pure)))
@@ -185,117 +176,98 @@ class GeneralisedLinear(Analysis):
         coordinates = self.coordinates
         return lay_out(coordinates.basis, sizes, pure), lay_out(coordinates.pairs, sizes, pure)
 
-    @property
-    def _source(self) -> Source:
-        return Source(self.relation, self.design.factors, self.coordinates.numbers)
+    def _begin(self, offset: Fraction) -> "_View":
+        """The first round, or one like it."""
+        return _View(self.coordinates, offset, (Fraction(0),) * len(self.design.basis), self.largest_weight)
 
     @cached_property
-    def _extreme(self) -> _Multipliers:
+    def _extreme(self) -> "_View":
+        """A round whose constants are long and extreme."""
         ends = [round_coefficient(LARGEST_COEFFICIENT * (-0.987654321) ** place) for place in range(1, 3)]
-        return self._write(Fraction(0), [ends[place % 2] for place in range(len(self.design.basis))])
+        point = tuple(ends[place % 2] for place in range(len(self.design.basis)))
+        return _View(self.coordinates, Fraction(0), point, self.largest_weight)
 
-    def _write(self, offset: Fraction, point: Sequence[Fraction]) -> _Multipliers:
+    def _view(self, scene: Scene, point: Floats) -> "_View":
+        """A round at a point, whose weights are clamped where hardly one of them is expected."""
+        written = (scene.coordinates.of_design @ point).tolist()
+        share = self.heaviest(*scene.locate(point)) / float(self.largest_weight)
+        weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
+        return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
+
+    def _multiply(self, view: "_View") -> tuple[Multiplier, Multiplier]:
         """The residual and the weight of each row."""
         lower, upper = self.limits
-        written = write_predictor(self.design, self.coordinates.numbers, offset, point)
+        scaled = [each.value for each in view.coordinates.numbers]
+        written = write_predictor(self.design, scaled, view.offset, view.point)
         predictor = call("clamp", written, number(lower), number(upper))
         response, bounds = self.design.response, self.design.response.domain
         clamped = call("clamp", response.value, number(bounds.lower), number(bounds.upper))
         residual = call("-", clamped, self.write_mean(predictor))
-        most, heaviest = self.largest_residual, self.largest_weight
+        most, weights = self.largest_residual, Numbers(0, view.heaviest, view.heaviest / _WEIGHT_STEPS)
         return (
             Multiplier(Variable(residual, Numbers(-most, most, most / _RESIDUAL_STEPS)), signed=True),
-            Multiplier(
-                Variable(self.write_weight(predictor), Numbers(0, heaviest, heaviest / _WEIGHT_STEPS)), signed=False
-            ),
+            Multiplier(Variable(self.write_weight(predictor), weights), signed=False),
         )
 
-    def _ask(self, price: Price, parts: tuple[Fraction, Fraction], multipliers: _Multipliers) -> Round:
-        asked = zip(self._layouts(isinstance(price, Pure)), multipliers, parts, strict=True)
+    def _ask(self, price: Price, parts: _Parts, view: "_View") -> Round:
+        source = Source(self.relation, self.design.factors, view.coordinates.numbers)
+        asked = zip(self._layouts(isinstance(price, Pure)), self._multiply(view), parts, strict=True)
         return tuple(
-            each for layout, multiplier, part in asked for each in layout.measures(self._source, multiplier, price * part)
+            each for layout, multiplier, part in asked for each in layout.measures(source, multiplier, price * part)
         )
 
-    def _look(self, price: Price, parts: tuple[Fraction, Fraction], multipliers: _Multipliers) -> _Looking:
+    def _look(self, price: Price, parts: _Parts, view: "_View") -> _Looking:
         """One round, and what it tells."""
-        measured = yield self._ask(price, parts, multipliers)
+        measured = yield self._ask(price, parts, view)
         scores, information = self._layouts(isinstance(price, Pure))
-        residual, weight = multipliers
+        residual, weight = self._multiply(view)
         split = len(scores.blocks)
         return Evidence(
-            self.coordinates,
-            scores.recover(measured[:split], self._source, residual),
-            information.recover(measured[split:], self._source, weight),
+            view.coordinates,
+            scores.recover(measured[:split], view.coordinates.numbers, residual),
+            information.recover(measured[split:], view.coordinates.numbers, weight),
         )
 
-    def _round(self, point: Floats) -> list[Fraction]:
-        return [round_coefficient(each) for each in (self.coordinates.of_design @ point).tolist()]
-
-    def _confine(self, point: Floats) -> Floats:
+    def _confine(self, scene: Scene, point: Floats) -> Floats:
         """A point none of whose coefficients is beyond the limits."""
-        largest = float(np.abs(self.coordinates.of_design @ point).max(initial=0.0))
+        largest = float(np.abs(scene.coordinates.of_design @ point).max(initial=0.0))
         return point if largest <= LARGEST_COEFFICIENT else point * (LARGEST_COEFFICIENT / largest)
 
 
-class _Outset:
-    """What the first round tells: how many rows there are, the means and mean products of columns, and a start."""
+@dataclass(frozen=True)
+class _View:
+    """At which coefficients of the basis a round looks, in which coordinates, and the weight that none exceeds."""
 
-    def __init__(self, model: GeneralisedLinear, first: Evidence) -> None:
-        self.model, self.first = model, first
-        heaviest = float(model.largest_weight)
-        self.counted = first.weight / heaviest
-        self.rows = max(self.counted, _FEWEST_ROWS)
-        self.squares = first.steady / (heaviest * self.rows)
-        self.means = first.ones / (heaviest * self.rows)
-
-    @cached_property
-    def constant(self) -> Floats:
-        """The coefficients by which the columns add up to 1, or nearly so."""
-        return np.linalg.solve(self.squares, self.means)
-
-    @cached_property
-    def _balanced(self) -> tuple[Floats, float, float]:
-        """The slopes, the level and the mean weight that agree with each other and with the linear regression.
-
-        For normal columns the covariance of a column with the mean response is its covariance with the linear
-        predictor times the mean weight (Stein 1981; Brillinger 1983).
-        """
-        model, at_start = self.model, self.model.mean_at_start
-        mean = at_start + float(self.first.sums.values[0]) / self.rows
-        linear = np.linalg.solve(self.squares, self.first.score / self.rows + at_start * self.means)
-        centred = linear - float(linear @ self.means) * self.constant
-        variance = float(centred @ self.squares @ centred)
-        least = _LEAST_WEIGHT * float(model.largest_weight)
-        weight = level = float(model.largest_weight)
-        for _ in range(_BALANCING):
-            own = min(variance / weight**2, _LARGEST_VARIANCE)
-            level = model.find_level(mean, own)
-            weight = (weight + max(least, model.mean_weight(level, own))) / 2
-        length = sqrt(max(variance, 0.0)) / weight
-        kept = min(1.0, sqrt(_LARGEST_VARIANCE) / length) if length > 0 else 1.0
-        return centred * (kept / weight), level, weight
-
-    @property
-    def point(self) -> Floats:
-        """Where Newton's method starts."""
-        slopes, level, _ = self._balanced
-        return slopes + level * self.constant
-
-    def predict_noise(self, price: Price) -> float:
-        """The noise of a round in the middle, in the linear predictors after its step."""
-        times = float(_FIRST[0] / _MIDDLE[0]) ** (2 if isinstance(price, Pure) else 1)
-        inverse = self.first.inverse * (float(self.model.largest_weight) / self._balanced[2])
-        return sqrt(max(0.0, float(np.trace(inverse @ self.first.score_noise @ inverse @ self.squares)) * times))
-
-    def step_from(self, found: Evidence, last_step: Floats, last_score: Floats) -> Floats:
-        """Newton's step; back along the last one where that went much too far, which Newton's would make worse."""
-        before, now = float(last_step @ last_score), float(last_step @ found.score)
-        if now < -_TOO_FAR * before < 0:
-            return last_step * (before / (before - now) - 1)
-        return shorten(found.newton(), self.squares)
+    coordinates: Coordinates
+    offset: Fraction
+    point: tuple[Fraction, ...]
+    heaviest: Fraction
 
 
-def _split_rest(left: Fraction) -> tuple[Fraction, Fraction]:
+def _describe(rounds: int, counted: float, stopped: bool) -> tuple[str, ...]:
+    notes = [f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."]
+    if stopped:
+        notes.append(
+            "Boundary: the coefficients were still growing where they stopped, as they do where columns tell the "
+            "response apart completely, or where there are too few rows for the price."
+        )
+    return tuple(notes)
+
+
+def _miss(length: float) -> float:
+    """Which part of itself Newton's step may miss: weights change by a factor of e where linear predictors change by 1.
+
+    It is half of the length for short steps.
+    """
+    return (expm1(length) - length) / length if length > _SHORT else length / 2
+
+
+def _times_noise(times: Fraction, price: Price) -> float:
+    """How much larger noise is at a price that is so many times smaller."""
+    return float(times) if isinstance(price, Pure) else sqrt(times)
+
+
+def _split_rest(left: Fraction) -> _Parts:
     return left * _LAST, left * (1 - _LAST)
 
 

@@ -59,6 +59,12 @@ class Poisson(GeneralisedLinear):
     def mean_weight(self, level: float, variance: float) -> float:
         return exp(min(level + variance / 2, float(self.start)))
 
+    def heaviest(self, lower: float, upper: float) -> float:
+        return self.mean_weight(upper, 0.0)
+
+    def bend(self, level: float) -> float:  # noqa: ARG002 - the same everywhere
+        return 1.0
+
     def find_level(self, mean: float, variance: float) -> float:
         return log(max(mean, _LEAST_SHARE * float(self.largest_weight))) - variance / 2
 

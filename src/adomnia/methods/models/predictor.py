@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 
-from adomnia.methods.contract import Factor
+from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.models.design import Design, Levels, Powers
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number, text
 from adomnia.privacy.keys import Bucket, key_cells
 from adomnia.privacy.kinds import Boolean, Quantity
-from adomnia.privacy.vectors import Variable
 
 LARGEST_COEFFICIENT = 64  # of a number between -1 and 1
 _UNIT = 2**30
@@ -27,10 +26,9 @@ def round_coefficient(value: float) -> Fraction:
 
 
 def write_predictor(
-    design: Design, numbers: Sequence[Variable], offset: Fraction, coefficients: Sequence[Fraction]
+    design: Design, scaled: Sequence[Expression], offset: Fraction, coefficients: Sequence[Fraction]
 ) -> Expression:
-    """The offset and the sum of the columns of the design's basis, each times its coefficient."""
-    scaled = [scale(each.value, each.domain) for each in numbers]
+    """The offset and the sum of the columns of the design's basis, of scaled numbers, each times its coefficient."""
     parts: dict[tuple[int, ...], dict[Levels, list[Expression]]] = {}
     for (levels, powers), coefficient in zip(design.basis, coefficients, strict=True):
         cells = parts.setdefault(tuple(factor for factor, _ in levels), {})
@@ -41,12 +39,10 @@ def write_predictor(
     return _add(found)
 
 
-def scale(value: Expression, domain: Numbers) -> Expression:
-    """A number of which the ends of its grid are -1 and 1, clamped to its bounds."""
-    middle = Fraction(domain.grid_lower + domain.grid_upper, 2) * domain.step
-    half = Fraction(max(1, domain.width), 2) * domain.step
-    clamped = call("clamp", value, number(domain.lower), number(domain.upper))
-    return call("*", call("-", clamped, number(middle)), number(1 / half))
+def scale(column: NumberColumn, middle: Fraction, half: Fraction) -> Expression:
+    """A number within its bounds, counted from a middle in half widths."""
+    clamped = call("clamp", column.value, number(column.domain.lower), number(column.domain.upper))
+    return call("*", call("-", clamped, _write_constant(middle)), number(1 / half))
 
 
 def _write_product(coefficient: Fraction, powers: Powers, scaled: Sequence[Expression]) -> Expression:

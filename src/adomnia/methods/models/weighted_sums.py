@@ -19,9 +19,8 @@ import numpy as np
 
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import keys_of
-from adomnia.methods.contract import Factor, NumberColumn
+from adomnia.methods.contract import Factor
 from adomnia.methods.models.design import Levels, Powers
-from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Query
@@ -31,7 +30,6 @@ from adomnia.statistics.contract import Floats, Measure, Measured
 
 MOST_JOINT_CELLS = 32  # of all factors together: their cells add up to those of each, with the noise of all of them
 _MOST_ENTRIES = 27  # of a block: to derive the sensitivity of 81 takes a fifth of a second
-_GRID_BITS = 8  # of a number: then six of them and a weight are multiplied in 64 bits
 _KEPT = 256  # layouts and vectors that are remembered: every round asks for them again
 
 Product: TypeAlias = tuple[Levels, Powers]  # of numbers, in the rows of some levels
@@ -137,12 +135,12 @@ class Layout:
             for block in self.blocks
         )
 
-    def recover(self, measured: Sequence[Measured], source: Source, multiplier: Multiplier) -> NoisySums:
+    def recover(self, measured: Sequence[Measured], numbers: Sequence[Variable], multiplier: Multiplier) -> NoisySums:
         """The sums of the products from what was measured."""
         values, spreads = np.zeros(len(self.products)), []
         for place, each in enumerate(measured):
             shape, entries = each.values.shape[:-1], each.values.shape[-1]
-            scales = np.array([float(scale) for scale in self.blocks[place].scales(source.numbers)])
+            scales = np.array([float(scale) for scale in self.blocks[place].scales(numbers)])
             follows = self._follow(place, shape).reshape(-1, prod(shape), entries) * (multiplier.unit / scales)
             released = np.asarray(each.values, dtype=np.float64).reshape(-1)
             follows = follows.reshape(len(self.products), -1)
@@ -182,14 +180,6 @@ def lay_out(products: tuple[Product, ...], sizes: tuple[int, ...], pure: bool) -
         wanted.setdefault(_factors_of(levels) if every is None else every, {})[powers] = None
     blocks = [block for factors, powers in wanted.items() for block in _group(factors, tuple(powers), pure)]
     return Layout(products, tuple(_divide(blocks, pure)))
-
-
-def coarsen(column: NumberColumn) -> Variable:
-    """A number on a grid of at most 256 steps."""
-    domain = column.domain
-    while domain.width > 2**_GRID_BITS:
-        domain = Numbers(domain.lower, domain.upper, domain.step * 2)
-    return Variable(column.value, domain)
 
 
 def _group(factors: tuple[int, ...], powers: tuple[Powers, ...], pure: bool) -> Iterator[Block]:
@@ -250,9 +240,7 @@ def _vector(block: Block, numbers: tuple[Variable, ...], multiplier: Multiplier)
 
 
 @lru_cache(maxsize=_KEPT)
-def _polynomials(
-    block: Block, widths: tuple[int, ...], scales: tuple[int, ...], signed: int
-) -> tuple[Polynomial, ...]:
+def _polynomials(block: Block, widths: tuple[int, ...], scales: tuple[int, ...], signed: int) -> tuple[Polynomial, ...]:
     """The entries of a multiplier, which is counted from the middle if it has a `signed` width, and some numbers."""
     size = len(widths) + 1
     first = variable(0, size)
