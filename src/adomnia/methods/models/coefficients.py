@@ -61,7 +61,7 @@ class Coefficients:
         )
 
     def _bound(self, confidence: float, cells: int) -> Bounds:
-        from scipy.special import ndtri  # noqa: PLC0415 - heavy, and only needed where intervals are read
+        from scipy.special import ndtri
 
         width = self.errors * float(-ndtri((1 - confidence) / (2 * cells)))
         return (
@@ -78,10 +78,8 @@ class Coefficients:
         silent = [name for name, told in zip(self.design.names, self.told, strict=True) if not told]
         if not silent:
             return ()
-        return (
-            f"No reply for {', '.join(silent)}: what the rows tell of them is not larger than the noise. "
-            "A higher price, narrower bounds, fewer terms or more rows would help.",
-        )
+        why = f"No reply for {', '.join(silent)}: what the rows tell of them is not larger than the noise."
+        return (f"{why} A higher price, narrower bounds, fewer terms or more rows would help.",)
 
     def _describe(self, kind: str) -> dict[str, Any]:
         """What predictions need."""
@@ -96,6 +94,6 @@ class Coefficients:
 
 
 def _two_sided(statistic: Floats) -> Floats:
-    from scipy.special import ndtr  # noqa: PLC0415 - heavy, and only needed where tests are read
+    from scipy.special import ndtr
 
     return np.asarray(2 * ndtr(-np.abs(statistic)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +95,7 @@ class Coordinates:
     @cached_property
     def to_columns(self) -> Floats:
         """From these coordinates to the coefficients of the design's own columns."""
-        found: Floats = np.linalg.inv(self.from_columns)
-        return found
+        return np.asarray(np.linalg.inv(self.from_columns), dtype=np.float64)
 
     @property
     def size(self) -> int:
@@ -140,7 +140,7 @@ class Evidence:
     def score_noise(self) -> Floats:
         """The covariance of the noise in the score."""
         spread = self.coordinates.of_basis.T @ self.sums.spread
-        return spread @ spread.T
+        return np.asarray(spread @ spread.T)
 
     @cached_property
     def information(self) -> Floats:
@@ -164,7 +164,7 @@ class Evidence:
     def information_noise(self, step: Floats) -> Floats:
         """The covariance of the noise in the information times a step."""
         spread = np.einsum("ijk,j->ik", self._spread, step)
-        return spread @ spread.T
+        return np.asarray(spread @ spread.T)
 
     @cached_property
     def _directions(self) -> tuple[Floats, Floats, Floats]:
@@ -182,8 +182,7 @@ class Evidence:
 
     @cached_property
     def inverse(self) -> Floats:
-        found: Floats = np.linalg.inv(self.steady)
-        return found
+        return np.asarray(np.linalg.inv(self.steady), dtype=np.float64)
 
     @cached_property
     def carried(self) -> NDArray[np.bool_]:
@@ -191,7 +190,8 @@ class Evidence:
         values, vectors, deviations = self._directions
         own = self.coordinates.to_columns @ vectors
         parts = own**2 / np.maximum((own**2).sum(axis=1, keepdims=True), 1e-300)
-        return np.asarray(parts @ (values < _CARRIED * deviations) < _LOST)
+        lost = (values < _CARRIED * deviations).astype(np.float64)
+        return np.asarray(parts @ lost < _LOST)
 
     def newton(self) -> Floats:
         """The step to where the score would be zero."""
@@ -206,7 +206,7 @@ def shorten(step: Floats, spread: Floats) -> Floats:
 
 def predictor_length(step: Floats, spread: Floats) -> float:
     """By how much a step moves the linear predictors of all rows, in root mean square."""
-    return float(np.sqrt(max(0.0, step @ spread @ step)))
+    return sqrt(max(0.0, float(step @ spread @ step)))
 
 
 def _multiply(one: Product, two: Product) -> Product | None:

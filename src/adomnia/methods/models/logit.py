@@ -103,7 +103,7 @@ def _find_factor(frame: Frame, text: str) -> Iterator[tuple[str, NumberColumn]]:
     as_factor = written is not None and "C(" in written[0]
     if factor is None or (name in frame.numbers and not as_factor):
         return
-    if len(factor.levels) != 2:  # noqa: PLR2004 - two outcomes
+    if len(factor.levels) != 2:
         raise BadArgument(ARGUMENT, f"explains {factor.name}, which has {len(factor.levels)} values", _FIX)
     yield name, NumberColumn(factor.name, truth_as_number(at_level(factor, 1)), Numbers.integers(0, 1))
 

@@ -38,7 +38,7 @@ from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable
-from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round, Steps
+from adomnia.statistics.contract import Floats, Measured, ResultTable, Round, Steps
 
 MOST_COEFFICIENTS = 32
 MOST_SCANS = 6  # of the rows, in all rounds
@@ -122,14 +122,14 @@ class GeneralisedLinear(Analysis):
         return Coordinates(self.design, tuple(map(Range.of, self.design.numbers)))
 
     @cached_property
-    def shares(self) -> tuple[tuple[Query, Fraction], ...]:  # type: ignore[override]  # computed once
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         asked = self._ask(Pure(1), (Fraction(1, 2), Fraction(1, 2)), self._extreme)
         return tuple((each.query, Fraction(1, len(asked))) for each in asked)
 
     def rehearse(self, price: Price) -> Round:
         """All rounds at one point: sensitivities depend on no coefficient. Its constants are long and extreme."""
         middle = [_MIDDLE] * self._most_middle(price)
-        last = _split_rest(1 - sum(map(sum, [_FIRST, *middle])))
+        last = _split_rest(1 - sum(part for parts in (_FIRST, *middle) for part in parts))
         return tuple(each for parts in (_FIRST, *middle, last) for each in self._ask(price, parts, self._extreme))
 
     def steps(self, price: Price) -> Steps:
@@ -267,7 +267,7 @@ def _times_noise(times: Fraction, price: Price) -> float:
     return float(times) if isinstance(price, Pure) else sqrt(times)
 
 
-def _split_rest(left: Fraction) -> _Parts:
+def _split_rest(left: Fraction | int) -> _Parts:
     return left * _LAST, left * (1 - _LAST)
 
 

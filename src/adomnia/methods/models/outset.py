@@ -80,7 +80,7 @@ class Scene:
 
     def predict_noise(self, score_spread: Floats) -> float:
         """How far noise moves linear predictors in Newton's step, if a score has noise of this spread in the basis."""
-        spread = np.linalg.solve(self.squares, self.coordinates.of_basis.T @ score_spread)
+        spread = _solve(self.squares, self.coordinates.of_basis.T @ score_spread)
         moved = float(np.einsum("ik,ij,jk->", spread, self.squares, spread))
         return sqrt(max(0.0, moved)) / (self.rows * self.mean_weight)
 
@@ -130,7 +130,7 @@ class Outset:
         near = Coordinates(wide.design, self._ranges)
         change = wide.from_columns @ near.to_columns
         slopes, level, weight = self._balanced
-        constant, point = (np.linalg.solve(change, each) for each in (self._constant, slopes + level * self._constant))
+        constant, point = (_solve(change, each) for each in (self._constant, slopes + level * self._constant))
         start = float(self.family.start) * constant
         squares, means = change.T @ self._squares @ change, change.T @ self._means
         return Scene(near, squares, means, constant, start, change.T @ self.first.score, point, self.rows, weight)
@@ -146,8 +146,7 @@ class Outset:
     @cached_property
     def _constant(self) -> Floats:
         """The coefficients by which the columns add up to 1, or nearly so."""
-        found: Floats = np.linalg.solve(self._squares, self._means)
-        return found
+        return _solve(self._squares, self._means)
 
     @cached_property
     def _balanced(self) -> tuple[Floats, float, float]:
@@ -158,9 +157,12 @@ class Outset:
         """
         family, at_start = self.family, self.family.mean_at_start
         mean = at_start + float(self.first.sums.values[0]) / self.rows
-        linear = np.linalg.solve(self._squares, self.first.score / self.rows + at_start * self._means)
+        linear = _solve(self._squares, self.first.score / self.rows + at_start * self._means)
         centred = linear - float(linear @ self._means) * self._constant
-        deviation = predictor_length(centred, self._squares)
+        noise = float(np.trace(_solve(self._squares, self.first.score_noise))) / self.rows**2
+        found = predictor_length(centred, self._squares)
+        kept = max(0.0, 1 - noise / max(found**2, noise, 1e-300))  # James & Stein 1961
+        deviation, centred = kept * found, kept * centred
         weight = level = float(family.largest_weight)
         for _ in range(_BALANCING):
             variance = min((deviation / weight) ** 2, _LARGEST_VARIANCE)
@@ -179,7 +181,7 @@ class Outset:
         return tuple(found)
 
     def _narrow(self, wide: Range, column: int) -> Range:
-        """Where the values of a column of the basis lie: around its mean, in either direction as far as it may spread."""
+        """Where the values of a column of the basis lie: around its mean, as far as they may spread."""
         mean, mean_noise = self._average(0, column)
         square, square_noise = self._average(column, column)
         middle = min(max(mean, -1.0), 1.0)
@@ -194,3 +196,7 @@ class Outset:
         pairs = self.first.pairs
         noise = float(np.linalg.norm(pairs.spread[place]))
         return float(pairs.values[place]) / self._total_weight, noise / self._total_weight
+
+
+def _solve(matrix: Floats, right: Floats) -> Floats:
+    return np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)

@@ -59,7 +59,7 @@ class Poisson(GeneralisedLinear):
     def mean_weight(self, level: float, variance: float) -> float:
         return exp(min(level + variance / 2, float(self.start)))
 
-    def heaviest(self, lower: float, upper: float) -> float:
+    def heaviest(self, lower: float, upper: float) -> float:  # noqa: ARG002 - weights rise
         return self.mean_weight(upper, 0.0)
 
     def bend(self, level: float) -> float:  # noqa: ARG002 - the same everywhere
@@ -90,7 +90,10 @@ METHOD = Method(
     ),
     build=_build,
     returns=RETURNS,
-    example="SELECT * FROM poisson((SELECT LEAST(FLOOR(age / 10), 12) AS decades, sex FROM people), formula => 'decades ~ sex')",
+    example=(
+        "SELECT * FROM poisson((SELECT LEAST(FLOOR(age / 10), 12) AS decades, sex FROM people), "
+        "formula => 'decades ~ sex')"
+    ),
     elsewhere={"R": "glm(family = poisson)", "SAS": "PROC GENMOD", "statsmodels": "Poisson"},
     notes=("The upper bound of the count is that of its mean, too: choose one that the data does not reach.",),
 )

@@ -84,7 +84,7 @@ class Block:
             return np.eye(len(self.powers))
         families = [_control_points(degree) for degree in self.degrees]
         rows = ([family[power] for family, power in zip(families, own, strict=True)] for own in self.own_powers)
-        return np.stack([reduce(np.kron, row, np.ones(1)) for row in rows])
+        return np.stack([reduce(_tensor, row, np.ones(1)) for row in rows])
 
     @cached_property
     def noises(self) -> Floats:
@@ -274,6 +274,10 @@ def _control_points(degree: int) -> Floats:
         chosen = (comb(k, j) * comb(degree - k, power - j) * (-1) ** (power - j) for j in range(power + 1))
         found[power, k] = sum(chosen) / comb(degree, power)
     return found
+
+
+def _tensor(left: Floats, right: Floats) -> Floats:
+    return np.asarray(np.kron(left, right), dtype=np.float64)
 
 
 def _width(variable: Variable) -> int:
