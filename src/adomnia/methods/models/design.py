@@ -56,6 +56,7 @@ class Design:
     factors: tuple[Factor, ...]
     terms: tuple[str, ...]
     columns: tuple[DesignColumn, ...]
+    logged: tuple[bool, ...]  # of each number, and of the response at last: whether it is the logarithm of a column
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,10 +102,14 @@ class Design:
             {
                 "name": column.name,
                 "levels": [[self.factors[f].name, self.factors[f].levels[level]] for f, level in column.levels],
-                "powers": [[self.numbers[k].name, power] for k, power in enumerate(column.powers) if power],
+                "powers": [[*self._plain_number(k), power] for k, power in enumerate(column.powers) if power],
             }
             for column in self.columns
         ]
+
+    def _plain_number(self, place: int) -> tuple[str, bool]:
+        name, logged = self.numbers[place].name, self.logged[place]
+        return name.removeprefix("log(").removesuffix(")") if logged else name, logged
 
 
 def evaluate_basis(
@@ -156,6 +161,7 @@ class _Builder:
             tuple(self.frame.factors[name] for name in self.factors),
             tuple(map(name_term, terms)),
             tuple(columns),
+            tuple(each.log for each in (*self.variables, self.formula.response)),
         )
 
     def _number(self, number: Number, offset: int) -> NumberColumn:
@@ -269,7 +275,8 @@ def _check_rank(design: Design) -> None:
     rows = 64 + 24 * len(design.basis)
     numbers, codes = _possible_rows(design, rows)
     scaled = [(held - m) / h for held, m, h in zip(numbers, middles, halves, strict=True)]
-    _refuse_dependent(design, np.linalg.qr(evaluate_basis(design.basis, scaled, codes, rows) @ directions, mode="r"))
+    _, triangle = np.linalg.qr(evaluate_basis(design.basis, scaled, codes, rows) @ directions)
+    _refuse_dependent(design, triangle)
 
 
 def _refuse_dependent(design: Design, triangle: Floats) -> None:

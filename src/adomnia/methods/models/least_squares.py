@@ -23,7 +23,10 @@ _SLOPE = 1.0  # in half widths of the bounds: how large a slope may be where not
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """The fit of some first columns of a design, or of all of them."""
+    """The fit of some first columns of a design, or of all of them.
+
+    `penalty` is that of ridge regression, on the squares of the coefficients of numbers in half widths of their bounds.
+    """
 
     products: NoisyProducts
     chosen: int  # so many columns, the first ones
@@ -57,8 +60,14 @@ class LeastSquares:
     @cached_property
     def _eigen(self) -> tuple[Floats, Floats]:
         gram = self.directions.T @ self.products.matrix @ self.directions
-        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        values, vectors = np.linalg.eigh((gram + gram.T) / 2 + self.penalty * self._penalised)
         return values, vectors
+
+    @cached_property
+    def _penalised(self) -> Floats:
+        """The squares of the coefficients in the basis, but for the constant."""
+        slopes = self.directions[1:]
+        return np.asarray(slopes.T @ slopes)
 
     @cached_property
     def carried(self) -> Floats:
@@ -66,6 +75,13 @@ class LeastSquares:
         values, vectors = self._eigen
         floors = [self._noise_length(self.directions @ vector) for vector in vectors.T]
         return np.asarray(values > _NOISE_FLOOR * np.array(floors), dtype=np.float64)
+
+    @property
+    def shortfall(self) -> float:
+        """How much is missing to twice the noise in the direction that is carried least."""
+        values, vectors = self._eigen
+        longest = max(self._noise_length(self.directions @ vector) for vector in vectors.T)
+        return max(0.0, 2 * _NOISE_FLOOR * longest - float(values[0]))
 
     def _noise_length(self, direction: Floats) -> float:
         return float(np.sqrt(np.trace(self.products.noise_of_products(self.directions, direction))))
@@ -139,6 +155,17 @@ class LeastSquares:
         found = self.noise + (self.variance * self.inverse if population else 0.0)
         lost = self._eigen[1] * (1 - self.carried) * _SLOPE
         return np.asarray(self._units @ (found + lost @ lost.T) @ self._units.T)
+
+    @property
+    def explained(self) -> float | None:
+        """The share of the squares of the response that the columns explain, about its mean if they have a constant."""
+        plan, matrix = self.products.plan, self.products.matrix
+        about = np.zeros(len(plan.basis))
+        about[-1] = 1.0
+        about[0] = -matrix[0, -1] / max(1.0, matrix[0, 0]) if plan.design.intercept else self.response[0]
+        total = float(about @ matrix @ about)
+        noise = float(np.sqrt(self.products.noise_of_products(about[:, None], about)[0, 0]))
+        return min(1.0, max(0.0, 1 - self.sum_of_squares / total)) if total > _NOISE_FLOOR * noise else None
 
     @property
     def deviation(self) -> float:

@@ -155,7 +155,9 @@ class SumsOfProducts:
         for cells in {cells for cells, _ in self.sums}:
             if self.count_cells(cells) > MOST_CELLS:
                 names = " and ".join(self.design.factors[place].name for place in cells)
-                why = f"tells {self.count_cells(cells):,} combinations of {names} apart, and {MOST_CELLS:,} are the most"
+                why = (
+                    f"tells {self.count_cells(cells):,} combinations of {names} apart, and {MOST_CELLS:,} are the most"
+                )
                 raise BadArgument(ARGUMENT, why, "use factors of fewer levels")
         kept = [each for each in self.sums if not self._is_added_up(each)]
         if not self.laplace:
@@ -206,7 +208,9 @@ class SumsOfProducts:
     @cached_property
     def places(self) -> NDArray[np.int64]:
         """Where the product of two columns of the basis is among all cells of all sums; -1 where it is always 0."""
-        starts = dict(zip(self.sums, np.cumsum([0, *(self.count_cells(cells) for cells, _ in self.sums)]), strict=False))
+        starts = dict(
+            zip(self.sums, np.cumsum([0, *(self.count_cells(cells) for cells, _ in self.sums)]), strict=False)
+        )
         found = np.full((len(self.basis), len(self.basis)), -1, dtype=np.int64)
         for i, one in enumerate(self.basis):
             for j, two in enumerate(self.basis):
@@ -227,7 +231,9 @@ class SumsOfProducts:
             variance_of(each.noise) / block.size(self.widths) ** 2
             for block, each in zip(self.blocks, measured, strict=True)
         ]
-        maps = [np.concatenate(rows) for rows in zip(*(self._row_maps(each, variances) for each in self.sums), strict=True)]
+        maps = [
+            np.concatenate(rows) for rows in zip(*(self._row_maps(each, variances) for each in self.sums), strict=True)
+        ]
         sums = np.asarray(sum(each @ found for each, found in zip(maps, entries, strict=True)))
         return NoisyProducts(self, sums, tuple(maps), tuple(variances))
 
@@ -348,7 +354,9 @@ def _cover(simple: Iterable[Powers]) -> list[tuple[int, ...]]:
     used = sorted({place for each in named for place in each}, reverse=True)
     pairs = {place: tuple(used[rank - rank % 2 :][:2]) for rank, place in enumerate(used)}
     boxes: list[tuple[int, ...]] = []
-    for one, two in sorted((each for each in named if len(each) > 1), key=lambda each: pairs[each[0]] == pairs[each[1]]):
+    for one, two in sorted(
+        (each for each in named if len(each) > 1), key=lambda each: pairs[each[0]] == pairs[each[1]]
+    ):
         if not any({one, two} <= set(box) for box in boxes):
             boxes.append(tuple(sorted({*pairs[one], *pairs[two]})))
     missing = [place for place in used if not any(place in box for box in boxes)]

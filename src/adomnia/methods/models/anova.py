@@ -1,0 +1,127 @@
+"""Analysis of variance of a formula: term by term, by tests that know the noise."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.errors import Refusal
+from adomnia.methods.contract import BY, Arguments, Frame, Method
+from adomnia.methods.models.formula import name_term
+from adomnia.methods.models.least_squares import LeastSquares
+from adomnia.methods.models.regression import FORMULA, Regression, read_rows
+from adomnia.statistics.contract import Fact, Measured, ResultTable
+
+
+@dataclass(frozen=True)
+class TermTest:
+    """What one term adds to those before it."""
+
+    sum_of_squares: float | None
+    statistic: float | None
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """The tests of all terms, from one set of noisy sums."""
+
+    full: LeastSquares
+    ends: tuple[tuple[int, int], ...]  # of each term's columns
+
+    @cached_property
+    def tests(self) -> tuple[TermTest, ...]:
+        return tuple(self._test(*end) for end in self.ends)
+
+    def _test(self, start: int, end: int) -> TermTest:
+        """Wald's test of the term's directions in the model that it is the last of; without noise it is the F test."""
+        from scipy.special import fdtrc
+
+        fit = LeastSquares(self.full.products, end)
+        if not np.all(fit.carried):
+            return TermTest(None, None, None)
+        place, degrees = slice(start, end), end - start
+        values, inverse = fit.fitted[place], fit.inverse[place, place]
+        covariance = self.full.variance * inverse + fit.noise[place, place]
+        statistic = float(values @ np.linalg.solve(covariance, values)) / degrees
+        within = np.linalg.inv(inverse)
+        squares = float(values @ within @ values) - float(np.trace(within @ fit.noise[place, place]))
+        p_value = float(fdtrc(degrees, self.full.freedom, max(0.0, statistic)))
+        return TermTest(max(0.0, squares) * self.full.products.plan.halves[-1] ** 2, statistic, p_value)
+
+
+@dataclass(frozen=True)
+class Anova(Regression):
+    """The table of an analysis of variance: each term after those before it (sums of squares of type I, as in R).
+
+    Method      least squares from noisy sums of products; Wald tests with the covariance of noise and sampling.
+    Guarantee   all sums composed; everything else is post-processing.
+    Bias        what noise adds to sums of squares is taken off; they are 0 where it is more.
+    Cite        McSherry & Mironov 2009, Wang 2018 (noisy sufficient statistics).
+    """
+
+    tag: ClassVar[str] = "Anova"
+    name: ClassVar[str] = "anova"
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        fit = self.fit(measured)
+        table = Table(fit, tuple(self._ends()))
+        names = tuple(name for name in self.design.terms if name != name_term(()))
+        residual = TermTest(max(0.0, fit.sum_of_squares) * fit.products.plan.halves[-1] ** 2, None, None)
+        lost = [name for name, test in zip(names, table.tests, strict=True) if test.statistic is None]
+
+        def column(field: str) -> list[Fact]:
+            return [getattr(test, field) for test in (*table.tests, residual)]
+
+        return ResultTable(
+            labels={"term": (*names, "Residuals")},
+            estimates={},
+            notes=(
+                "Tests are about the population that these rows are a sample of, and know the noise.",
+                (
+                    f"About {max(0, round(fit.products.rows)):,} complete rows, a noisy number. Sums of squares are what "
+                    "each term adds to those before it."
+                ),
+                *([f"No reply for {', '.join(lost)}: too little data to be seen above the noise."] if lost else []),
+            ),
+            facts={
+                "df": lambda: [*(end - start for start, end in table.ends), round(fit.freedom)],
+                "sum_of_squares": lambda: column("sum_of_squares"),
+                "f": lambda: column("statistic"),
+                "p_value": lambda: column("p_value"),
+            },
+        )
+
+    def _ends(self) -> list[tuple[int, int]]:
+        """The first column of each term, and the one after its last."""
+        terms = [column.term for column in self.design.columns]
+        named = (place for place, name in enumerate(self.design.terms) if name != name_term(()))
+        return [(terms.index(place), terms.index(place) + terms.count(place)) for place in named if place in terms]
+
+
+def _build(frame: Frame, arguments: Arguments) -> Anova:
+    relation, by, design = read_rows(frame, arguments)
+    if frame.relation.rows_per_person > 1:
+        why, fix = "takes rows for independent, and a person may have several here", "reduce them to one row a person"
+        raise Refusal("anova", why, f"{fix} in the SELECT", code="rows_per_person")
+    return Anova(relation, by, design, population=True)
+
+
+METHOD = Method(
+    name="anova",
+    chapter="models",
+    summary="analysis of variance of a formula: which terms matter",
+    parameters=(FORMULA, BY),
+    build=_build,
+    returns={
+        "term": "the term of the formula, or Residuals",
+        "df": "degrees of freedom: how many columns the term has; of the residuals noisy",
+        "sum_of_squares": "what the term adds to those before it",
+        "f": "the statistic of its test: F where there is no noise",
+        "p_value": "of the test that the term does nothing",
+    },
+    example="SELECT * FROM anova((SELECT * FROM patients), formula => 'stay_days ~ C(ward)')",
+    elsewhere={"R": "anova, aov", "SAS": "PROC ANOVA, PROC GLM", "statsmodels": "anova_lm", "SciPy": "f_oneway"},
+    notes=("Residuals are taken for independent and of one spread; their sums of squares are of type I, as in R.",),
+)

@@ -1,0 +1,130 @@
+"""Linear regression with standard errors, tests and intervals that know the noise."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
+from adomnia.methods.models.least_squares import LeastSquares
+from adomnia.methods.models.regression import FORMULA, Regression, is_about_population, read_rows
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
+
+NO_REPLY = (
+    "No reply for {}: in the data these columns do not differ enough from the others, or too few rows have them, to be "
+    "seen above the noise. The rest stands. A larger price, fewer terms or another first level may help."
+)
+
+
+@dataclass(frozen=True)
+class Lm(Regression):
+    """Coefficients of a linear model.
+
+    Method      least squares from noisy sums of products (noisy sufficient statistics).
+    Guarantee   all sums composed; everything else is post-processing.
+    Bias        clamping, rounding to the grid, and of second order in the noise.
+    Cite        McSherry & Mironov 2009, Wang 2018 (noisy sufficient statistics).
+    """
+
+    tag: ClassVar[str] = "Lm"
+    name: ClassVar[str] = "lm"
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        fit = self.fit(measured)
+        covariance = fit.covariance(population=self.population)
+        errors = np.where(fit.known, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)), np.nan)
+        estimate = estimate_coefficients(fit.coefficients, errors, fit.freedom, "least squares from noisy sums")
+        return ResultTable(
+            labels={"term": self.design.names},
+            estimates={"estimate": estimate},
+            notes=self._notes(fit),
+            figure={"kind": "points", "x": "term", "y": "estimate"},
+            facts={
+                "standard_error": lambda: list_facts(errors),
+                "statistic": lambda: list_facts(_statistics(fit.coefficients, errors)),
+                "p_value": lambda: list_facts(_p_values(fit.coefficients, errors, fit.freedom)),
+            },
+            model=describe_model(self, fit, covariance),
+        )
+
+    def _notes(self, fit: LeastSquares) -> tuple[str, ...]:
+        about = "the population that these rows are a sample of" if self.population else "these rows themselves"
+        lost = [name for name, known in zip(self.design.names, fit.known, strict=True) if not known]
+        share = fit.explained
+        squared = "R-squared is lost in the noise" if share is None else f"R-squared about {share:.3g}"
+        return (
+            f"Intervals, standard errors and tests are about {about}; they know the noise.",
+            (
+                f"About {max(0, round(fit.products.rows)):,} complete rows; residual standard error about "
+                f"{fit.deviation:.4g} on {round(fit.freedom):,} degrees of freedom; {squared}. All are noisy."
+            ),
+            *([NO_REPLY.format(", ".join(lost))] if lost else []),
+        )
+
+
+def estimate_coefficients(values: Floats, errors: Floats, freedom: float, method: str) -> Estimate:
+    """Values whose intervals follow Student's law; without bounds where there is no reply."""
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        from scipy.special import stdtrit
+
+        reach = float(stdtrit(freedom, 1 - (1 - confidence) / (2 * cells))) * np.nan_to_num(errors)
+        lost = np.isnan(values)
+        middle = np.nan_to_num(values)
+        return np.where(lost, -np.inf, middle - reach), np.where(lost, np.inf, middle + reach)
+
+    return Estimate(values, interval, method)
+
+
+def list_facts(values: Floats) -> list[Fact]:
+    """As a column without intervals: None where there is no reply."""
+    return [float(each) if np.isfinite(each) else None for each in values]
+
+
+def _statistics(values: Floats, errors: Floats) -> Floats:
+    return values / np.where(errors > 0, errors, np.nan)
+
+
+def _p_values(values: Floats, errors: Floats, freedom: float) -> Floats:
+    from scipy.special import stdtr
+
+    return np.asarray(2 * stdtr(freedom, -np.abs(_statistics(values, errors))))
+
+
+def describe_model(analysis: Regression, fit: LeastSquares, covariance: Floats) -> dict[str, Any]:
+    """What predictions need, as plain data."""
+    return {
+        "kind": analysis.name,
+        "formula": analysis.design.formula,
+        "columns": analysis.design.plain_columns(),
+        "coefficients": list_facts(fit.coefficients),
+        "covariance": covariance.tolist(),
+        "sigma": fit.deviation,
+        "df": fit.freedom,
+    }
+
+
+def _build(frame: Frame, arguments: Arguments) -> Lm:
+    return Lm(*read_rows(frame, arguments), population=is_about_population(frame, arguments, "lm"))
+
+
+METHOD = Method(
+    name="lm",
+    chapter="models",
+    summary="linear regression: coefficients with standard errors, tests and intervals",
+    parameters=(FORMULA, BY, INFERENCE),
+    build=_build,
+    returns={
+        "term": "the column of the model: (Intercept), age, city[Oslo], age:city[Oslo]",
+        "estimate": "its coefficient, in the units of the columns",
+        "standard_error": "its standard error: noise and sampling together",
+        "statistic": "the estimate in standard errors",
+        "p_value": "of the test that the coefficient is 0",
+    },
+    example="SELECT * FROM lm((SELECT * FROM patients), formula => 'stay_days ~ age + C(ward)')",
+    elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
+    notes=(
+        "Rows are taken for independent, with residuals of one spread. Nothing is assumed of their law beyond that.",
+        "poly(x, k) makes raw powers, as poly(x, k, raw = TRUE) in R.",
+    ),
+)
