@@ -79,10 +79,8 @@ class Anova(Regression):
             estimates={},
             notes=(
                 "Tests are about the population that these rows are a sample of, and know the noise.",
-                (
-                    f"About {max(0, round(fit.products.rows)):,} complete rows, a noisy number. Sums of squares are what "
-                    "each term adds to those before it."
-                ),
+                f"About {max(0, round(fit.products.rows)):,} complete rows, a noisy number.",
+                "Sums of squares are what each term adds to those before it.",
                 *([f"No reply for {', '.join(lost)}: too little data to be seen above the noise."] if lost else []),
             ),
             facts={

@@ -38,7 +38,7 @@ class Regression(SingleRound):
         return SumsOfProducts(self.design, self.laplace)
 
     @cached_property
-    def shares(self) -> tuple[tuple[Query, Fraction], ...]:  # type: ignore[override]  # read once
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return self.sums.shares(self.relation, self.by)
 
     def suit(self, price: Price) -> Self:

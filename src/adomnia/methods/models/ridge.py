@@ -12,6 +12,11 @@ from adomnia.methods.models.lm import NO_REPLY, describe_model, estimate_coeffic
 from adomnia.methods.models.regression import FORMULA, Regression, read_rows
 from adomnia.statistics.contract import Measured, ResultTable
 
+_ABOUT = (
+    "Intervals are about the coefficients that these rows have with this penalty, without noise. Those of the "
+    "population are further from zero: a penalty has no standard errors."
+)
+
 
 @dataclass(frozen=True)
 class Ridge(Regression):
@@ -38,10 +43,7 @@ class Ridge(Regression):
             estimates={"estimate": estimate_coefficients(fit.coefficients, errors, np.inf, "penalised least squares")},
             notes=(
                 f"The penalty is {fit.penalty:.4g} on the squares of slopes, in half widths of the bounds.",
-                (
-                    "Intervals are about the coefficients that these rows have with this penalty, without noise. Those of "
-                    "the population are further from zero: a penalty has no standard errors."
-                ),
+                _ABOUT,
                 *([NO_REPLY.format(", ".join(lost))] if lost else []),
             ),
             figure={"kind": "points", "x": "term", "y": "estimate"},

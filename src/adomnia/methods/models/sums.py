@@ -4,19 +4,14 @@ Numbers are counted from the middle of their bounds in half widths, so that ever
 of columns with levels is a sum in the cells of their factors: a row is in one of them, so all levels together cost as
 much as one sum. A sum that several measurements tell of (the total of the cells of two factors, say) is put together
 from all of them by least squares. Which noise is in which sum is known exactly.
-
-Where the noise is Laplace's, products of up to four numbers are measured together as sums at the corners of a box:
-(1 + u)(1 + v)/4, (1 + u)(1 - v)/4 and so on. None is negative and together they are 1, so that they cost as much as one
-sum; the sums of u, v and u v, and the number of rows, are differences of them (docs/decisions/0020).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
-from itertools import chain, combinations, combinations_with_replacement, product
+from functools import cached_property, lru_cache
+from itertools import chain, combinations, combinations_with_replacement
 from math import exp, expm1, prod
-from operator import mul
 from typing import TypeAlias
 
 import numpy as np
@@ -26,84 +21,23 @@ from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import BadArgument, Factor
+from adomnia.methods.models.blocks import BOX_VARIABLES, Block, Cells, Corners, Product, cover_pairs
 from adomnia.methods.models.design import Design, Levels, Powers
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Floats, Measured
 
-MOST_CELLS = 2000  # of the factors whose levels are multiplied
+MOST_CELLS = 400  # of the factors whose levels are multiplied
 _ADDED_UP = 8  # cells that are added up instead of measuring their sum, too
 _PRODUCT_BITS = 60  # products of a row fit 64-bit integers
 _GRID_BITS = 20
-_CORNER_VARIABLES = 4  # of one box: 16 corners
+_KEPT = 16  # designs whose maps are remembered: every group needs them
 
-Cells: TypeAlias = tuple[int, ...]  # factors whose levels tell cells apart, by their places in order
 Sum: TypeAlias = tuple[Cells, Powers]  # the sums of one product in all cells of some factors; the response comes last
-
-
-@dataclass(frozen=True)
-class Product:
-    """One product, summed in every cell."""
-
-    cells: Cells
-    powers: Powers
-    weight: int
-
-    @property
-    def variables(self) -> tuple[int, ...]:
-        return tuple(place for place, power in enumerate(self.powers) if power)
-
-    def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
-        """(2 x - w) of each variable to its power: between -w and w."""
-        factors = (
-            constant(-widths[place], len(self.variables)) + variable(rank, len(self.variables)) + variable(rank, len(self.variables))
-            for rank, place in enumerate(self.variables)
-            for _ in range(self.powers[place])
-        )  # fmt: skip
-        return (reduce(mul, factors, constant(1, len(self.variables))),)
-
-    def size(self, widths: Sequence[int]) -> int:
-        """What an entry is divided by to be a sum of products between -1 and 1."""
-        return prod(width**power for width, power in zip(widths, self.powers, strict=True))
-
-    def decode(self, powers: Powers) -> Floats | None:
-        """How the sum of a product follows from the entries; None where it does not."""
-        return np.ones(1) if powers == self.powers else None
-
-
-@dataclass(frozen=True)
-class Corners:
-    """The products of up to four numbers, each to the power 0 or 1, from sums at the corners of their box."""
-
-    cells: Cells
-    variables: tuple[int, ...]
-    weight: int
-
-    def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
-        count = len(self.variables)
-        families = []
-        for rank, place in enumerate(self.variables):
-            above = variable(rank, count)
-            families.append((constant(widths[place], count) - above, above))
-        return tuple(reduce(mul, chosen) for chosen in product(*families))
-
-    def size(self, widths: Sequence[int]) -> int:
-        return prod(widths[place] for place in self.variables)
-
-    def decode(self, powers: Powers) -> Floats | None:
-        named = {place: power for place, power in enumerate(powers) if power}
-        if max(named.values(), default=0) > 1 or not named.keys() <= set(self.variables):
-            return None
-        signs = [(-1.0, 1.0) if place in named else (1.0, 1.0) for place in self.variables]
-        return np.array([prod(chosen) for chosen in product(*signs)])
-
-
-Block: TypeAlias = Product | Corners
 
 
 @dataclass(frozen=True)
@@ -124,7 +58,7 @@ class SumsOfProducts:
     def variables(self) -> tuple[Variable, ...]:
         """The numbers and the response, on grids so coarse that their products fit the engine's integers."""
         degree = max(sum(powers) for _, powers in self.sums)
-        bits = min(_GRID_BITS, _PRODUCT_BITS // max(degree, _CORNER_VARIABLES if self.laplace else 1))
+        bits = min(_GRID_BITS, _PRODUCT_BITS // max(degree, BOX_VARIABLES if self.laplace else 1))
         columns = (*self.design.numbers, self.design.response)
         return tuple(Variable(each.value, coarsen(each.domain, 2**bits)) for each in columns)
 
@@ -182,7 +116,7 @@ class SumsOfProducts:
     def _with_corners(self, cells: Cells, wanted: list[Powers]) -> Iterator[Block]:
         """Boxes for the products of two numbers where they need less of the price than these one by one."""
         simple = [powers for powers in wanted if max(powers) <= 1 and sum(powers) <= 2]
-        boxes = [Corners(cells, each, self._weigh_box(each)) for each in _cover(simple)]
+        boxes = [Corners(cells, each, self._weigh_box(each)) for each in cover_pairs(simple)]
         if not boxes or sum(2 ** (len(each.variables) / 2) for each in boxes) >= len(simple):
             boxes, simple = [], []
         yield from boxes
@@ -231,55 +165,67 @@ class SumsOfProducts:
             variance_of(each.noise) / block.size(self.widths) ** 2
             for block, each in zip(self.blocks, measured, strict=True)
         ]
-        maps = [
-            np.concatenate(rows) for rows in zip(*(self._row_maps(each, variances) for each in self.sums), strict=True)
-        ]
+        maps = _map_sums(self, tuple(variances))
         sums = np.asarray(sum(each @ found for each, found in zip(maps, entries, strict=True)))
-        return NoisyProducts(self, sums, tuple(maps), tuple(variances))
+        return NoisyProducts(self, sums, maps, tuple(variances))
 
-    def _row_maps(self, wanted: Sum, variances: Sequence[float]) -> list[Floats]:
+    def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> list[Floats]:
         """How the cells of a sum follow from the entries of each block: by least squares.
 
         The effects of each set of factors are told by every block that has their cells, the less exactly the more cells
         are added up. These effects are orthogonal, so each is averaged by itself.
         """
-        cells, powers = wanted
-        decoded = [block.decode(powers) for block in self.blocks]
         found = []
-        for block, row in zip(self.blocks, decoded, strict=True):
-            shape = self.count_cells(cells), self.count_cells(block.cells)
-            map_of_cells = np.zeros(shape)
-            if row is not None:
-                for effect in _subsets(set(cells) & set(block.cells)):
-                    share = self._share(effect, block, row, decoded, variances)
-                    map_of_cells += share * self._effect(effect, cells, block.cells)
-            found.append(np.kron(map_of_cells, row) if row is not None else np.zeros((shape[0], self._columns(block))))
+        for source in sources:
+            mapped = np.zeros((self.count_cells(cells), self.count_cells(source.cells)))
+            for effect in _subsets(set(cells) & set(source.cells)) if source.variance else ():
+                weight = self._weigh(source, effect) / sum(self._weigh(each, effect) for each in sources)
+                mapped += weight * self._effect(effect, cells, source.cells)
+            found.append(np.asarray(np.kron(mapped, source.row), dtype=np.float64))
         return found
 
-    def _columns(self, block: Block) -> int:
-        return self.count_cells(block.cells) * (2 ** len(block.variables) if isinstance(block, Corners) else 1)
-
-    def _share(
-        self, effect: set[int], block: Block, row: Floats, decoded: Sequence[Floats | None], variances: Sequence[float]
-    ) -> float:
-        """The weight of a block among those that tell of an effect: the inverse of its variance."""
-        told = [
-            (each, 1 / (variance * float(found @ found) * self.count_cells(tuple(set(each.cells) - effect))))
-            for each, found, variance in zip(self.blocks, decoded, variances, strict=True)
-            if found is not None and effect <= set(each.cells)
-        ]
-        return next(weight for each, weight in told if each is block) / sum(weight for _, weight in told)
+    def _weigh(self, source: "_Source", effect: set[int]) -> float:
+        """The inverse of the variance of an effect, where a block tells of it."""
+        if not source.variance or not effect <= set(source.cells):
+            return 0.0
+        return 1 / (source.variance * self.count_cells(tuple(set(source.cells) - effect)))
 
     def _effect(self, effect: set[int], wanted: Cells, given: Cells) -> Floats:
         """The part of the wanted cells that an effect of the given cells makes up."""
-        parts = [np.ones((1, 1))]
+        found = np.ones((1, 1))
         for place in sorted({*wanted, *given}):
             levels = len(self.design.factors[place].levels)
             average = np.full((levels if place in wanted else 1, levels if place in given else 1), 1 / levels)
             if place not in wanted:
                 average = average * levels
-            parts.append(np.eye(levels) - average if place in effect else average)
-        return reduce(np.kron, parts)
+            found = np.kron(found, np.eye(levels) - average if place in effect else average)
+        return np.asarray(found, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What a block tells of a sum: how it follows from the entries of a cell, and its variance; 0 where it does not."""
+
+    cells: Cells
+    row: Floats
+    variance: float
+
+
+def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> list[_Source]:
+    found = []
+    for block, variance in told:
+        row = block.decode(powers)
+        known = np.zeros(block.columns) if row is None else row
+        found.append(_Source(block.cells, known, variance * float(known @ known)))
+    return found
+
+
+@lru_cache(maxsize=_KEPT)
+def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...]) -> tuple[Floats, ...]:
+    """How all cells of all sums follow from the entries of each block; the same for every group."""
+    told = list(zip(plan.blocks, variances, strict=True))
+    rows = [plan.map_cells(cells, _decode(told, powers)) for cells, powers in plan.sums]
+    return tuple(np.concatenate(parts) for parts in zip(*rows, strict=True))
 
 
 @dataclass(frozen=True)
@@ -343,22 +289,3 @@ def _cells(levels: Levels) -> Cells:
 
 def _subsets(places: set[int]) -> Iterator[set[int]]:
     return (set(chosen) for size in range(len(places) + 1) for chosen in combinations(sorted(places), size))
-
-
-def _cover(simple: Iterable[Powers]) -> list[tuple[int, ...]]:
-    """Boxes of up to four variables in which all wanted products of two are.
-
-    Variables are taken two and two, the response in the first pair; a box is two such pairs.
-    """
-    named = [tuple(place for place, power in enumerate(powers) if power) for powers in simple]
-    used = sorted({place for each in named for place in each}, reverse=True)
-    pairs = {place: tuple(used[rank - rank % 2 :][:2]) for rank, place in enumerate(used)}
-    boxes: list[tuple[int, ...]] = []
-    for one, two in sorted(
-        (each for each in named if len(each) > 1), key=lambda each: pairs[each[0]] == pairs[each[1]]
-    ):
-        if not any({one, two} <= set(box) for box in boxes):
-            boxes.append(tuple(sorted({*pairs[one], *pairs[two]})))
-    missing = [place for place in used if not any(place in box for box in boxes)]
-    rest = [tuple(sorted(missing[start:][:_CORNER_VARIABLES])) for start in range(0, len(missing), _CORNER_VARIABLES)]
-    return [*boxes, *rest]
