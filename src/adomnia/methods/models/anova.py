@@ -109,7 +109,7 @@ def _build(frame: Frame, arguments: Arguments) -> Anova:
 METHOD = Method(
     name="anova",
     chapter="models",
-    summary="analysis of variance of a formula: which terms matter",
+    summary="Analysis of variance of a formula: which terms matter.",
     parameters=(FORMULA, BY),
     build=_build,
     returns={
@@ -119,7 +119,7 @@ METHOD = Method(
         "f": "the statistic of its test: F where there is no noise",
         "p_value": "of the test that the term does nothing",
     },
-    example="SELECT * FROM anova((SELECT * FROM patients), formula => 'stay_days ~ C(ward)')",
+    example="SELECT * FROM anova((SELECT salary, sex FROM people), formula => 'salary ~ C(sex)')",
     elsewhere={"R": "anova, aov", "SAS": "PROC ANOVA, PROC GLM", "statsmodels": "anova_lm", "SciPy": "f_oneway"},
     notes=("Residuals are taken for independent and of one spread; their sums of squares are of type I, as in R.",),
 )

@@ -65,7 +65,7 @@ class Corners:
 
     @property
     def columns(self) -> int:
-        return 2 ** len(self.variables)
+        return 1 << len(self.variables)
 
     def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
         """The distances from the lower or the upper end of each variable, multiplied."""

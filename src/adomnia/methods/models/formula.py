@@ -314,6 +314,9 @@ class _Reader:
         written = token.text.strip("`")
         if (name := written.lower()) in self.frame.names:
             return name
+        if name in self.frame.unusable:
+            why, fix = self.frame.unusable[name]
+            raise self._refusal(f"names {written}, which {why}", fix, token.offset)
         close = get_close_matches(name, self.frame.names, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise self._refusal(

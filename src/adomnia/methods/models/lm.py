@@ -111,7 +111,7 @@ def _build(frame: Frame, arguments: Arguments) -> Lm:
 METHOD = Method(
     name="lm",
     chapter="models",
-    summary="linear regression: coefficients with standard errors, tests and intervals",
+    summary="Linear regression: coefficients with standard errors, tests and intervals.",
     parameters=(FORMULA, BY, INFERENCE),
     build=_build,
     returns={
@@ -121,7 +121,7 @@ METHOD = Method(
         "statistic": "the estimate in standard errors",
         "p_value": "of the test that the coefficient is 0",
     },
-    example="SELECT * FROM lm((SELECT * FROM patients), formula => 'stay_days ~ age + C(ward)')",
+    example="SELECT * FROM lm((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
     elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
     notes=(
         "Rows are taken for independent, with residuals of one spread. Nothing is assumed of their law beyond that.",

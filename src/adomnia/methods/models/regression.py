@@ -42,7 +42,6 @@ class Regression(SingleRound):
         return self.sums.shares(self.relation, self.by)
 
     def suit(self, price: Price) -> Self:
-        """The same, with the sums that have the least noise for that kind of price."""
         return replace(self, laplace=isinstance(price, Pure))
 
     def fit(self, measured: tuple[Measured, ...]) -> LeastSquares:

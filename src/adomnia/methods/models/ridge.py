@@ -55,16 +55,16 @@ class Ridge(Regression):
 
 
 def _build(frame: Frame, arguments: Arguments) -> Ridge:
-    return Ridge(*read_rows(frame, arguments), penalty=arguments["lambda"])
+    return Ridge(*read_rows(frame, arguments), penalty=arguments["penalty"])
 
 
 METHOD = Method(
     name="ridge",
     chapter="models",
-    summary="ridge regression: coefficients drawn towards zero, for predictions",
+    summary="Ridge regression: coefficients drawn towards zero, for predictions.",
     parameters=(
         FORMULA,
-        Parameter("lambda", "number", "the penalty; chosen by the noise where it is left out", lower=0, upper=1e15),
+        Parameter("penalty", "number", "the penalty on squares of slopes; if left out, as the noise needs", lower=0),
         BY,
     ),
     build=_build,
@@ -72,7 +72,7 @@ METHOD = Method(
         "term": "the column of the model: (Intercept), age, city[Oslo], age:city[Oslo]",
         "estimate": "its coefficient, in the units of the columns",
     },
-    example="SELECT * FROM ridge((SELECT * FROM patients), formula => 'stay_days ~ age + C(ward)')",
+    example="SELECT * FROM ridge((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
     elsewhere={"R": "MASS::lm.ridge, glmnet", "SAS": "PROC REG / RIDGE", "statsmodels": "OLS.fit_regularized"},
     notes=("The intercept has no penalty. The penalty is in rows: it counts as much as so many rows at the bounds.",),
 )
