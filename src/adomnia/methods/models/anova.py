@@ -24,7 +24,7 @@ class TermTest:
 
 
 @dataclass(frozen=True)
-class Table:
+class VarianceTable:
     """The tests of all terms, from one set of noisy sums."""
 
     full: LeastSquares
@@ -35,27 +35,48 @@ class Table:
         return tuple(self._test(*end) for end in self.ends)
 
     def _test(self, start: int, end: int) -> TermTest:
-        """Wald's test of the term's directions in the model that it is the last of; without noise it is the F test."""
-        from scipy.special import fdtrc
+        """The score test of a term in the model that it is the last of; without noise it is the F test.
 
-        fit = LeastSquares(self.full.products, end)
-        if not np.all(fit.carried):
+        It looks at the products of the term's columns, less what the columns before explain of them, with the residuals
+        of the model without the term. Nothing is divided by what little data a level may have.
+        """
+        before, products = LeastSquares(self.full.products, start), self.full.products
+        if not np.all(before.carried):
             return TermTest(None, None, None)
-        place, degrees = slice(start, end), end - start
-        values, inverse = fit.fitted[place], fit.inverse[place, place]
-        covariance = self.full.variance * inverse + fit.noise[place, place]
-        statistic = float(values @ np.linalg.solve(covariance, values)) / degrees
-        within = np.linalg.inv(inverse)
-        squares = float(values @ within @ values) - float(np.trace(within @ fit.noise[place, place]))
-        p_value = float(fdtrc(degrees, self.full.freedom, max(0.0, statistic)))
-        return TermTest(max(0.0, squares) * self.full.products.plan.halves[-1] ** 2, statistic, p_value)
+        own = self.full.directions[:, start:end]
+        own = own - before.directions @ (before.inverse @ (before.directions.T @ products.matrix @ own))
+        sizes, vectors = np.linalg.eigh(own.T @ products.matrix @ own)
+        own, sizes = own @ vectors, np.maximum(sizes, 0.0)
+        scores = own.T @ products.matrix @ before.residual
+        noises = products.noises_of_products(own, before.residual)
+        noise = noises @ noises.T
+        inverse = np.linalg.inv(self.full.variance * np.diag(sizes) + noise)
+        squared = max(0.0, float(scores @ inverse @ scores))
+        seen = sizes > 2 * np.sqrt(np.trace(noise))
+        squares = float(np.sum((scores[seen] ** 2 - np.diagonal(noise)[seen]) / sizes[seen]))
+        shares = np.sum(noises * (inverse @ noises), axis=0)  # of each noise in the square
+        variance = 2 * (end - start) + products.kurtosis * float(shares @ shares)
+        p_value = tail_of_square(squared, end - start, variance, self.full.freedom)
+        return TermTest(max(0.0, squares) * products.plan.halves[-1] ** 2, squared / (end - start), p_value)
+
+
+def tail_of_square(squared: float, mean: float, variance: float, freedom: float) -> float:
+    """How often a square of that mean and variance is larger, whose divisor has so many degrees of freedom.
+
+    Normal scores have a variance of twice the mean. Heavier tails have more: then it is like a multiple of a square of
+    fewer scores (Satterthwaite 1946).
+    """
+    from scipy.special import fdtrc
+
+    multiple = variance / (2 * mean)
+    return float(fdtrc(mean / multiple, freedom, squared / mean))
 
 
 @dataclass(frozen=True)
 class Anova(Regression):
     """The table of an analysis of variance: each term after those before it (sums of squares of type I, as in R).
 
-    Method      least squares from noisy sums of products; Wald tests with the covariance of noise and sampling.
+    Method      least squares from noisy sums of products; score tests with the covariance of noise and sampling.
     Guarantee   all sums composed; everything else is post-processing.
     Bias        what noise adds to sums of squares is taken off; they are 0 where it is more.
     Cite        McSherry & Mironov 2009, Wang 2018 (noisy sufficient statistics).
@@ -66,7 +87,7 @@ class Anova(Regression):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         fit = self.fit(measured)
-        table = Table(fit, tuple(self._ends()))
+        table = VarianceTable(fit, tuple(self._ends()))
         names = tuple(name for name in self.design.terms if name != name_term(()))
         residual = TermTest(max(0.0, fit.sum_of_squares) * fit.products.plan.halves[-1] ** 2, None, None)
         lost = [name for name, test in zip(names, table.tests, strict=True) if test.statistic is None]
@@ -81,7 +102,7 @@ class Anova(Regression):
                 "Tests are about the population that these rows are a sample of, and know the noise.",
                 f"About {max(0, round(fit.products.rows)):,} complete rows, a noisy number.",
                 "Sums of squares are what each term adds to those before it.",
-                *([f"No reply for {', '.join(lost)}: too little data to be seen above the noise."] if lost else []),
+                *([f"No reply for {', '.join(lost)}: too few rows tell the terms before apart."] if lost else []),
             ),
             facts={
                 "df": lambda: [*(end - start for start, end in table.ends), round(fit.freedom)],

@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BadArgument, Factor, Frame, NumberColumn
-from adomnia.methods.models.formula import ARGUMENT, MOST_DEGREE, Atom, Formula, Number, Term, name_term, read_formula
+from adomnia.methods.models.formula import (
+    ARGUMENT,
+    MOST_DEGREE,
+    Atom,
+    ModelFormula,
+    Number,
+    Term,
+    name_term,
+    read_formula,
+)
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Expression, call
 from adomnia.privacy.keys import Bucket
@@ -138,7 +147,7 @@ def build_design(text: str, frame: Frame) -> Design:
 class _Builder:
     """Codes the terms of a formula one after the other."""
 
-    def __init__(self, formula: Formula, frame: Frame) -> None:
+    def __init__(self, formula: ModelFormula, frame: Frame) -> None:
         self.formula, self.frame = formula, frame
         atoms = list(dict.fromkeys(atom for term in formula.terms for atom in term))
         variables = [number for atom in atoms for monomial in atom.monomials for number, _ in monomial]

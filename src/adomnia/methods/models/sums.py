@@ -166,8 +166,8 @@ class SumsOfProducts:
             for block, each in zip(self.blocks, measured, strict=True)
         ]
         maps = _map_sums(self, tuple(variances))
-        sums = np.asarray(sum(each @ found for each, found in zip(maps, entries, strict=True)))
-        return NoisyProducts(self, sums, maps, tuple(variances))
+        sums = np.asarray(maps.entries @ np.concatenate(entries))
+        return NoisyProducts(self, sums, maps, 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0)
 
     def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> list[Floats]:
         """How the cells of a sum follow from the entries of each block: by least squares.
@@ -177,8 +177,12 @@ class SumsOfProducts:
         """
         found = []
         for source in sources:
-            mapped = np.zeros((self.count_cells(cells), self.count_cells(source.cells)))
-            for effect in _subsets(set(cells) & set(source.cells)) if source.variance else ():
+            shape = self.count_cells(cells), self.count_cells(source.cells)
+            if not source.variance:
+                found.append(np.zeros((shape[0], shape[1] * len(source.row))))
+                continue
+            mapped = np.zeros(shape)
+            for effect in _subsets(set(cells) & set(source.cells)):
                 weight = self._weigh(source, effect) / sum(self._weigh(each, effect) for each in sources)
                 mapped += weight * self._effect(effect, cells, source.cells)
             found.append(np.asarray(np.kron(mapped, source.row), dtype=np.float64))
@@ -220,22 +224,35 @@ def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> list[_Source
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """How all cells of all sums follow from what is measured, and how their noise does from noises of variance 1."""
+
+    entries: Floats
+    noises: Floats
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Of the noise in the sums."""
+        return np.asarray(self.noises @ self.noises.T)
+
+
 @lru_cache(maxsize=_KEPT)
-def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...]) -> tuple[Floats, ...]:
-    """How all cells of all sums follow from the entries of each block; the same for every group."""
+def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...]) -> Maps:
     told = list(zip(plan.blocks, variances, strict=True))
-    rows = [plan.map_cells(cells, _decode(told, powers)) for cells, powers in plan.sums]
-    return tuple(np.concatenate(parts) for parts in zip(*rows, strict=True))
+    maps = np.concatenate([np.hstack(plan.map_cells(cells, _decode(told, powers))) for cells, powers in plan.sums])
+    sizes = [plan.count_cells(block.cells) * block.columns for block in plan.blocks]
+    return Maps(maps, np.asarray(maps * np.sqrt(np.repeat(variances, sizes))))
 
 
 @dataclass(frozen=True)
 class NoisyProducts:
-    """The noisy sums of products of all pairs of columns, and how each noise is in them."""
+    """The noisy sums of products of all pairs of columns, and what is known of their noise."""
 
     plan: SumsOfProducts
     sums: Floats
-    maps: tuple[Floats, ...]
-    variances: tuple[float, ...]
+    maps: Maps
+    kurtosis: float  # of each noise, beyond that of a normal law
 
     @cached_property
     def matrix(self) -> Floats:
@@ -249,15 +266,25 @@ class NoisyProducts:
 
     def noise_of_products(self, left: Floats, right: Floats) -> Floats:
         """The covariance of the noise of `left' matrix right`, for several columns on the left and one on the right."""
-        weights = np.zeros((len(left), len(self.sums)))
-        rows, columns = np.nonzero(self.plan.places >= 0)
-        np.add.at(weights, (rows, self.plan.places[rows, columns]), right[columns])
-        weighted = left.T @ weights
-        found = np.zeros((left.shape[1], left.shape[1]))
-        for each, variance in zip(self.maps, self.variances, strict=True):
-            moved = weighted @ each
-            found += variance * (moved @ moved.T)
+        weights = left.T @ self._weights(right)
+        return np.asarray(weights @ self.maps.covariance @ weights.T)
+
+    def noises_of_products(self, left: Floats, right: Floats) -> Floats:
+        """The same noise, as a matrix of what each noise of variance 1 adds to it."""
+        return np.asarray(left.T @ self._weights(right) @ self.maps.noises)
+
+    def _weights(self, right: Floats) -> Floats:
+        """How the products of each column with a combination of them follow from the sums."""
+        rows, columns = self._there
+        found = np.zeros((len(right), len(self.sums)))
+        np.add.at(found, (rows, self.plan.places[rows, columns]), right[columns])
         return found
+
+    @cached_property
+    def _there(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The pairs of columns whose products are not always 0."""
+        rows, columns = np.nonzero(self.plan.places >= 0)
+        return rows, columns
 
 
 def coarsen(domain: Numbers, most: int) -> Numbers:
