@@ -18,6 +18,8 @@ from adomnia.statistics.contract import Floats
 
 _NOISE_FLOOR = 2.0  # times the length of the noise of a direction
 _LOADING = 0.01  # of the square of a coefficient's length: what may lie in directions that carry nothing
+_LEAST = 1e-100
+_LEAST_SEEN = 1e-3  # what is left of products at least, where noise may have made all of them
 _SLOPE = 1.0  # in half widths of the bounds: how large a slope may be where nothing is known of it
 
 
@@ -156,6 +158,22 @@ class LeastSquares:
         lost = self._eigen[1] * (1 - self.carried) * _SLOPE
         return np.asarray(self._units @ (found + lost @ lost.T) @ self._units.T)
 
+    def scores(self, *, population: bool) -> "Scores":
+        """What decides which coefficients go with the sums."""
+        slopes = self.inverse @ self._units.T
+        sizes = np.maximum(np.einsum("ij,ji->i", self._units, slopes), _LEAST)  # the inverse of what is seen of each
+        ways = self.directions @ (slopes / sizes)  # along which one coefficient moves by 1, and the fit least
+        covariance, products = self.products.maps.covariance, self.products
+        at_fit = products.weigh_products(ways, self.residual)
+        moved = np.stack([products.weigh_products(way[:, None], way)[0] for way in ways.T])
+        variances = np.diagonal(self.covariance(population=population)) / sizes**2
+        return Scores(
+            sizes,
+            np.asarray(variances),
+            np.einsum("ij,jk,ik->i", at_fit, covariance, moved),
+            np.einsum("ij,jk,ik->i", moved, covariance, moved),
+        )
+
     @property
     def explained(self) -> float | None:
         """The share of the squares of the response that the columns explain, about its mean if they have a constant."""
@@ -171,3 +189,29 @@ class LeastSquares:
     def deviation(self) -> float:
         """The standard deviation of the residuals."""
         return float(np.sqrt(self.variance)) * self.products.plan.halves[-1]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of coefficients that are off by d: d / size, with a variance that is a quadratic function of d.
+
+    The products of the columns with each other are noisy, too. Where they are hardly above their noise, this makes
+    intervals wider, and further to one side, than a standard error does (Fieller 1954).
+    """
+
+    sizes: Floats
+    at_fit: Floats
+    slopes: Floats
+    curvatures: Floats
+
+    def interval(self, reach: float) -> tuple[Floats, Floats]:
+        """Which distances have scores within so many of their standard deviations."""
+        seen = np.maximum(1 / self.sizes**2 - reach**2 * self.curvatures, _LEAST_SEEN / self.sizes**2)
+        middle = -(reach**2) * self.slopes / seen
+        half = np.sqrt(middle**2 + reach**2 * self.at_fit / seen)
+        return middle - half, middle + half
+
+    def statistics(self, distances: Floats) -> Floats:
+        """The scores of such distances, in their standard deviations."""
+        variances = self.at_fit - 2 * distances * self.slopes + distances**2 * self.curvatures
+        return distances / self.sizes / np.sqrt(np.maximum(variances, _LEAST))

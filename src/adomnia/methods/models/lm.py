@@ -1,12 +1,13 @@
 """Linear regression with standard errors, tests and intervals that know the noise."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
-from adomnia.methods.models.least_squares import LeastSquares
+from adomnia.methods.models.least_squares import LeastSquares, Scores
 from adomnia.methods.models.regression import FORMULA, Regression, is_about_population, read_rows
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
@@ -23,7 +24,7 @@ class Lm(Regression):
     Method      least squares from noisy sums of products (noisy sufficient statistics).
     Guarantee   all sums composed; everything else is post-processing.
     Bias        clamping, rounding to the grid, and of second order in the noise.
-    Cite        McSherry & Mironov 2009, Wang 2018 (noisy sufficient statistics).
+    Cite        McSherry & Mironov 2009, Wang 2018 (noisy sufficient statistics); Fieller 1954 (the intervals).
     """
 
     tag: ClassVar[str] = "Lm"
@@ -33,16 +34,16 @@ class Lm(Regression):
         fit = self.fit(measured)
         covariance = fit.covariance(population=self.population)
         errors = np.where(fit.known, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)), np.nan)
-        estimate = estimate_coefficients(fit.coefficients, errors, fit.freedom, "least squares from noisy sums")
+        tests = _Tests(fit, self.population)
         return ResultTable(
             labels={"term": self.design.names},
-            estimates={"estimate": estimate},
+            estimates={"estimate": Estimate(fit.coefficients, tests.interval, "least squares from noisy sums")},
             notes=self._notes(fit),
             figure={"kind": "points", "x": "term", "y": "estimate"},
             facts={
                 "standard_error": lambda: list_facts(errors),
-                "statistic": lambda: list_facts(_statistics(fit.coefficients, errors)),
-                "p_value": lambda: list_facts(_p_values(fit.coefficients, errors, fit.freedom)),
+                "statistic": lambda: list_facts(tests.statistics),
+                "p_value": lambda: list_facts(tests.p_values),
             },
             model=describe_model(self, fit, covariance),
         )
@@ -62,33 +63,43 @@ class Lm(Regression):
         )
 
 
-def estimate_coefficients(values: Floats, errors: Floats, freedom: float, method: str) -> Estimate:
-    """Values whose intervals follow Student's law; without bounds where there is no reply."""
+@dataclass(frozen=True)
+class _Tests:
+    """Intervals and tests of coefficients, computed when they are read: by Student's law of their scores."""
 
-    def interval(confidence: float, cells: int) -> Bounds:
+    fit: LeastSquares
+    population: bool
+
+    @cached_property
+    def _scores(self) -> Scores:
+        return self.fit.scores(population=self.population)
+
+    def interval(self, confidence: float, cells: int) -> Bounds:
         from scipy.special import stdtrit
 
-        reach = float(stdtrit(freedom, 1 - (1 - confidence) / (2 * cells))) * np.nan_to_num(errors)
-        lost = np.isnan(values)
-        middle = np.nan_to_num(values)
-        return np.where(lost, -np.inf, middle - reach), np.where(lost, np.inf, middle + reach)
+        below, above = self._scores.interval(float(stdtrit(self.fit.freedom, 1 - (1 - confidence) / (2 * cells))))
+        return bound_known(self.fit.coefficients, below, above)
 
-    return Estimate(values, interval, method)
+    @cached_property
+    def statistics(self) -> Floats:
+        return -self._scores.statistics(-self.fit.coefficients)
+
+    @property
+    def p_values(self) -> Floats:
+        from scipy.special import stdtr
+
+        return np.asarray(2 * stdtr(self.fit.freedom, -np.abs(self.statistics)))
+
+
+def bound_known(values: Floats, below: Floats, above: Floats) -> Bounds:
+    """From so far below to so far above the values; without bounds where there is no reply."""
+    lost = np.isnan(values)
+    return np.where(lost, -np.inf, values + below), np.where(lost, np.inf, values + above)
 
 
 def list_facts(values: Floats) -> list[Fact]:
     """As a column without intervals: None where there is no reply."""
     return [float(each) if np.isfinite(each) else None for each in values]
-
-
-def _statistics(values: Floats, errors: Floats) -> Floats:
-    return values / np.where(errors > 0, errors, np.nan)
-
-
-def _p_values(values: Floats, errors: Floats, freedom: float) -> Floats:
-    from scipy.special import stdtr
-
-    return np.asarray(2 * stdtr(freedom, -np.abs(_statistics(values, errors))))
 
 
 def describe_model(analysis: Regression, fit: LeastSquares, covariance: Floats) -> dict[str, Any]:
@@ -118,7 +129,7 @@ METHOD = Method(
         "term": "the column of the model: (Intercept), age, city[Oslo], age:city[Oslo]",
         "estimate": "its coefficient, in the units of the columns",
         "standard_error": "its standard error: noise and sampling together",
-        "statistic": "the estimate in standard errors",
+        "statistic": "how far the estimate is from 0, in standard errors if the coefficient were 0",
         "p_value": "of the test that the coefficient is 0",
     },
     example="SELECT * FROM lm((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",

@@ -8,9 +8,9 @@ import numpy as np
 
 from adomnia.methods.contract import BY, Arguments, Frame, Method, Parameter
 from adomnia.methods.models.least_squares import LeastSquares
-from adomnia.methods.models.lm import NO_REPLY, describe_model, estimate_coefficients
+from adomnia.methods.models.lm import NO_REPLY, bound_known, describe_model
 from adomnia.methods.models.regression import FORMULA, Regression, read_rows
-from adomnia.statistics.contract import Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
 
 _ABOUT = (
     "Intervals are about the coefficients that these rows have with this penalty, without noise. Those of the "
@@ -36,11 +36,18 @@ class Ridge(Regression):
     def tabulate(self, *measured: Measured) -> ResultTable:
         fit = self._penalise(self.fit(measured))
         covariance = fit.covariance(population=False)
-        errors = np.where(fit.known, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)), np.nan)
+        errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
         lost = [name for name, known in zip(self.design.names, fit.known, strict=True) if not known]
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            from scipy.special import ndtri
+
+            reach = float(ndtri(1 - (1 - confidence) / (2 * cells))) * errors
+            return bound_known(fit.coefficients, -reach, reach)
+
         return ResultTable(
             labels={"term": self.design.names},
-            estimates={"estimate": estimate_coefficients(fit.coefficients, errors, np.inf, "penalised least squares")},
+            estimates={"estimate": Estimate(fit.coefficients, interval, "penalised least squares from noisy sums")},
             notes=(
                 f"The penalty is {fit.penalty:.4g} on the squares of slopes, in half widths of the bounds.",
                 _ABOUT,

@@ -266,19 +266,19 @@ class NoisyProducts:
 
     def noise_of_products(self, left: Floats, right: Floats) -> Floats:
         """The covariance of the noise of `left' matrix right`, for several columns on the left and one on the right."""
-        weights = left.T @ self._weights(right)
+        weights = self.weigh_products(left, right)
         return np.asarray(weights @ self.maps.covariance @ weights.T)
 
     def noises_of_products(self, left: Floats, right: Floats) -> Floats:
         """The same noise, as a matrix of what each noise of variance 1 adds to it."""
-        return np.asarray(left.T @ self._weights(right) @ self.maps.noises)
+        return np.asarray(self.weigh_products(left, right) @ self.maps.noises)
 
-    def _weights(self, right: Floats) -> Floats:
-        """How the products of each column with a combination of them follow from the sums."""
+    def weigh_products(self, left: Floats, right: Floats) -> Floats:
+        """How `left' matrix right` follows from the sums."""
         rows, columns = self._there
         found = np.zeros((len(right), len(self.sums)))
         np.add.at(found, (rows, self.plan.places[rows, columns]), right[columns])
-        return found
+        return np.asarray(left.T @ found)
 
     @cached_property
     def _there(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
