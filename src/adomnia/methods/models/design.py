@@ -36,7 +36,7 @@ from adomnia.statistics.contract import Floats
 
 MOST_COLUMNS = 128
 _MOST_FACTORS = 4  # in one term
-_TOLERANCE = 1e-7  # of what a column adds to those before it, of its own length
+_TOLERANCE = 1e-10  # of what a column adds to those before it, of the square of its length
 
 Powers: TypeAlias = tuple[int, ...]  # of each number, in their order
 Levels: TypeAlias = tuple[tuple[int, int], ...]  # factors and their levels, by their places
@@ -280,24 +280,23 @@ def _check_rank(design: Design) -> None:
     middles = [float(number.domain.lower + number.domain.upper) / 2 for number in design.numbers]
     halves = [float(number.domain.upper - number.domain.lower) / 2 for number in design.numbers]
     directions, triangle = np.linalg.qr(design.transformation(middles, halves))
-    _refuse_dependent(design, triangle)  # x twice, say
+    _refuse_dependent(design, triangle.T @ triangle)  # x twice, say
     rows = 64 + 24 * len(design.basis)
     numbers, codes = _possible_rows(design, rows)
     scaled = [(held - m) / h for held, m, h in zip(numbers, middles, halves, strict=True)]
-    _, triangle = np.linalg.qr(evaluate_basis(design.basis, scaled, codes, rows) @ directions)
-    _refuse_dependent(design, triangle)
+    columns = evaluate_basis(design.basis, scaled, codes, rows) @ directions
+    _refuse_dependent(design, columns.T @ columns)
 
 
-def _refuse_dependent(design: Design, triangle: Floats) -> None:
+def _refuse_dependent(design: Design, products: Floats) -> None:
     """Refuses the first column whose part that the columns before it do not make up is nothing."""
-    lengths = np.linalg.norm(triangle, axis=0)
-    own = np.zeros_like(lengths)
-    own[: len(triangle)] = np.abs(np.diagonal(triangle))
-    lost = np.flatnonzero(own <= _TOLERANCE * np.maximum(lengths, 1e-300))
-    if len(lost):
-        column = design.columns[int(lost[0])]
-        why = f"has {column.name}, which the columns before it make up, whatever the data"
-        raise BadArgument(ARGUMENT, why, f"leave {design.terms[column.term]} out")
+    left, lengths = products.copy(), np.diagonal(products)
+    for place, column in enumerate(design.columns):
+        own = left[place, place]
+        if own <= _TOLERANCE * lengths[place]:
+            why = f"has {column.name}, which the columns before it make up, whatever the data"
+            raise BadArgument(ARGUMENT, why, f"leave {design.terms[column.term]} out")
+        left -= np.outer(left[place], left[place] / own)
 
 
 def _possible_rows(design: Design, rows: int) -> tuple[list[Floats], list[NDArray[np.int64]]]:

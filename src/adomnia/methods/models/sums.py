@@ -32,7 +32,6 @@ from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Floats, Measured
 
 MOST_CELLS = 400  # of the factors whose levels are multiplied
-_ADDED_UP = 8  # cells that are added up instead of measuring their sum, too
 _PRODUCT_BITS = 60  # products of a row fit 64-bit integers
 _GRID_BITS = 20
 _KEPT = 16  # designs whose maps are remembered: every group needs them
@@ -85,7 +84,10 @@ class SumsOfProducts:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """What is measured. Cells that are few are added up where their sum is wanted, too."""
+        """What is measured. Where a sum is wanted in finer cells, too, these are added up.
+
+        Measured by itself it would be more exact. But its noise comes with that of the cells, which weighs as much.
+        """
         for cells in {cells for cells, _ in self.sums}:
             if self.count_cells(cells) > MOST_CELLS:
                 names = " and ".join(self.design.factors[place].name for place in cells)
@@ -106,8 +108,7 @@ class SumsOfProducts:
 
     def _is_added_up(self, wanted: Sum) -> bool:
         cells, powers = wanted
-        finer = (each for each, same in self.sums if same == powers and set(each) > set(cells))
-        return any(self.count_cells(each) <= _ADDED_UP * self.count_cells(cells) for each in finer)
+        return any(same == powers and set(each) > set(cells) for each, same in self.sums)
 
     def _product(self, wanted: Sum) -> Product:
         # Coefficients follow from products with the response directly, and from others times coefficients below 1.
