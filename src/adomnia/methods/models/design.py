@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import BadArgument, Factor, Frame, NumberColumn
-from adomnia.methods.models.formula import ARGUMENT, MOST_DEGREE, Atom, Formula, Number, Term, name_term, read_formula
+from adomnia.methods.models.formula import (
+    ARGUMENT,
+    MOST_DEGREE,
+    Atom,
+    ModelFormula,
+    Number,
+    Term,
+    name_term,
+    read_formula,
+)
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Expression, call
 from adomnia.privacy.keys import Bucket
@@ -27,7 +36,7 @@ from adomnia.statistics.contract import Floats
 
 MOST_COLUMNS = 128
 _MOST_FACTORS = 4  # in one term
-_TOLERANCE = 1e-7  # of what a column adds to those before it, of its own length
+_TOLERANCE = 1e-10  # of what a column adds to those before it, of the square of its length
 
 Powers: TypeAlias = tuple[int, ...]  # of each number, in their order
 Levels: TypeAlias = tuple[tuple[int, int], ...]  # factors and their levels, by their places
@@ -56,6 +65,7 @@ class Design:
     factors: tuple[Factor, ...]
     terms: tuple[str, ...]
     columns: tuple[DesignColumn, ...]
+    logged: tuple[bool, ...]  # of each number, and of the response at last: whether it is the logarithm of a column
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,10 +111,14 @@ class Design:
             {
                 "name": column.name,
                 "levels": [[self.factors[f].name, self.factors[f].levels[level]] for f, level in column.levels],
-                "powers": [[self.numbers[k].name, power] for k, power in enumerate(column.powers) if power],
+                "powers": [[*self._plain_number(k), power] for k, power in enumerate(column.powers) if power],
             }
             for column in self.columns
         ]
+
+    def _plain_number(self, place: int) -> tuple[str, bool]:
+        name, logged = self.numbers[place].name, self.logged[place]
+        return name.removeprefix("log(").removesuffix(")") if logged else name, logged
 
 
 def evaluate_basis(
@@ -133,7 +147,7 @@ def build_design(text: str, frame: Frame) -> Design:
 class _Builder:
     """Codes the terms of a formula one after the other."""
 
-    def __init__(self, formula: Formula, frame: Frame) -> None:
+    def __init__(self, formula: ModelFormula, frame: Frame) -> None:
         self.formula, self.frame = formula, frame
         atoms = list(dict.fromkeys(atom for term in formula.terms for atom in term))
         variables = [number for atom in atoms for monomial in atom.monomials for number, _ in monomial]
@@ -156,6 +170,7 @@ class _Builder:
             tuple(self.frame.factors[name] for name in self.factors),
             tuple(map(name_term, terms)),
             tuple(columns),
+            tuple(each.log for each in (*self.variables, self.formula.response)),
         )
 
     def _number(self, number: Number, offset: int) -> NumberColumn:
@@ -265,23 +280,23 @@ def _check_rank(design: Design) -> None:
     middles = [float(number.domain.lower + number.domain.upper) / 2 for number in design.numbers]
     halves = [float(number.domain.upper - number.domain.lower) / 2 for number in design.numbers]
     directions, triangle = np.linalg.qr(design.transformation(middles, halves))
-    _refuse_dependent(design, triangle)  # x twice, say
+    _refuse_dependent(design, triangle.T @ triangle)  # x twice, say
     rows = 64 + 24 * len(design.basis)
     numbers, codes = _possible_rows(design, rows)
     scaled = [(held - m) / h for held, m, h in zip(numbers, middles, halves, strict=True)]
-    _refuse_dependent(design, np.linalg.qr(evaluate_basis(design.basis, scaled, codes, rows) @ directions, mode="r"))
+    columns = evaluate_basis(design.basis, scaled, codes, rows) @ directions
+    _refuse_dependent(design, columns.T @ columns)
 
 
-def _refuse_dependent(design: Design, triangle: Floats) -> None:
+def _refuse_dependent(design: Design, products: Floats) -> None:
     """Refuses the first column whose part that the columns before it do not make up is nothing."""
-    lengths = np.linalg.norm(triangle, axis=0)
-    own = np.zeros_like(lengths)
-    own[: len(triangle)] = np.abs(np.diagonal(triangle))
-    lost = np.flatnonzero(own <= _TOLERANCE * np.maximum(lengths, 1e-300))
-    if len(lost):
-        column = design.columns[int(lost[0])]
-        why = f"has {column.name}, which the columns before it make up, whatever the data"
-        raise BadArgument(ARGUMENT, why, f"leave {design.terms[column.term]} out")
+    left, lengths = products.copy(), np.diagonal(products)
+    for place, column in enumerate(design.columns):
+        own = left[place, place]
+        if own <= _TOLERANCE * lengths[place]:
+            why = f"has {column.name}, which the columns before it make up, whatever the data"
+            raise BadArgument(ARGUMENT, why, f"leave {design.terms[column.term]} out")
+        left -= np.outer(left[place], left[place] / own)
 
 
 def _possible_rows(design: Design, rows: int) -> tuple[list[Floats], list[NDArray[np.int64]]]:

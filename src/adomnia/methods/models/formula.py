@@ -60,7 +60,7 @@ Term: TypeAlias = tuple[Atom, ...]  # in the order in which they were written; n
 
 
 @dataclass(frozen=True)
-class Formula:
+class ModelFormula:
     """A formula that was read: what is explained, and by which terms, those of fewer atoms first."""
 
     text: str
@@ -69,7 +69,7 @@ class Formula:
     intercept: bool
 
 
-def read_formula(text: str, frame: Frame) -> Formula:
+def read_formula(text: str, frame: Frame) -> ModelFormula:
     """The formula, whose names are columns of the frame; or a refusal that says where it goes wrong.
 
     >>> from adomnia.methods.contract import NumberColumn
@@ -102,7 +102,7 @@ class _Reader:
         self.intercept = True
         self.response = Number("")
 
-    def read(self) -> Formula:
+    def read(self) -> ModelFormula:
         self.response = self._response()
         self._expect("~", "has no ~ between what is explained and what explains it")
         terms = self._sum(outermost=True)
@@ -114,7 +114,7 @@ class _Reader:
             name = self.response.column
             raise self._refusal(f"explains {name} by itself", f"leave {name} out to the right of ~", atom.offset)
         ordered = tuple(sorted(terms, key=len))
-        return Formula(self.text, self.response, ordered, self.intercept)
+        return ModelFormula(self.text, self.response, ordered, self.intercept)
 
     def _response(self) -> Number:
         if self._token.text == "~":
@@ -314,6 +314,9 @@ class _Reader:
         written = token.text.strip("`")
         if (name := written.lower()) in self.frame.names:
             return name
+        if name in self.frame.unusable:
+            why, fix = self.frame.unusable[name]
+            raise self._refusal(f"names {written}, which {why}", fix, token.offset)
         close = get_close_matches(name, self.frame.names, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise self._refusal(

@@ -18,12 +18,17 @@ from adomnia.statistics.contract import Floats
 
 _NOISE_FLOOR = 2.0  # times the length of the noise of a direction
 _LOADING = 0.01  # of the square of a coefficient's length: what may lie in directions that carry nothing
+_LEAST = 1e-100
+_LEAST_SEEN = 1e-3  # what is left of products at least, where noise may have made all of them
 _SLOPE = 1.0  # in half widths of the bounds: how large a slope may be where nothing is known of it
 
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """The fit of some first columns of a design, or of all of them."""
+    """The fit of some first columns of a design, or of all of them.
+
+    `penalty` is that of ridge regression, on the squares of the coefficients of numbers in half widths of their bounds.
+    """
 
     products: NoisyProducts
     chosen: int  # so many columns, the first ones
@@ -57,8 +62,14 @@ class LeastSquares:
     @cached_property
     def _eigen(self) -> tuple[Floats, Floats]:
         gram = self.directions.T @ self.products.matrix @ self.directions
-        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        values, vectors = np.linalg.eigh((gram + gram.T) / 2 + self.penalty * self._penalised)
         return values, vectors
+
+    @cached_property
+    def _penalised(self) -> Floats:
+        """The squares of the coefficients in the basis, but for the constant."""
+        slopes = self.directions[1:]
+        return np.asarray(slopes.T @ slopes)
 
     @cached_property
     def carried(self) -> Floats:
@@ -66,6 +77,13 @@ class LeastSquares:
         values, vectors = self._eigen
         floors = [self._noise_length(self.directions @ vector) for vector in vectors.T]
         return np.asarray(values > _NOISE_FLOOR * np.array(floors), dtype=np.float64)
+
+    @property
+    def shortfall(self) -> float:
+        """How much is missing to twice the noise in the direction that is carried least."""
+        values, vectors = self._eigen
+        longest = max(self._noise_length(self.directions @ vector) for vector in vectors.T)
+        return max(0.0, 2 * _NOISE_FLOOR * longest - float(values[0]))
 
     def _noise_length(self, direction: Floats) -> float:
         return float(np.sqrt(np.trace(self.products.noise_of_products(self.directions, direction))))
@@ -140,7 +158,60 @@ class LeastSquares:
         lost = self._eigen[1] * (1 - self.carried) * _SLOPE
         return np.asarray(self._units @ (found + lost @ lost.T) @ self._units.T)
 
+    def scores(self, *, population: bool) -> "Scores":
+        """What decides which coefficients go with the sums."""
+        slopes = self.inverse @ self._units.T
+        sizes = np.maximum(np.einsum("ij,ji->i", self._units, slopes), _LEAST)  # the inverse of what is seen of each
+        ways = self.directions @ (slopes / sizes)  # along which one coefficient moves by 1, and the fit least
+        covariance, products = self.products.maps.covariance, self.products
+        at_fit = products.weigh_products(ways, self.residual)
+        moved = np.stack([products.weigh_products(way[:, None], way)[0] for way in ways.T])
+        variances = np.diagonal(self.covariance(population=population)) / sizes**2
+        return Scores(
+            sizes,
+            np.asarray(variances),
+            np.einsum("ij,jk,ik->i", at_fit, covariance, moved),
+            np.einsum("ij,jk,ik->i", moved, covariance, moved),
+        )
+
+    @property
+    def explained(self) -> float | None:
+        """The share of the squares of the response that the columns explain, about its mean if they have a constant."""
+        plan, matrix = self.products.plan, self.products.matrix
+        about = np.zeros(len(plan.basis))
+        about[-1] = 1.0
+        about[0] = -matrix[0, -1] / max(1.0, matrix[0, 0]) if plan.design.intercept else self.response[0]
+        total = float(about @ matrix @ about)
+        noise = float(np.sqrt(self.products.noise_of_products(about[:, None], about)[0, 0]))
+        return min(1.0, max(0.0, 1 - self.sum_of_squares / total)) if total > _NOISE_FLOOR * noise else None
+
     @property
     def deviation(self) -> float:
         """The standard deviation of the residuals."""
         return float(np.sqrt(self.variance)) * self.products.plan.halves[-1]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of coefficients that are off by d: d / size, with a variance that is a quadratic function of d.
+
+    The products of the columns with each other are noisy, too. Where they are hardly above their noise, this makes
+    intervals wider, and further to one side, than a standard error does (Fieller 1954).
+    """
+
+    sizes: Floats
+    at_fit: Floats
+    slopes: Floats
+    curvatures: Floats
+
+    def interval(self, reach: float) -> tuple[Floats, Floats]:
+        """Which distances have scores within so many of their standard deviations."""
+        seen = np.maximum(1 / self.sizes**2 - reach**2 * self.curvatures, _LEAST_SEEN / self.sizes**2)
+        middle = -(reach**2) * self.slopes / seen
+        half = np.sqrt(middle**2 + reach**2 * self.at_fit / seen)
+        return middle - half, middle + half
+
+    def statistics(self, distances: Floats) -> Floats:
+        """The scores of such distances, in their standard deviations."""
+        variances = self.at_fit - 2 * distances * self.slopes + distances**2 * self.curvatures
+        return distances / self.sizes / np.sqrt(np.maximum(variances, _LEAST))

@@ -4,19 +4,14 @@ Numbers are counted from the middle of their bounds in half widths, so that ever
 of columns with levels is a sum in the cells of their factors: a row is in one of them, so all levels together cost as
 much as one sum. A sum that several measurements tell of (the total of the cells of two factors, say) is put together
 from all of them by least squares. Which noise is in which sum is known exactly.
-
-Where the noise is Laplace's, products of up to four numbers are measured together as sums at the corners of a box:
-(1 + u)(1 + v)/4, (1 + u)(1 - v)/4 and so on. None is negative and together they are 1, so that they cost as much as one
-sum; the sums of u, v and u v, and the number of rows, are differences of them (docs/decisions/0020).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
-from itertools import chain, combinations, combinations_with_replacement, product
+from functools import cached_property, lru_cache
+from itertools import chain, combinations, combinations_with_replacement
 from math import exp, expm1, prod
-from operator import mul
 from typing import TypeAlias
 
 import numpy as np
@@ -26,84 +21,22 @@ from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import BadArgument, Factor
+from adomnia.methods.models.blocks import BOX_VARIABLES, Block, Cells, Corners, Product, cover_pairs
 from adomnia.methods.models.design import Design, Levels, Powers
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.polynomials import Polynomial, constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Floats, Measured
 
-MOST_CELLS = 2000  # of the factors whose levels are multiplied
-_ADDED_UP = 8  # cells that are added up instead of measuring their sum, too
+MOST_CELLS = 400  # of the factors whose levels are multiplied
 _PRODUCT_BITS = 60  # products of a row fit 64-bit integers
 _GRID_BITS = 20
-_CORNER_VARIABLES = 4  # of one box: 16 corners
+_KEPT = 16  # designs whose maps are remembered: every group needs them
 
-Cells: TypeAlias = tuple[int, ...]  # factors whose levels tell cells apart, by their places in order
 Sum: TypeAlias = tuple[Cells, Powers]  # the sums of one product in all cells of some factors; the response comes last
-
-
-@dataclass(frozen=True)
-class Product:
-    """One product, summed in every cell."""
-
-    cells: Cells
-    powers: Powers
-    weight: int
-
-    @property
-    def variables(self) -> tuple[int, ...]:
-        return tuple(place for place, power in enumerate(self.powers) if power)
-
-    def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
-        """(2 x - w) of each variable to its power: between -w and w."""
-        factors = (
-            constant(-widths[place], len(self.variables)) + variable(rank, len(self.variables)) + variable(rank, len(self.variables))
-            for rank, place in enumerate(self.variables)
-            for _ in range(self.powers[place])
-        )  # fmt: skip
-        return (reduce(mul, factors, constant(1, len(self.variables))),)
-
-    def size(self, widths: Sequence[int]) -> int:
-        """What an entry is divided by to be a sum of products between -1 and 1."""
-        return prod(width**power for width, power in zip(widths, self.powers, strict=True))
-
-    def decode(self, powers: Powers) -> Floats | None:
-        """How the sum of a product follows from the entries; None where it does not."""
-        return np.ones(1) if powers == self.powers else None
-
-
-@dataclass(frozen=True)
-class Corners:
-    """The products of up to four numbers, each to the power 0 or 1, from sums at the corners of their box."""
-
-    cells: Cells
-    variables: tuple[int, ...]
-    weight: int
-
-    def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
-        count = len(self.variables)
-        families = []
-        for rank, place in enumerate(self.variables):
-            above = variable(rank, count)
-            families.append((constant(widths[place], count) - above, above))
-        return tuple(reduce(mul, chosen) for chosen in product(*families))
-
-    def size(self, widths: Sequence[int]) -> int:
-        return prod(widths[place] for place in self.variables)
-
-    def decode(self, powers: Powers) -> Floats | None:
-        named = {place: power for place, power in enumerate(powers) if power}
-        if max(named.values(), default=0) > 1 or not named.keys() <= set(self.variables):
-            return None
-        signs = [(-1.0, 1.0) if place in named else (1.0, 1.0) for place in self.variables]
-        return np.array([prod(chosen) for chosen in product(*signs)])
-
-
-Block: TypeAlias = Product | Corners
 
 
 @dataclass(frozen=True)
@@ -124,7 +57,7 @@ class SumsOfProducts:
     def variables(self) -> tuple[Variable, ...]:
         """The numbers and the response, on grids so coarse that their products fit the engine's integers."""
         degree = max(sum(powers) for _, powers in self.sums)
-        bits = min(_GRID_BITS, _PRODUCT_BITS // max(degree, _CORNER_VARIABLES if self.laplace else 1))
+        bits = min(_GRID_BITS, _PRODUCT_BITS // max(degree, BOX_VARIABLES if self.laplace else 1))
         columns = (*self.design.numbers, self.design.response)
         return tuple(Variable(each.value, coarsen(each.domain, 2**bits)) for each in columns)
 
@@ -151,7 +84,10 @@ class SumsOfProducts:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """What is measured. Cells that are few are added up where their sum is wanted, too."""
+        """What is measured. Where a sum is wanted in finer cells, too, these are added up.
+
+        Measured by itself it would be more exact. But its noise comes with that of the cells, which weighs as much.
+        """
         for cells in {cells for cells, _ in self.sums}:
             if self.count_cells(cells) > MOST_CELLS:
                 names = " and ".join(self.design.factors[place].name for place in cells)
@@ -172,8 +108,7 @@ class SumsOfProducts:
 
     def _is_added_up(self, wanted: Sum) -> bool:
         cells, powers = wanted
-        finer = (each for each, same in self.sums if same == powers and set(each) > set(cells))
-        return any(self.count_cells(each) <= _ADDED_UP * self.count_cells(cells) for each in finer)
+        return any(same == powers and set(each) > set(cells) for each, same in self.sums)
 
     def _product(self, wanted: Sum) -> Product:
         # Coefficients follow from products with the response directly, and from others times coefficients below 1.
@@ -182,7 +117,7 @@ class SumsOfProducts:
     def _with_corners(self, cells: Cells, wanted: list[Powers]) -> Iterator[Block]:
         """Boxes for the products of two numbers where they need less of the price than these one by one."""
         simple = [powers for powers in wanted if max(powers) <= 1 and sum(powers) <= 2]
-        boxes = [Corners(cells, each, self._weigh_box(each)) for each in _cover(simple)]
+        boxes = [Corners(cells, each, self._weigh_box(each)) for each in cover_pairs(simple)]
         if not boxes or sum(2 ** (len(each.variables) / 2) for each in boxes) >= len(simple):
             boxes, simple = [], []
         yield from boxes
@@ -231,65 +166,102 @@ class SumsOfProducts:
             variance_of(each.noise) / block.size(self.widths) ** 2
             for block, each in zip(self.blocks, measured, strict=True)
         ]
+<<<<<<< HEAD
         maps = [
             np.concatenate(rows) for rows in zip(*(self._row_maps(each, variances) for each in self.sums), strict=True)
         ]
         sums = np.asarray(sum(each @ found for each, found in zip(maps, entries, strict=True)))
         return NoisyProducts(self, sums, tuple(maps), tuple(variances))
+=======
+        maps = _map_sums(self, tuple(variances))
+        sums = np.asarray(maps.entries @ np.concatenate(entries))
+        return NoisyProducts(self, sums, maps, 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0)
+>>>>>>> linear
 
-    def _row_maps(self, wanted: Sum, variances: Sequence[float]) -> list[Floats]:
+    def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> list[Floats]:
         """How the cells of a sum follow from the entries of each block: by least squares.
 
         The effects of each set of factors are told by every block that has their cells, the less exactly the more cells
         are added up. These effects are orthogonal, so each is averaged by itself.
         """
-        cells, powers = wanted
-        decoded = [block.decode(powers) for block in self.blocks]
         found = []
-        for block, row in zip(self.blocks, decoded, strict=True):
-            shape = self.count_cells(cells), self.count_cells(block.cells)
-            map_of_cells = np.zeros(shape)
-            if row is not None:
-                for effect in _subsets(set(cells) & set(block.cells)):
-                    share = self._share(effect, block, row, decoded, variances)
-                    map_of_cells += share * self._effect(effect, cells, block.cells)
-            found.append(np.kron(map_of_cells, row) if row is not None else np.zeros((shape[0], self._columns(block))))
+        for source in sources:
+            shape = self.count_cells(cells), self.count_cells(source.cells)
+            if not source.variance:
+                found.append(np.zeros((shape[0], shape[1] * len(source.row))))
+                continue
+            mapped = np.zeros(shape)
+            for effect in _subsets(set(cells) & set(source.cells)):
+                weight = self._weigh(source, effect) / sum(self._weigh(each, effect) for each in sources)
+                mapped += weight * self._effect(effect, cells, source.cells)
+            found.append(np.asarray(np.kron(mapped, source.row), dtype=np.float64))
         return found
 
-    def _columns(self, block: Block) -> int:
-        return self.count_cells(block.cells) * (2 ** len(block.variables) if isinstance(block, Corners) else 1)
-
-    def _share(
-        self, effect: set[int], block: Block, row: Floats, decoded: Sequence[Floats | None], variances: Sequence[float]
-    ) -> float:
-        """The weight of a block among those that tell of an effect: the inverse of its variance."""
-        told = [
-            (each, 1 / (variance * float(found @ found) * self.count_cells(tuple(set(each.cells) - effect))))
-            for each, found, variance in zip(self.blocks, decoded, variances, strict=True)
-            if found is not None and effect <= set(each.cells)
-        ]
-        return next(weight for each, weight in told if each is block) / sum(weight for _, weight in told)
+    def _weigh(self, source: "_Source", effect: set[int]) -> float:
+        """The inverse of the variance of an effect, where a block tells of it."""
+        if not source.variance or not effect <= set(source.cells):
+            return 0.0
+        return 1 / (source.variance * self.count_cells(tuple(set(source.cells) - effect)))
 
     def _effect(self, effect: set[int], wanted: Cells, given: Cells) -> Floats:
         """The part of the wanted cells that an effect of the given cells makes up."""
-        parts = [np.ones((1, 1))]
+        found = np.ones((1, 1))
         for place in sorted({*wanted, *given}):
             levels = len(self.design.factors[place].levels)
             average = np.full((levels if place in wanted else 1, levels if place in given else 1), 1 / levels)
             if place not in wanted:
                 average = average * levels
-            parts.append(np.eye(levels) - average if place in effect else average)
-        return reduce(np.kron, parts)
+            found = np.kron(found, np.eye(levels) - average if place in effect else average)
+        return np.asarray(found, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What a block tells of a sum: how it follows from the entries of a cell, and its variance; 0 where it does not."""
+
+    cells: Cells
+    row: Floats
+    variance: float
+
+
+def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> list[_Source]:
+    found = []
+    for block, variance in told:
+        row = block.decode(powers)
+        known = np.zeros(block.columns) if row is None else row
+        found.append(_Source(block.cells, known, variance * float(known @ known)))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """How all cells of all sums follow from what is measured, and how their noise does from noises of variance 1."""
+
+    entries: Floats
+    noises: Floats
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Of the noise in the sums."""
+        return np.asarray(self.noises @ self.noises.T)
+
+
+@lru_cache(maxsize=_KEPT)
+def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...]) -> Maps:
+    told = list(zip(plan.blocks, variances, strict=True))
+    maps = np.concatenate([np.hstack(plan.map_cells(cells, _decode(told, powers))) for cells, powers in plan.sums])
+    sizes = [plan.count_cells(block.cells) * block.columns for block in plan.blocks]
+    return Maps(maps, np.asarray(maps * np.sqrt(np.repeat(variances, sizes))))
 
 
 @dataclass(frozen=True)
 class NoisyProducts:
-    """The noisy sums of products of all pairs of columns, and how each noise is in them."""
+    """The noisy sums of products of all pairs of columns, and what is known of their noise."""
 
     plan: SumsOfProducts
     sums: Floats
-    maps: tuple[Floats, ...]
-    variances: tuple[float, ...]
+    maps: Maps
+    kurtosis: float  # of each noise, beyond that of a normal law
 
     @cached_property
     def matrix(self) -> Floats:
@@ -303,15 +275,25 @@ class NoisyProducts:
 
     def noise_of_products(self, left: Floats, right: Floats) -> Floats:
         """The covariance of the noise of `left' matrix right`, for several columns on the left and one on the right."""
-        weights = np.zeros((len(left), len(self.sums)))
+        weights = self.weigh_products(left, right)
+        return np.asarray(weights @ self.maps.covariance @ weights.T)
+
+    def noises_of_products(self, left: Floats, right: Floats) -> Floats:
+        """The same noise, as a matrix of what each noise of variance 1 adds to it."""
+        return np.asarray(self.weigh_products(left, right) @ self.maps.noises)
+
+    def weigh_products(self, left: Floats, right: Floats) -> Floats:
+        """How `left' matrix right` follows from the sums."""
+        rows, columns = self._there
+        found = np.zeros((len(right), len(self.sums)))
+        np.add.at(found, (rows, self.plan.places[rows, columns]), right[columns])
+        return np.asarray(left.T @ found)
+
+    @cached_property
+    def _there(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The pairs of columns whose products are not always 0."""
         rows, columns = np.nonzero(self.plan.places >= 0)
-        np.add.at(weights, (rows, self.plan.places[rows, columns]), right[columns])
-        weighted = left.T @ weights
-        found = np.zeros((left.shape[1], left.shape[1]))
-        for each, variance in zip(self.maps, self.variances, strict=True):
-            moved = weighted @ each
-            found += variance * (moved @ moved.T)
-        return found
+        return rows, columns
 
 
 def coarsen(domain: Numbers, most: int) -> Numbers:
@@ -343,6 +325,7 @@ def _cells(levels: Levels) -> Cells:
 
 def _subsets(places: set[int]) -> Iterator[set[int]]:
     return (set(chosen) for size in range(len(places) + 1) for chosen in combinations(sorted(places), size))
+<<<<<<< HEAD
 
 
 def _cover(simple: Iterable[Powers]) -> list[tuple[int, ...]]:
@@ -362,3 +345,5 @@ def _cover(simple: Iterable[Powers]) -> list[tuple[int, ...]]:
     missing = [place for place in used if not any(place in box for box in boxes)]
     rest = [tuple(sorted(missing[start:][:_CORNER_VARIABLES])) for start in range(0, len(missing), _CORNER_VARIABLES)]
     return [*boxes, *rest]
+=======
+>>>>>>> linear
