@@ -17,7 +17,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import expm1, sqrt
+from math import expm1
 from typing import TypeAlias
 
 import numpy as np
@@ -42,8 +42,7 @@ from adomnia.statistics.contract import Floats, Measured, ResultTable, Round, St
 
 MOST_COEFFICIENTS = 32
 MOST_SCANS = 6  # of the rows, in all rounds
-_FIRST = (Fraction(2, 25), Fraction(2, 25))  # of the price, for the score and for the information
-_MIDDLE = (Fraction(7, 100), Fraction(7, 100))
+_EARLY = (Fraction(3, 40), Fraction(3, 40))  # of the price, for the score and for the information of a round
 _MOST_MIDDLE = 2
 _LAST = Fraction(13, 20)  # of what is left, for the score
 _WORTH = 0.3  # the most noise that a round in the middle may have, in linear predictors
@@ -52,7 +51,7 @@ _RESIDUAL_STEPS = 2**19  # on each side of zero
 _WEIGHT_STEPS = 2**14
 _LEAST_WEIGHT = Fraction(1, 64)  # of the largest: where weights are clamped at the lowest
 _FINE = 2**20
-_CURVED = 1.0  # the longest last step that is corrected for its curvature
+_CURVED = 0.7  # the longest last step that can be corrected for its curvature
 _SHORT = 1e-3  # a step in linear predictors
 
 _Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
@@ -127,21 +126,23 @@ class GeneralisedLinear(Analysis):
         return tuple((each.query, Fraction(1, len(asked))) for each in asked)
 
     def rehearse(self, price: Price) -> Round:
-        """All rounds at one point: sensitivities depend on no coefficient. Its constants are long and extreme."""
-        middle = [_MIDDLE] * self._most_middle(price)
-        last = _split_rest(1 - sum(part for parts in (_FIRST, *middle) for part in parts))
-        return tuple(each for parts in (_FIRST, *middle, last) for each in self._ask(price, parts, self._extreme))
+        """The first round and the last, if there is none between them: no part of the price is smaller or larger.
+
+        Sensitivities depend on no coefficient. Constants are long and extreme.
+        """
+        return tuple(
+            each for parts in (_EARLY, _split_rest(1 - sum(_EARLY))) for each in self._ask(price, parts, self._extreme)
+        )
 
     def steps(self, price: Price) -> Steps:
-        left = 1 - sum(_FIRST)
-        first = yield from self._look(price, _FIRST, self._begin(self.start))
+        left = 1 - sum(_EARLY)
+        first = yield from self._look(price, _EARLY, self._begin(self.start))
         outset = Outset(self, first)
         scene = outset.scene
         point, before, score, rounds = self._confine(scene, scene.point), scene.start, scene.score, 2
-        noise = first.sums.spread * _times_noise(_FIRST[0] / _MIDDLE[0], price)
-        for _ in range(self._most_middle(price) if scene.predict_noise(noise) < _WORTH else 0):
-            found = yield from self._look(price, _MIDDLE, self._view(scene, point))
-            left, rounds = left - sum(_MIDDLE), rounds + 1
+        for _ in range(self._most_middle(price) if scene.predict_noise(first.sums.spread) < _WORTH else 0):
+            found = yield from self._look(price, _EARLY, self._view(scene, point))
+            left, rounds = left - sum(_EARLY), rounds + 1
             step = scene.step(found, point - before, score)
             before, score, point = point, found.score, self._confine(scene, point + step)
             if scene.length(step) < _CONVERGED:
@@ -153,9 +154,8 @@ class GeneralisedLinear(Analysis):
         step = shorten(last.newton(), scene.squares)
         bend = self.bend(float(scene.means @ (point + step)))
         curved = scene.curve(last, step, bend)
-        wanted = point + last.newton() + (curved if scene.length(step) < _CURVED else 0)
-        reached = self._confine(scene, wanted + step - last.newton())
-        stopped = scene.length(wanted - reached) > _CONVERGED
+        reached = self._confine(scene, point + step + (curved if scene.length(step) < _CURVED else 0))
+        stopped = scene.length(last.newton()) > _CURVED or scene.length(point + step - reached) > _CURVED
         missed = _miss(scene.length(step)) * step
         noise = last.score_noise + last.information_noise(step)
         covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
@@ -248,8 +248,8 @@ def _describe(rounds: int, counted: float, stopped: bool) -> tuple[str, ...]:
     notes = [f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."]
     if stopped:
         notes.append(
-            "Boundary: the coefficients were still growing where they stopped, as they do where columns tell the "
-            "response apart completely, or where there are too few rows for the price."
+            "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the "
+            "response apart completely; or there are too few rows for the price."
         )
     return tuple(notes)
 
@@ -260,11 +260,6 @@ def _miss(length: float) -> float:
     It is half of the length for short steps.
     """
     return (expm1(length) - length) / length if length > _SHORT else length / 2
-
-
-def _times_noise(times: Fraction, price: Price) -> float:
-    """How much larger noise is at a price that is so many times smaller."""
-    return float(times) if isinstance(price, Pure) else sqrt(times)
 
 
 def _split_rest(left: Fraction | int) -> _Parts:

@@ -166,17 +166,9 @@ class SumsOfProducts:
             variance_of(each.noise) / block.size(self.widths) ** 2
             for block, each in zip(self.blocks, measured, strict=True)
         ]
-<<<<<<< HEAD
-        maps = [
-            np.concatenate(rows) for rows in zip(*(self._row_maps(each, variances) for each in self.sums), strict=True)
-        ]
-        sums = np.asarray(sum(each @ found for each, found in zip(maps, entries, strict=True)))
-        return NoisyProducts(self, sums, tuple(maps), tuple(variances))
-=======
         maps = _map_sums(self, tuple(variances))
         sums = np.asarray(maps.entries @ np.concatenate(entries))
         return NoisyProducts(self, sums, maps, 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0)
->>>>>>> linear
 
     def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> list[Floats]:
         """How the cells of a sum follow from the entries of each block: by least squares.
@@ -325,25 +317,3 @@ def _cells(levels: Levels) -> Cells:
 
 def _subsets(places: set[int]) -> Iterator[set[int]]:
     return (set(chosen) for size in range(len(places) + 1) for chosen in combinations(sorted(places), size))
-<<<<<<< HEAD
-
-
-def _cover(simple: Iterable[Powers]) -> list[tuple[int, ...]]:
-    """Boxes of up to four variables in which all wanted products of two are.
-
-    Variables are taken two and two, the response in the first pair; a box is two such pairs.
-    """
-    named = [tuple(place for place, power in enumerate(powers) if power) for powers in simple]
-    used = sorted({place for each in named for place in each}, reverse=True)
-    pairs = {place: tuple(used[rank - rank % 2 :][:2]) for rank, place in enumerate(used)}
-    boxes: list[tuple[int, ...]] = []
-    for one, two in sorted(
-        (each for each in named if len(each) > 1), key=lambda each: pairs[each[0]] == pairs[each[1]]
-    ):
-        if not any({one, two} <= set(box) for box in boxes):
-            boxes.append(tuple(sorted({*pairs[one], *pairs[two]})))
-    missing = [place for place in used if not any(place in box for box in boxes)]
-    rest = [tuple(sorted(missing[start:][:_CORNER_VARIABLES])) for start in range(0, len(missing), _CORNER_VARIABLES)]
-    return [*boxes, *rest]
-=======
->>>>>>> linear
