@@ -277,10 +277,14 @@ def _logarithm(column: NumberColumn) -> NumberColumn:
 
 
 def _check_rank(design: Design) -> None:
+    seen: set[tuple[Levels, Powers]] = set()
+    for column in design.columns:
+        if (column.levels, column.powers) in seen:
+            raise _dependent(design, column)
+        seen.add((column.levels, column.powers))
     middles = [float(number.domain.lower + number.domain.upper) / 2 for number in design.numbers]
     halves = [float(number.domain.upper - number.domain.lower) / 2 for number in design.numbers]
-    directions, triangle = np.linalg.qr(design.transformation(middles, halves))
-    _refuse_dependent(design, triangle.T @ triangle)  # x twice, say
+    directions, _ = np.linalg.qr(design.transformation(middles, halves))
     rows = 64 + 24 * len(design.basis)
     numbers, codes = _possible_rows(design, rows)
     scaled = [(held - m) / h for held, m, h in zip(numbers, middles, halves, strict=True)]
@@ -294,9 +298,13 @@ def _refuse_dependent(design: Design, products: Floats) -> None:
     for place, column in enumerate(design.columns):
         own = left[place, place]
         if own <= _TOLERANCE * lengths[place]:
-            why = f"has {column.name}, which the columns before it make up, whatever the data"
-            raise BadArgument(ARGUMENT, why, f"leave {design.terms[column.term]} out")
+            raise _dependent(design, column)
         left -= np.outer(left[place], left[place] / own)
+
+
+def _dependent(design: Design, column: DesignColumn) -> BadArgument:
+    why = f"has {column.name}, which the columns before it make up, whatever the data"
+    return BadArgument(ARGUMENT, why, f"leave {design.terms[column.term]} out")
 
 
 def _possible_rows(design: Design, rows: int) -> tuple[list[Floats], list[NDArray[np.int64]]]:
