@@ -1,7 +1,7 @@
 """Predictions of a fitted model for rows that are public: plain arithmetic on what was released."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import exp, isfinite, log, sqrt
+from math import exp, isfinite, log
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ LINKS: Mapping[str, Callable[[float], float]] = {
 def predict(
     model: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], confidence: float = 0.95
 ) -> list[tuple[float | None, float | None, float | None]]:
-    """The mean of the response in rows like these, and its interval; None where a coefficient has no reply."""
+    """The mean of the response in rows like these, and its interval; None where a coefficient has no reply, or beyond doubles."""
     from scipy.special import stdtrit
 
     if not 0 < confidence < 1:
@@ -39,14 +39,14 @@ def predict(
     values = np.array([0.0 if each is None else each for each in model["coefficients"]])
     covariance = np.asarray(model["covariance"], dtype=np.float64)
     link = LINKS[model["kind"]]
-    found: list[tuple[float | None, float | None, float | None]] = []
-    for row in matrix:
-        if np.any(row[~known] != 0):
-            found.append((None, None, None))
-            continue
-        middle, half = float(row @ values), reach * sqrt(max(0.0, float(row @ covariance @ row)))
-        found.append((link(middle), link(middle - half), link(middle + half)))
-    return found
+    with np.errstate(all="ignore"):
+        middles = matrix @ values
+        halves = reach * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", matrix, covariance, matrix), 0.0))
+    clear = ~np.any(matrix[:, ~known] != 0, axis=1) & np.isfinite(middles) & np.isfinite(halves)
+    return [
+        (link(middle), link(middle - half), link(middle + half)) if able else (None, None, None)
+        for middle, half, able in zip(middles.tolist(), halves.tolist(), clear.tolist(), strict=True)
+    ]
 
 
 def design_matrix(columns: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Floats:
