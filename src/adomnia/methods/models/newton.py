@@ -152,7 +152,7 @@ class GeneralisedLinear(Analysis):
 
     def _conclude(self, scene: Scene, last: Evidence, point: Floats, facts: tuple[int, float]) -> ResultTable:
         step = shorten(last.newton(), scene.squares)
-        bend = self.bend(float(scene.means @ (point + step)))
+        bend = self.bend(float(scene.means @ (point + step / 2)))
         curved = scene.curve(last, step, bend)
         reached = self._confine(scene, point + step + (curved if scene.length(step) < _CURVED else 0))
         stopped = scene.length(last.newton()) > _CURVED or scene.length(point + step - reached) > _CURVED
