@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from adomnia.methods.contract import Method
+from adomnia.methods.models import anova, lm, logit, poisson, ridge
 
-_ALL: tuple[Method, ...] = ()
+_ALL: tuple[Method, ...] = (lm.METHOD, ridge.METHOD, anova.METHOD, logit.METHOD, poisson.METHOD)
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 
 
