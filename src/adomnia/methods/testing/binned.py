@@ -74,8 +74,6 @@ class Histograms:
     def simulate(self, shares: Floats, purpose: str) -> Floats:
         """Counts of groups of these sizes whose bins have such shares, with fresh noise, many times."""
         generator, draws = follow([self.measured.values], purpose), count_draws(2 * self.counts.size)
-        groups = [
-            generator.multinomial(int(rows), each, draws) for rows, each in zip(self.rows, shares, strict=True)
-        ]
+        groups = [generator.multinomial(int(rows), each, draws) for rows, each in zip(self.rows, shares, strict=True)]
         drawn = np.stack(groups, axis=-2)
         return drawn + draw_again(self.measured.noise, generator, drawn.shape)

@@ -76,7 +76,9 @@ class Departures:
         length = float(np.sqrt(np.square(off).sum()))
         direction = off / length if length > 0 else np.full_like(off, len(off) ** -0.5)
         along, squares = 2 * self._simulated @ direction, self.law.draws
-        found = invert(self.statistic, lambda size: squares + size * along + size**2, share, self.most / self._unit(direction))
+        found = invert(
+            self.statistic, lambda size: squares + size * along + size**2, share, self.most / self._unit(direction)
+        )
         return min(self.most, found * self._unit(direction))
 
     def _unit(self, direction: Floats) -> float:

@@ -77,7 +77,9 @@ def build(frame: Frame, arguments: Arguments) -> GoodnessOfFit:
         )
     if min(given) <= 0 or abs(sum(given) - 1) > _SLACK:
         raise BadArgument(
-            "probabilities", f"must be positive and add up to 1, and add up to {float(sum(given)):g}", "divide them by their sum"
+            "probabilities",
+            f"must be positive and add up to 1, and add up to {float(sum(given)):g}",
+            "divide them by their sum",
         )
     chances = tuple(each / sum(given) for each in given)
     return GoodnessOfFit(with_values(frame.relation, column), arguments["by"], column, chances)
@@ -89,7 +91,9 @@ METHOD = Method(
     summary="Tests whether the values of a factor have given probabilities (chi-square).",
     parameters=(
         Parameter("column", "factor", "the column whose values are counted", required=True),
-        Parameter("probabilities", "numbers", "the probability of each value, in their order; equal ones if none are given"),
+        Parameter(
+            "probabilities", "numbers", "the probability of each value, in their order; equal ones if none are given"
+        ),
         BY,
     ),
     build=build,

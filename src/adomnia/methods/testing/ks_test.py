@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
-from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.testing.binned import Bins, Histograms
 from adomnia.methods.testing.null_law import LEAST_DRAWS, NullLaw, invert
 from adomnia.methods.testing.report import (

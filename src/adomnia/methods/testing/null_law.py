@@ -41,12 +41,8 @@ class NullLaw:
 
         Cite        Davison & Hinkley 1997, section 4.2.
         """
-        towards: dict[Alternative, Callable[[Floats | float], Floats]] = {
-            "two-sided": lambda values: np.abs(values),
-            "less": lambda values: np.negative(values),
-            "greater": lambda values: np.asarray(values),
-        }
-        found, drawn = float(towards[alternative](observed)), towards[alternative](self.draws)
+        outwards = {"two-sided": np.abs, "less": np.negative, "greater": np.asarray}[alternative]
+        found, drawn = float(outwards(observed)), outwards(self.draws)
         beyond = int((drawn >= found - _ROUNDING * abs(found)).sum())
         return (1 + beyond) / (1 + len(self.draws))
 

@@ -25,7 +25,7 @@ class OnewayAnova(SingleRound):
     """Whether the means of groups differ.
 
     Method      noisy sums of values and squares in each group; Welch's F, whose weights are the inverse variances of
-                the means by sampling and noise. Null: normal values of one mean and variances of their own, fresh noise.
+                the means by sampling and noise. Null: normal values of one mean, own variances, and fresh noise.
     Guarantee   one measurement at the whole price: a person is in one group.
     Bias        clamping: the means are those of values cut at their bounds.
     Cite        Welch 1951; Ferrando, Wang & Sheldon 2022 (the simulation).

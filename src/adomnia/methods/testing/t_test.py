@@ -159,7 +159,7 @@ def _demand_possible(column: NumberColumn, mu: Fraction) -> None:
     if not column.domain.lower <= mu <= column.domain.upper:
         raise BadArgument(
             "mu",
-            f"must lie within the bounds of {column.name}, between which all values are cut, and {float(mu):g} does not",
+            f"must lie within the bounds of {column.name}, where all values are cut, and {float(mu):g} does not",
             f"give a number between {float(column.domain.lower):g} and {float(column.domain.upper):g}",
         )
 
