@@ -93,7 +93,9 @@ METHOD = Method(
         BY,
     ),
     build=build,
-    returns=returns("Cramer's V: 0 where the two are independent, 1 where one follows from the other"),
+    returns=returns(
+        "Cramer's V, corrected for chance: 0 where they are independent, 1 where one follows from the other"
+    ),
     example="SELECT * FROM chi_square_test(people, column => city, other => sex)",
     elsewhere={"R": "chisq.test", "SAS": "PROC FREQ / CHISQ", "SciPy": "chi2_contingency"},
     notes=("A person must have one row.",),

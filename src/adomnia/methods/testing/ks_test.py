@@ -103,15 +103,18 @@ class KolmogorovSmirnov(SingleRound):
         def law() -> NullLaw:
             return NullLaw(np.abs(simulated()).max(axis=-1))
 
+        def effect(share: float) -> float:
+            shape = observed / distance if distance > 0 else np.ones_like(observed)
+            noise = simulated()[:LEAST_DRAWS]
+            return invert(distance, lambda size: np.abs(noise + size * shape).max(axis=-1), share, 1.0)
+
         def interval(confidence: float, cells: int) -> Bounds:
             tail = (1 - confidence) / 2 / max(1, cells)
-            shape = observed / distance if distance > 0 else np.ones_like(observed)
-            ends = [_effect(distance, simulated()[:LEAST_DRAWS], shape, share) for share in (1 - tail, tail)]
-            return np.array(ends[:1]), np.array(ends[1:])
+            return np.array([effect(1 - tail)]), np.array([effect(tail)])
 
         return tabulate_test(
             [f"largest difference in {self.bins.column.name}"],
-            np.array([distance]),
+            np.array([effect(0.5)]),
             interval,
             lambda: distance,
             lambda: law().p_value(distance),
@@ -133,16 +136,12 @@ def _apart(counts: Floats, target: Floats | None) -> Floats:
     return found
 
 
-def _effect(observed: float, noise: Floats, shape: Floats, share: float) -> float:
-    return invert(observed, lambda size: np.abs(noise + size * shape).max(axis=-1), share, 1.0)
-
-
 def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "ks_test")
     column, group, law = arguments["column"], arguments["group"], arguments["law"]
     demand_spread(column)
-    parameters = arguments["parameters"] or ()
+    parameters = arguments["law_parameters"] or ()
     if (group is None) == (law is None):
         raise BadArgument("group", "or law must be given, and not both", "compare two groups, or one column with a law")
     if law is None:
@@ -157,10 +156,10 @@ def _demand_parameters(law: str, parameters: tuple[Fraction, ...]) -> None:
     named = LAWS[law].parameters
     if len(parameters) != len(named) or not LAWS[law].fits(*parameters):
         raise BadArgument(
-            "parameters",
+            "law_parameters",
             f"of a {law} law are its {' and '.join(named)}, and these are none",
             "give them in that order: for a normal law of mean 0 and standard deviation 1, law => 'normal',"
-            " parameters => (0, 1)",
+            " law_parameters => (0, 1)",
         )
 
 
@@ -176,12 +175,12 @@ METHOD = Method(
         Parameter("column", "column", "the numbers whose distribution is tested", required=True),
         Parameter("group", "factor", "a column of two values: the distributions of the two groups are compared"),
         Parameter("law", "choice", "the law that a column without groups is compared with", choices=tuple(LAWS)),
-        Parameter("parameters", "numbers", "the parameters of the law: " + _describe_laws()),
+        Parameter("law_parameters", "numbers", "the parameters of the law: " + _describe_laws()),
         BY,
     ),
     build=build,
-    returns=returns("the largest difference of the two distribution functions"),
-    example="SELECT * FROM ks_test(people, column => salary, group => sex)",
+    returns=returns("the largest difference of the two distribution functions, corrected for chance"),
+    example="SELECT * FROM ks_test(people, column => salary, group => age >= 65)",
     elsewhere={"R": "ks.test", "SAS": "PROC NPAR1WAY / EDF", "SciPy": "ks_2samp, ks_1samp"},
     notes=("A person must have one row. Values beyond the bounds of the column count as the bounds.",),
 )

@@ -48,18 +48,23 @@ def tabulate_test(  # noqa: PLR0913 - the columns of a table
     method: str = "noisy sums, and simulations of the null hypothesis",
 ) -> ResultTable:
     """One row of the test, then rows of whatever else was estimated, which is not tested."""
-    others = (None,) * (len(terms) - 1)
+    others, held = (None,) * (len(terms) - 1), np.asarray(values, dtype=np.float64)
 
     def first(fact: Callable[[], float]) -> Callable[[], Sequence[Fact]]:
         return lambda: (float(fact()), *others)
 
     return ResultTable(
         labels={"term": tuple(terms)},
-        estimates={"estimate": Estimate(np.asarray(values, dtype=np.float64), interval, method)},
+        estimates={"estimate": Estimate(held, lambda *asked: _hold(held, interval(*asked)), method)},
         notes=(ABOUT_POPULATION, *notes, SIMULATED, NOISY_ROWS),
         figure={"kind": "points", "x": "term", "y": "estimate"},
         facts={"statistic": first(statistic), "p_value": first(p_value)},
     )
+
+
+def _hold(values: Floats, bounds: Bounds) -> Bounds:
+    """Intervals that hold their estimates, also where few rows make these differ from the middle."""
+    return np.fmin(bounds[0], values), np.fmax(bounds[1], values)
 
 
 def demand_one_row_a_person(frame: Frame, name: str) -> None:
@@ -80,8 +85,8 @@ def demand_two_levels(factor: Factor, argument: str = "group") -> None:
         raise BadArgument(
             argument,
             f"must have two values, and {factor.name} has {len(factor.levels)}",
-            "make two groups in the bracketed SELECT, such as CASE WHEN ... THEN 'a' ELSE 'b' END, or compare all of"
-            " them with oneway_anova",
+            "write a condition, such as group => city = 'Oslo', or compare all groups with oneway_anova or"
+            " chi_square_test",
         )
 
 
