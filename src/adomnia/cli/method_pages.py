@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from adomnia.cli.options import Format, Output
+
+class PageFormat(StrEnum):
+    """How methods are written."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
 
 METHODS_EXAMPLES = """Examples
 
@@ -19,16 +27,18 @@ adomnia methods lm
 
 def methods(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One method; without it, all are listed.")] = None,
-    form: Output = Format.TABLE,
+    form: Annotated[PageFormat, typer.Option("--format", help="For people, programs, or a page.")] = PageFormat.TABLE,
 ) -> None:
     """List the methods: analyses that are asked like SELECT * FROM lm(people, formula => 'salary ~ age')."""
     # Imported here, so that `adomnia --help` does not wait for numpy.
-    from adomnia.explaining.methods import list_methods
+    from adomnia.explaining.method_reference import render_reference
+    from adomnia.explaining.methods import MethodList, list_methods
 
     found = list_methods()
-    chosen = found if name is None else found.page(name)
-    if form is Format.JSON:
-        told = [each.record for each in found] if name is None else found.page(name).record
-        typer.echo(json.dumps(told, indent=2))
+    page = None if name is None else found.page(name)
+    if form is PageFormat.JSON:
+        typer.echo(json.dumps([each.record for each in found] if page is None else page.record, indent=2))
+    elif form is PageFormat.MARKDOWN:
+        typer.echo(render_reference(found if page is None else MethodList([page])), nl=False)
     else:
-        typer.echo(repr(chosen))
+        typer.echo(repr(found if page is None else page))
