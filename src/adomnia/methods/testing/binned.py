@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adomnia.methods.contract import NumberColumn
+from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.testing.fresh_noise import draw_again
 from adomnia.methods.testing.null_law import count_draws
 from adomnia.methods.testing.shares import project
@@ -55,6 +55,7 @@ class Histograms:
     """Noisy counts with bins on the last axis, groups on the one before."""
 
     measured: Measured
+    by: tuple[Factor, ...]
 
     @cached_property
     def counts(self) -> Floats:
@@ -64,7 +65,8 @@ class Histograms:
     @cached_property
     def rows(self) -> Floats:
         """Rows of each group, none below 0."""
-        return np.maximum(np.rint(self.counts.sum(axis=-1)), 0.0)
+        found: Floats = np.maximum(np.rint(self.counts.sum(axis=-1)), 0.0)
+        return found
 
     @cached_property
     def pooled(self) -> Floats:
@@ -73,7 +75,7 @@ class Histograms:
 
     def simulate(self, shares: Floats, purpose: str) -> Floats:
         """Counts of groups of these sizes whose bins have such shares, with fresh noise, many times."""
-        generator, draws = follow([self.measured.values], purpose), count_draws(2 * self.counts.size)
+        generator, draws = follow([self.measured.values], purpose), count_draws(2 * self.counts.size, self.by)
         groups = [generator.multinomial(int(rows), each, draws) for rows, each in zip(self.rows, shares, strict=True)]
         drawn = np.stack(groups, axis=-2)
         return drawn + draw_again(self.measured.noise, generator, drawn.shape)

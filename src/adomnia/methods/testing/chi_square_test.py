@@ -15,7 +15,7 @@ from adomnia.methods.testing.shares import project
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Floats, Measured, ResultTable
+from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
 MOST_CELLS = 1_000
 
@@ -46,12 +46,17 @@ class ChiSquareTest(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         shape = (len(self.rows.levels), len(self.columns.levels))
         spread = sqrt(min(shape) - 1)  # the largest w, which Cramer's V is a share of
-        departures = Departures(measured[0], lambda counts: _expect(counts, shape), most=spread)
+        degrees = (shape[0] - 1) * (shape[1] - 1)
+        departures = Departures(measured[0], lambda counts: _expect(counts, shape), degrees, spread, self.by)
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            lower, upper = departures.interval(confidence, cells)
+            return lower / spread, upper / spread
 
         return tabulate_test(
             [f"Cramer's V of {self.rows.name} and {self.columns.name}"],
             np.array([departures.effect / spread]),
-            lambda confidence, cells: tuple(end / spread for end in departures.interval(confidence, cells)),
+            interval,
             lambda: departures.statistic,
             lambda: departures.law.p_value(departures.statistic),
         )
@@ -61,7 +66,8 @@ def _expect(counts: Floats, shape: tuple[int, int]) -> Floats:
     """The counts that independence expects, given noisy ones on the last axis."""
     table = counts.reshape(*counts.shape[:-1], *shape)
     product = project(table.sum(axis=-1))[..., :, None] * project(table.sum(axis=-2))[..., None, :]
-    return np.maximum(counts.sum(axis=-1, keepdims=True), 0.0) * product.reshape(counts.shape)
+    expected: Floats = np.maximum(counts.sum(axis=-1, keepdims=True), 0.0) * product.reshape(counts.shape)
+    return expected
 
 
 def build(frame: Frame, arguments: Arguments) -> ChiSquareTest:

@@ -67,7 +67,7 @@ class CorrelationTest(SingleRound):
 
         def simulate(correlation: float) -> Products:
             generator = follow([measured[0].values], "correlation_test")
-            draws = count_draws(15)
+            draws = count_draws(15, self.by)
             fresh = _combine(draw_again(measured[0].noise, generator, (draws, 9))) / whole
             return Products(found.draw_people(correlation, generator, draws) + fresh, noise)
 

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 
+from adomnia.methods.contract import Factor
 from adomnia.methods.testing.fresh_noise import draw_again, variance_of
 from adomnia.methods.testing.null_law import NullLaw, count_draws, invert
 from adomnia.noise.afterwards import follow
@@ -20,13 +22,16 @@ class Departures:
 
     Statistic   the sum of (count - expected)**2 / (expected + variance of the noise), as of Gaboardi, Lim, Rogers &
                 Vadhan 2016. Without noise it is Pearson's.
-    Effect      Cohen's w, at most `most`: the root of the sum of (share - expected share)**2 / expected share. By
-                inversion of the test: the effect, in the observed direction, that makes the statistic so large.
+    Effect      Cohen's w, at most `most`: the root of the sum of (share - expected share)**2 / expected share. What
+                chance adds to the statistic, its degrees of freedom, is taken away (Bergsma 2013). Intervals are by
+                inversion of the test: effects in the observed direction that make the statistic so large.
     """
 
     measured: Measured
     expect: Callable[[Floats], Floats]
+    degrees: int
     most: float
+    by: tuple[Factor, ...]
 
     @cached_property
     def counts(self) -> Floats:
@@ -45,8 +50,8 @@ class Departures:
 
     @cached_property
     def effect(self) -> float:
-        """The effect in whose law the statistic is in the middle."""
-        return self._effect_at(0.5)
+        """The effect that is left where the statistic is as much smaller as it would be on average without any."""
+        return min(self.most, sqrt(max(0.0, self.statistic - self.degrees)) * self._unit)
 
     def interval(self, confidence: float, cells: int) -> Bounds:
         """The effects in whose laws the statistic is not far out."""
@@ -57,7 +62,7 @@ class Departures:
     def _simulated(self) -> Floats:
         """Standardised departures under the null hypothesis, many times."""
         generator = follow([self.measured.values], "departures of counts")
-        rows, draws = max(0, round(self.counts.sum())), count_draws(2 * len(self.counts))
+        rows, draws = max(0, round(self.counts.sum())), count_draws(2 * len(self.counts), self.by)
         chances = self.expect(self.counts)
         chances = chances / chances.sum() if rows else np.full_like(chances, 1 / len(chances))
         drawn = generator.multinomial(rows, chances, draws)
@@ -72,17 +77,22 @@ class Departures:
         return variance_of(self.measured.noise)
 
     def _effect_at(self, share: float) -> float:
+        along, squares = 2 * self._simulated @ self._direction, self.law.draws
+        found = invert(
+            self.statistic, lambda size: squares + size * along + size**2, share, self.most / max(self._unit, _LEAST)
+        )
+        return min(self.most, found * self._unit)
+
+    @cached_property
+    def _direction(self) -> Floats:
+        """The standardised departures that were measured, as a vector of length 1."""
         off = self._off(self.counts)
         length = float(np.sqrt(np.square(off).sum()))
-        direction = off / length if length > 0 else np.full_like(off, len(off) ** -0.5)
-        along, squares = 2 * self._simulated @ direction, self.law.draws
-        found = invert(
-            self.statistic, lambda size: squares + size * along + size**2, share, self.most / self._unit(direction)
-        )
-        return min(self.most, found * self._unit(direction))
+        return off / length if length > 0 else np.full_like(off, len(off) ** -0.5)
 
-    def _unit(self, direction: Floats) -> float:
+    @cached_property
+    def _unit(self) -> float:
         """Cohen's w of a standardised departure of length 1 in that direction."""
         expected = np.maximum(self.expect(self.counts), _LEAST)
         rows = max(1.0, float(self.counts.sum()))
-        return float(np.sqrt(np.sum(direction**2 * (expected + self._noise) / expected) / rows))
+        return float(np.sqrt(np.sum(self._direction**2 * (expected + self._noise) / expected) / rows))

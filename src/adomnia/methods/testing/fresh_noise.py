@@ -9,6 +9,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Floats
 
+_WHOLE_SCALE = 1e9  # of Laplace noise: above it whole numbers are as good as all
 _LARGEST_RATE = 500.0  # of Laplace noise: beyond it none is ever seen
 _LISTED_DEVIATION = 8.0  # of Gaussian noise: above it a rounded normal number has the same law, to 1e-3 of its variance
 
@@ -17,7 +18,7 @@ def variance_of(noise: Noise) -> float:
     """The variance of one coordinate."""
     match noise:
         case DiscreteLaplace(scale=scale):
-            return 0.5 / sinh(min(float(1 / scale), _LARGEST_RATE) / 2) ** 2
+            return float(0.5 / sinh(min(float(1 / scale), _LARGEST_RATE) / 2) ** 2)
         case DiscreteGaussian() as gaussian if sqrt(gaussian.variance) < _LISTED_DEVIATION:
             places, chances = _list_law(gaussian)
             return float(places**2 @ chances)
@@ -29,6 +30,8 @@ def variance_of(noise: Noise) -> float:
 def draw_again(noise: Noise, generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     """Noise of the same law."""
     match noise:
+        case DiscreteLaplace(scale=scale) if scale > _WHOLE_SCALE:
+            return generator.laplace(0.0, float(scale), shape)
         case DiscreteLaplace(scale=scale):
             ended = -expm1(-min(float(1 / scale), _LARGEST_RATE))
             return (generator.geometric(ended, shape) - generator.geometric(ended, shape)).astype(np.float64)

@@ -45,9 +45,11 @@ class GoodnessOfFit(SingleRound):
         chances = np.array([float(each) for each in self.probabilities])
 
         def expect(counts: Floats) -> Floats:
-            return np.maximum(counts.sum(axis=-1, keepdims=True), 0.0) * chances
+            expected: Floats = np.maximum(counts.sum(axis=-1, keepdims=True), 0.0) * chances
+            return expected
 
-        departures = Departures(measured[0], expect, most=float(np.sqrt(1 / chances.min() - 1)))
+        most = float(np.sqrt(1 / chances.min() - 1))
+        departures = Departures(measured[0], expect, len(chances) - 1, most, self.by)
         return tabulate_test(
             [f"effect size w of {self.column.name}"],
             np.array([departures.effect]),

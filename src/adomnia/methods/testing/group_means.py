@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from adomnia.methods.contract import NumberColumn
+from adomnia.methods.contract import Factor, NumberColumn
 from adomnia.methods.testing.moments import Moments, People, Scale, read_moments
 from adomnia.methods.testing.null_law import NullLaw, count_draws
 from adomnia.noise.afterwards import follow
@@ -23,6 +23,7 @@ class GroupMeans:
     query: Query
     measured: Measured
     shifts: tuple[float, ...]
+    by: tuple[Factor, ...]
 
     @cached_property
     def scale(self) -> Scale:
@@ -39,7 +40,7 @@ class GroupMeans:
         """The means that fit best under the null hypothesis; each group keeps its own variance."""
         weights = 1 / np.maximum(self.found.errors, LEAST_ERROR)
         shifts = np.asarray(self.shifts)
-        return shifts + float(weights @ (self.found.means - shifts) / weights.sum())
+        return np.clip(shifts + float(weights @ (self.found.means - shifts) / weights.sum()), -1.0, 1.0)
 
     @cached_property
     def simulated(self) -> Moments:
@@ -49,13 +50,13 @@ class GroupMeans:
     def simulate(self, means: Floats) -> Moments:
         """What would be measured of groups with these means, many times."""
         people = People(np.maximum(self.found.sums[..., 0], 0.0), means, self.found.variances)
-        draws = count_draws(5 * len(self.shifts))
+        draws = count_draws(5 * len(self.shifts), self.by)
         return people.measure(self.query, self.measured, follow([self.measured.values], "means of groups"), draws)
 
     @property
     def values(self) -> Floats:
-        """The mean of each group."""
-        return self.scale.middle + self.scale.half * self.found.means
+        """The mean of each group, within its bounds."""
+        return self.scale.to_values(np.clip(self.found.means, -1.0, 1.0))
 
     def intervals(self, confidence: float, cells: int) -> Bounds:
         """Intervals of the mean of each group."""
@@ -65,5 +66,5 @@ class GroupMeans:
 
     def to_values(self, ends: Bounds) -> Bounds:
         """The ends of intervals of z as values."""
-        lower, upper = (np.atleast_1d(self.scale.middle + self.scale.half * end) for end in ends)
+        lower, upper = (np.atleast_1d(self.scale.to_values(end)) for end in ends)
         return lower, upper

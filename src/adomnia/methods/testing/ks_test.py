@@ -89,7 +89,7 @@ class KolmogorovSmirnov(SingleRound):
         found = measured[0]
         if self.group is None:
             found = Measured(found.values[None, :], found.mechanism, (found, "lone"))
-        histograms = Histograms(found)
+        histograms = Histograms(found, self.by)
         target = None if self.group is not None else self._chances
         null = histograms.pooled if target is None else target[None, :]
         observed = _apart(histograms.counts, target)
@@ -114,7 +114,7 @@ class KolmogorovSmirnov(SingleRound):
 
         return tabulate_test(
             [f"largest difference in {self.bins.column.name}"],
-            np.array([effect(0.5)]),
+            np.array([distance]),
             interval,
             lambda: distance,
             lambda: law().p_value(distance),
@@ -179,7 +179,7 @@ METHOD = Method(
         BY,
     ),
     build=build,
-    returns=returns("the largest difference of the two distribution functions, corrected for chance"),
+    returns=returns("the largest difference of the two distribution functions"),
     example="SELECT * FROM ks_test(people, column => salary, group => age >= 65)",
     elsewhere={"R": "ks.test", "SAS": "PROC NPAR1WAY / EDF", "SciPy": "ks_2samp, ks_1samp"},
     notes=("A person must have one row. Values beyond the bounds of the column count as the bounds.",),

@@ -52,7 +52,7 @@ class MannWhitney(SingleRound):
         return ((self.bins.query(self.relation, keys_of(*self.by, self.group)), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
-        histograms = Histograms(measured[0])
+        histograms = Histograms(measured[0], self.by)
         larger = float(superiority(histograms.counts))
 
         @lru_cache(maxsize=1)

@@ -1,13 +1,14 @@
 """What a statistic would be if the null hypothesis held, noise included: simulated, because no table has that law."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
+from math import log, prod
 from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
+from adomnia.methods.contract import Factor
 from adomnia.statistics.contract import Floats
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
@@ -20,9 +21,10 @@ _HALVINGS = 40
 _ROUNDING = 1e-12
 
 
-def count_draws(numbers: int) -> int:
-    """How many draws are made of a statistic that takes so many random numbers."""
-    return max(LEAST_DRAWS, min(MOST_DRAWS, _NUMBERS // max(1, numbers)))
+def count_draws(numbers: int, by: Sequence[Factor] = ()) -> int:
+    """How many draws are made of a statistic that takes so many random numbers, in each of the groups."""
+    groups = prod(len(factor.levels) for factor in by)
+    return max(LEAST_DRAWS, min(MOST_DRAWS, _NUMBERS // max(1, numbers * groups)))
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,8 @@ class NullLaw:
 
         Cite        Davison & Hinkley 1997, section 4.2.
         """
-        outwards = {"two-sided": np.abs, "less": np.negative, "greater": np.asarray}[alternative]
-        found, drawn = float(outwards(observed)), outwards(self.draws)
-        beyond = int((drawn >= found - _ROUNDING * abs(found)).sum())
+        found, drawn = (_turn_outwards(np.asarray(each), alternative) for each in (observed, self.draws))
+        beyond = int((drawn >= found - _ROUNDING * np.abs(found)).sum())
         return (1 + beyond) / (1 + len(self.draws))
 
     def distance(self, confidence: float, cells: int = 1) -> float:
@@ -57,6 +58,13 @@ class NullLaw:
     @cached_property
     def _sizes(self) -> Floats:
         return np.abs(self.draws)
+
+
+def _turn_outwards(values: Floats, alternative: Alternative) -> Floats:
+    """Larger where they are further from the null hypothesis."""
+    if alternative == "two-sided":
+        return np.abs(values)
+    return -values if alternative == "less" else values
 
 
 def invert(observed: float, draw_at: Callable[[float], Floats], share: float, most: float) -> float:

@@ -43,7 +43,7 @@ class OnewayAnova(SingleRound):
         return ((moment_query(self.relation, keys_of(*self.by, self.group), self.column), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
-        groups = GroupMeans(self.column, self.query, measured[0], (0.0,) * len(self.group.levels))
+        groups = GroupMeans(self.column, self.query, measured[0], (0.0,) * len(self.group.levels), self.by)
         together = _pool(groups.found)
         observed = float(compare_means(groups.found))
 
@@ -59,7 +59,7 @@ class OnewayAnova(SingleRound):
 
         return tabulate_test(
             ["all groups", *(f"mean of {level}" for level in self.group.levels)],
-            np.array([groups.scale.middle + groups.scale.half * float(together.means), *groups.values]),
+            np.array([groups.scale.to_values(np.clip(together.means, -1.0, 1.0)), *groups.values]),
             interval,
             lambda: observed,
             lambda: law().p_value(observed),

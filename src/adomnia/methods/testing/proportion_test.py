@@ -60,11 +60,11 @@ class OneProportion(SingleRound):
         return ((Query(self.relation, keys_of(*self.by, self.outcome), Rows()), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
-        counts = Counts.of(measured[0], self.success)
+        counts = Counts.of(measured[0], self.success, self.by)
         null = float(self.p)
         return tabulate_test(
             [f"share of {_name_success(self.outcome, self.success)}"],
-            np.atleast_1d(counts.shares),
+            np.atleast_1d(counts.possible_shares),
             lambda confidence, cells: counts.interval(_share_law(counts, measured[0]).distance(confidence, cells)),
             lambda: float(counts.studentize(null)),
             lambda: _most_powerful(counts, measured[0], null, as_alternative(self.alternative)),
@@ -98,9 +98,9 @@ class TwoProportions(SingleRound):
         return ((Query(self.relation, keys_of(*self.by, self.group, self.outcome), Rows()), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
-        counts = Counts.of(measured[0], self.success)
+        counts = Counts.of(measured[0], self.success, self.by)
         observed = float(counts.compare())
-        difference = float(counts.shares[0] - counts.shares[1])
+        difference = float(counts.possible_shares[0] - counts.possible_shares[1])
 
         @lru_cache(maxsize=1)
         def simulated() -> Counts:
@@ -122,7 +122,7 @@ class TwoProportions(SingleRound):
         first, second = self.group.levels
         return tabulate_test(
             [f"{first} - {second}", f"share of {first}", f"share of {second}"],
-            np.array([difference, *counts.shares]),
+            np.array([difference, *counts.possible_shares]),
             interval,
             lambda: observed,
             lambda: law().p_value(observed, as_alternative(self.alternative)),
@@ -135,22 +135,29 @@ class Counts:
 
     counts: Floats
     noise: float
+    by: tuple[Factor, ...]
 
     @classmethod
-    def of(cls, measured: Measured, success: int) -> "Counts":
+    def of(cls, measured: Measured, success: int, by: tuple[Factor, ...]) -> "Counts":
         """What was measured, successes last."""
         values = np.asarray(measured.values, dtype=np.float64)
-        return cls(values if success else values[..., ::-1], variance_of(measured.noise))
+        return cls(values if success else values[..., ::-1], variance_of(measured.noise), by)
 
     @cached_property
     def rows(self) -> Floats:
         """Rows of each group, at least 1."""
-        return np.maximum(self.counts.sum(axis=-1), 1.0)
+        found: Floats = np.maximum(self.counts.sum(axis=-1), 1.0)
+        return found
 
     @cached_property
     def shares(self) -> Floats:
-        """The share of successes, between 0 and 1."""
-        return np.clip(self.counts[..., 1] / self.rows, 0.0, 1.0)
+        """The share of successes; noise may put it beyond 0 and 1."""
+        return self.counts[..., 1] / self.rows
+
+    @cached_property
+    def possible_shares(self) -> Floats:
+        """The share of successes between 0 and 1."""
+        return np.clip(self.shares, 0.0, 1.0)
 
     @cached_property
     def common(self) -> Floats:
@@ -190,28 +197,29 @@ class Counts:
 
     def draw_people(self, shares: Floats | float, measured: Measured, generator: np.random.Generator) -> "Counts":
         """What would be measured of groups with so many rows and such shares of successes, many times."""
-        draws = count_draws(6)
+        draws = count_draws(6, self.by)
         rows = np.maximum(np.rint(self.counts.sum(axis=-1)), 0).astype(np.int64)
         successes = generator.binomial(rows, shares, (draws, *rows.shape))
         exact = np.stack([rows - successes, successes], axis=-1)
-        return Counts(exact + draw_again(measured.noise, generator, exact.shape), self.noise)
+        return Counts(exact + draw_again(measured.noise, generator, exact.shape), self.noise, self.by)
 
     def _spread(self, shares: Floats | float) -> Floats:
         """The variance of the successes that are above their share: of sampling, and of noise in both counts."""
-        return np.asarray(self.rows * shares * (1 - shares) + self.noise * ((1 - shares) ** 2 + np.square(shares)))
+        sampling = self.rows * np.clip(shares, 0.0, 1.0) * np.clip(1 - shares, 0.0, 1.0)
+        return np.asarray(sampling + self.noise * ((1 - shares) ** 2 + np.square(shares)))
 
 
 def _share_law(counts: Counts, measured: Measured) -> NullLaw:
     """How far off the successes are, in standard errors, of people with the share that was found."""
-    generator = follow([measured.values], "proportion_test interval")
-    return NullLaw(counts.draw_people(counts.shares, measured, generator).studentize(counts.shares))
+    generator, shares = follow([measured.values], "proportion_test interval"), counts.possible_shares
+    return NullLaw(counts.draw_people(shares, measured, generator).studentize(shares))
 
 
 def _most_powerful(counts: Counts, measured: Measured, null: float, alternative: Alternative) -> float:
     """The p-value. Of the two noises the one of larger weight is summed exactly, the other one is drawn."""
     generator = follow([measured.values], "proportion_test")
     failures, successes = counts.counts + generator.uniform(-0.5, 0.5, 2)
-    weights, draws = (1 - null, null), count_draws(3)
+    weights, draws = (1 - null, null), count_draws(3, counts.by)
     rows = max(0, round(float(counts.counts.sum())))
     drawn = generator.binomial(rows, null, draws) - rows * null
     other = draw_again(measured.noise, generator, (draws,)) + generator.uniform(-0.5, 0.5, draws)

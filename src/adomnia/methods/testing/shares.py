@@ -24,6 +24,5 @@ def project(counts: Floats) -> Floats:
     kept = np.maximum((falling > taken).sum(axis=-1, keepdims=True), 1)
     clipped = np.maximum(counts - np.take_along_axis(taken, kept - 1, axis=-1), 0.0)
     there = total > 0
-    even = np.full_like(counts, 1 / cells)
-    found: Floats = np.where(there, clipped / np.where(there, total, 1.0), even)
+    found: Floats = np.where(there, clipped / np.where(there, clipped.sum(axis=-1, keepdims=True), 1.0), 1 / cells)
     return found

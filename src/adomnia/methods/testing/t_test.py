@@ -52,7 +52,7 @@ class OneMean(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         lone = Measured(measured[0].values[None, :], measured[0].mechanism, (measured[0], "lone"))
-        free = GroupMeans(self.column, self.query, lone, (0.0,))
+        free = GroupMeans(self.column, self.query, lone, (0.0,), self.by)
         null = free.scale.to_z(float(self.mu))
         observed = float(free.found.studentize(null)[0])
 
@@ -96,9 +96,9 @@ class TwoMeans(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         half = float(self.column.domain.width * self.column.domain.step / 2)
         shift = float(self.mu) / half
-        groups = GroupMeans(self.column, self.query, measured[0], (shift, 0.0))
+        groups = GroupMeans(self.column, self.query, measured[0], (shift, 0.0), self.by)
         observed = float(_compare(groups.found, shift))
-        difference = half * float(groups.found.means[0] - groups.found.means[1])
+        difference = float(groups.values[0] - groups.values[1])
 
         @lru_cache(maxsize=1)
         def law() -> NullLaw:

@@ -13,7 +13,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Floats
 
-_LISTED_DEVIATION = 8.0  # of Gaussian noise; above it, a normal law
+_LISTED_DEVIATION = 100.0  # of Gaussian noise; above it, a normal law is the same to 1e-6
 
 
 def smooth_cdf(noise: Noise, at: Floats) -> Floats:
@@ -38,7 +38,8 @@ def _tulap(epsilon: float, at: Floats) -> Floats:
     nearest = np.rint(below)
     ratio, rest = np.exp(-epsilon), -expm1(-epsilon)
     tail = np.exp(epsilon * nearest) * (ratio + (below - nearest + 0.5) * rest) / (1 + ratio)
-    return np.where(at <= 0, tail, 1 - tail)
+    found: Floats = np.where(at <= 0, tail, 1 - tail)
+    return found
 
 
 def _spread_gaussian(noise: DiscreteGaussian, at: Floats) -> Floats:
@@ -46,13 +47,14 @@ def _spread_gaussian(noise: DiscreteGaussian, at: Floats) -> Floats:
 
     deviation = sqrt(noise.variance)
     if deviation >= _LISTED_DEVIATION:
-        found: Floats = ndtr(at / sqrt(noise.variance + 1 / 12))
+        found: Floats = ndtr(at / sqrt(float(noise.variance) + 1 / 12))
         return found
     reach = 2 + int(10 * deviation)
     places = np.arange(-reach, reach + 1, dtype=np.float64)
     weights = np.exp(-(places**2) / (2 * float(noise.variance)))
     ends = np.concatenate([[-reach - 0.5], places + 0.5])
-    return np.interp(at, ends, np.concatenate([[0.0], np.cumsum(weights / weights.sum())]))
+    listed: Floats = np.interp(at, ends, np.concatenate([[0.0], np.cumsum(weights / weights.sum())]))
+    return listed
 
 
 def upper_tail(observed: float, counts: Floats, chances: Floats | float, noise: Noise, weight: float = 1.0) -> float:
