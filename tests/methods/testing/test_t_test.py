@@ -96,8 +96,8 @@ def test_it_keeps_its_level_on_data_that_is_not_nice_and_groups_of_10_to_1(kind)
 def test_of_few_rows_it_says_little_and_nothing_wrong(rows, price):
     for statistic in (ONE, TWO):
         assert share_rejected(
-            statistic, PRICES[price], partial(draw, rows=rows), 40, f"{rows} {price}"
-        ) <= most_rejected(40)
+            statistic, PRICES[price], partial(draw, rows=rows), 10, f"{rows} {price}"
+        ) <= most_rejected(10)
 
 
 def test_it_finds_what_is_there():
