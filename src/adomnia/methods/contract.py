@@ -57,14 +57,15 @@ class Factor:
 class Frame:
     """The rows that a method is given, and their columns by the names that the question uses, in lower case.
 
-    A column may be both a number and a factor: a declared range of few whole numbers, or a boolean. `confidence` is that
-    of the question: some intervals are bought together with their values.
+    A column may be both a number and a factor: a declared range of few whole numbers, or a boolean. `confidence` is
+    that of the question: some intervals are bought together with their values.
     """
 
     relation: Relation
     numbers: Mapping[str, NumberColumn]
     factors: Mapping[str, Factor]
     confidence: Fraction = Fraction(19, 20)
+    unusable: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # why a column is no number, and the fix
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -152,10 +152,11 @@ def _count_values(query: Query) -> int:
 def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure, Measured]) -> Result:
     flow = statistic.steps(price)
     asked = next(flow)
+    suppose = getattr(statistic, "suppose", _suppose)  # a method supposes rows that are spread over all values
     while True:
         for measure in asked:
             if measure not in measured:
-                measured[measure] = Measured(_suppose(measure, rows), measure.mechanism)
+                measured[measure] = Measured(suppose(measure, rows), measure.mechanism)
         try:
             asked = flow.send(tuple(measured[measure] for measure in asked))
         except StopIteration as end:

@@ -102,6 +102,8 @@ class AnswerReply(Reply):
     left: LeftReply
     caps: list[CapReply]
     notes: list[str] = Field([], description="What else to know before the numbers are used, in sentences.")
+    figure: dict[str, Any] = Field({}, description="Of a method: what its picture shows, by the names of columns.")
+    model: dict[str, Any] = Field({}, description="Of a model: what predictions need.")
 
 
 class BatchReply(Reply):
@@ -174,6 +176,8 @@ def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
         "left": left_record(answer.left),
         "caps": [cap_record(cap) for cap in answer.caps],
         "notes": list(reword_lines(answer.notes, Surface.JSON)),
+        **({"figure": dict(answer.figure)} if answer.figure else {}),
+        **({"model": dict(answer.model)} if answer.model else {}),
     }
 
 
@@ -191,6 +195,8 @@ def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
         left=left_of(record["left"]),
         caps=tuple(map(cap_of, record["caps"])),
         notes=reword_lines(record.get("notes", ()), Surface.PYTHON),  # a server of an earlier version has none
+        figure=record.get("figure", {}),
+        model=record.get("model", {}),
         cells=max((int(each["cells"]) for each in told if each["kind"] == "value"), default=1),
     )
 
