@@ -120,7 +120,7 @@ def _with_neighbour(place: int) -> SpyEngine:
     """An engine over all people and one more."""
     somebody, visits = NEIGHBOURS[place]
     theirs = [
-        visit(1000, hospital=f"H{k % 5 + 1}", cost=1e6 * (k % 2), day=date(2022, 2, 1), urgent=k % 2)
+        visit(1000, hospital=f"H{k % 5 + 1}", cost=1e6 * (k % 2), day=date(2022, 2, 1), urgent=k % 2 == 1)
         for k in range(visits)
     ]
     return load(_KNOWN["catalog"], [*PEOPLE, somebody], [*VISITS, *theirs])

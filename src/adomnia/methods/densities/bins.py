@@ -71,7 +71,7 @@ class Bins:
 def choose_bins(column: NumberColumn, arguments: Arguments, equal: str = "bins") -> Bins:
     """The bins that the arguments ask for: those of `breaks`, or so many of equal width."""
     breaks = arguments["breaks"]
-    return split_evenly(column, arguments[equal]) if breaks is None else _cut(column, breaks)
+    return _cut(column, breaks) if breaks else split_evenly(column, arguments[equal])
 
 
 def split_evenly(column: NumberColumn, bins: int) -> Bins:

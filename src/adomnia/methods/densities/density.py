@@ -106,6 +106,6 @@ METHOD = Method(
         "x_to": "where the cell ends",
         "density": "the density within it: that of the bin it is in",
     },
-    example="SELECT * FROM density(patients, column => age)",
+    example="SELECT * FROM density(people, column => salary)",
     elsewhere={"R": "density", "SAS": "PROC KDE", "SciPy": "gaussian_kde"},
 )

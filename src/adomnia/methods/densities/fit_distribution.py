@@ -184,7 +184,7 @@ def _build(frame: Frame, arguments: Arguments) -> FitDistribution:
     require_one_row(frame, METHOD.name)
     if LAWS[law].positive and column.domain.upper <= 0:
         raise BadArgument("law", f"{law} is of numbers above 0, and {column.name} has none", "ask for law => 'normal'")
-    bins = split_finely(column, arguments["bins"]) if arguments["breaks"] is None else choose_bins(column, arguments)
+    bins = choose_bins(column, arguments) if arguments["breaks"] else split_finely(column, arguments["bins"])
     if len(bins) < _LEAST_BINS:
         raise BadArgument("bins", f"are {len(bins)}, too few for a law", f"ask for at least {_LEAST_BINS}")
     return FitDistribution(with_values(frame.relation, column.value), arguments["by"], bins, law)
@@ -208,6 +208,6 @@ METHOD = Method(
         "standard_error": "how far it is off, by sampling and noise",
         "fit_p_value": "how probable a histogram as far from the law is, if the law holds",
     },
-    example="SELECT * FROM fit_distribution(stays, column => cost, law => 'gamma')",
+    example="SELECT * FROM fit_distribution(people, column => salary, law => 'gamma')",
     elsewhere={"R": "fitdistrplus::fitdistcens", "SAS": "PROC UNIVARIATE", "SciPy": "stats.fit"},
 )

@@ -97,6 +97,6 @@ METHOD = Method(
         "count": "how many rows are in it",
         "density": "their share of all rows over the width of the bin",
     },
-    example="SELECT * FROM histogram(patients, column => age, bins => 12)",
+    example="SELECT * FROM histogram(people, column => age, bins => 12)",
     elsewhere={"R": "hist", "SAS": "PROC UNIVARIATE HISTOGRAM", "SciPy": "numpy.histogram"},
 )

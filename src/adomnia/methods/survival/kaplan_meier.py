@@ -164,6 +164,6 @@ METHOD = Method(
         "at_risk": "the noisy number of people at risk in the interval that ends then",
         "events": "the noisy number of events in it",
     },
-    example="SELECT * FROM kaplan_meier(stays, time => days, event => died)",
+    example="SELECT * FROM kaplan_meier((SELECT age, salary > 90000 AS promoted FROM people), time => age, event => promoted)",
     elsewhere={"R": "survival::survfit", "SAS": "PROC LIFETEST", "statsmodels": "SurvfuncRight"},
 )

@@ -106,6 +106,7 @@ METHOD = Method(
         "df": "its degrees of freedom: the number of groups less one",
         "p_value": "how probable so large a statistic is if all groups survive alike",
     },
-    example="SELECT * FROM log_rank(stays, time => days, event => died, group => ward)",
+    example="SELECT * FROM log_rank((SELECT age, sex, salary > 90000 AS promoted FROM people), "
+    "time => age, event => promoted, group => sex)",
     elsewhere={"R": "survival::survdiff", "SAS": "PROC LIFETEST", "statsmodels": "survdiff"},
 )

@@ -64,7 +64,7 @@ def choose_times(arguments: Arguments) -> Times:
     column: NumberColumn = arguments["time"]
     kind, domain = column.value.kind, column.domain
     whole = isinstance(kind, Quantity) and kind.whole and domain.step == 1
-    if arguments["breaks"] is None and whole and domain.width < arguments["intervals"]:
+    if not arguments["breaks"] and whole and domain.width < arguments["intervals"]:
         return Times(_single_values(column), open_end=False)
     bins = choose_bins(column, arguments, "intervals")
     return Times(Bins(column, (*bins.edges, 2 * bins.edges[-1] - bins.edges[-2])), open_end=True)
