@@ -20,7 +20,9 @@ MOST_BREAKS = 200  # each is a condition of the statement
 BREAKS = Parameter("breaks", "numbers", "where the bins end, instead of bins of equal width; rising")
 
 
-def bins_parameter(default: int, meaning: str = "how many bins of equal width there are between the bounds") -> Parameter:
+def bins_parameter(
+    default: int, meaning: str = "how many bins of equal width there are between the bounds"
+) -> Parameter:
     """The parameter that says how many bins there are."""
     return Parameter("bins", "integer", meaning, default=default, lower=1, upper=MOST_BINS)
 
@@ -56,11 +58,6 @@ class Bins:
     def widths(self) -> Floats:
         """How wide each bin is."""
         return np.array([float(end - start) for start, end in pairwise(self.edges)])
-
-    @property
-    def reaches(self) -> bool:
-        """Whether the bins reach from bound to bound: nothing lies outside."""
-        return self.edges[0] <= self.column.domain.lower and self.column.domain.upper <= self.edges[-1]
 
     @property
     def _even(self) -> bool:

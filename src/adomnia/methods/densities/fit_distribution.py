@@ -105,7 +105,7 @@ class Fitted:
 
     def interval(self, confidence: float, cells: int) -> Bounds:
         """By the normal law on the scale of each term, with the spread of all simulated fits."""
-        from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+        from scipy.special import ndtri
 
         if self.problem:
             return np.full(len(self.terms), -np.inf), np.full(len(self.terms), np.inf)
@@ -155,7 +155,7 @@ class Fitted:
     @property
     def _on_logs(self) -> Floats:
         """Which terms are above zero by their nature."""
-        return np.array([self.law.positive and term != "mu" or term in ("sigma", "sd") for term in self.terms])
+        return np.array([(self.law.positive and term != "mu") or term in ("sigma", "sd") for term in self.terms])
 
     def _logs(self, values: Floats) -> Floats:
         return np.where(self._on_logs, np.log(np.where(self._on_logs, np.maximum(values, 1e-300), 1.0)), values)

@@ -24,7 +24,7 @@ def variance_of(noise: Noise) -> float:
     raise TypeError(f"variance_of noise must be Laplace or Gaussian, got {type(noise).__name__}.")
 
 
-def draw_again(noise: Noise, generator: Any, shape: tuple[int, ...]) -> Floats:
+def draw_again(noise: Noise, generator: Any, shape: tuple[int, ...]) -> Floats:  # noqa: ANN401 - numpy's
     """Noise of the same law; of Gaussian noise the continuous one, which simulations cannot tell apart."""
     if isinstance(noise, DiscreteLaplace):
         ended = -expm1(-min(float(1 / noise.scale), _LARGEST_RATE))

@@ -16,7 +16,7 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
 from adomnia.statistics.scaled import in_steps
 
-_OUTSIDE = "What lies outside the breaks is counted in the outer bins."
+_OUTSIDE = "What lies outside the bins is counted in the outer ones."
 _NOBODY = "No rows are seen above the noise: the density is that of rows spread evenly."
 
 
@@ -58,7 +58,7 @@ class HistogramOfColumn(SingleRound):
     @property
     def _notes(self) -> tuple[str, ...]:
         about = "Intervals of counts are about the people in the data, those of densities about the population."
-        return (about if self.sampled else ABOUT_DATA, *([] if self.bins.reaches else [_OUTSIDE]))
+        return (about if self.sampled else ABOUT_DATA, _OUTSIDE)
 
 
 def density_of(shares: NoisyShares, bins: Bins) -> Estimate:

@@ -59,7 +59,7 @@ class Normal(Law):
         return np.stack([points[..., 0] * unit, points[..., 1] + np.log(unit)], axis=-1)
 
     def below(self, points: Floats, edges: Floats) -> Floats:
-        from scipy.special import ndtr  # noqa: PLC0415 - slow to import
+        from scipy.special import ndtr
 
         return np.asarray(ndtr((edges - points[..., :1]) / _exp(points[..., 1:])))
 
@@ -70,7 +70,7 @@ class Normal(Law):
         return points[..., 0], _exp(points[..., 1])
 
     def quantile(self, points: Floats, share: Floats) -> Floats:
-        from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+        from scipy.special import ndtri
 
         return np.asarray(points[..., 0] + _exp(points[..., 1]) * ndtri(share))
 
@@ -111,7 +111,7 @@ class Gamma(Law):
         return points + np.array([0.0, np.log(unit)])
 
     def below(self, points: Floats, edges: Floats) -> Floats:
-        from scipy.special import gammainc  # noqa: PLC0415 - slow to import
+        from scipy.special import gammainc
 
         shape, scale = (self.parameters(points)[..., place, None] for place in (0, 1))
         return np.asarray(gammainc(shape, np.maximum(edges, 0) / scale))
@@ -123,7 +123,7 @@ class Gamma(Law):
         return _exp(points[..., 1]), _exp(points[..., 1] - points[..., 0] / 2)
 
     def quantile(self, points: Floats, share: Floats) -> Floats:
-        from scipy.special import gammaincinv  # noqa: PLC0415 - slow to import
+        from scipy.special import gammaincinv
 
         shape, scale = (self.parameters(points)[..., place] for place in (0, 1))
         return np.asarray(gammaincinv(shape, share) * scale)
@@ -149,7 +149,7 @@ class Weibull(Law):
         return _exp(points)
 
     def moments(self, points: Floats) -> tuple[Floats, Floats]:
-        from scipy.special import gamma  # noqa: PLC0415 - slow to import
+        from scipy.special import gamma
 
         reciprocal = _exp(-points[..., 0])
         first, second = gamma(1 + reciprocal), gamma(1 + 2 * reciprocal)

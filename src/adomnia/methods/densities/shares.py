@@ -2,7 +2,7 @@
 
 The interval of a share p holds all p that the noisy count y of its bin and the noisy total N do not speak against:
 (y - p N)**2 <= c**2 * variance of y - p N if p were true, which is the noise and, about a population, the sampling of N
-rows. c comes from a simulation of the whole table, noise included, so that it is right for heavy tails and for few rows.
+rows. c comes from a simulation of the whole table, noise included: it is right for heavy tails and for few rows.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Floats
 
-_DRAWS = 2_000
+_DRAWS = 1_000
 _MOST_ROWS = 2**53  # of a simulated table
 
 
@@ -73,7 +73,7 @@ class NoisyShares:
 
         Counts of few rows are too coarse for less: which of them are simulated would decide.
         """
-        from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+        from scipy.special import ndtri
 
         if cells <= 1:
             found = np.quantile(self._simulated, confidence, axis=0, method="higher")

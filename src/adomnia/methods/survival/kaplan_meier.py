@@ -21,7 +21,9 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
 _DRAWS = 4_000
-_UNKNOWN = "Where hardly more people are at risk than the noise, survival stays as it was and its interval reaches to 0."
+_UNKNOWN = (
+    "Where hardly more people are at risk than the noise, survival stays as it was and its interval reaches to 0."
+)
 _MEDIAN = "The median is the time when half survive: no reply where the curve stays above a half."
 
 
@@ -125,7 +127,7 @@ class Survival:
         return float(before + (time - before) * (high - 0.5) / (high - low))
 
     def _critical(self, confidence: float, cells: int) -> float:
-        from scipy.special import ndtri  # noqa: PLC0415 - slow to import
+        from scipy.special import ndtri
 
         if cells <= 1:
             return float(ndtri((1 + confidence) / 2))
@@ -164,6 +166,7 @@ METHOD = Method(
         "at_risk": "the noisy number of people at risk in the interval that ends then",
         "events": "the noisy number of events in it",
     },
-    example="SELECT * FROM kaplan_meier((SELECT age, salary > 90000 AS promoted FROM people), time => age, event => promoted)",
+    example="SELECT * FROM kaplan_meier((SELECT age, salary > 90000 AS promoted FROM people), "
+    "time => age, event => promoted)",
     elsewhere={"R": "survival::survfit", "SAS": "PROC LIFETEST", "statsmodels": "SurvfuncRight"},
 )

@@ -5,7 +5,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.densities.bins import BREAKS
@@ -71,7 +70,7 @@ def _count_events(counted: Measured, intervals: int) -> Estimate:
 
 
 def _p_value(found: Differences, freedom: int) -> Fact:
-    from scipy.special import chdtrc  # noqa: PLC0415 - slow to import
+    from scipy.special import chdtrc
 
     return float(chdtrc(freedom, found.statistic))
 

@@ -17,7 +17,10 @@ _MOST_INTERVALS = 200
 
 TIME = Parameter("time", "column", "how long each person was seen, from the same start for all", required=True)
 EVENT = Parameter(
-    "event", "factor", "whether the event happened then: a boolean, or 1 and 0; else the person was censored", required=True
+    "event",
+    "factor",
+    "whether the event happened then: a boolean, or 1 and 0; else the person was censored",
+    required=True,
 )
 INTERVALS = Parameter(
     "intervals",
