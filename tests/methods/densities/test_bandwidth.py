@@ -1,8 +1,7 @@
 """How many bins a density has: the least error, whatever the noise."""
 
-from fractions import Fraction
-
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np

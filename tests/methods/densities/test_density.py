@@ -41,8 +41,8 @@ def covering(price, n, times):
 
 @every_price
 def test_bands_cover_all_bins_at_once(price):
-    """Of 40 bands that cover in 95% of cases, 9 or more miss in one of 10**4 runs, 12 in one of 10**6."""
-    assert covering(price, 1_000, 40) > 0.7
+    """Of 25 bands that cover in 95% of cases, 10 miss in one of 10**7 runs."""
+    assert covering(price, 1_000, 25) > 0.6
 
 
 @pytest.mark.soak
@@ -70,7 +70,10 @@ def test_it_integrates_to_one_and_is_never_negative(price, n):
 def test_more_rows_bring_it_nearer():
     true = stats.beta(2, 4).pdf((np.arange(128) + 0.5) / 128)
     errors = [
-        np.mean((ask({"x": np.random.default_rng(7).beta(2, 4, n)}, PRICES["epsilon"]).estimates["density"].values - true) ** 2)
+        np.mean(
+            (ask({"x": np.random.default_rng(7).beta(2, 4, n)}, PRICES["epsilon"]).estimates["density"].values - true)
+            ** 2
+        )
         for n in (100, 3_000, 100_000)
     ]
     assert errors[0] > 2 * errors[1] > 4 * errors[2]

@@ -70,7 +70,9 @@ def test_ugly_data_has_finite_densities_that_integrate_to_one(name, price):
 def test_the_population_is_less_certain_than_the_data():
     data = {"x": np.random.default_rng(1).uniform(0, 10, 500)}
     width = {
-        about: float(np.diff(ask(data, PRICES[0], inference=about).estimates["density"].interval(0.95, 1), axis=0).sum())
+        about: float(
+            np.diff(ask(data, PRICES[0], inference=about).estimates["density"].interval(0.95, 1), axis=0).sum()
+        )
         for about in ("population", "data")
     }
     assert width["population"] > 2 * width["data"]

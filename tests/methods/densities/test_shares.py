@@ -88,7 +88,7 @@ def test_any_counts_have_finite_shares_and_intervals_around_them(counts, confide
     for noise in (LAPLACE, GAUSSIAN, NOISELESS):
         found = NoisyShares(np.array(counts), (1, 1, 1), noise, sampled=True)
         lower, upper = found.bounds(confidence, cells)
-        assert (0 <= lower).all()
+        assert (lower >= 0).all()
         assert (lower <= found.values).all()
         assert (found.values <= upper).all()
         assert (upper <= 1).all()

@@ -20,7 +20,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
-_DRAWS = 4_000
+_DRAWS = 2_000
 _UNKNOWN = (
     "Where hardly more people are at risk than the noise, survival stays as it was and its interval reaches to 0."
 )
