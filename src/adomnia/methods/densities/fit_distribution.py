@@ -139,8 +139,8 @@ class Fitted:
         generator = follow([self._measured.values], "fit of a distribution")
         shares = self._model.shares(self._fit.points)
         rows = min(round(float(self._fit.rows)), _MOST_ROWS)
-        counts = generator.multinomial(rows, shares / shares.sum(), _DRAWS)
-        counts = counts + draw_again(self._measured.noise, generator, counts.shape)
+        counts = generator.multinomial(rows, shares / shares.sum(), _DRAWS).astype(np.float64)
+        counts += draw_again(self._measured.noise, generator, counts.shape)
         fits = self._model.fit(counts, self._fit)
         return fits, self._model.misfit(fits, counts)
 

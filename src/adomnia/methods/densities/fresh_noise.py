@@ -28,5 +28,5 @@ def draw_again(noise: Noise, generator: Any, shape: tuple[int, ...]) -> Floats: 
     """Noise of the same law; of Gaussian noise the continuous one, which simulations cannot tell apart."""
     if isinstance(noise, DiscreteLaplace):
         ended = -expm1(-min(float(1 / noise.scale), _LARGEST_RATE))
-        return (generator.geometric(ended, shape) - generator.geometric(ended, shape)).astype(np.float64)
-    return generator.normal(0.0, sqrt(variance_of(noise)), shape)
+        return np.asarray((generator.geometric(ended, shape) - generator.geometric(ended, shape)).astype(np.float64))
+    return np.asarray(generator.normal(0.0, sqrt(variance_of(noise)), shape))

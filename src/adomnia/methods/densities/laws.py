@@ -85,7 +85,7 @@ class Lognormal(Normal):
         return np.array([np.log(mean) - spread / 2, np.log(spread) / 2])
 
     def scaled(self, points: Floats, unit: float) -> Floats:
-        return points + np.array([np.log(unit), 0.0])
+        return np.asarray(points + np.array([np.log(unit), 0.0]))
 
     def below(self, points: Floats, edges: Floats) -> Floats:
         return super().below(points, _log(edges))
@@ -105,10 +105,10 @@ class Gamma(Law):
     name, terms = "gamma", ("shape", "scale")
 
     def start(self, mean: float, deviation: float) -> Floats:
-        return np.log(np.array([(mean / deviation) ** 2, mean]))
+        return np.asarray(np.log(np.array([(mean / deviation) ** 2, mean])))
 
     def scaled(self, points: Floats, unit: float) -> Floats:
-        return points + np.array([0.0, np.log(unit)])
+        return np.asarray(points + np.array([0.0, np.log(unit)]))
 
     def below(self, points: Floats, edges: Floats) -> Floats:
         from scipy.special import gammainc
@@ -139,7 +139,7 @@ class Weibull(Law):
         return np.array([np.log(shape), np.log(mean)])
 
     def scaled(self, points: Floats, unit: float) -> Floats:
-        return points + np.array([0.0, np.log(unit)])
+        return np.asarray(points + np.array([0.0, np.log(unit)]))
 
     def below(self, points: Floats, edges: Floats) -> Floats:
         power = _exp(points[..., :1]) * (_log(edges) - points[..., 1:])
@@ -166,10 +166,10 @@ class Exponential(Law):
     name, terms = "exponential", ("rate",)
 
     def start(self, mean: float, _deviation: float) -> Floats:
-        return np.log(np.array([mean]))
+        return np.asarray(np.log(np.array([mean])))
 
     def scaled(self, points: Floats, unit: float) -> Floats:
-        return points + np.log(unit)
+        return np.asarray(points + np.log(unit))
 
     def below(self, points: Floats, edges: Floats) -> Floats:
         return -np.expm1(-np.maximum(edges, 0) / _exp(points))

@@ -48,7 +48,7 @@ class NoisyShares:
     def values(self) -> Floats:
         """The shares: at least 0, and 1 together. Where no rows are seen, as large as the bins."""
         if self.total <= 0:
-            return self._merged / self._merged.sum()
+            return np.asarray(self._merged / self._merged.sum())
         return project(self.counts, self._merged) / self.total
 
     def bounds(self, confidence: float, cells: int = 1) -> Bounds:
@@ -66,7 +66,7 @@ class NoisyShares:
         one = variance_of(self.noise)
         own, others = one * self._merged, one * (self._merged.sum() - self._merged)
         noise = own * (1 - shares) ** 2 + others * shares**2
-        return noise + np.maximum(total, 0) * shares * (1 - shares) * self.sampled
+        return np.asarray(noise + np.maximum(total, 0) * shares * (1 - shares) * self.sampled)
 
     def _critical(self, confidence: float, cells: int) -> Floats:
         """How many standard deviations the difference stays within, in simulations; at least those of a normal law.
@@ -77,7 +77,7 @@ class NoisyShares:
 
         if cells <= 1:
             found = np.quantile(self._simulated, confidence, axis=0, method="higher")
-            return np.maximum(found, ndtri((1 + confidence) / 2))
+            return np.asarray(np.maximum(found, ndtri((1 + confidence) / 2)))
         level = confidence ** min(1.0, len(self.cells) / cells)
         return np.full(len(self.cells), np.quantile(self._simulated.max(axis=1), level, method="higher"))
 
@@ -93,7 +93,7 @@ class NoisyShares:
         counts = counts + merge(noise, self.cells)
         total = counts.sum(axis=1, keepdims=True)
         spread = np.sqrt(np.maximum(self._variance(self.values, total), np.finfo(np.float64).tiny))
-        return np.abs(counts - self.values * total) / spread
+        return np.asarray(np.abs(counts - self.values * total) / spread)
 
     def _invert(self, critical: Floats) -> Bounds:
         """The ends of {p : (y - p N)**2 <= c**2 (N p (1 - p) + own (1 - p)**2 + others p**2)}; else 0 and 1."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adomnia.statistics.contract import Floats
 
-_CLEAR = 3.0  # standard deviations of their noise that people at risk must exceed
+_CLEAR = 2.5  # standard deviations of their noise that people at risk must exceed
 _LEAST = 0.5  # people, of what is divided by and of what has a variance
 
 
@@ -37,14 +37,14 @@ class Curve:
     @property
     def intervals(self) -> int:
         """How many there are."""
-        return self.events.shape[-1]
+        return int(self.events.shape[-1])
 
     @cached_property
     def at_risk(self) -> Floats:
         """The noisy number of people at risk in each interval."""
         both = self.events + self.censored
         later = np.cumsum(both[..., ::-1], axis=-1)[..., ::-1] + self.after.sum(axis=-1, keepdims=True)
-        return later - self.part_censored * self.censored
+        return np.asarray(later - self.part_censored * self.censored)
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
@@ -65,7 +65,7 @@ class Curve:
         sampling = self._greenwood[..., np.minimum.outer(places, places)]
         logarithms = sampling + self.variance * self._slopes @ np.swapaxes(self._slopes, -1, -2)
         size = np.cumprod(self._left / self._divisor, axis=-1)
-        return logarithms * size[..., :, None] * size[..., None, :]
+        return np.asarray(logarithms * size[..., :, None] * size[..., None, :])
 
     @property
     def part_censored(self) -> float:

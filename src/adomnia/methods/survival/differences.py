@@ -43,20 +43,20 @@ class Differences:
         events = np.where(pooled.known, pooled.events, 0.0).sum(axis=-1, keepdims=True)
         hazard = np.maximum(events, 1.0) / np.maximum(at_risk.sum(axis=-1, keepdims=True), 1.0)
         expected = np.minimum(hazard, 1.0) * at_risk  # by one hazard for all times: single counts are too noisy
-        return expected / np.maximum(expected + pooled.variance, _TINY)
+        return np.asarray(expected / np.maximum(expected + pooled.variance, _TINY))
 
     @cached_property
     def statistic(self) -> Floats:
         """The squares of what groups have beyond what is expected, over its covariance; about chi-square if equal."""
         beyond = ((self.groups.events - self.expected) * self.weights[..., None, :]).sum(axis=-1)[..., :-1]
         inverse = np.linalg.pinv((self._sampling + self._noise)[..., :-1, :-1], hermitian=True)
-        return np.maximum(np.einsum("...g,...gh,...h->...", beyond, inverse, beyond), 0.0)
+        return np.asarray(np.maximum(np.einsum("...g,...gh,...h->...", beyond, inverse, beyond), 0.0))
 
     @cached_property
     def _parts(self) -> Floats:
         """What part of the people at risk is in each group."""
         at_risk = np.maximum(self.groups.at_risk, 0.0)
-        return at_risk / np.maximum(at_risk.sum(axis=-2, keepdims=True), 1.0)
+        return np.asarray(at_risk / np.maximum(at_risk.sum(axis=-2, keepdims=True), 1.0))
 
     @cached_property
     def _sampling(self) -> Floats:
@@ -65,7 +65,7 @@ class Differences:
         chance = self.weights**2 * events * (at_risk - events) / (at_risk - 1)
         own = np.einsum("...k,...gk->...g", chance, self._parts)
         shared = np.einsum("...k,...gk,...hk->...gh", chance, self._parts, self._parts)
-        return own[..., :, None] * np.eye(shared.shape[-1]) - shared
+        return np.asarray(own[..., :, None] * np.eye(shared.shape[-1]) - shared)
 
     @cached_property
     def _noise(self) -> Floats:
@@ -78,4 +78,4 @@ class Differences:
         censored = self.groups.part_censored * pull - pulled
         after = np.repeat(-pulled[..., -1:], self.groups.after.shape[-1], axis=-1)
         slopes = np.concatenate([events, censored, after], axis=-1)
-        return self.groups.variance * np.einsum("...ghk,...fhk->...gf", slopes, slopes)
+        return np.asarray(self.groups.variance * np.einsum("...ghk,...fhk->...gf", slopes, slopes))

@@ -21,6 +21,7 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
 _DRAWS = 2_000
+_TINY = 1e-9
 _UNKNOWN = (
     "Where hardly more people are at risk than the noise, survival stays as it was and its interval reaches to 0."
 )
@@ -115,7 +116,7 @@ class Survival:
         return np.where(unknown, -np.inf, lower), np.where(unknown, np.inf, upper)
 
     def _crossing(self, curve: Floats) -> float:
-        """When a curve comes to a half; infinity if it does not."""
+        """When a curve comes to a half, by one hazard within an interval; infinity if it does not."""
         below = np.flatnonzero(curve <= 0.5)
         if not len(below):
             return np.inf
@@ -123,8 +124,8 @@ class Survival:
         time, before = self.times.ends[place], self.times.ends[place - 1] if place else self.times.start
         if not self.curve.halved:
             return time
-        high, low = (curve[place - 1] if place else 1.0), curve[place]
-        return float(before + (time - before) * (high - 0.5) / (high - low))
+        high, low = (curve[place - 1] if place else 1.0), max(curve[place], _TINY)
+        return float(before + (time - before) * np.log(high / 0.5) / np.log(high / low))
 
     def _critical(self, confidence: float, cells: int) -> float:
         from scipy.special import ndtri
