@@ -29,11 +29,12 @@ Cell: TypeAlias = str | bool | int | float | date | datetime
 class KeyColumn:
     """A column of the answer without intervals: values of a key, a column of public tables, or a method's fact.
 
-    All but facts are public; a fact, such as a p-value, follows from what was measured.
+    All but facts are public; a `fact`, such as a p-value, follows from what was measured.
     """
 
     name: str
     values: tuple[Cell | None, ...]
+    fact: bool = False
 
     def only(self, cells: tuple[int, ...]) -> KeyColumn:
         """Only the given cells."""
@@ -98,7 +99,7 @@ def _column(output: Output, levels: Sequence[Cells]) -> KeyColumn | ValueColumn:
 def _table_column(table: ResultTable, name: str, column: str) -> KeyColumn | ValueColumn:
     if column in table.estimates:
         return ValueColumn(name, table.estimates[column])
-    return KeyColumn(name, tuple(read_column(table, column)))
+    return KeyColumn(name, tuple(read_column(table, column)), fact=column in table.facts)
 
 
 def _in_all_cells(estimate: Estimate, cells: Cells) -> Estimate:

@@ -45,10 +45,10 @@ _PLAIN = {"text": str, "boolean": bool, "null": type(None)}  # what arrives as i
 
 
 class ColumnReply(Reply):
-    """A column. Keys are public values; values are noisy, each with an interval."""
+    """A column. Keys are public values; values are noisy, each with an interval; facts follow from noisy values."""
 
     name: str
-    kind: Literal["key", "value"]
+    kind: Literal["key", "value", "fact"]
     type: Literal["text", "integer", "number", "boolean", "date", "timestamp", "null"] = Field(
         description="Dates and times are ISO texts, integers from 2**53 on texts of digits; null: no row has a value."
     )
@@ -266,7 +266,8 @@ def _key(column: KeyColumn, answer: Answer) -> dict[str, Any]:
     values = [column.values[row] for row in answer.rows.tolist()]
     # Of no rows, the first value that is not shown has the type.
     kind = _type(values or list(column.values[:1]))
-    return {"name": column.name, "kind": "key", "type": kind, "values": _written(values, kind)}
+    told = "fact" if column.fact else "key"
+    return {"name": column.name, "kind": told, "type": kind, "values": _written(values, kind)}
 
 
 def _type(values: list[Cell | None]) -> str:
@@ -286,8 +287,8 @@ def _written(values: Sequence[Cell | None], kind: str) -> list[Any]:
 
 
 def _column(told: dict[str, Any], confidence: float, intervals: Intervals) -> KeyColumn | ValueColumn:
-    if told["kind"] == "key":
-        return KeyColumn(told["name"], tuple(_read(told["values"], told["type"])))
+    if told["kind"] != "value":
+        return KeyColumn(told["name"], tuple(_read(told["values"], told["type"])), fact=told["kind"] == "fact")
     return ValueColumn(told["name"], _estimate(told, confidence, intervals))
 
 
