@@ -37,7 +37,7 @@ def test_without_noise_it_is_least_squares_cross_validation():
 
 @pytest.mark.parametrize("noise", [DiscreteLaplace(Fraction(2)), DiscreteGaussian(Fraction(20))], ids=str)
 def test_its_estimate_is_unbiased_under_noise(noise):
-    """The mean of 400 tables is 6 standard errors off in one of 10**8 runs. Who is blind to noise finds it too small."""
+    """The mean of 400 tables is 6 standard errors off in one of 10**8 runs. Without a correction it is too small."""
     generator, n = np.random.default_rng(2), 20_000
     counts = generator.multinomial(n, SHARES, 400).astype(float)
     noisy = counts + draw_again(noise, generator, counts.shape)

@@ -1,4 +1,4 @@
-"""Bins: where they end, and into which of them a value is counted."""
+"""ColumnBins: where they end, and into which of them a value is counted."""
 
 from fractions import Fraction
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.densities.bins import Bins, choose_bins, split_evenly, split_finely
+from adomnia.methods.densities.bins import ColumnBins, choose_bins, split_evenly, split_finely
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
 
@@ -39,7 +39,7 @@ def test_uneven_breaks_are_compared_and_even_ones_divided_alike(breaks):
     column, edges = COLUMNS["salary"], tuple(map(Fraction, breaks))
     values = [0, 0.1, 1 / 3, 0.5, 1, 3, 4, 5, 7, 9, 100, 499]
     expected = np.clip(np.searchsorted(np.array(edges, dtype=float), values, side="right") - 1, 0, len(edges) - 2)
-    assert places(Bins(column, edges), values) == expected.tolist()
+    assert places(ColumnBins(column, edges), values) == expected.tolist()
 
 
 def test_whole_numbers_are_divided_half_way_between_two():

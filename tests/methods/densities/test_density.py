@@ -90,7 +90,7 @@ def test_ugly_data_has_a_finite_band(x, price):
 
 
 def test_whole_numbers_are_not_taken_for_spikes():
-    """Bins hold as many whole numbers each: the density of even counts is even."""
+    """ColumnBins hold as many whole numbers each: the density of even counts is even."""
     table = ask({"age": np.repeat(np.arange(91), 200)}, PRICES["epsilon"], column=FRAME.numbers["age"])
     assert table.rows == 91
     assert table.labels["x_from"][0] == -0.5

@@ -10,7 +10,7 @@ from statsmodels.duration.survfunc import survdiff
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.densities.fresh_noise import draw_again, variance_of
-from adomnia.methods.survival.curves import Curve
+from adomnia.methods.survival.curves import SurvivalCurve
 from adomnia.methods.survival.differences import Differences
 from adomnia.privacy.conversions import rho_of
 
@@ -39,7 +39,7 @@ def p_values(counts, noise, *, believed=None):
     after = noisy[..., INTERVALS:].reshape(*noisy.shape[:2], 2)
     variance = variance_of(noise) if believed is None else believed
     events, censored = noisy[..., 1, :INTERVALS], noisy[..., 0, :INTERVALS]
-    found = Differences(Curve(events, censored, after, variance, halved=True))
+    found = Differences(SurvivalCurve(events, censored, after, variance, halved=True))
     return chdtrc(counts.shape[1] - 1, found.statistic)
 
 
@@ -50,7 +50,7 @@ def test_without_noise_it_is_that_of_statsmodels(groups):
     event = generator.integers(0, 2, 300)
     counts = np.zeros((groups, 2, 12))
     np.add.at(counts, (group, event, time), 1)
-    found = Differences(Curve(counts[:, 1], counts[:, 0], np.zeros((groups, 0)), 0.0, halved=False))
+    found = Differences(SurvivalCurve(counts[:, 1], counts[:, 0], np.zeros((groups, 0)), 0.0, halved=False))
     statistic, p_value = survdiff(time, event, group)
     assert found.statistic == pytest.approx(statistic)
     assert chdtrc(groups - 1, found.statistic) == pytest.approx(p_value)
@@ -92,7 +92,9 @@ def test_intervals_of_more_noise_than_events_weigh_less():
     counts = tables(500, 1)[0]
     after = counts[..., INTERVALS:].reshape(2, 2)
     loud, quiet = (
-        Differences(Curve(counts[:, 1, :INTERVALS], counts[:, 0, :INTERVALS], after, variance, halved=True)).weights
+        Differences(
+            SurvivalCurve(counts[:, 1, :INTERVALS], counts[:, 0, :INTERVALS], after, variance, halved=True)
+        ).weights
         for variance in (2.0, 0.0)
     )
     assert (quiet == 1).all()
@@ -103,6 +105,6 @@ def test_intervals_of_more_noise_than_events_weigh_less():
 @pytest.mark.parametrize("scale", [0.0, 1.0, 1e6])
 def test_any_counts_have_a_finite_statistic(scale):
     counts = np.random.default_rng(4).normal(0, scale, (50, 3, 2, 7))
-    found = Differences(Curve(counts[..., 0, :], counts[..., 1, :], counts[..., 0, :2], scale**2, halved=True))
+    found = Differences(SurvivalCurve(counts[..., 0, :], counts[..., 1, :], counts[..., 0, :2], scale**2, halved=True))
     assert np.isfinite(found.statistic).all()
     assert (found.statistic >= 0).all()

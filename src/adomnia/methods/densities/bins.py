@@ -1,4 +1,4 @@
-"""Bins of a column of numbers: where they end, and the key that counts rows in each of them."""
+"""ColumnBins of a column of numbers: where they end, and the key that counts rows in each of them."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,10 +28,10 @@ def bins_parameter(
 
 
 @dataclass(frozen=True)
-class Bins:
+class ColumnBins:
     """Neighbouring bins of a column. An edge belongs to the bin above it, and what lies outside to the outer bins."""
 
-    tag: ClassVar[str] = "Bins"
+    tag: ClassVar[str] = "ColumnBins"
     column: NumberColumn
     edges: tuple[Fraction, ...]
 
@@ -65,23 +65,23 @@ class Bins:
         return len({end - start for start, end in pairwise(self.edges[:-1])}) <= 1
 
 
-def choose_bins(column: NumberColumn, arguments: Arguments, equal: str = "bins") -> Bins:
+def choose_bins(column: NumberColumn, arguments: Arguments, equal: str = "bins") -> ColumnBins:
     """The bins that the arguments ask for: those of `breaks`, or so many of equal width."""
     breaks = arguments["breaks"]
     return _cut(column, breaks) if breaks else split_evenly(column, arguments[equal])
 
 
-def split_evenly(column: NumberColumn, bins: int) -> Bins:
+def split_evenly(column: NumberColumn, bins: int) -> ColumnBins:
     """So many bins of equal width between the bounds."""
     lower, upper = column.domain.lower, column.domain.upper
     if lower == upper:
         raise BadArgument(
             column.name, "has one value alone within its bounds, so that there is nothing to divide", "count its rows"
         )
-    return Bins(column, tuple(lower + (upper - lower) * Fraction(place, bins) for place in range(bins + 1)))
+    return ColumnBins(column, tuple(lower + (upper - lower) * Fraction(place, bins) for place in range(bins + 1)))
 
 
-def split_finely(column: NumberColumn, most: int) -> Bins:
+def split_finely(column: NumberColumn, most: int) -> ColumnBins:
     """At most so many bins of equal width; of whole numbers the same number in each but the last.
 
     A whole number stands for all that is rounded to it, so that such bins end half way between two.
@@ -92,18 +92,18 @@ def split_finely(column: NumberColumn, most: int) -> Bins:
     values = domain.width + 1
     size = -(-values // most)
     start, half = domain.grid_lower, Fraction(1, 2)
-    return Bins(column, (*(start + place - half for place in range(0, values, size)), start + values - half))
+    return ColumnBins(column, (*(start + place - half for place in range(0, values, size)), start + values - half))
 
 
-def _cut(column: NumberColumn, breaks: tuple[Fraction, ...]) -> Bins:
+def _cut(column: NumberColumn, breaks: tuple[Fraction, ...]) -> ColumnBins:
     if not 2 <= len(breaks) <= MOST_BREAKS:
         raise BadArgument("breaks", f"number {len(breaks)}", f"give between 2 and {MOST_BREAKS} numbers, ends included")
     if any(start >= end for start, end in pairwise(breaks)):
         raise BadArgument("breaks", "do not rise", "write them from the lowest to the highest, each once")
-    return Bins(column, breaks)
+    return ColumnBins(column, breaks)
 
 
-def _divide(value: Expression, bins: Bins) -> Expression:
+def _divide(value: Expression, bins: ColumnBins) -> Expression:
     """The place by division. Multiplied first: a decimal times a whole number is mostly exact, a tenth never."""
     start, rate = bins.edges[0], 1 / (bins.edges[1] - bins.edges[0])
     steps: Any = value if start == 0 else call("-", value, number(start))
@@ -111,7 +111,7 @@ def _divide(value: Expression, bins: Bins) -> Expression:
     return call("floor", steps if rate.denominator == 1 else call("/", steps, number(rate.denominator)))
 
 
-def _compare(value: Expression, bins: Bins) -> Expression:
+def _compare(value: Expression, bins: ColumnBins) -> Expression:
     """The place by comparison with each edge between two bins, from the highest."""
     inner = list(enumerate(bins.edges[1:-1], start=1))
     cases = [part for place, edge in reversed(inner) for part in (call(">=", value, number(edge)), number(place))]

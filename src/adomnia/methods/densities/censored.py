@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adomnia.methods.densities.laws import Law
+from adomnia.methods.densities.laws import Family
 from adomnia.statistics.contract import Floats
 
 _STEPS = 40
@@ -33,7 +33,7 @@ class Fits(NamedTuple):
 class Censored:
     """What is fitted: a law, the edges between bins in about standard deviations, the variance of a count's noise."""
 
-    law: Law
+    law: Family
     edges: Floats
     variance: float
 

@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
 from adomnia.methods.densities.bandwidth import choose
-from adomnia.methods.densities.bins import Bins, split_finely
+from adomnia.methods.densities.bins import ColumnBins, split_finely
 from adomnia.methods.densities.fresh_noise import variance_of
 from adomnia.methods.densities.sampling import require_one_row
 from adomnia.methods.densities.shares import NoisyShares, merge
@@ -44,7 +44,7 @@ class Density(SingleRound):
     name: ClassVar[str] = "density"
     relation: Relation
     by: tuple[Factor, ...]
-    cells: Bins
+    cells: ColumnBins
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:

@@ -9,10 +9,10 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.bins import BREAKS, Bins, bins_parameter, choose_bins, split_finely
+from adomnia.methods.densities.bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
 from adomnia.methods.densities.censored import Censored, Fits
 from adomnia.methods.densities.fresh_noise import draw_again, variance_of
-from adomnia.methods.densities.laws import LAWS, Law
+from adomnia.methods.densities.laws import LAWS, Family
 from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.densities.shares import project
 from adomnia.noise.afterwards import follow
@@ -48,7 +48,7 @@ class FitDistribution(SingleRound):
     name: ClassVar[str] = "fit_distribution"
     relation: Relation
     by: tuple[Factor, ...]
-    bins: Bins
+    bins: ColumnBins
     law: str
 
     @cached_property
@@ -71,7 +71,7 @@ class FitDistribution(SingleRound):
 class Fitted:
     """A law that is fitted to one noisy histogram. Numbers are in units of about their standard deviation inside."""
 
-    def __init__(self, law: Law, bins: Bins, measured: Measured) -> None:
+    def __init__(self, law: Family, bins: ColumnBins, measured: Measured) -> None:
         self.law, self._measured = law, measured
         self.terms = (*law.terms, "mean", "sd", "maximum")
         self._counts = measured.values.astype(np.float64)
@@ -170,7 +170,7 @@ def _spread(values: Floats) -> Floats:
     return np.asarray((upper - lower) / 2)
 
 
-def _binned_moments(counts: Floats, bins: Bins) -> tuple[float, float]:
+def _binned_moments(counts: Floats, bins: ColumnBins) -> tuple[float, float]:
     """About the mean and the standard deviation, from the middles of bins."""
     middles, widths = (np.array(bins.lower) + np.array(bins.upper)) / 2, bins.widths
     total = counts.sum()

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.bins import BREAKS, Bins, bins_parameter, choose_bins
+from adomnia.methods.densities.bins import BREAKS, ColumnBins, bins_parameter, choose_bins
 from adomnia.methods.densities.sampling import ABOUT_DATA, require_one_row
 from adomnia.methods.densities.shares import NoisyShares
 from adomnia.privacy.aggregates import Rows
@@ -35,7 +35,7 @@ class HistogramOfColumn(SingleRound):
     name: ClassVar[str] = "histogram"
     relation: Relation
     by: tuple[Factor, ...]
-    bins: Bins
+    bins: ColumnBins
     sampled: bool
 
     @cached_property
@@ -61,7 +61,7 @@ class HistogramOfColumn(SingleRound):
         return (about if self.sampled else ABOUT_DATA, _OUTSIDE)
 
 
-def density_of(shares: NoisyShares, bins: Bins) -> Estimate:
+def density_of(shares: NoisyShares, bins: ColumnBins) -> Estimate:
     """Shares of bins over the width of these."""
 
     def interval(confidence: float, cells: int) -> Bounds:

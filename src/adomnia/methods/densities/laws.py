@@ -15,7 +15,7 @@ from adomnia.statistics.contract import Floats
 _FARTHEST = 600.0  # exponents beyond it are beyond the doubles
 
 
-class Law(ABC):
+class Family(ABC):
     """A family of distributions of numbers; those of positive ones have no share below 0."""
 
     name: ClassVar[str]
@@ -47,7 +47,7 @@ class Law(ABC):
         """The number that such a share lies below."""
 
 
-class Normal(Law):
+class NormalLaw(Family):
     """The normal law: its mean mu and its standard deviation sigma."""
 
     name, terms, positive = "normal", ("mu", "sigma"), False
@@ -75,7 +75,7 @@ class Normal(Law):
         return np.asarray(points[..., 0] + _exp(points[..., 1]) * ndtri(share))
 
 
-class Lognormal(Normal):
+class LognormalLaw(NormalLaw):
     """The law of numbers whose logarithm is normal with mean mu and standard deviation sigma."""
 
     name, positive = "lognormal", True
@@ -99,7 +99,7 @@ class Lognormal(Normal):
         return _exp(super().quantile(points, share))
 
 
-class Gamma(Law):
+class GammaLaw(Family):
     """The gamma law: its shape and its scale. It is fitted by its shape and its mean, which are less entangled."""
 
     name, terms = "gamma", ("shape", "scale")
@@ -129,7 +129,7 @@ class Gamma(Law):
         return np.asarray(gammaincinv(shape, share) * scale)
 
 
-class Weibull(Law):
+class WeibullLaw(Family):
     """The Weibull law: its shape and its scale."""
 
     name, terms = "weibull", ("shape", "scale")
@@ -160,7 +160,7 @@ class Weibull(Law):
         return _exp(points[..., 1] + np.log(-np.log1p(-share)) * _exp(-points[..., 0]))
 
 
-class Exponential(Law):
+class ExponentialLaw(Family):
     """The exponential law: its rate."""
 
     name, terms = "exponential", ("rate",)
@@ -185,8 +185,8 @@ class Exponential(Law):
         return _exp(points[..., 0]) * -np.log1p(-share)
 
 
-LAWS: Mapping[str, Law] = MappingProxyType(
-    {law.name: law for law in (Lognormal(), Normal(), Gamma(), Exponential(), Weibull())}
+LAWS: Mapping[str, Family] = MappingProxyType(
+    {law.name: law for law in (LognormalLaw(), NormalLaw(), GammaLaw(), ExponentialLaw(), WeibullLaw())}
 )
 
 

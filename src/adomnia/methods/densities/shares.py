@@ -24,7 +24,7 @@ _MOST_ROWS = 2**53  # of a simulated table
 
 @dataclass(frozen=True)
 class NoisyShares:
-    """Bins that each are `cells` of the noisy integers in `released`, added up; all of them hold all rows.
+    """ColumnBins that each are `cells` of the noisy integers in `released`, added up; all of them hold all rows.
 
     `sampled`: whether rows are a sample of what the shares are about.
     """

@@ -21,7 +21,7 @@ _LEAST = 0.5  # people, of what is divided by and of what has a variance
 
 
 @dataclass(frozen=True)
-class Curve:
+class SurvivalCurve:
     """One curve, or several along the first axes.
 
     `events` and `censored` are of shape (..., intervals), `after` is of shape (..., cells): counts of those who are
@@ -59,13 +59,18 @@ class Curve:
         return np.cumprod(1 - np.minimum(self._seen / self._divisor, 1.0), axis=-1)
 
     @cached_property
-    def covariance(self) -> Floats:
-        """That of survival in all intervals, of shape (..., intervals, intervals)."""
-        places = np.arange(self.intervals)
-        sampling = self._greenwood[..., np.minimum.outer(places, places)]
-        logarithms = sampling + self.variance * self._slopes @ np.swapaxes(self._slopes, -1, -2)
-        size = np.cumprod(self._left / self._divisor, axis=-1)
-        return np.asarray(logarithms * size[..., :, None] * size[..., None, :])
+    def variances(self) -> Floats:
+        """Those of survival in each interval, by sampling and noise."""
+        logarithms = np.cumsum(self._greenwood, axis=-1) + self.variance * (self._slopes**2).sum(axis=-1)
+        return np.asarray(logarithms * self._size**2)
+
+    def deviate(self, noise: Floats, chance: Floats) -> Floats:
+        """How survival deviates by noise of all counts and by standard normal chance in each interval, to first order.
+
+        Of one curve; both have the draws along their first axis, noise of events, of censored and of those after.
+        """
+        sampling = np.cumsum(chance * np.sqrt(self._greenwood), axis=-1)
+        return np.asarray((sampling + noise @ self._slopes.T) * self._size)
 
     @property
     def part_censored(self) -> float:
@@ -92,8 +97,14 @@ class Curve:
 
     @cached_property
     def _greenwood(self) -> Floats:
+        """What each interval adds to the variance of the logarithm by sampling."""
         events = np.where(self.known, np.maximum(self.events, _LEAST), 0.0)
-        return np.cumsum(events / (self._divisor * self._left), axis=-1)
+        return events / (self._divisor * self._left)
+
+    @cached_property
+    def _size(self) -> Floats:
+        """Survival, above zero: what the variance of its logarithm is multiplied by."""
+        return np.cumprod(self._left / self._divisor, axis=-1)
 
     @cached_property
     def _slopes(self) -> Floats:

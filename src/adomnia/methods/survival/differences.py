@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from adomnia.methods.survival.curves import Curve
+from adomnia.methods.survival.curves import SurvivalCurve
 from adomnia.statistics.contract import Floats
 
 _TINY = 1e-12
@@ -21,14 +21,14 @@ _TINY = 1e-12
 class Differences:
     """Curves of groups along the last axis but one: (..., groups, intervals)."""
 
-    groups: Curve
+    groups: SurvivalCurve
 
     @cached_property
-    def pooled(self) -> Curve:
+    def pooled(self) -> SurvivalCurve:
         """All groups together."""
         one = self.groups
         variance = one.variance * one.events.shape[-2]
-        return Curve(one.events.sum(-2), one.censored.sum(-2), one.after.sum(-2), variance, one.halved)
+        return SurvivalCurve(one.events.sum(-2), one.censored.sum(-2), one.after.sum(-2), variance, one.halved)
 
     @cached_property
     def expected(self) -> Floats:

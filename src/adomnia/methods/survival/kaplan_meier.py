@@ -10,10 +10,10 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method
 from adomnia.methods.densities.bins import BREAKS
+from adomnia.methods.densities.fresh_noise import draw_again
 from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
-from adomnia.methods.survival.curves import Curve
+from adomnia.methods.survival.curves import SurvivalCurve
 from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
-from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
@@ -53,7 +53,7 @@ class KaplanMeier(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         (counted,) = measured
-        drawn = Survival(self.times.curve(counted), self.times, counted.values)
+        drawn = Survival(self.times.curve(counted), self.times, counted)
         curve = drawn.curve
         return ResultTable(
             labels={"time": self.times.ends},
@@ -75,9 +75,9 @@ class KaplanMeier(SingleRound):
 class Survival:
     """What is shown of a noisy curve."""
 
-    curve: Curve
+    curve: SurvivalCurve
     times: Times
-    released: Integers
+    measured: Measured
 
     @cached_property
     def values(self) -> Floats:
@@ -87,7 +87,7 @@ class Survival:
 
     @cached_property
     def _deviations(self) -> Floats:
-        return np.sqrt(np.maximum(np.diagonal(self.curve.covariance), 0))
+        return np.sqrt(self.curve.variances)
 
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The interval at each time; for all times at once if `cells` are more than one."""
@@ -127,23 +127,24 @@ class Survival:
         high, low = (curve[place - 1] if place else 1.0), max(curve[place], _TINY)
         return float(before + (time - before) * np.log(high / 0.5) / np.log(high / low))
 
-    def _critical(self, confidence: float, cells: int) -> float:
+    def _critical(self, confidence: float, cells: int) -> Floats:
+        """How many standard deviations survival stays within, in simulations; at least those of a normal law."""
         from scipy.special import ndtri
 
         if cells <= 1:
-            return float(ndtri((1 + confidence) / 2))
-        level = confidence ** min(1.0, self.curve.intervals / cells)
-        return float(np.quantile(self._largest, level))
+            found = np.quantile(self._simulated, confidence, axis=0)
+        else:
+            level = confidence ** min(1.0, self.curve.intervals / cells)
+            found = np.quantile(self._simulated.max(axis=1), level)
+        return np.maximum(found, ndtri((1 + confidence) / 2))
 
     @cached_property
-    def _largest(self) -> Floats:
-        """The largest of all deviations, in curves that are drawn by their covariance."""
-        scale = np.where(self._deviations > 0, self._deviations, 1.0)
-        correlation = self.curve.covariance / scale[:, None] / scale[None, :]
-        values, vectors = np.linalg.eigh(correlation)
-        drawn = follow([self.released], "band of a curve").normal(size=(_DRAWS, len(scale)))
-        drawn = drawn @ (vectors * np.sqrt(np.maximum(values, 0))).T
-        return np.asarray(np.abs(drawn).max(axis=1))
+    def _simulated(self) -> Floats:
+        """Deviations by noise of its own law, which has heavier tails than the normal one, and by sampling."""
+        generator = follow([self.measured.values], "band of a curve")
+        noise = draw_again(self.measured.noise, generator, (_DRAWS, self.measured.values.size))
+        moved = self.curve.deviate(noise, generator.normal(size=(_DRAWS, self.curve.intervals)))
+        return np.asarray(np.abs(moved) / np.where(self._deviations > 0, self._deviations, 1.0))
 
 
 def _build(frame: Frame, arguments: Arguments) -> KaplanMeier:

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import Arguments, BadArgument, Factor, NumberColumn, Parameter
-from adomnia.methods.densities.bins import Bins, choose_bins, split_finely
+from adomnia.methods.densities.bins import ColumnBins, choose_bins, split_finely
 from adomnia.methods.densities.fresh_noise import variance_of
-from adomnia.methods.survival.curves import Curve
+from adomnia.methods.survival.curves import SurvivalCurve
 from adomnia.privacy.kinds import Quantity
 from adomnia.statistics.contract import Measured
 
@@ -39,7 +39,7 @@ class Times:
     """Intervals of time, with or without a last cell of those who are seen until the end of them all."""
 
     tag: ClassVar[str] = "Times"
-    bins: Bins
+    bins: ColumnBins
     open_end: bool
 
     @property
@@ -54,12 +54,12 @@ class Times:
             return self.bins.upper[:-1]
         return tuple(float(start + Fraction(1, 2)) for start in self.bins.edges[:-1])
 
-    def curve(self, measured: Measured) -> Curve:
+    def curve(self, measured: Measured) -> SurvivalCurve:
         """The curve of noisy counts by whether there was an event, and by time, along the last two axes."""
         counts, intervals = measured.values.astype(np.float64), len(self.ends)
         events, censored = counts[..., 1, :intervals], counts[..., 0, :intervals]
         after = np.concatenate([counts[..., 0, intervals:], counts[..., 1, intervals:]], axis=-1)
-        return Curve(events, censored, after, variance_of(measured.noise), halved=self.open_end)
+        return SurvivalCurve(events, censored, after, variance_of(measured.noise), halved=self.open_end)
 
 
 def choose_times(arguments: Arguments) -> Times:
@@ -70,10 +70,10 @@ def choose_times(arguments: Arguments) -> Times:
     if not arguments["breaks"] and whole and domain.width < arguments["intervals"]:
         return Times(_single_values(column), open_end=False)
     bins = choose_bins(column, arguments, "intervals")
-    return Times(Bins(column, (*bins.edges, 2 * bins.edges[-1] - bins.edges[-2])), open_end=True)
+    return Times(ColumnBins(column, (*bins.edges, 2 * bins.edges[-1] - bins.edges[-2])), open_end=True)
 
 
-def _single_values(column: NumberColumn) -> Bins:
+def _single_values(column: NumberColumn) -> ColumnBins:
     if column.domain.width == 0:
         raise BadArgument("time", f"{column.name} has one value alone within its bounds", "declare wider bounds")
     return split_finely(column, column.domain.width + 1)
