@@ -26,6 +26,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Statistic
 from adomnia.statistics.linear import linear
+from adomnia.statistics.population.contract import PopulationStatistic
 from adomnia.statistics.presence import is_parted
 from adomnia.statistics.rings import Ring
 from adomnia.statistics.summed import part_of
@@ -155,7 +156,10 @@ def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure
     while True:
         for measure in asked:
             if measure not in measured:
-                measured[measure] = Measured(_suppose(measure, rows), measure.mechanism)
+                # How far a sample scatters would not show if all its values were one.
+                sampled = isinstance(statistic, PopulationStatistic)
+                supposed = statistic.spread_evenly(rows) if sampled else _suppose(measure, rows)
+                measured[measure] = Measured(supposed, measure.mechanism)
         try:
             asked = flow.send(tuple(measured[measure] for measure in asked))
         except StopIteration as end:
