@@ -31,7 +31,6 @@ from adomnia.statistics.variance import Variance
 INFERENCES = ("data", "population")
 ONE_ROW = "SELECT AVG(x) FROM (SELECT person_id, AVG(amount) AS x FROM visits GROUP BY person_id)"
 
-_CODE = "population"
 _LEFT_OUT = 'leave inference="population" out'
 # Why there is no population form of what SQL calls so, and what to ask instead.
 _REFUSED = {
@@ -55,7 +54,7 @@ def infer_population(select: exp.Select, plan: Plan) -> Plan:
     rows = plan.relation.rows_per_person
     if rows > 1:
         why = f"takes rows to be independent, and a person has up to {rows:,} of them here"
-        raise refusal(_CODE, select, why, f"one row a person first: {ONE_ROW}", "Population inference")
+        raise refusal("population", select, why, f"one row a person first: {ONE_ROW}", "Population inference")
     inferred: dict[Key | Term, Key | Term] = {each.source: _infer(each.source, select) for each in plan.outputs}
     changed = replace(
         plan,
@@ -137,9 +136,9 @@ def _refusal_of(statistic: Statistic, select: exp.Select) -> Refusal:
     """At the first aggregate of that name."""
     if isinstance(statistic, PlainQuantile):
         why, fix = "is about intervals, and none is bought", "leave interval=False out"
-        return refusal(_CODE, select, why, fix, "Population inference")
+        return refusal("population", select, why, fix, "Population inference")
     why, fix = _REFUSED.get(statistic.name, _UNMEASURED)
     kinds = tuple(kind for kind, each in AGGREGATES.items() if each.name == statistic.name)
     node = next(iter(select.find_all(*kinds)), select)
     what = f"Population inference of {statistic.name}"
-    return refusal(_CODE, node, f"is not offered: {why}", fix, what)
+    return refusal("population", node, f"is not offered: {why}", fix, what)
