@@ -156,15 +156,17 @@ def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure
     while True:
         for measure in asked:
             if measure not in measured:
-                # How far a sample scatters would not show if all its values were one.
-                sampled = isinstance(statistic, PopulationStatistic)
-                supposed = statistic.spread_evenly(rows) if sampled else _suppose(measure, rows)
-                measured[measure] = Measured(supposed, measure.mechanism)
+                measured[measure] = Measured(_suppose_for(statistic, measure, rows), measure.mechanism)
         try:
             asked = flow.send(tuple(measured[measure] for measure in asked))
         except StopIteration as end:
             result: Result = end.value
             return result
+
+
+def _suppose_for(statistic: Statistic, measure: Measure, rows: int) -> Integers:
+    """What a statistic is supposed to see: of a sample, values that scatter, as its error depends on that."""
+    return statistic.spread_evenly(rows) if isinstance(statistic, PopulationStatistic) else _suppose(measure, rows)
 
 
 def _suppose(measure: Measure, rows: int) -> Integers:
