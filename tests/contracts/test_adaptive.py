@@ -17,6 +17,7 @@ from adomnia.curator.measurements import Record, Replayer
 from adomnia.explaining.explanations import explain
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.plans.plan import Output, Plan
+from adomnia.plans.views import TableView
 from adomnia.pricing.parts import amount, bill, identify, split_price, split_together
 from adomnia.pricing.quotes import list_measures, quote_plan
 from adomnia.privacy.aggregates import NonNull, Rows
@@ -148,8 +149,9 @@ def test_it_is_replayed_from_its_record(curator, plan):
 
 def test_its_table_is_the_answer(curator, plan):
     (table,) = drive(split_price(plan, PRICE), executor(curator, plan))
-    columns = build_columns(plan, dict(zip(plan.statistics, (table,), strict=True)))
-    assert [column.name for column in columns] == ["term", "estimate"]
+    shown = replace(plan, view=TableView((("term", "term"), ("found", "estimate"))))
+    columns = build_columns(shown, dict(zip(plan.statistics, (table,), strict=True)))
+    assert [column.name for column in columns] == ["term", "found"]
     assert columns[0].values == ("rows", "values")
 
 

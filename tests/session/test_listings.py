@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.methods.registry import METHODS
 from adomnia.session.curator import read_catalog, rehearse
 from adomnia.session.listings import is_listing, list_catalog
 from kit import hospital
@@ -24,7 +25,15 @@ def rows(text, catalog):
 
 
 @pytest.mark.parametrize(
-    "text", ["SHOW TABLES", " show\n/* all */ tables ;; -- x", "DESCRIBE people", 'DESC "people";', "describe nothing"]
+    "text",
+    [
+        "SHOW TABLES",
+        " show\n/* all */ tables ;; -- x",
+        "DESCRIBE people",
+        'DESC "people";',
+        "describe nothing",
+        "SHOW METHODS;",
+    ],
 )
 def test_listings_are_recognized(text):
     assert is_listing(text)
@@ -74,3 +83,11 @@ def test_a_session_answers_them_for_nothing_and_stores_nothing(catalog):
         assert answer["table"] == [row["table"] for row in rows("SHOW TABLES", catalog)]
         assert session.budget().personal == before
         assert session.answers() == []
+
+
+def test_show_methods_lists_them_and_describe_tells_their_arguments(catalog):
+    found = rows("SHOW METHODS", catalog)
+    assert {row["method"] for row in found} == set(METHODS)
+    told = rows("DESCRIBE lm", catalog)
+    assert told[0]["argument"] == "formula"
+    assert told[0]["required"] is True

@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 from adomnia import AdomniaError, Refusal, Unavailable, __version__
-from adomnia.cli import checks, ledgers, meaning, owner, past_answers, people, questions, restoring, serving, top_ups
+from adomnia.cli import (
+    checks,
+    ledgers,
+    meaning,
+    method_pages,
+    owner,
+    past_answers,
+    people,
+    questions,
+    restoring,
+    serving,
+    top_ups,
+)
 from adomnia.cli.exit_codes import UNAVAILABLE, exit_code
 from adomnia.cli.options import Format, Output
 from adomnia.cli.shell import command as shells
@@ -54,6 +66,7 @@ def demo(
 app.command(epilog=questions.SQL_EXAMPLES)(questions.sql)
 app.command(epilog=questions.PRICE_EXAMPLES)(questions.price)
 app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
+app.command(epilog=method_pages.METHODS_EXAMPLES)(method_pages.methods)
 app.command(epilog=shells.SHELL_EXAMPLES)(shells.shell)
 app.command(epilog=past_answers.ANSWERS_EXAMPLES)(past_answers.answers)
 app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)

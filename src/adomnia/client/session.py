@@ -10,6 +10,7 @@ from adomnia.client.connection import Connection
 from adomnia.client.rehearsal import rehearse_remote
 from adomnia.errors import Refusal
 from adomnia.explaining.explanations import is_explain
+from adomnia.explaining.methods import list_methods
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
 from adomnia.session.batch import check_common
@@ -22,6 +23,7 @@ from adomnia.wire.asking import payment_body, question_body
 from adomnia.wire.budgets import BudgetReply, budgets_of
 from adomnia.wire.catalogs import CatalogReply, catalog_of
 from adomnia.wire.explanations import ExplanationReply, explanation_of
+from adomnia.wire.methods import MethodsReply
 from adomnia.wire.models import Reply
 from adomnia.wire.pasts import PastsReply, past_of
 from adomnia.wire.quotes import QuoteReply, quote_of
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from adomnia.catalog.model import Catalog
+    from adomnia.explaining.methods import MethodList
     from adomnia.pricing.quotes import Quote
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
@@ -112,6 +115,10 @@ class RemoteSession(Session):
 
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
+
+    def methods(self) -> MethodList:
+        told = self._connection.get("/methods")
+        return self._read(MethodsReply, lambda record: list_methods(record["methods"]), told)
 
     def budget(self) -> Budgets:
         return self._read(BudgetReply, budgets_of, self._get("budget"))

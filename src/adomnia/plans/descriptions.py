@@ -117,7 +117,7 @@ def _label(value: Label) -> str:
     return _constant(value if isinstance(value, bool | str | date) else Fraction(value))
 
 
-def describe_term(term: Term, rows: Relation | None = None) -> str:
+def describe_term(term: Term, rows: Relation | None = None) -> str:  # noqa: PLR0911 - one for each kind
     """A statistic, or what is computed from statistics and constants in brackets of its own, over groups of `rows`."""
     match term:
         case Fraction():
@@ -130,6 +130,8 @@ def describe_term(term: Term, rows: Relation | None = None) -> str:
             return _over(term, rows)
         case Formula():
             return _formula(term, rows)
+    if not term.operands:  # a method, whose text says all of it
+        return f"{term.name}()"
     return describe_statistic(term) + _filter_in_words(term.query, rows, " FILTER (WHERE {})")
 
 

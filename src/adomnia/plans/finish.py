@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from adomnia.plans.cells import Cells
 from adomnia.plans.plan import Plan
 from adomnia.plans.ranks import sort_cells
+from adomnia.plans.views import choose_rows
 from adomnia.statistics.contract import Estimate, Result, ResultTable, Statistic
 
 
@@ -18,8 +19,8 @@ def finish(plan: Plan, results: Mapping[Statistic, Result]) -> NDArray[np.intp]:
     never in an order that data could have made.
     """
     table = find_table(results)
-    if table is not None:
-        return np.arange(table.rows)[plan.offset :][: plan.limit]
+    if table is not None and plan.view is not None:
+        return choose_rows(plan.view, table)[plan.offset :][: plan.limit]
     levels = find_levels(plan, find_estimates(results))
     starts = np.cumsum([0, *(level.size for level in levels)])
     left = [start + level.rows_at(len(plan.choices)).cells for start, level in zip(starts, levels, strict=False)]

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from adomnia.plans.canonical import canonical, encode
 from adomnia.plans.formulas import Order, Term, list_compared, map_leaves, map_order, statistics_of
+from adomnia.plans.views import TableView
 from adomnia.privacy.events import Price
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Key, key_cells
@@ -57,7 +58,7 @@ class Plan:
     """Rows of a relation, grouped by declared keys; the answer's columns; how its rows are chosen, sorted and cut.
 
     `inner` choices come first: those of the SELECTs inside. `sets` are the keys of each grouping, where there are
-    several: what is measured by all keys is then added up over the others.
+    several: what is measured by all keys is then added up over the others. A method is the one output of its plan.
     """
 
     relation: Relation
@@ -72,6 +73,7 @@ class Plan:
     named: tuple[int, ...] | None = None  # the cells of the values that were found, where keys were open
     inner: tuple[Choice, ...] = ()
     sets: tuple[tuple[Key, ...], ...] = ()
+    view: TableView | None = None  # of a method: what is shown of its table
 
     @cached_property
     def statistics(self) -> tuple[Statistic, ...]:

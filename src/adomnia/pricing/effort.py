@@ -36,6 +36,9 @@ def with_effort(plan: Plan, effort: str, price: Price) -> Plan:
     if not isinstance(price, Concentrated):
         why = "shortens what each person adds, by a length that only Gaussian noise can make use of"
         raise Refusal('effort="high"', why, "pay with rho= instead", code="bad_effort")
+    if plan.view is not None:
+        why, fix = "shortens sums of one value, and methods add up several", "leave it out"
+        raise Refusal('effort="high"', why, fix, code="bad_effort")
     if plan.sets:
         why, fix = (
             "finds a length for each group, and these do not add up over groups",

@@ -48,6 +48,9 @@ def price_for_error(plan: Plan, error: Number, confidence: float = 0.95, rows: i
         within = float(positive(error, "price", "error"))
     except ValueError:
         raise Refusal(f"error={error}", "is not a positive number", "write error=50", code="bad_price") from None
+    if plan.view is not None:
+        why, fix = "depends on data: a method has several outputs of different units", "name a price: epsilon=1"
+        raise Refusal("error= for a method", why, fix, code="error_not_known")
     weights = []
     for term in dict.fromkeys(plan.terms):
         alone = replace(plan, outputs=(Output("", term),), order=(), having=None, weights=(), inner=())

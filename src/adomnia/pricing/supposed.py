@@ -26,7 +26,6 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Statistic
 from adomnia.statistics.linear import linear
-from adomnia.statistics.population.contract import PopulationStatistic
 from adomnia.statistics.presence import is_parted
 from adomnia.statistics.rings import Ring
 from adomnia.statistics.summed import part_of
@@ -153,20 +152,16 @@ def _count_values(query: Query) -> int:
 def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure, Measured]) -> Result:
     flow = statistic.steps(price)
     asked = next(flow)
+    suppose = getattr(statistic, "suppose", _suppose)  # some suppose rows that are spread over all values
     while True:
         for measure in asked:
             if measure not in measured:
-                measured[measure] = Measured(_suppose_for(statistic, measure, rows), measure.mechanism)
+                measured[measure] = Measured(suppose(measure, rows), measure.mechanism)
         try:
             asked = flow.send(tuple(measured[measure] for measure in asked))
         except StopIteration as end:
             result: Result = end.value
             return result
-
-
-def _suppose_for(statistic: Statistic, measure: Measure, rows: int) -> Integers:
-    """What a statistic is supposed to see: of a sample, values that scatter, as its error depends on that."""
-    return statistic.spread_evenly(rows) if isinstance(statistic, PopulationStatistic) else _suppose(measure, rows)
 
 
 def _suppose(measure: Measure, rows: int) -> Integers:

@@ -27,6 +27,7 @@ from adomnia.wire.answers import AnswerReply, BatchReply
 from adomnia.wire.budgets import BudgetReply
 from adomnia.wire.catalogs import CatalogReply
 from adomnia.wire.explanations import ExplanationReply
+from adomnia.wire.methods import MethodsReply
 from adomnia.wire.pasts import PastsReply
 from adomnia.wire.quotes import QuoteReply
 
@@ -68,6 +69,7 @@ ENDPOINTS: dict[Route, Endpoint] = {
     ("DELETE", f"{API}/users/{{name}}"): Endpoint(people.remove_user, None, 204, refuses=(404, 409)),
     ("POST", f"{API}/users/{{name}}/link"): Endpoint(people.link, models.SignInLinkReply, 201, refuses=(404,)),
     ("GET", f"{API}/datasets"): Endpoint(datasets.datasets, models.DatasetsReply),
+    ("GET", f"{API}/methods"): Endpoint(datasets.methods, MethodsReply),
     ("GET", f"{DATASET}/catalog"): Endpoint(datasets.catalog, CatalogReply, refuses=(404,)),
     ("POST", f"{DATASET}/query"): Endpoint(
         questions.query, AnswerReply, refuses=(400, 402, 404, 409), sends=True, tables=True

@@ -33,6 +33,7 @@ ROUTES: dict[Route, Roles] = {
     ("PATCH", f"{API}/users/{{name}}"): OWNER,
     ("DELETE", f"{API}/users/{{name}}"): OWNER,
     ("POST", f"{API}/users/{{name}}/link"): OWNER,
+    ("GET", f"{API}/methods"): SIGNED_IN,
     ("GET", f"{API}/datasets"): SIGNED_IN,
     ("GET", f"{DATASET}/catalog"): SIGNED_IN,
     ("POST", f"{DATASET}/query"): ANALYST,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from adomnia.session import display
 from adomnia.session.columns import Cell, KeyColumn, ValueColumn, name_ends, read_dates
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -29,7 +31,8 @@ class Answer:
     """Rows of declared keys and noisy values. `rows` are the cells that HAVING and LIMIT leave, in their order.
 
     Rows of public tables have no receipt: nothing was paid for them. `caps` say how many rows of a person count in each
-    table, and about how many that leaves out; `notes`, what else to know before the numbers are used.
+    table, and about how many that leaves out; `notes`, what else to know before the numbers are used. Of a method,
+    `figure` describes its picture, and `model` is what predictions need.
     """
 
     columns: tuple[KeyColumn | ValueColumn, ...]
@@ -40,6 +43,8 @@ class Answer:
     left: Left
     caps: tuple[Cap, ...] = ()
     notes: tuple[str, ...] = ()
+    figure: Mapping[str, Any] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cost(self) -> Event | None:

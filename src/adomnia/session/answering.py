@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.plans.finish import finish
+from adomnia.plans.finish import find_table, finish
 from adomnia.plans.plan import Once
 from adomnia.session.answer import Answer
 from adomnia.session.columns import build_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from adomnia.curator.paying import Evaluated
     from adomnia.ledger.requests import Receipt
+    from adomnia.plans.plan import Plan
     from adomnia.privacy.filters import Left
+    from adomnia.statistics.contract import ResultTable
+
+
+_PLAIN_PARTS = {"kind", "title"}  # of a figure's description, which name no column
 
 
 @dataclass(frozen=True)
@@ -39,9 +45,23 @@ def _build_answer(evaluated: Evaluated, outcome: Outcome, confidence: float) -> 
     assert outcome.left is not None  # noqa: S101 - looked up by then
     columns, rows = build_columns(plan, results), finish(plan, results)
     paid = (outcome.receipt, outcome.replayed, outcome.left)
+    table = find_table(results)
+    if table is not None:
+        notes = (*table.notes, *priced.notes)
+        return Answer(columns, rows, confidence, *paid, priced.caps, notes, _shown_figure(table, plan), table.model)
     answer = Answer(columns, rows, confidence, *paid, priced.caps, priced.notes)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
     cells = plan.named
     if any(isinstance(choice, Once) for choice in plan.inner):  # the others are in these
         cells = tuple(sorted(rows.tolist()))
     return answer if cells is None else answer.only(cells or (0,))
+
+
+def _shown_figure(table: ResultTable, plan: Plan) -> Mapping[str, Any]:
+    """The description of a method's figure by the names that its columns are shown under; none if one is missing."""
+    shown = {} if plan.view is None else {column: name for name, column in plan.view.columns}
+    columns = {*table.labels, *table.estimates, *table.facts}
+    named = {part: column for part, column in table.figure.items() if part not in _PLAIN_PARTS and column in columns}
+    if not set(named.values()) <= shown.keys():
+        return {}
+    return {**table.figure, **{part: shown[column] for part, column in named.items()}}

@@ -11,11 +11,12 @@ import numpy as np
 
 from adomnia.plans.finish import find_estimates, find_levels, find_table
 from adomnia.plans.intervals import divide_confidence, estimate_term
+from adomnia.plans.views import read_column
 from adomnia.privacy.keys import Key
 from adomnia.statistics.contract import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from adomnia.plans.cells import Cells
     from adomnia.plans.plan import Output, Plan
@@ -26,10 +27,14 @@ Cell: TypeAlias = str | bool | int | float | date | datetime
 
 @dataclass(frozen=True)
 class KeyColumn:
-    """A column of the answer that is public: declared values of a key, or a column of public tables."""
+    """A column of the answer without intervals: values of a key, a column of public tables, or a method's fact.
+
+    All but facts are public; a `fact`, such as a p-value, follows from what was measured.
+    """
 
     name: str
     values: tuple[Cell | None, ...]
+    fact: bool = False
 
     def only(self, cells: tuple[int, ...]) -> KeyColumn:
         """Only the given cells."""
@@ -78,9 +83,9 @@ def read_dates(days: Floats) -> list[date | None]:
 def build_columns(plan: Plan, results: Mapping[Statistic, Result]) -> tuple[KeyColumn | ValueColumn, ...]:
     """The columns of a plan's outputs over all of its cells, or of the table that is its result."""
     table, levels = find_table(results), find_levels(plan, find_estimates(results))
-    if table is None:
+    if table is None or plan.view is None:
         return tuple(_column(output, levels) for output in plan.outputs)
-    return tuple(_table_columns(table))
+    return tuple(_table_column(table, name, column) for name, column in plan.view.columns)
 
 
 def _column(output: Output, levels: Sequence[Cells]) -> KeyColumn | ValueColumn:
@@ -91,9 +96,10 @@ def _column(output: Output, levels: Sequence[Cells]) -> KeyColumn | ValueColumn:
     return ValueColumn(output.name, found[0] if len(found) == 1 else _one_below_the_other(found))
 
 
-def _table_columns(table: ResultTable) -> Iterator[KeyColumn | ValueColumn]:
-    yield from (KeyColumn(name, labels) for name, labels in table.labels.items())
-    yield from (ValueColumn(name, estimate) for name, estimate in table.estimates.items())
+def _table_column(table: ResultTable, name: str, column: str) -> KeyColumn | ValueColumn:
+    if column in table.estimates:
+        return ValueColumn(name, table.estimates[column])
+    return KeyColumn(name, tuple(read_column(table, column)), fact=column in table.facts)
 
 
 def _in_all_cells(estimate: Estimate, cells: Cells) -> Estimate:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adomnia.catalog.model import Catalog
+    from adomnia.explaining.methods import MethodList
     from adomnia.pricing.questions import Payment, Question
     from adomnia.pricing.quotes import Quote
     from adomnia.session.accounts import Budgets, Past
@@ -44,10 +45,10 @@ class Session(Protocol):
     ) -> Answer:
         """The answer to a question. An equal question at the same price gets the same answer, free, if `replay`.
 
-        `EXPLAIN SELECT ...` is answered with the explanation, `SHOW TABLES` and `DESCRIBE table` from the catalog:
-        they cost nothing. What would say almost nothing is refused before it is paid, as far as that is known, unless
-        it is wanted `anyway`. `parameters` are the values of ? or :name in the text: each becomes a constant, and none
-        is read as SQL.
+        `EXPLAIN SELECT ...` is answered with the explanation, `SHOW TABLES` and `DESCRIBE table` from the catalog, and
+        `SHOW METHODS` with the analyses that can be asked: they cost nothing. What would say almost nothing is refused
+        before it is paid, as far as that is known, unless it is wanted `anyway`. `parameters` are the values of ? or
+        :name in the text: each becomes a constant, and none is read as SQL.
         """
         ...
 
@@ -86,6 +87,10 @@ class Session(Protocol):
 
     def table(self, name: str) -> PrivateTable:
         """The rows of a table or view, to filter, join and ask about in Python."""
+        ...
+
+    def methods(self) -> MethodList:
+        """The methods that can be asked: `SELECT * FROM lm(...)`, or `table.lm(...)`. `methods().page("lm")` is one."""
         ...
 
     def budget(self) -> Budgets:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.filters import Left
     from adomnia.session.answer import Answer
 
+_ROUNDED = 1e4  # from here on a fact has no digits after the point
 _LONGEST = 1e16  # from here on digits are left out, which a double does not have
 
 
@@ -27,7 +28,7 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
         headings.append(column.name)
         values = answer[column.name]
         if isinstance(column, KeyColumn):
-            columns.append([_cell(value) for value in values])
+            columns.append([(_fact if column.fact else _cell)(value) for value in values])
             continue
         bounds = answer.interval(column.name)
         headings.append(f"{100 * answer.confidence:g}% interval")
@@ -94,6 +95,13 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else show_plainly(str(value))
+
+
+def _fact(value: object) -> str:
+    """A number that follows from noisy ones, in four digits: more would say nothing."""
+    if not isinstance(value, float):
+        return _cell(value)
+    return f"{value:,.0f}" if _ROUNDED <= abs(value) < _LONGEST else f"{value:.4g}"
 
 
 def _alone(value: object) -> str:

@@ -1,4 +1,4 @@
-"""`SHOW TABLES` and `DESCRIBE table`: what the catalog declares, as an answer that costs nothing."""
+"""`SHOW TABLES`, `SHOW METHODS` and `DESCRIBE name`: what is public, as an answer that costs nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.methods.registry import METHODS, find_method
+from adomnia.methods.signatures import describe_kind
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.relations import is_public
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from adomnia.catalog.model import Catalog
+    from adomnia.methods.contract import Method
     from adomnia.privacy.expressions import Expression
     from adomnia.privacy.kinds import Kind
     from adomnia.session.columns import Cell
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 # Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
 _BLANK = r"(?>\s+|--[^\n]*|/\*.*?\*/)"
 _LISTING = re.compile(
-    rf"{_BLANK}*+(?:SHOW{_BLANK}++TABLES|DESC(?:RIBE)?+{_BLANK}++(?P<name>\w++|\"[^\"]*+\"))(?:{_BLANK}|;)*+\Z",
+    rf"{_BLANK}*+(?:SHOW{_BLANK}++(?P<shown>TABLES|METHODS)|DESC(?:RIBE)?+{_BLANK}++(?P<name>\w++|\"[^\"]*+\"))(?:{_BLANK}|;)*+\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _SHOWN_VALUES = 20  # of a category
@@ -39,9 +42,9 @@ def list_catalog(text: str, catalog: Catalog) -> tuple[KeyColumn, ...]:
     """The columns of what a text that is a listing asks for."""
     found = _LISTING.match(text)
     if found is None:
-        raise ValueError("Listing must be SHOW TABLES or DESCRIBE and the name of a table.")
+        raise ValueError("Listing must be SHOW TABLES, SHOW METHODS, or DESCRIBE and a name.")
     if found["name"] is None:
-        return _list_tables(catalog)
+        return _list_tables(catalog) if found["shown"].upper() == "TABLES" else _list_methods()
     line = text.count("\n", 0, found.start("name")) + 1
     column = found.start("name") - text.rfind("\n", 0, found.start("name"))
     return _describe(found["name"].strip('"'), catalog, (line, column))
@@ -60,13 +63,25 @@ def _list_tables(catalog: Catalog) -> tuple[KeyColumn, ...]:
 
 
 def _describe(name: str, catalog: Catalog, position: tuple[int, int]) -> tuple[KeyColumn, ...]:
-    columns = _columns_of(name, catalog)
+    columns, method = _columns_of(name, catalog), find_method(name)
+    if columns is None and method is not None:
+        return _describe_method(method)
     if columns is None:
         known = [table.name for table in catalog.tables] + [view.name for view in catalog.views]
         fix = f"name one of them: {', '.join(known)}"
         raise Refusal(f"Table {name[:100]}", "is not in the catalog", fix, position, code="unknown_table")
     lines = [(column, str(value.kind), _declare(value)) for column, value in columns.items()]
     return _columns(("column", "type", "declared"), lines)
+
+
+def _list_methods() -> tuple[KeyColumn, ...]:
+    lines = [(method.name, method.chapter, method.summary) for method in METHODS.values()]
+    return _columns(("method", "chapter", "summary"), lines)
+
+
+def _describe_method(method: Method) -> tuple[KeyColumn, ...]:
+    lines = [(each.name, describe_kind(each), each.required, each.meaning) for each in method.parameters]
+    return _columns(("argument", "takes", "required", "meaning"), lines)
 
 
 def _columns_of(name: str, catalog: Catalog) -> Mapping[str, Expression] | None:

@@ -11,6 +11,7 @@ from adomnia.curator.paying import PaymentRequest, Reservation, measure, pay, pr
 from adomnia.errors import Refusal
 from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain, is_explain, without_explain
+from adomnia.explaining.methods import list_methods
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from adomnia.catalog.model import Analyst, Catalog, Policy
+    from adomnia.explaining.methods import MethodList
     from adomnia.explaining.tree import Node
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.plan import Plan
@@ -121,6 +123,9 @@ class LocalSession(Session):
 
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
+
+    def methods(self) -> MethodList:
+        return list_methods()
 
     def budget(self) -> Budgets:
         ledger = self._curator.ledger

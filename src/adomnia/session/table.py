@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING
 from adomnia.errors import Refusal
 from adomnia.explaining.reasons import render_reasons
 from adomnia.session.aggregates import Aggregates, list_keys, write_outputs
+from adomnia.session.method_calls import MethodCalls, write_call
 from adomnia.sql.reading.parameters import bind
 from adomnia.sql.reading.select_builder import SelectBuilder
 from adomnia.sql.rows.blocks import person_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
+    from adomnia.methods.contract import Method
     from adomnia.session.aggregates import SqlOptions, Wanted
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
     from adomnia.sql.reading.parameters import Parameters
 
 
-class PrivateTable(Aggregates):
-    """A private relation. Each step gives another one; `count`, `sum`, `mean` and their like spend.
+class PrivateTable(Aggregates, MethodCalls):
+    """A private relation. Each step gives another one; `count`, `mean`, `lm` and their like spend.
 
     It means what its `sql` says: both have one plan, and so one price and one answer.
     """
@@ -70,6 +73,9 @@ class PrivateTable(Aggregates):
     def _ask(self, wanted: Mapping[str, Wanted], by: str | Iterable[str], options: SqlOptions) -> Answer:
         return self._session.sql(self._writing.question(write_outputs(wanted), list_keys(by)), **options)
 
+    def _call(self, method: Method, arguments: dict[str, Any], options: SqlOptions) -> Answer:
+        return self._session.sql(write_call(self._writing.text, method, arguments), **options)
+
     def _with(self, writing: SelectBuilder) -> PrivateTable:
         return PrivateTable(self._session, writing)
 
@@ -77,7 +83,7 @@ class PrivateTable(Aggregates):
         return f"PrivateTable({self.sql})"
 
 
-class GroupedTable(Aggregates):
+class GroupedTable(Aggregates, MethodCalls):
     """Private rows in groups: `agg`, `count`, `mean` and their like give a row for each group, and spend."""
 
     def __init__(self, table: PrivateTable, keys: tuple[str, ...]) -> None:
@@ -85,6 +91,14 @@ class GroupedTable(Aggregates):
 
     def _ask(self, wanted: Mapping[str, Wanted], by: str | Iterable[str], options: SqlOptions) -> Answer:
         return self._table._ask(wanted, (*self._keys, *list_keys(by)), options)
+
+    def _call(self, method: Method, arguments: dict[str, Any], options: SqlOptions) -> Answer:
+        if method.parameter("by") is None:
+            fix = "filter the rows of each group with where(), and ask for each"
+            raise Refusal(f"{method.name}()", "is not repeated for each group", fix, code="unknown_argument")
+        return self._table._call(
+            method, {**arguments, "by": (*self._keys, *list_keys(arguments.get("by", ())))}, options
+        )
 
     def __repr__(self) -> str:
         return f"GroupedTable({self._table.sql}; by {', '.join(self._keys)})"

@@ -20,6 +20,7 @@ from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
 from adomnia.privacy.relations import Where, is_public
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
+from adomnia.sql.methods.calls import find_call, plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
@@ -89,6 +90,9 @@ def plan_question(  # noqa: PLR0913 - all that a plan depends on
     are measured together with their values, unless there is to be no `interval`. With the `inference` "population",
     intervals are about the population that the people are a sample of.
     """
+    call = find_call(select)
+    if call is not None:
+        return plan_method(select, call, catalog, confidence)
     draft = _draft(select, catalog, _Asked(finds, confidence, interval))
     if isinstance(draft, PublicRows):
         return draft
@@ -169,6 +173,8 @@ def _list_values(statistic: Statistic) -> Iterator[Expression]:
 
 def count_numbers(plan: Plan) -> int:
     """How many numbers a plan asks for: its statistics times its groups, those that are added up among them."""
+    if plan.view is not None:
+        return sum(prod(query.result_shape) for statistic in plan.statistics for query in statistic.queries)
     measured = prod(len(key_cells(key)) for key in plan.keys)
     return len(plan.statistics) * (measured + plan.rows if plan.sets else measured)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from adomnia.mechanisms.registry import NUMERIC, find_noise
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.events import Composed, Price
+from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Query
 
 Floats: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Floats, Floats]
+Fact: TypeAlias = Label | None
 
 
 @dataclass(frozen=True)
@@ -106,17 +108,22 @@ class Estimate:
 class ResultTable:
     """A result with rows and columns of its own: labels that are public, and estimates with one number a row.
 
-    `figure` describes a picture of it, for those who draw.
+    `facts` are further columns that follow from what was measured and have no interval, such as p-values: computed when
+    they are read, None where there is no reply. `figure` describes a picture of it, for those who draw, and `model` is
+    what predictions need, both as plain data.
     """
 
-    labels: Mapping[str, tuple[str, ...]]
+    labels: Mapping[str, tuple[Label, ...]]
     estimates: Mapping[str, Estimate]
     notes: tuple[str, ...] = ()
-    figure: Mapping[str, str] = field(default_factory=dict)
+    figure: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Callable[[], Sequence["Fact"]]] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = {len(each) for each in self.labels.values()} | {len(each.values) for each in self.estimates.values()}
-        if len(sizes) != 1 or self.labels.keys() & self.estimates.keys():
+        names = [*self.labels, *self.estimates, *self.facts]
+        if len(sizes) != 1 or len(set(names)) != len(names):
             raise ValueError(f"ResultTable columns must have one length and distinct names, got {sorted(sizes)}.")
 
     @property

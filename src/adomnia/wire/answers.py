@@ -45,10 +45,10 @@ _PLAIN = {"text": str, "boolean": bool, "null": type(None)}  # what arrives as i
 
 
 class ColumnReply(Reply):
-    """A column. Keys are public values; values are noisy, each with an interval."""
+    """A column. Keys are public values; values are noisy, each with an interval; facts follow from noisy values."""
 
     name: str
-    kind: Literal["key", "value"]
+    kind: Literal["key", "value", "fact"]
     type: Literal["text", "integer", "number", "boolean", "date", "timestamp", "null"] = Field(
         description="Dates and times are ISO texts, integers from 2**53 on texts of digits; null: no row has a value."
     )
@@ -102,6 +102,8 @@ class AnswerReply(Reply):
     left: LeftReply
     caps: list[CapReply]
     notes: list[str] = Field([], description="What else to know before the numbers are used, in sentences.")
+    figure: dict[str, Any] = Field({}, description="Of a method: what its picture shows, by the names of columns.")
+    model: dict[str, Any] = Field({}, description="Of a model: what predictions need.")
 
 
 class BatchReply(Reply):
@@ -174,6 +176,8 @@ def answer_facts(answer: Answer, *, together: bool = False) -> dict[str, Any]:
         "left": left_record(answer.left),
         "caps": [cap_record(cap) for cap in answer.caps],
         "notes": list(reword_lines(answer.notes, Surface.JSON)),
+        **({"figure": dict(answer.figure)} if answer.figure else {}),
+        **({"model": dict(answer.model)} if answer.model else {}),
     }
 
 
@@ -191,6 +195,8 @@ def answer_of(record: dict[str, Any], intervals: Intervals) -> Answer:
         left=left_of(record["left"]),
         caps=tuple(map(cap_of, record["caps"])),
         notes=reword_lines(record.get("notes", ()), Surface.PYTHON),  # a server of an earlier version has none
+        figure=record.get("figure", {}),
+        model=record.get("model", {}),
         cells=max((int(each["cells"]) for each in told if each["kind"] == "value"), default=1),
     )
 
@@ -260,7 +266,8 @@ def _key(column: KeyColumn, answer: Answer) -> dict[str, Any]:
     values = [column.values[row] for row in answer.rows.tolist()]
     # Of no rows, the first value that is not shown has the type.
     kind = _type(values or list(column.values[:1]))
-    return {"name": column.name, "kind": "key", "type": kind, "values": _written(values, kind)}
+    told = "fact" if column.fact else "key"
+    return {"name": column.name, "kind": told, "type": kind, "values": _written(values, kind)}
 
 
 def _type(values: list[Cell | None]) -> str:
@@ -280,8 +287,8 @@ def _written(values: Sequence[Cell | None], kind: str) -> list[Any]:
 
 
 def _column(told: dict[str, Any], confidence: float, intervals: Intervals) -> KeyColumn | ValueColumn:
-    if told["kind"] == "key":
-        return KeyColumn(told["name"], tuple(_read(told["values"], told["type"])))
+    if told["kind"] != "value":
+        return KeyColumn(told["name"], tuple(_read(told["values"], told["type"])), fact=told["kind"] == "fact")
     return ValueColumn(told["name"], _estimate(told, confidence, intervals))
 
 

@@ -11,6 +11,7 @@ from adomnia.server.encoding import encode_json, json_response
 from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.wire.budgets import budget_record
 from adomnia.wire.catalogs import catalog_record
+from adomnia.wire.methods import methods_record
 
 
 async def health() -> Response:
@@ -24,6 +25,11 @@ async def ready(request: Request) -> Response:
     if problems:
         raise Unavailable("The server", f"is not ready: {'; '.join(problems)}", "see its log", code="not_ready")
     return json_response({"status": "ready"})
+
+
+async def methods() -> Response:
+    """The methods that can be asked, with their arguments."""
+    return json_response(methods_record())
 
 
 async def datasets(request: Request) -> Response:

@@ -203,6 +203,11 @@ def _write_constant(text: str, place: _Place, value: object) -> str:
     raise _refusal(text, place.start, what, f"is of type {shorten(type(value).__name__)}", _VALUES)
 
 
+def write_constant(value: object, name: str) -> str:
+    """A value as the constant that SQL writes for it; a Refusal names it where it is none."""
+    return _write_constant(f":{name}", _Place(name, 0, 0), value)
+
+
 def _counts_time(value: np.generic) -> bool:
     """Whether a time of NumPy would become the number of its ticks."""
     return isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int)

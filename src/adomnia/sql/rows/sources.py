@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
+from adomnia.methods.registry import find_method
 from adomnia.privacy import relations
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
 from adomnia.sql.rows.derived import Derived
@@ -42,6 +43,9 @@ def read_from(select: exp.Select) -> list[FromItem]:
 
 def find_table(node: exp.Expr, catalog: Catalog) -> Derived:
     """Find the table of the catalog that a node names."""
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous) and find_method(str(node.this.this)):
+        fix = "ask it by itself: SELECT * FROM it"
+        raise refusal("method_inside", node, "is a method, whose table is an answer and no rows", fix, node.this.this)
     if not isinstance(node, exp.Table) or isinstance(node.this, exp.Func):
         raise refusal("function_not_allowed", node, "is not a table of the catalog", _TABLE)
     if node.args.get("sample"):

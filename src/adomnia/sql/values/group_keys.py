@@ -41,7 +41,7 @@ def read_keys(select: exp.Select, scope: Scope, relation: Relation, lacking: str
     written = [
         [resolve_key(strip_brackets(part), select, scope) for part in parts] for parts in list_groupings(select, group)
     ]
-    found = {id(node): _read_key(node, scope, relation, lacking) for parts in written for node in parts}
+    found = {id(node): read_key(node, scope, relation, lacking) for parts in written for node in parts}
     sets = tuple(dict.fromkeys(tuple(dict.fromkeys(found[id(node)] for node in parts)) for parts in written))
     named = _NAMED_TO_CHOOSE_IN if select.find(exp.Median, exp.Quantile, exp.Min, exp.Max) else MOST_NAMED
     keys = limit_open_keys(tuple(dict.fromkeys(key for each in sets for key in each)), named)
@@ -83,7 +83,8 @@ def resolve_key(node: exp.Expr, select: exp.Select, scope: Scope) -> exp.Expr:
     return node
 
 
-def _read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | None) -> Key:
+def read_key(node: exp.Expr, scope: Scope, relation: Relation, lacking: str | None) -> Key:
+    """Read one key; `lacking` says what is needed to find undeclared values, None if nothing is."""
     own = list(own_nodes(node, scope))
     meanings = [scope.column(each) for each in own if isinstance(each, exp.Column)]
     columns = {column for meaning in meanings for column in columns_of(meaning)}

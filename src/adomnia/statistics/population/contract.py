@@ -12,7 +12,7 @@ from adomnia.privacy.aggregates import Total
 from adomnia.privacy.queries import Query
 from adomnia.statistics.bernstein import BernsteinSums, bernstein_vector
 from adomnia.statistics.centred import plain_total
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured
 from adomnia.statistics.moments import rounding_of
 from adomnia.statistics.one_round import OneRound
 
@@ -44,7 +44,7 @@ class PopulationStatistic(OneRound):
     def from_sums(self, sums: BernsteinSums) -> Estimate:
         """What follows from the noisy sums."""
 
-    def spread_evenly(self, rows: int) -> Integers:
+    def suppose(self, _measure: Measure, rows: int) -> Integers:
         """The sums of so many rows whose values lie evenly between their bounds: there all polynomials are equal."""
         whole = max(1, self.queries[0].aggregate.variables[0].domain.width) ** self.degree  # type: ignore[union-attr]
         return np.array([rows * whole // (self.degree + 1)] * (self.degree + 1), dtype=object)

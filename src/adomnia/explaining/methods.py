@@ -1,0 +1,99 @@
+"""Methods in words: the list of all of them, and a page of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from adomnia.errors import Refusal
+from adomnia.methods.registry import METHODS
+from adomnia.methods.signatures import method_record
+from adomnia.tables import TextTable, html_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass(frozen=True, repr=False)
+class MethodPage:
+    """All that is to know of a method before it is asked: arguments, columns, an example, names elsewhere."""
+
+    record: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What it is called in questions."""
+        return str(self.record["name"])
+
+    def __repr__(self) -> str:
+        parts = [self._title, "", str(self._arguments), "", str(self._columns), "", *self._rest]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        return (
+            html_lines([self._title])
+            + self._arguments.html()
+            + self._columns.html()
+            + html_lines(filter(None, self._rest))
+        )
+
+    @property
+    def _title(self) -> str:
+        return f"{self.name}: {self.record['summary']}"
+
+    @property
+    def _arguments(self) -> TextTable:
+        rows = tuple(
+            (each["name"], each["takes"], _default(each), each["meaning"]) for each in self.record["parameters"]
+        )
+        return TextTable(("Argument", "Takes", "Default", "Meaning"), rows, frozenset())
+
+    @property
+    def _columns(self) -> TextTable:
+        return TextTable(("Column", "Meaning"), tuple(self.record["returns"].items()), frozenset())
+
+    @property
+    def _rest(self) -> list[str]:
+        elsewhere = "; ".join(f"{program}: {name}" for program, name in self.record["elsewhere"].items())
+        lines = ["Example:", f"  {self.record['example']}"]
+        return [*self.record["notes"], *([f"Elsewhere: {elsewhere}."] if elsewhere else []), *lines]
+
+
+class MethodList(tuple[MethodPage, ...]):
+    """All methods, in the order of the registry."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self._table)
+
+    def _repr_html_(self) -> str:
+        return self._table.html()
+
+    def page(self, name: str) -> MethodPage:
+        """The page of a method; a Refusal where there is none of that name."""
+        found = {each.name: each for each in self}
+        if name.lower() not in found:
+            close = get_close_matches(name.lower(), found, n=1)
+            fix = f"did you mean {close[0]}?" if close else f"there are {', '.join(found)}"
+            raise Refusal(f"The method {name[:63]}", "is not known", fix, code="unknown_method")
+        return found[name.lower()]
+
+    @property
+    def _table(self) -> TextTable:
+        rows = tuple((each.name, each.record["chapter"], each.record["summary"]) for each in self)
+        return TextTable(("Method", "Chapter", "What it does"), rows, frozenset())
+
+
+def list_methods(records: Iterable[Mapping[str, Any]] | None = None) -> MethodList:
+    """The methods of these records; without any, those that are here."""
+    told = map(method_record, METHODS.values()) if records is None else records
+    return MethodList(MethodPage(each) for each in told)
+
+
+def _default(parameter: Mapping[str, Any]) -> str:
+    if parameter["required"]:
+        return "must be given"
+    value = parameter["default"]
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

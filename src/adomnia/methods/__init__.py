@@ -1,0 +1,1 @@
+"""Methods: whole analyses that are called by name, each a question whose answer is a table."""

@@ -1,0 +1,133 @@
+"""The statistics that methods are made of: rounds of measurements over one relation, and a table as their result."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any, ClassVar, Self
+
+from adomnia.methods.contract import Factor
+from adomnia.methods.stacking import stack
+from adomnia.methods.supposition import suppose
+from adomnia.noise import Integers
+from adomnia.privacy.aggregates import Aggregate, Rows
+from adomnia.privacy.events import Composed, Price
+from adomnia.privacy.expressions import Expression, call
+from adomnia.privacy.keys import Bucket, Key, key_cells
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation, Where
+from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
+
+
+class Analysis(ABC):
+    """A statistic whose result is a table. A subclass is a frozen dataclass with a tag, a name and a relation.
+
+    `shares` are the queries of its first round with their parts of the price, which add up to 1; of a query that later
+    rounds follow from, the part pays for them too. An analysis is alone in its plan: nobody else splits its price.
+    """
+
+    tag: ClassVar[str]
+    name: ClassVar[str]
+    relation: Relation
+
+    @property
+    @abstractmethod
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        """What it starts from, and the parts of the price."""
+
+    @abstractmethod
+    def rehearse(self, price: Price) -> Round:
+        """All measures of all rounds, as far as they are known; of constants that depend on noise, the extremes."""
+
+    @abstractmethod
+    def steps(self, price: Price) -> Steps:
+        """Yield rounds, be sent what was measured, return a table."""
+
+    @property
+    def query(self) -> Query:
+        return self.queries[0]
+
+    @property
+    def operands(self) -> tuple[Aggregate | Fraction, ...]:
+        return ()
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        return tuple(query for query, _ in self.shares)
+
+    @property
+    def continuations(self) -> tuple[Hashable, ...]:
+        """Nothing that others measure is shared with it: its queries have prices of their own."""
+        return (self,) * len(self.shares)
+
+    def event(self, price: Price) -> Composed:
+        return Composed(price * part for _, part in self.shares)
+
+    def suppose(self, measure: Measure, rows: int) -> Integers:
+        """What would be measured of so many rows, spread evenly over all values, without noise."""
+        return suppose(measure, rows)
+
+    def split(self, _portions: tuple[Fraction, ...]) -> Self:
+        raise TypeError(f"{type(self).__name__} states the parts of its price itself.")
+
+    def map_queries(self, change: Callable[[Query], Query]) -> Self:
+        changed: Any = replace  # every subclass is a dataclass
+        found: Self = changed(self, relation=change(Query(self.relation, (), Rows())).relation)
+        return found
+
+
+class SingleRound(Analysis):
+    """An analysis of one round, repeated for each cell of the keys in `by`.
+
+    Its queries have those keys first. `tabulate` sees the measurements of one cell, without these axes.
+    """
+
+    by: tuple[Factor, ...]
+
+    @abstractmethod
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        """The table of one group, from what was measured of it."""
+
+    def rehearse(self, price: Price) -> Round:
+        return tuple(Measure(query, price * part) for query, part in self.shares)
+
+    def steps(self, price: Price) -> Steps:
+        measured = yield self.rehearse(price)
+        return tabulate_groups(self.by, measured, self.tabulate)
+
+
+def tabulate_groups(
+    by: Sequence[Factor], measured: Sequence[Measured], tabulate: Callable[..., ResultTable]
+) -> ResultTable:
+    """The tables of all groups, one below the other; without groups the only one."""
+    if not by:
+        return tabulate(*measured)
+    tables = [tabulate(*(_of_cell(each, cell) for each in measured)) for cell in _cells(by)]
+    return stack(by, tables)
+
+
+def _cells(by: Sequence[Factor]) -> Iterator[tuple[int, ...]]:
+    return product(*(range(len(key_cells(factor.key))) for factor in by))
+
+
+def _of_cell(measured: Measured, cell: tuple[int, ...]) -> Measured:
+    return Measured(measured.values[cell], measured.mechanism, (measured, ("cell", cell)))
+
+
+def keys_of(*factors: Factor) -> tuple[Key, ...]:
+    """The keys of some factors, in their order."""
+    return tuple(factor.key for factor in factors)
+
+
+def with_values(relation: Relation, *values: Expression | Factor) -> Relation:
+    """The rows where none of these is missing."""
+    for value in values:
+        relation = Where(relation, call("not", call("is null", _value_of(value))))
+    return relation
+
+
+def _value_of(value: Expression | Factor) -> Expression:
+    if not isinstance(value, Factor):
+        return value
+    return value.key.value if isinstance(value.key, Bucket) else value.key

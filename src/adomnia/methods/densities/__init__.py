@@ -1,0 +1,1 @@
+"""Densities: histograms, and laws that are fitted to them."""

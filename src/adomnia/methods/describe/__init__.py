@@ -1,0 +1,1 @@
+"""Describes columns: moments, quantiles, robust summaries, tables."""

@@ -1,0 +1,1 @@
+"""Models: regressions, read from formulas and fitted to noisy sums."""

@@ -1,0 +1,1 @@
+"""Survival: times to an event, some of them censored."""

@@ -1,0 +1,1 @@
+"""Tests: null laws that know the noise."""

@@ -1,0 +1,143 @@
+"""What is shown of the table that a method returns: its columns, the rows that are chosen, their order. It is free."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.statistics.contract import Fact, ResultTable
+
+Constant: TypeAlias = Fraction | str | bool | date | None
+Values: TypeAlias = Mapping[str, Sequence[Fact]]
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of the table, by its name there."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class TableCondition:
+    """A condition of one row: a comparison, or several put together by SQL's three-valued logic."""
+
+    function: str
+    operands: tuple[Union["TableCondition", TableColumn, Constant], ...]
+
+
+@dataclass(frozen=True)
+class TableOrder:
+    """A column that rows are sorted by."""
+
+    column: str
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True)
+class TableView:
+    """The columns that are shown, each by the name that it is shown under; which rows, and in what order."""
+
+    columns: tuple[tuple[str, str], ...]  # (shown as, in the table)
+    condition: TableCondition | None = None
+    order: tuple[TableOrder, ...] = ()
+
+
+def choose_rows(view: TableView, table: ResultTable) -> NDArray[np.intp]:
+    """The rows that are shown, in their order; of equal ones, in that of the table."""
+    needed = _list_needed(view)
+    values = {name: read_column(table, name) for name in needed}
+    rows = [row for row in range(table.rows) if view.condition is None or _holds(view.condition, values, row) is True]
+    for order in reversed(view.order):
+        held = values[order.column]
+        known = sorted(
+            (row for row in rows if held[row] is not None),
+            key=lambda row: held[row],  # type: ignore[arg-type, return-value]  # of one type, or a number
+            reverse=order.descending,
+        )
+        missing = [row for row in rows if held[row] is None]
+        rows = missing + known if order.nulls_first else known + missing
+    return np.array(rows, dtype=np.intp)
+
+
+def read_column(table: ResultTable, name: str) -> Sequence[Fact]:
+    """The values of a column of the table; None where there is no reply."""
+    if name in table.labels:
+        return table.labels[name]
+    if name in table.facts:
+        return table.facts[name]()
+    return [None if np.isnan(value) else value for value in table.estimates[name].values.tolist()]
+
+
+def _list_needed(view: TableView) -> list[str]:
+    found = [order.column for order in view.order]
+    waiting: list[object] = [view.condition]
+    while waiting:
+        match waiting.pop():
+            case TableCondition(operands=operands):
+                waiting += operands
+            case TableColumn(name=name):
+                found.append(name)
+    return list(dict.fromkeys(found))
+
+
+def _holds(  # noqa: PLR0911 - one for each function
+    condition: TableCondition, values: Values, row: int
+) -> bool | None:
+    operands = [_evaluate(each, values, row) for each in condition.operands]
+    match condition.function:
+        case "and":
+            return False if False in operands else None if None in operands else True
+        case "or":
+            return True if True in operands else None if None in operands else False
+        case "not":
+            return None if operands[0] is None else not operands[0]
+        case "is null":
+            return operands[0] is None
+        case "in":
+            equal = [_compare("=", operands[0], each) for each in operands[1:]]
+            return True if True in equal else None if None in equal else False
+        case "like":
+            text, pattern = operands
+            return (
+                bool(_pattern(pattern).fullmatch(text)) if isinstance(text, str) and isinstance(pattern, str) else None
+            )
+    return _compare(condition.function, *operands)
+
+
+def _evaluate(operand: object, values: Values, row: int) -> Fact | Fraction:
+    match operand:
+        case TableCondition():
+            return _holds(operand, values, row)
+        case TableColumn(name=name):
+            return values[name][row]
+    return operand  # type: ignore[return-value]  # a constant
+
+
+_SIGNS: dict[str, Callable[[float], bool]] = {
+    "=": lambda order: order == 0,
+    "<>": lambda order: order != 0,
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
+
+
+def _compare(sign: str, one: object, two: object) -> bool | None:
+    """How two values compare, numbers as doubles; nothing is known of values that are not alike."""
+    one, two = (float(each) if isinstance(each, Fraction) else each for each in (one, two))
+    for kind in (str, bool, (int, float), date):
+        if isinstance(one, kind) and isinstance(two, kind):
+            return _SIGNS[sign]((one > two) - (one < two))  # type: ignore[operator]
+    return None
+
+
+def _pattern(like: str) -> re.Pattern[str]:
+    return re.compile("".join({"%": ".*", "_": "."}.get(each, re.escape(each)) for each in like), re.DOTALL)

@@ -1,0 +1,1 @@
+"""Reads questions whose rows are a method's: `SELECT * FROM lm((SELECT ...), formula => 'y ~ x')`."""

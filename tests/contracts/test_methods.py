@@ -1,0 +1,196 @@
+"""What every method of the registry must keep; joining the registry is how one is accepted.
+
+Each is asked by its own example, on the tables of the example hospital: as they are, without one person, and empty.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from math import isfinite
+from time import process_time
+from typing import TYPE_CHECKING
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import adomnia
+from adomnia.curator.executor import drive
+from adomnia.methods.registry import METHODS
+from adomnia.methods.signatures import method_record
+from adomnia.plans.views import read_column
+from adomnia.pricing.parts import amount, bill, split_price
+from adomnia.pricing.quotes import quote_plan
+from adomnia.privacy.events import Composed, Concentrated, Pure
+from adomnia.privacy.losses import covers
+from adomnia.session.aggregates import Aggregates, SqlOptions
+from adomnia.session.method_calls import write_call
+from adomnia.session.table import PrivateTable
+from adomnia.sql.lower import lower
+from kit.methods import Executing, hospital, hospital_catalog, moves_of, tables_of
+
+if TYPE_CHECKING:
+    from adomnia.plans.plan import Plan
+
+DIALECTS = ("duckdb", "postgres", "")
+PRICES = [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7))]
+SLOWEST_PRICE = 0.25  # seconds of the processor from text to quote; a benchmark has the real ones
+
+every_method = pytest.mark.parametrize("name", METHODS)
+every_price = pytest.mark.parametrize("price", PRICES, ids=str)
+
+__all__ = ["hospital", "hospital_catalog"]
+
+
+def text_of(name):
+    return METHODS[name].example
+
+
+@pytest.fixture
+def plan(name, hospital_catalog) -> Plan:
+    return lower(text_of(name), hospital_catalog)
+
+
+@every_method
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_its_name_parses_as_a_plain_function(name, dialect):
+    tree = sqlglot.parse_one(f"SELECT * FROM {name}(people, k => 3)", read=dialect or None)
+    call = tree.args["from_"].this.this
+    assert isinstance(call, exp.Anonymous)
+    assert call.this == name
+    assert re.fullmatch("[a-z][a-z0-9_]*", name)
+
+
+@every_method
+def test_its_signature_is_complete_and_takes_no_name_of_an_option(name):
+    method = METHODS[name]
+    names = [each.name for each in method.parameters]
+    assert len(set(names)) == len(names)
+    assert set(names) & SqlOptions.__annotations__.keys() <= {"inference"}  # which a method is asked for itself
+    assert all(each.meaning and not each.meaning.endswith(".") for each in method.parameters)
+    assert all((each.kind == "choice") == bool(each.choices) for each in method.parameters)
+    assert method.summary.endswith(".")
+    assert method.returns
+    assert method_record(method)["schema"]["additionalProperties"] is False
+
+
+@every_method
+def test_python_has_it_and_hides_nothing_by_it(name):
+    assert callable(getattr(PrivateTable, name))
+    assert name not in vars(Aggregates)
+    assert METHODS[name].summary in (getattr(PrivateTable, name).__doc__ or "")
+
+
+@every_method
+@every_price
+def test_it_spends_its_price_and_nothing_beyond(name, plan, price):
+    (statistic,) = plan.statistics
+    event = statistic.event(price)
+    assert sum(map(amount, event.events)) == amount(price)
+    assert bill((plan, price)) == event
+    rehearsed = Composed(each.mechanism.event(each.query.sensitivity()) for each in statistic.rehearse(price))
+    assert covers(event, rehearsed)
+
+
+@every_method
+@every_price
+def test_it_is_quoted_and_explained_quickly(name, hospital_catalog, price):
+    started = process_time()
+    plan = lower(text_of(name), hospital_catalog)
+    quote = quote_plan(plan, price)
+    assert process_time() - started < SLOWEST_PRICE
+    assert {line.name for line in quote.outputs} <= METHODS[name].returns.keys() | {"n"}
+    assert quote.measurements
+
+
+@every_method
+@every_price
+def test_its_table_has_one_shape_whatever_the_data_and_says_finite_things(name, plan, price):
+    shapes = set()
+    for table in tables_of(plan, price):
+        columns = (*table.labels, *table.estimates, *table.facts)
+        held = {column: read_column(table, column) for column in columns}
+        shapes.add((columns, tuple(table.labels.items()), table.rows))
+        for column, values in held.items():
+            assert len(values) == table.rows, column
+            assert all(not isinstance(value, float) or isfinite(value) for value in values), column
+        for column, estimate in table.estimates.items():
+            for confidence, cells in ((0.5, 1), (0.95, 1), (0.999, 100)):
+                lower_ends, upper_ends = estimate.interval(confidence, cells)
+                for value, low, high in zip(held[column], lower_ends.tolist(), upper_ends.tolist(), strict=True):
+                    assert value is None or low <= value <= high, column
+        assert table.notes, "what its intervals are about"
+    assert len(shapes) == 1
+
+
+@every_method
+def test_its_columns_are_those_it_announces(name, plan):
+    method = METHODS[name]
+    for table in tables_of(plan, PRICES[0]):
+        columns = (*table.labels, *table.estimates, *table.facts)
+        grouped = len(columns) - len(method.returns)
+        assert columns[grouped:] == tuple(method.returns)
+
+
+@every_method
+@every_price
+def test_it_is_executed_within_its_event_and_replayed(name, plan, price, hospital):
+    running = Executing(hospital, plan, price)
+    (table,) = drive(split_price(plan, price), running.executor)
+    (again,) = drive(split_price(plan, price), running.replayer())
+    for column in (*table.labels, *table.estimates, *table.facts):
+        assert read_column(again, column) == read_column(table, column)
+
+
+@every_method
+def test_what_it_asks_later_was_proved_before_but_for_its_constants(name, plan, hospital):
+    running = Executing(hospital, plan, PRICES[0])
+    drive(split_price(plan, PRICES[0]), running.executor)
+    known = {without_constants(statement.text) for statement in running.proved}
+    assert {without_constants(text) for text in running.ran} <= known
+
+
+def without_constants(text):
+    """A statement with its numbers taken out, and signs before them."""
+    return re.sub(r"-?\s*\b\d+(\.\d+)?([eE][-+]?\d+)?\b", "0", text)
+
+
+@every_method
+def test_one_person_moves_what_it_measures_by_at_most_its_sensitivity(name, plan):
+    """Of histograms, whose values are chosen, the mechanisms are tested themselves."""
+    (statistic,) = plan.statistics
+    queries = dict.fromkeys(each.query for each in statistic.rehearse(PRICES[0]) if each.query.form == "cells")
+    for query in queries:
+        sensitivity = query.sensitivity()
+        for moved in moves_of(query):
+            sizes = [abs(int(each)) for each in moved.ravel()]
+            assert sum(sizes) <= sensitivity.l1
+            assert sum(size**2 for size in sizes) <= sensitivity.l2_squared
+            assert max(sizes) <= sensitivity.linf
+
+
+@every_method
+def test_it_is_asked_in_python_as_in_sql(name, hospital_catalog):
+    method = METHODS[name]
+    written = write_call("SELECT * FROM people", method, {})
+    assert written.startswith(f"SELECT * FROM {name}((SELECT * FROM people)")
+
+
+@every_method
+def test_an_unknown_argument_is_refused_with_its_place(name, hospital_catalog):
+    text = text_of(name)
+    changed = text[: text.rindex(")")] + ", nonsense => 3)"
+    with pytest.raises(adomnia.Refusal) as refused:
+        lower(changed, hospital_catalog)
+    assert refused.value.code == "unknown_argument"
+    assert refused.value.position is not None
+
+
+@every_method
+def test_an_equal_question_is_an_equal_plan(name, plan, hospital_catalog):
+    again = lower(text_of(name), hospital_catalog)
+    assert again == plan
+    assert again.identity(PRICES[0], 1) == plan.identity(PRICES[0], 1)
+    assert replace(plan, limit=1).identity(PRICES[0], 1) == plan.identity(PRICES[0], 1)
