@@ -23,6 +23,16 @@ def test_a_question_is_answered_with_its_interval_price_and_what_is_left(hospita
     assert (code, complained) == (0, "")
 
 
+def test_a_question_about_the_population_says_so_in_its_answer_and_its_price(hospital, typed):
+    text = "SELECT AVG(age) AS age FROM people"
+    code, printed, _ = typed("sql", hospital, text, "--epsilon", "0.5", "--population", "--anyway")
+    assert (code, "The interval holds the population's value" in printed) == (0, True)
+    _, priced, _ = typed("price", hospital, text, "--epsilon", "0.5", "--population")
+    assert "Intervals are about the population" in priced
+    code, _, complained = typed("sql", hospital, EVERYBODY, "--epsilon", "0.5", "--population")
+    assert (code != 0, "leave --population out" in complained) == (True, True)
+
+
 def test_json_has_rows_cost_and_receipt(hospital, typed):
     code, printed, complained = typed("sql", hospital, BY_SEX, "--epsilon", "0.5", "--format", "json")
     record = json.loads(printed)
