@@ -1,4 +1,4 @@
-"""What diffprivlib says of data sets in a file, at epsilon 1, as JSON: run by its own Python for benchmarks/peers.py."""
+"""What diffprivlib says of data sets in a file, at epsilon 1, as JSON: run by its own Python, for peers.py."""
 
 import json
 import sys
