@@ -12,7 +12,7 @@ from adomnia.session import display
 from adomnia.session.columns import Cell, KeyColumn, ValueColumn, name_ends, read_dates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import altair as alt
@@ -120,6 +120,19 @@ class Answer:
         from adomnia.session.plotting import as_drawable
 
         return files.build_chart(as_drawable(self)) if file is None else files.write_file(as_drawable(self), file)
+
+    def predict(
+        self,
+        rows: Iterable[Mapping[str, Any]] | pa.Table | pd.DataFrame | pl.DataFrame,
+        confidence: float | None = None,
+    ) -> list[dict[str, Any]]:
+        """What a model says of public rows: each with the mean that it predicts there, and the ends of its interval.
+
+        It costs nothing: the model was paid for. Rows are dictionaries, or a table of Arrow, pandas or Polars.
+        """
+        from adomnia.session.predicting import predict_rows
+
+        return predict_rows(self, rows, self.confidence if confidence is None else confidence)
 
     def __repr__(self) -> str:
         return display.format_text(self)

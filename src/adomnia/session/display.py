@@ -56,8 +56,15 @@ def format_footer(answer: Answer) -> list[str]:
         f"{paid}: {format_cost(answer.cost)}. Left: {_left(answer.left)}.",
         *(f"{cap}." for cap in answer.caps),
         *answer.notes,
-        f"The interval holds {_held(answer)} (of {_rows(answer)} rows) with the stated confidence.",
+        *_meaning(answer),
     ]
+
+
+def _meaning(answer: Answer) -> list[str]:
+    """What the intervals hold; a method says that itself."""
+    if answer.figure:
+        return []
+    return [f"The interval holds {_held(answer)} (of {_rows(answer)} rows) with the stated confidence."]
 
 
 def _held(answer: Answer) -> str:

@@ -92,6 +92,9 @@ def plan_question(  # noqa: PLR0913 - all that a plan depends on
     """
     call = find_call(select)
     if call is not None:
+        if inference == "population":
+            why, fix = "is said beside a method, which says it itself", "write inference => 'population' inside"
+            raise refusal("bad_inference", call, why, fix, 'inference="population"')
         return plan_method(select, call, catalog, confidence)
     draft = _draft(select, catalog, _Asked(finds, confidence, interval))
     if isinstance(draft, PublicRows):
