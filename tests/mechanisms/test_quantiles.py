@@ -67,7 +67,7 @@ def test_draws_have_the_law_however_the_histogram_is_read(targets, bucket_bits, 
     if not looks_first:
         monkeypatch.setattr(Draw, "near", lambda _: [])
     law, bits = Quantiles(targets, 11, HALF), SeededBits((len(targets), bucket_bits, looks_first))
-    draws = law.release(secret(law, *[ROWS] * 1500), bits)
+    draws = law.release(secret(law, *[ROWS] * 500), bits)
     assert p_value(draws, exact_law(law, ROWS)) > 1e-7
     assert p_value(draws, exact_law(replace(law, rate=law.rate * 2), ROWS)) < 1e-7
 

@@ -13,7 +13,7 @@ from adomnia.noise import level
 from adomnia.noise import levels as module
 from kit.bits import SeededBits
 
-DRAWS = 20_000
+DRAWS = 10_000
 COUNTS = {
     "none at first": [0, 0, 3, 5, 5, 40],
     "at once": [7],
