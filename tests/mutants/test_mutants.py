@@ -25,9 +25,9 @@ RED_BY_ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert |Failed: DID
 
 
 # Children are forked from a process that has imported these already: most of a short run was importing them.
-IMPORTED = ["argon2", "cryptography.hazmat.primitives.ciphers.aead", "duckdb", "fastapi", "httpx", "hypothesis.strategies"]
-IMPORTED += ["mpmath", "numpy", "pandas", "prometheus_client", "pyarrow.dataset", "pyarrow.parquet", "pydantic", "pytest"]
-IMPORTED += ["rich.console", "scipy.stats", "sqlglot.dialects.duckdb", "sqlite3", "typer"]
+IMPORTED = ["argon2", "cryptography.hazmat.primitives.ciphers.aead", "duckdb", "fastapi", "httpx", "mpmath", "numpy"]
+IMPORTED += ["hypothesis.strategies", "pandas", "prometheus_client", "pyarrow.dataset", "pyarrow.parquet", "pydantic"]
+IMPORTED += ["pytest", "rich.console", "scipy.stats", "sqlglot.dialects.duckdb", "sqlite3", "typer"]
 CHILDREN = get_context("forkserver")
 CHILDREN.set_forkserver_preload(IMPORTED)
 
