@@ -48,7 +48,13 @@ def vectors() -> dict[str, Any]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long forms out unless a marker expression was given."""
+    """Leave the long forms out unless a marker expression was given.
+
+    Of examples that are drawn no coverage is measured: it takes as long again, and a branch needs one that is written.
+    """
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("no_cover")
     if config.option.markexpr:
         return
     long_forms = [item for item in items if item.get_closest_marker("soak")]

@@ -39,6 +39,7 @@ def p_value(draws, probabilities):
 
 @pytest.mark.parametrize("copies", COUNTS.values(), ids=COUNTS)
 @pytest.mark.parametrize("rate", [Fraction(1, 7), Fraction(2)])
+@pytest.mark.no_cover
 def test_draws_fit_the_law_and_no_other(copies, rate):
     """False alarms: below 1e-7 for each of eight; a rate that is a tenth off is found out."""
     bits = SeededBits((len(copies), rate))
