@@ -6,12 +6,15 @@ import gc
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import Phase, settings
 
 from kit.bits import SeededBits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -47,17 +50,32 @@ def vectors() -> dict[str, Any]:
     }
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long forms out unless a marker expression was given.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make test` runs in two stages: with coverage what the trusted core is judged by, and then the rest."""
+    parser.addoption("--stage", choices=("traced", "rest"), help="one of the two stages of `make test`")
+    parser.addoption("--beyond", default="", help="folders and files whose tests are all in the second stage")
 
-    Of examples that are drawn no coverage is measured: it takes as long again, and a branch needs one that is written.
-    """
-    for item in items:
-        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
-            item.add_marker("no_cover")
-    if config.option.markexpr:
-        return
-    long_forms = [item for item in items if item.get_closest_marker("soak")]
-    if long_forms:
-        config.hook.pytest_deselected(items=long_forms)
-        items[:] = [item for item in items if item not in set(long_forms)]
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the long forms out unless a marker expression was given, and what belongs to the other stage."""
+    stage, beyond = config.getoption("--stage"), config.getoption("--beyond").split()
+    if stage is not None:
+        _keep(
+            config, items, lambda item: _is_rest(item, [config.rootpath / path for path in beyond]) == (stage == "rest")
+        )
+    if not config.option.markexpr:
+        _keep(config, items, lambda item: item.get_closest_marker("soak") is None)
+
+
+def _is_rest(item: pytest.Item, beyond: list[Path]) -> bool:
+    """Whether coverage is not measured by a test: that takes as long again, and a branch needs one example alone."""
+    drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    untraced = drawn or item.get_closest_marker("no_cover") is not None
+    return untraced or any(item.path.is_relative_to(path) for path in beyond)
+
+
+def _keep(config: pytest.Config, items: list[pytest.Item], keep: Callable[[pytest.Item], bool]) -> None:
+    left_out = [item for item in items if not keep(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
