@@ -28,7 +28,10 @@ LINKS: Mapping[str, Callable[[float], float]] = {
 def predict(
     model: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], confidence: float = 0.95
 ) -> list[tuple[float | None, float | None, float | None]]:
-    """The mean of the response in rows like these, and its interval; None where a coefficient has no reply, or beyond doubles."""
+    """The mean of the response in rows like these, and its interval.
+
+    None where a coefficient that a row needs has no reply, or where numbers are beyond doubles.
+    """
     from scipy.special import stdtrit
 
     if not 0 < confidence < 1:

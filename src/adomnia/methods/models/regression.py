@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Self
 
 from adomnia.errors import Refusal
@@ -15,6 +15,8 @@ from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measured
+
+_KEPT = 64  # regressions whose queries are remembered: a question is priced, explained and asked
 
 FORMULA = Parameter("formula", "formula", "what explains what, as in R: salary ~ age + C(city)", required=True)
 
@@ -39,7 +41,7 @@ class Regression(SingleRound):
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        return self.sums.shares(self.relation, self.by)
+        return _divide(self.sums, self.relation, self.by)
 
     def suit(self, price: Price) -> Self:
         return replace(self, laplace=isinstance(price, Pure))
@@ -47,6 +49,12 @@ class Regression(SingleRound):
     def fit(self, measured: tuple[Measured, ...]) -> LeastSquares:
         """The fit of all columns."""
         return LeastSquares(self.sums.read(*measured), len(self.design.columns))
+
+
+@lru_cache(maxsize=_KEPT)
+def _divide(sums: SumsOfProducts, relation: Relation, by: tuple[Factor, ...]) -> tuple[tuple[Query, Fraction], ...]:
+    """The same queries for the same question: their sensitivities are worked out once."""
+    return sums.shares(relation, by)
 
 
 def read_rows(frame: Frame, arguments: Arguments) -> tuple[Relation, tuple[Factor, ...], Design]:
