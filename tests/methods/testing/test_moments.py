@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.methods.testing.moments import Moments, People, Scale, moment_query, read_moments
+from adomnia.methods.testing.moments import GroupMoments, Scale, SimulatedPeople, moment_query, read_moments
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.statistics.contract import Measure
 from kit.analyses import Arms, frame
@@ -47,7 +47,7 @@ def test_simulated_people_are_measured_as_real_ones(price):
     for _ in range(draws):
         query, measured = measure_fresh(price)
         real.append(read_moments(query, measured).sums)
-    people = People(np.array([50.0, 50.0]), np.full(2, scale.to_z(4.0)), np.full(2, (2.0 / scale.half) ** 2))
+    people = SimulatedPeople(np.array([50.0, 50.0]), np.full(2, scale.to_z(4.0)), np.full(2, (2.0 / scale.half) ** 2))
     drawn = people.measure(query, measured, np.random.default_rng(5), draws).sums
     exact = np.array(real)
     error = np.sqrt((exact.var(axis=0) + drawn.var(axis=0)) / draws)
@@ -70,7 +70,7 @@ def measure_fresh(price):
     "sums", [(0.0, 0.0, 0.0), (-40.0, 12.0, -3.0), (0.2, 30.0, 1.0), (1.0, 1.0, 1.0), (2.0, 0.0, 90.0)]
 )
 def test_whatever_the_sums_everything_is_finite(sums):
-    found = Moments(np.array(sums), 20.0)
+    found = GroupMoments(np.array(sums), 20.0)
     lower, upper = found.mean_intervals(2.0)
     numbers = [found.rows, found.means, found.variances, found.errors, found.studentize(0.3), lower, upper]
     assert np.isfinite(numbers).all()
@@ -80,4 +80,4 @@ def test_whatever_the_sums_everything_is_finite(sums):
 
 
 def test_where_the_number_of_rows_is_lost_in_noise_any_mean_is_possible():
-    assert Moments(np.array([3.0, 1.0, 2.0]), 20.0).mean_intervals(2.0) == (-1, 1)
+    assert GroupMoments(np.array([3.0, 1.0, 2.0]), 20.0).mean_intervals(2.0) == (-1, 1)

@@ -78,4 +78,5 @@ class Histograms:
         generator, draws = follow([self.measured.values], purpose), count_draws(2 * self.counts.size, self.by)
         groups = [generator.multinomial(int(rows), each, draws) for rows, each in zip(self.rows, shares, strict=True)]
         drawn = np.stack(groups, axis=-2)
-        return drawn + draw_again(self.measured.noise, generator, drawn.shape)
+        noisy: Floats = drawn + draw_again(self.measured.noise, generator, drawn.shape)
+        return noisy

@@ -9,8 +9,8 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.testing.fresh_noise import draw_again, variance_of
-from adomnia.methods.testing.moments import COMBINED, Moments
+from adomnia.methods.testing.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.testing.moments import COMBINED, GroupMoments
 from adomnia.methods.testing.null_law import NullLaw, as_alternative, count_draws
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -104,12 +104,12 @@ class Products:
     noise: float
 
     @cached_property
-    def _x(self) -> Moments:
-        return Moments(self.sums[..., (0, 1, 3)], self.noise)
+    def _x(self) -> GroupMoments:
+        return GroupMoments(self.sums[..., (0, 1, 3)], self.noise)
 
     @cached_property
-    def _y(self) -> Moments:
-        return Moments(self.sums[..., (0, 2, 4)], self.noise)
+    def _y(self) -> GroupMoments:
+        return GroupMoments(self.sums[..., (0, 2, 4)], self.noise)
 
     @cached_property
     def _about_means(self) -> Floats:
@@ -134,7 +134,7 @@ class Products:
         found: Floats = np.where(there, np.clip(self._about_means / np.where(there, spread, 1.0), -1.0, 1.0), np.nan)
         return found
 
-    def draw_people(self, correlation: float, generator: np.random.Generator, draws: int) -> Floats:
+    def draw_people(self, correlation: float, generator: Generator, draws: int) -> Floats:
         """The exact sums of so many normal pairs of that correlation, with these means and variances."""
         rows = float(max(self.sums[0], 0.0))
         spreads = np.sqrt([self._x.variances, self._y.variances])

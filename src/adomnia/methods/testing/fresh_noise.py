@@ -1,6 +1,7 @@
 """The noise of a measurement, drawn again: what simulations of a null hypothesis add to what they draw."""
 
 from math import expm1, sinh, sqrt
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -8,6 +9,8 @@ from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Floats
+
+Generator: TypeAlias = Any  # NumPy's, of which `noise.afterwards` gives one: nobody else names a source of randomness
 
 _WHOLE_SCALE = 1e9  # of Laplace noise: above it whole numbers are as good as all
 _LARGEST_RATE = 500.0  # of Laplace noise: beyond it none is ever seen
@@ -27,18 +30,20 @@ def variance_of(noise: Noise) -> float:
     raise TypeError(f"variance_of noise must be Laplace or Gaussian, got {type(noise).__name__}.")
 
 
-def draw_again(noise: Noise, generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+def draw_again(noise: Noise, generator: Generator, shape: tuple[int, ...]) -> Floats:
     """Noise of the same law."""
     match noise:
         case DiscreteLaplace(scale=scale) if scale > _WHOLE_SCALE:
-            return generator.laplace(0.0, float(scale), shape)
+            drawn: Floats = generator.laplace(0.0, float(scale), shape)
         case DiscreteLaplace(scale=scale):
             ended = -expm1(-min(float(1 / scale), _LARGEST_RATE))
-            return (generator.geometric(ended, shape) - generator.geometric(ended, shape)).astype(np.float64)
+            drawn = (generator.geometric(ended, shape) - generator.geometric(ended, shape)).astype(np.float64)
         case DiscreteGaussian() as gaussian if sqrt(gaussian.variance) < _LISTED_DEVIATION:
             places, chances = _list_law(gaussian)
-            return generator.choice(places, size=shape, p=chances)
-    return np.rint(generator.normal(0.0, sqrt(variance_of(noise)), shape))
+            drawn = generator.choice(places, size=shape, p=chances)
+        case _:
+            drawn = np.rint(generator.normal(0.0, sqrt(variance_of(noise)), shape))
+    return drawn
 
 
 def _list_law(noise: DiscreteGaussian) -> tuple[Floats, Floats]:

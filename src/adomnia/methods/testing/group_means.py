@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from adomnia.methods.contract import Factor, NumberColumn
-from adomnia.methods.testing.moments import Moments, People, Scale, read_moments
+from adomnia.methods.testing.moments import GroupMoments, Scale, SimulatedPeople, read_moments
 from adomnia.methods.testing.null_law import NullLaw, count_draws
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.queries import Query
@@ -31,7 +31,7 @@ class GroupMeans:
         return Scale.of(self.column)
 
     @cached_property
-    def found(self) -> Moments:
+    def found(self) -> GroupMoments:
         """What was measured."""
         return read_moments(self.query, self.measured)
 
@@ -43,13 +43,13 @@ class GroupMeans:
         return np.clip(shifts + float(weights @ (self.found.means - shifts) / weights.sum()), -1.0, 1.0)
 
     @cached_property
-    def simulated(self) -> Moments:
+    def simulated(self) -> GroupMoments:
         """What would be measured if the null hypothesis held, many times."""
         return self.simulate(self.null_means)
 
-    def simulate(self, means: Floats) -> Moments:
+    def simulate(self, means: Floats) -> GroupMoments:
         """What would be measured of groups with these means, many times."""
-        people = People(np.maximum(self.found.sums[..., 0], 0.0), means, self.found.variances)
+        people = SimulatedPeople(np.maximum(self.found.sums[..., 0], 0.0), means, self.found.variances)
         draws = count_draws(5 * len(self.shifts), self.by)
         return people.measure(self.query, self.measured, follow([self.measured.values], "means of groups"), draws)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.testing.fresh_noise import draw_again, variance_of
+from adomnia.methods.testing.fresh_noise import Generator, draw_again, variance_of
 from adomnia.privacy.aggregates import Total
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
@@ -52,7 +52,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Moments:
+class GroupMoments:
     """Noisy (rows, sum of z, sum of z**2) on the last axis, of groups on the one before; leading axes are draws.
 
     `noise` is the variance of each of the sums that were measured. Nothing here divides by less than one row.
@@ -112,23 +112,23 @@ class Moments:
         return self.noise * (2 + 3 * np.square(means))
 
 
-def read_moments(query: Query, measured: Measured) -> Moments:
+def read_moments(query: Query, measured: Measured) -> GroupMoments:
     """The noisy sums that were measured, in rows."""
     whole = _whole(query)
-    return Moments(
+    return GroupMoments(
         np.asarray(measured.values, dtype=np.float64) @ COMBINED / whole, variance_of(measured.noise) / whole**2
     )
 
 
 @dataclass(frozen=True)
-class People:
+class SimulatedPeople:
     """Simulated groups: so many rows each, of normal numbers with these means and variances of z."""
 
     rows: Floats
     means: Floats
     variances: Floats
 
-    def measure(self, query: Query, measured: Measured, generator: np.random.Generator, draws: int) -> Moments:
+    def measure(self, query: Query, measured: Measured, generator: Generator, draws: int) -> GroupMoments:
         """What would be measured of them, so many times."""
         shape = (draws, *self.rows.shape)
         rows = np.broadcast_to(self.rows, shape)
@@ -137,7 +137,7 @@ class People:
         exact = np.stack([rows, total, about + total**2 / np.maximum(rows, 1.0)], axis=-1)
         whole = _whole(query)
         noise = draw_again(measured.noise, generator, (*shape, 3)) @ COMBINED / whole
-        return Moments(exact + noise, variance_of(measured.noise) / whole**2)
+        return GroupMoments(exact + noise, variance_of(measured.noise) / whole**2)
 
 
 def _whole(query: Query) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
-from adomnia.methods.testing.moments import Moments, moment_query
+from adomnia.methods.testing.moments import GroupMoments, moment_query
 from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.report import demand_one_row_a_person, demand_spread, returns, tabulate_test
 from adomnia.privacy.queries import Query
@@ -66,7 +66,7 @@ class OnewayAnova(SingleRound):
         )
 
 
-def compare_means(moments: Moments) -> Floats:
+def compare_means(moments: GroupMoments) -> Floats:
     """Welch's F of the groups on the last axis."""
     count = moments.means.shape[-1]
     weights = 1 / np.maximum(moments.errors, LEAST_ERROR)
@@ -78,9 +78,9 @@ def compare_means(moments: Moments) -> Floats:
     return found
 
 
-def _pool(moments: Moments) -> Moments:
+def _pool(moments: GroupMoments) -> GroupMoments:
     """The sums of all groups together."""
-    return Moments(moments.sums.sum(axis=-2), moments.noise * moments.sums.shape[-2])
+    return GroupMoments(moments.sums.sum(axis=-2), moments.noise * moments.sums.shape[-2])
 
 
 def build(frame: Frame, arguments: Arguments) -> OnewayAnova:

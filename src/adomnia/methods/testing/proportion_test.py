@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.testing.fresh_noise import draw_again, variance_of
+from adomnia.methods.testing.fresh_noise import Generator, draw_again, variance_of
 from adomnia.methods.testing.null_law import Alternative, NullLaw, as_alternative, count_draws
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -195,7 +195,7 @@ class Counts:
         ends = [np.clip((linear + sign * np.sqrt(np.maximum(root, 0.0))) / inner, 0.0, 1.0) for sign in (-1, 1)]
         return np.atleast_1d(np.where(bounded, ends[0], 0.0)), np.atleast_1d(np.where(bounded, ends[1], 1.0))
 
-    def draw_people(self, shares: Floats | float, measured: Measured, generator: np.random.Generator) -> "Counts":
+    def draw_people(self, shares: Floats | float, measured: Measured, generator: Generator) -> "Counts":
         """What would be measured of groups with so many rows and such shares of successes, many times."""
         draws = count_draws(6, self.by)
         rows = np.maximum(np.rint(self.counts.sum(axis=-1)), 0).astype(np.int64)

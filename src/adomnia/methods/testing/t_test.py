@@ -10,7 +10,7 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
 from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
-from adomnia.methods.testing.moments import Moments, moment_query
+from adomnia.methods.testing.moments import GroupMoments, moment_query
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -120,7 +120,7 @@ class TwoMeans(SingleRound):
         )
 
 
-def _compare(moments: Moments, shift: float) -> Floats:
+def _compare(moments: GroupMoments, shift: float) -> Floats:
     """How many standard errors the difference of two means is above `shift`."""
     apart = moments.means[..., 0] - moments.means[..., 1] - shift
     found: Floats = apart / np.sqrt(np.maximum(moments.errors.sum(axis=-1), LEAST_ERROR))
