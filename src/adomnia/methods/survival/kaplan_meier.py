@@ -136,7 +136,7 @@ class Survival:
         else:
             level = confidence ** min(1.0, self.curve.intervals / cells)
             found = np.quantile(self._simulated.max(axis=1), level)
-        return np.maximum(found, ndtri((1 + confidence) / 2))
+        return np.asarray(np.maximum(found, ndtri((1 + confidence) / 2)))
 
     @cached_property
     def _simulated(self) -> Floats:
