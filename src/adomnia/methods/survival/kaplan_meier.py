@@ -91,7 +91,8 @@ class Survival:
 
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The interval at each time; for all times at once if `cells` are more than one."""
-        reach = self._critical(confidence, cells) * self._deviations
+        one_more = self.values / np.maximum(self.curve.at_risk, 1.0)  # event: where few are seen, their variance is low
+        reach = self._critical(confidence, cells) * np.hypot(self._deviations, one_more)
         lower = np.where(self.curve.known, self.curve.survival - reach, 0.0)
         upper = np.where(self.curve.known, self.curve.survival + reach, np.inf)
         last = upper[self.curve.known][-1:]  # later survival is not above the last that is known
