@@ -149,12 +149,15 @@ def test_what_it_asks_later_was_proved_before_but_for_its_constants(name, plan, 
     running = Executing(hospital, plan, PRICES[0])
     drive(split_price(plan, PRICES[0]), running.executor)
     known = {without_constants(statement.text) for statement in running.proved}
-    assert {without_constants(text) for text in running.ran} <= known
+    # That a histogram's buckets are read from the same rows is proved when they are: only it lists what it looks into.
+    ran = [text for text in running.ran if not re.search(r">> \d+\) IN \(", text)]
+    assert {without_constants(text) for text in ran} <= known
 
 
 def without_constants(text):
-    """A statement with its numbers taken out, and signs before them."""
-    return re.sub(r"-?\s*\b\d+(\.\d+)?([eE][-+]?\d+)?\b", "0", text)
+    """A statement with its numbers taken out, signs before them and brackets around those."""
+    text = re.sub(r"\((-[\d.]+([eE][-+]?\d+)?)\)", r"\1", text)
+    return "".join(re.sub(r"-?\b\d+(\.\d+)?([eE][-+]?\d+)?\b", "0", text).split())
 
 
 @every_method

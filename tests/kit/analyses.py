@@ -129,7 +129,7 @@ class Arms:
                 added = added + product
             found.append(np.where(missing, 0, added))
         if vector.absent:
-            found.append(np.where(np.isnan(steps[0]), vector.absent, 0).astype(kind))
+            found.append(np.isnan(steps[0]).astype(kind) * vector.absent)
         return found
 
     def _added(self, values: np.ndarray, cells: np.ndarray, query: Query) -> np.ndarray:
@@ -144,14 +144,15 @@ class Arms:
         steps = _grid(counted.domain, self.value(counted.value))[kept]
         there = ~np.isnan(steps)
         places = (steps[there] - counted.domain.grid_lower).astype(np.int64)
-        groups = int(np.prod(query.shape, dtype=int))
-        fine = np.zeros((groups, counted.values), dtype=np.int64)
-        np.add.at(fine, (cells[there], places), 1)
-        size = 2**counted.shift
-        coarse = np.add.reduceat(fine, np.arange(0, counted.values, size), axis=1)
+        held = places >> counted.shift
         if buckets is None:
-            return coarse
-        return np.concatenate([fine[:, each * size : (each + 1) * size] for each in buckets], axis=1)
+            places = held
+        else:
+            chosen = np.isin(held, np.asarray(buckets, dtype=np.int64))
+            cells, places = cells[there][chosen], places[chosen]
+            there = np.ones(len(cells), dtype=bool)
+        found, counts = np.unique(np.stack([cells[there], places]), axis=1, return_counts=True)
+        return np.vstack([found, counts])
 
     def value(self, expression: Expression) -> np.ndarray:
         """The values of all rows; NaN and None are NULL, conditions are 1 and 0."""

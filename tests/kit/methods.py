@@ -7,6 +7,7 @@ from functools import cache
 from math import sin
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from adomnia.curator.combining import combine
@@ -103,7 +104,7 @@ def moves_of(query: Query) -> Iterator[Integers]:
     before = combine(query, _engine(0).run(statement, batch)[0])
     for place in range(len(NEIGHBOURS)):
         after = combine(query, _with_neighbour(place).run(statement, batch)[0])
-        yield after.astype(object) - before.astype(object)
+        yield np.asarray(after.astype(object) - before.astype(object))
 
 
 _KNOWN: dict[str, Catalog] = {}

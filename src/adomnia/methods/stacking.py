@@ -20,14 +20,16 @@ def stack(by: Sequence[Factor], tables: Sequence[ResultTable]) -> ResultTable:
     return replace(
         first,
         labels={**named, **labels},
-        estimates={name: _stack_estimates([table.estimates[name] for table in tables]) for name in first.estimates},
+        estimates={name: stack_estimates([table.estimates[name] for table in tables]) for name in first.estimates},
         facts={name: _stack_facts([table.facts[name] for table in tables]) for name in first.facts},
         notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
         model={},
     )
 
 
-def _stack_estimates(estimates: Sequence[Estimate]) -> Estimate:
+def stack_estimates(estimates: Sequence[Estimate]) -> Estimate:
+    """One estimate of the numbers of several, in their order."""
+
     def interval(confidence: float, cells: int) -> Bounds:
         ends = [each.interval(confidence, cells) for each in estimates]
         lower, upper = (np.concatenate([np.ravel(end[side]) for end in ends]) for side in (0, 1))

@@ -1,0 +1,216 @@
+"""How strongly two factors belong together: Cramer's V and its kin; of two by two values, odds and risks."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of
+from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method
+from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors
+from adomnia.methods.describe.error_laws import left_open, noise_cumulants
+from adomnia.methods.describe.inference import describe_inference, read_inference
+from adomnia.methods.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.stacking import stack_estimates
+from adomnia.noise.afterwards import follow
+from adomnia.privacy.aggregates import Rows
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.brackets import isotonic
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+
+_STRENGTHS = 24  # that are tried, from none on
+_DRAWS = 500  # tables of each
+_MOST_ROWS = 2**40  # of a table that is drawn
+_MOST_CELLS = 400
+_PAIR = 2
+
+
+@dataclass(frozen=True)
+class Association(SingleRound):
+    """Measures of association of two factors, in every group.
+
+    Method      noisy counts of all cells. Cramer's V: tables between independence and the one that was seen are drawn
+                again with sampling and noise, and the strengths whose chi-square looks like the one that was seen are
+                the interval. Odds and risks: Fieller's interval of products of noisy counts.
+    Guarantee   one measurement at the whole price: a row is in one cell.
+    Bias        none in the median of V; odds have half a row added to each cell.
+    Cite        Cramer 1946; Smithson 2003 (intervals of V); Fieller 1954; Haldane 1956 (half a row).
+    """
+
+    tag: ClassVar[str] = "Association"
+    name: ClassVar[str] = "association"
+    relation: Relation
+    by: tuple[Factor, ...]
+    row: Factor
+    column: Factor
+    population: bool
+
+    @property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((Query(self.relation, keys_of(*self.by, self.row, self.column), Rows()), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        table = NoisyTable(measured[0], self.population)
+        measures = {"cramers_v": table.strength(), "contingency": table.contingency()}
+        if table.counts.shape == (_PAIR, _PAIR):
+            measures |= {"odds_ratio": table.odds(), "risk_ratio": table.risks()}
+        return ResultTable(
+            {"measure": tuple(measures)},
+            {"estimate": stack_estimates(list(measures.values()))},
+            (describe_inference(population=self.population), "Intervals of V and of contingency are simulated."),
+            {"kind": "points", "x": "measure", "y": "estimate"},
+        )
+
+
+@dataclass(frozen=True)
+class NoisyTable:
+    """Noisy counts of a two-way table."""
+
+    measured: Measured
+    population: bool
+
+    @cached_property
+    def counts(self) -> Floats:
+        """The counts, as released."""
+        return np.asarray(self.measured.values, dtype=np.float64)
+
+    @cached_property
+    def _noise(self) -> float:
+        return noise_cumulants(self.measured)[0]
+
+    @cached_property
+    def _smaller(self) -> int:
+        return min(self.counts.shape) - 1
+
+    @cached_property
+    def _rows(self) -> int:
+        return int(np.clip(self.counts.sum(), 1, _MOST_ROWS))
+
+    @cached_property
+    def _path(self) -> tuple[Floats, Floats]:
+        """Tables of shares from independence through the one that was seen and beyond, and the V of each."""
+        shares = np.maximum(self.counts, 0.5)
+        shares = shares / shares.sum()
+        apart = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0, keepdims=True)
+        along = shares - apart
+        seen = float(np.sqrt((along**2 / apart).sum() / self._smaller))
+        falls = along < 0
+        farthest = float((apart[falls] / -along[falls]).min()) if falls.any() else 1.0
+        steps = np.linspace(0.0, min(farthest, 1 / max(seen, 1e-9)), _STRENGTHS)
+        return np.maximum(apart + steps[:, None, None] * along, 0.0), steps * seen
+
+    @cached_property
+    def _drawn(self) -> Floats:
+        """The chi-square of tables that are drawn from each of these, in rising order."""
+        shares, _ = self._path
+        random = follow([self.measured.values], "association")
+        flat = shares.reshape(_STRENGTHS, -1)
+        flat = flat / flat.sum(axis=1, keepdims=True)
+        size = (_STRENGTHS, _DRAWS, flat.shape[1])
+        if self.population:
+            drawn = random.multinomial(self._rows, flat[:, None, :], size[:2]).astype(np.float64)
+        else:
+            drawn = np.broadcast_to(self._rows * flat[:, None, :], size)
+        scale = np.sqrt(self._noise)
+        laplace = noise_cumulants(self.measured)[1] > 0
+        noise = random.laplace(0.0, scale / np.sqrt(2), size) if laplace else random.normal(0.0, scale, size)
+        return np.sort(self._chi_square((drawn + noise).reshape(*size[:2], *self.counts.shape)), axis=1)
+
+    def _chi_square(self, counts: Floats) -> Floats:
+        """Pearson's statistic, where a cell counts less in which noise is much."""
+        floor = np.maximum(counts, 0.0)
+        margins = floor.sum(axis=-1, keepdims=True) * floor.sum(axis=-2, keepdims=True)
+        expected = margins / np.maximum(floor.sum(axis=(-2, -1), keepdims=True), 1.0)
+        return np.asarray(((counts - expected) ** 2 / (expected + self._noise + 1.0)).sum(axis=(-2, -1)))
+
+    def _strength_at(self, quantile: float) -> float:
+        """The V of which so many drawn tables have a smaller chi-square than the one that was seen."""
+        seen, (_, strengths) = float(self._chi_square(self.counts)), self._path
+        limits = isotonic(np.quantile(self._drawn, quantile, axis=1))
+        if seen <= limits[0]:
+            return 0.0
+        if seen > limits[-1]:
+            return 1.0 if quantile < 0.5 else float(strengths[-1])
+        return float(np.interp(seen, limits + 1e-9 * np.arange(len(limits)), strengths))
+
+    def strength(self) -> Estimate:
+        """Cramer's V."""
+        value = self._strength_at(0.5)
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            half = left_open(confidence, cells) / 2
+            lower, upper = self._strength_at(1 - half), self._strength_at(half)
+            return np.array([min(lower, value)]), np.array([max(upper, value)])
+
+        return Estimate(np.array([value]), interval, "tables drawn again")
+
+    def contingency(self) -> Estimate:
+        """Pearson's contingency coefficient, which follows from V."""
+        strength = self.strength()
+
+        def change(v: Floats) -> Floats:
+            square = v**2 * self._smaller
+            return np.sqrt(square / (1 + square))
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            lower, upper = strength.interval(confidence, cells)
+            return change(lower), change(upper)
+
+        return Estimate(change(strength.values), interval, strength.method)
+
+    def odds(self) -> Estimate:
+        """The odds of the first column in the first row, over those in the second."""
+        (a, b), (c, d), (va, vb), (vc, vd) = self._cells
+        zero = np.zeros(1)
+        square = (d**2 * va + a**2 * vd + self._noise**2, zero, c**2 * vb + b**2 * vc + self._noise**2)
+        return _positive(NoisyRatio(a * d, b * c, square, zero, (0.0, np.inf)))
+
+    def risks(self) -> Estimate:
+        """The share of the first column in the first row, over that in the second."""
+        (a, b), (c, d), (va, vb), (vc, vd) = self._cells
+        first, second = a + b, c + d
+        square = (
+            second**2 * va + a**2 * (vc + vd),
+            second * c * va + a * first * vc,
+            c**2 * (va + vb) + first**2 * vc,
+        )
+        return _positive(NoisyRatio(a * second, c * first, square, np.zeros(1), (0.0, np.inf)))
+
+    @property
+    def _cells(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Both rows of counts, and of the variances of their errors; every number has an axis of its own."""
+        counts = np.maximum(self.counts, 0.0) + 0.5
+        variances = self._noise + counts * self.population
+        return (*counts[..., None], *variances[..., None])
+
+
+def _positive(ratio: NoisyRatio) -> Estimate:
+    """A quotient that has no upper limit."""
+    return Estimate(ratio.top / ratio.bottom, ratio.bounds, "quotient of products of noisy counts")
+
+
+def _build(frame: Frame, arguments: Arguments) -> Association:
+    row, column = read_factors(arguments)
+    cells = len(row.levels) * len(column.levels)
+    if min(len(row.levels), len(column.levels)) < _PAIR or cells > _MOST_CELLS:
+        why = f"makes a table of {len(row.levels)} by {len(column.levels)} values"
+        raise BadArgument("column", why, f"take columns of at least 2 values each, and at most {_MOST_CELLS} pairs")
+    return Association(frame.relation, arguments["by"], row, column, read_inference(frame, arguments, "association"))
+
+
+METHOD = Method(
+    "association",
+    "describe",
+    "How strongly two columns of declared values belong together.",
+    (ROW, COLUMN, BY, INFERENCE),
+    _build,
+    {
+        "measure": "cramers_v, contingency; of two by two values odds_ratio and risk_ratio, of the first column by row",
+        "estimate": "its value",
+    },
+    "SELECT * FROM association(people, row => sex, column => city)",
+    {"R": "vcd::assocstats", "SAS": "PROC FREQ MEASURES", "SciPy": "stats.contingency.association"},
+)

@@ -1,0 +1,309 @@
+"""Quantiles of a column, with intervals that hold on ties and gaps: values are chosen by rank, rows counted between.
+
+First three values are chosen for every quantile: its own, and one on each side as many rows away as its interval will
+reach. Then cuts are laid around these, and the rows between all cuts are counted. T(e) = rows below the edge e - share
+of all rows tells on which side of e the quantile lies, up to noise and, for that of the population, the sampling of a
+share. Edges are tested from the outside in; nothing but ranks and the known law of T is used.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from adomnia.mechanisms.quantiles import FINEST_SHARE
+from adomnia.methods.describe.error_laws import cumulants, deviations, left_open, noise_cumulants
+from adomnia.noise import Integers
+from adomnia.privacy.aggregates import Histogram, Rows
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Price
+from adomnia.privacy.expressions import Expression, call, number, text
+from adomnia.privacy.keys import Bucket, Key, key_cells, key_values
+from adomnia.privacy.kinds import Boolean, Quantity, Text
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.brackets import isotonic
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, Round
+
+_Found = TypeVar("_Found")
+Flow: TypeAlias = Generator[Round, tuple[Measured, ...], _Found]
+
+_STEP = Fraction(1, FINEST_SHARE)
+_FARTHEST = Fraction(3, 5)  # of the rows beyond a quantile may lie between it and the value beside it
+_BESIDE = Fraction(2, 5)  # of the rows between two quantiles
+# Of the cuts, around where an end of the interval will be: in the scale of a choice, or in parts of the way there.
+_PLACES = (-1.0, -0.2, 0.6, 1.5, 3.0, 6.0)
+_FAR = 5.0  # and one so many times as far as the last, in case that these are too near
+_FINE = 0.08
+_BLURS = 2.5  # the values beside a quantile are chosen so many scales of a choice away, at least
+EDGES = 2 * len(_PLACES) + 4  # of each quantile
+METHOD = "rows counted between values chosen by rank"
+_RAMP = 1e-9  # keeps equal ranks in order
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """Which quantiles of which value are asked for, and the parts of the price."""
+
+    relation: Relation
+    by: tuple[Key, ...]
+    value: Expression
+    domain: Numbers
+    shares: tuple[Fraction, ...]
+    population: bool
+    confidence: Fraction
+    choosing: Price
+    counting: Price
+
+    def choose(self, rows: Floats) -> Measure:
+        """The choice of three values for each quantile in every cell, of about so many rows."""
+        far = np.minimum(np.maximum(self._reach(rows), _BLURS * self._blur(rows)), 1.0)
+        aside = [
+            Fraction(round(float(each) * FINEST_SHARE), FINEST_SHARE)
+            for each in far.reshape(-1, len(self.shares)).mean(axis=0)
+        ]
+        ends = [Fraction(0), *self.shares, Fraction(1)]
+        threes: list[Fraction] = []
+        for place, share in enumerate(self.shares):
+            below, above = (share - ends[place], ends[place + 2] - share)
+            last = place == 0, place == len(self.shares) - 1
+            sides = [
+                _aside(aside[place], gap * (_FARTHEST if outer else _BESIDE))
+                for gap, outer in zip((below, above), last, strict=True)
+            ]
+            threes += [share - sides[0], share, share + sides[1]]
+        return self._measure(tuple(threes))
+
+    def _measure(self, shares: tuple[Fraction, ...]) -> Measure:
+        histogram = Histogram(self.value, self.domain, shares, self.confidence)
+        return Measure(Query(self.relation, self.by, histogram), self.choosing, "halving")
+
+    def _reach(self, rows: Floats) -> Floats:
+        """How far from each quantile its interval will reach, as a share of the rows; in every cell."""
+        many = np.maximum(np.asarray(rows, dtype=np.float64), 1.0)[..., None]
+        shares = np.array([float(each) for each in self.shares])
+        noise = self._count_variance * (EDGES * len(shares) + 1) / 4
+        sampled = many * shares * (1 - shares) if self.population else 0.0
+        sure = deviations(np.ones(1), np.zeros(1), 2 * self._alpha(float(self.confidence), 1))
+        return np.asarray((sure * np.sqrt(sampled + noise) + 1) / many)
+
+    def _blur(self, rows: Floats) -> Floats:
+        """How far a choice by rank is off, as a share of the rows; in every cell."""
+        levels = (3 * len(self.shares)).bit_length()
+        histogram = Histogram(self.value, self.domain, (Fraction(1, 2),), self.confidence)
+        law = Measure(Query(self.relation, self.by, histogram), self.choosing / levels, "halving").mechanism
+        return 1 / (float(law.rate) * np.maximum(np.asarray(rows, dtype=np.float64), 1.0))[..., None]  # type: ignore[attr-defined, no-any-return]  # of Halving
+
+    @cached_property
+    def _count_variance(self) -> float:
+        return cumulants(Measure(Query(self.relation, self.by, Rows()), self.counting).mechanism)[0]  # type: ignore[arg-type]  # of counts
+
+    def _alpha(self, confidence: float, cells: int) -> float:
+        """The probability that one end may miss: about the data at most one can, about the population either."""
+        return left_open(confidence, cells) / (2 if self.population else 1)
+
+    def lay(self, chosen: Measured, rows: Floats) -> Integers:
+        """Edges in every cell, in rising order: those of all quantiles together."""
+        asked = chosen.mechanism.shares  # type: ignore[attr-defined]
+        sides = np.array(
+            [
+                [float(s - low), float(high - s)]
+                for low, s, high in zip(asked[::3], asked[1::3], asked[2::3], strict=True)
+            ]
+        )
+        reach = self._reach(rows)
+        apart = np.maximum(self._blur(rows), _FINE * reach)
+        values = chosen.values.reshape(*chosen.values.shape[:-1], len(self.shares), 3).astype(np.float64)
+        low, middle, high = np.moveaxis(values, -1, 0)
+        # Grid steps a share of rows: of each side by itself, and of both, in case that one was chosen too near.
+        both = (high - low) / sides.sum(axis=1)
+        below, above = (((middle - low) / sides[:, 0] + both) / 2, ((high - middle) / sides[:, 1] + both) / 2)
+        edges = [middle, middle + 1]
+        ways = [np.maximum(reach + place * apart, 0.0) for place in _PLACES]
+        for far in (*ways, _FAR * ways[-1]):
+            edges.append(np.floor(middle - far * below))
+            edges.append(np.ceil(middle + far * above) + 1)
+        laid = np.stack(edges, axis=-1).reshape(*values.shape[:-2], -1)
+        return np.asarray(np.sort(np.clip(laid, 0, self.domain.width + 1), axis=-1), dtype=np.int64)
+
+    def count(self, edges: Integers) -> Measure:
+        """The numbers of rows between edges, in every cell."""
+        cut = _cut(self.by, edges.tolist(), self._place)
+        cells = Bucket(cut, Numbers.integers(0, edges.shape[-1]), cut)
+        return Measure(Query(self.relation, (*self.by, cells), Rows()), self.counting)
+
+    def _place(self, edges: Sequence[int]) -> Expression:
+        """Between which edges a value lies."""
+        first, step = self.domain.grid_lower, self.domain.step
+        limits = [(first + edge - Fraction(1, 2)) * step for edge in edges]  # values are rounded to the nearest step
+        pairs = ((call("<", self.value, number(limit)), number(place)) for place, limit in enumerate(limits))
+        return call("case", *(part for pair in pairs for part in pair), number(len(edges)))
+
+    def beside(self, counted: Query, key: Key) -> Query:
+        """The same counts, apart by a further key, which comes first."""
+        return replace(counted, keys=(*self.by, key, counted.keys[-1]))
+
+    def read(self, chosen: Measured, edges: Integers, counts: Measured) -> "list[list[CutQuantile]]":
+        """The quantiles of every cell, in the order of their shares."""
+        return self.read_counts(chosen, edges, np.asarray(counts.values, dtype=np.float64), counts)
+
+    def read_counts(
+        self, chosen: Measured, edges: Integers, counts: Floats, measured: Measured, noises: int = 1
+    ) -> "list[list[CutQuantile]]":
+        """The same from counts that are sums of so many measured ones."""
+        rows = zip(
+            chosen.values.reshape(-1, 3 * len(self.shares)).tolist(),
+            edges.reshape(-1, edges.shape[-1]).astype(np.float64),
+            counts.reshape(-1, edges.shape[-1] + 1),
+            strict=True,
+        )
+        variance, fourth = noise_cumulants(measured)
+        law = (noises * variance, noises * fourth)
+        return [
+            [CutQuantile(self, place, values[3 * place + 1], laid, counted, law) for place in range(len(self.shares))]
+            for values, laid, counted in rows
+        ]
+
+    def find(self, rows: Floats) -> "Flow[list[list[CutQuantile]]]":
+        """Two rounds: choose and count."""
+        (chosen,) = yield (self.choose(rows),)
+        edges = self.lay(chosen, rows)
+        (counts,) = yield (self.count(edges),)
+        return self.read(chosen, edges, counts)
+
+
+def _cut(by: Sequence[Key], edges: list[Any], place: Callable[[Sequence[int]], Expression]) -> Expression:
+    """The places of values between the edges of the cell that their row is in."""
+    if not by:
+        return place(edges)
+    parts = [_cut(by[1:], each, place) for each in edges]
+    conditions = [_up_to(by[0], level) for level in range(len(parts) - 1)]
+    return (
+        call("case", *chain.from_iterable(zip(conditions, parts[:-1], strict=True)), parts[-1])
+        if conditions
+        else parts[0]
+    )
+
+
+def _up_to(key: Key, level: int) -> Expression:
+    """Whether a row that is in no earlier cell of a key is in this one."""
+    value = key.value if isinstance(key, Bucket) else key
+    label = key_values(key)[level]
+    if isinstance(value.kind, Boolean):
+        return call("not", value)
+    if isinstance(value.kind, Text):
+        return call("=", value, text(str(label)))
+    step = key.among.step if isinstance(key, Bucket) and isinstance(key.among, Numbers) else Fraction(1)
+    return call("<", value, number((key_cells(key)[level] + Fraction(1, 2)) * step))
+
+
+def _aside(wanted: Fraction, most: Fraction) -> Fraction:
+    """A share that is a whole number of the finest ones, at least one."""
+    return max(_STEP, min(wanted, Fraction(int(most * FINEST_SHARE), FINEST_SHARE)))
+
+
+@dataclass(frozen=True)
+class CutQuantile:
+    """One quantile of one cell: what was chosen, the edges, and the noisy numbers of rows between them."""
+
+    cutting: Cutting
+    place: int
+    chosen: int
+    edges: Floats
+    counts: Floats
+    cumulants: tuple[float, float]
+
+    @property
+    def share(self) -> float:
+        """Which quantile it is."""
+        return float(self.cutting.shares[self.place])
+
+    @property
+    def rows(self) -> float:
+        """All rows, with noise."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def excess(self) -> Floats:
+        """Of each edge, how many rows too many lie below it."""
+        return np.cumsum(self.counts)[:-1] - self.share * self.rows
+
+    def _sure(self, confidence: float, cells: int) -> Floats:
+        """How far the excess at each edge goes by chance, to one side."""
+        below = np.arange(1, len(self.counts))
+        above, share = len(self.counts) - below, self.share
+        variance = self.cumulants[0] * ((1 - share) ** 2 * below + share**2 * above)
+        fourth = self.cumulants[1] * ((1 - share) ** 4 * below + share**4 * above)
+        variance = variance + self.sampled
+        alpha = self.cutting._alpha(confidence, cells)
+        return np.asarray(deviations(variance, fourth, min(2 * alpha, 1.0)) * np.sqrt(variance) + 0.5)
+
+    @property
+    def sampled(self) -> float:
+        """The variance of the excess by sampling."""
+        return max(self.rows, 1.0) * self.share * (1 - self.share) if self.cutting.population else 0.0
+
+    def _bounds(self, confidence: float, cells: int) -> tuple[float, float]:
+        """The least and the greatest place of the grid that the quantile may be at."""
+        sure, low, high = self._sure(confidence, cells), -1.0, self.cutting.domain.width + 1.0
+        lower = int(np.searchsorted(self.edges, self.chosen, side="right"))
+        for at in range(lower):
+            if self.excess[at] > -sure[at]:
+                break
+            low = float(self.edges[at])
+        for at in reversed(range(lower, len(self.edges))):
+            if self.excess[at] < sure[at]:
+                break
+            high = float(self.edges[at]) - 1
+        return low, high
+
+    @cached_property
+    def found(self) -> float:
+        """The place of the quantile: the chosen one if the ranks agree, or where noisy ranks meet the share."""
+        low, high = self._bounds(float(self.cutting.confidence), 1)
+        return float(min(max(self._crossing(), low, 0.0), high, float(self.cutting.domain.width)))
+
+    def _crossing(self) -> float:
+        edges, first = np.unique(self.edges, return_index=True)
+        last = np.append(first[1:], len(self.edges)) - 1
+        ranks = isotonic((self.excess[first] + self.excess[last]) / 2)
+        at, after = np.interp([self.chosen, self.chosen + 1], edges, ranks)
+        if at <= 0 <= after:
+            return float(self.chosen)
+        return float(np.floor(np.interp(0.0, ranks + _RAMP * np.arange(len(ranks)), edges) + 1e-6))
+
+    def _number(self, place: float) -> float:
+        domain = self.cutting.domain
+        found = (place + domain.grid_lower) * float(domain.step)
+        return float(np.clip(found, float(domain.lower), float(domain.upper)))
+
+    @property
+    def value(self) -> float:
+        """The quantile."""
+        return self._number(self.found)
+
+    def bounds(self, confidence: float, cells: int) -> tuple[float, float]:
+        """Its interval; the value is always in it."""
+        low, high = self._bounds(confidence, cells)
+        half = 0.0 if is_whole(self.cutting.value, self.cutting.domain) else 0.5
+        return self._number(min(low, self.found) - half), self._number(max(high, self.found) + half)
+
+
+def is_whole(value: Expression, domain: Numbers) -> bool:
+    """Whether values are whole numbers, which are their own grid."""
+    return domain.step == 1 and isinstance(value.kind, Quantity) and value.kind.whole
+
+
+def estimate_quantiles(found: Sequence[CutQuantile]) -> Estimate:
+    """Quantiles of one cell as an estimate, in their order."""
+
+    def interval(confidence: float, cells: int) -> Bounds:
+        ends = np.array([each.bounds(confidence, cells) for each in found])
+        return ends[:, 0], ends[:, 1]
+
+    whole = all(is_whole(each.cutting.value, each.cutting.domain) for each in found)
+    return Estimate(np.array([each.value for each in found]), interval, METHOD, whole)
