@@ -19,6 +19,8 @@ EXAMPLE  := examples/hospital
 QUESTION := SELECT region, COUNT(*) AS people, AVG(salary) AS pay FROM people JOIN cities USING (city) GROUP BY region
 PINS   := pyproject.toml constraints.txt
 COMMA  := ,
+# Servers, commands and mutants start by the hundred; containers often forbid to keep what Python compiled of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

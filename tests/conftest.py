@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -20,6 +21,16 @@ settings.register_profile("fresh", deadline=None)
 settings.register_profile("first_failure", derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
+# What is imported and collected lives as long as the process: looking for garbage among it took a tenth of all time.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on garbage is collected again, among what the tests made."""
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
+    gc.enable()
+
 
 @pytest.fixture
 def seeded_bits(request: pytest.FixtureRequest) -> SeededBits:
@@ -37,7 +48,13 @@ def vectors() -> dict[str, Any]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long forms out unless a marker expression was given."""
+    """Leave the long forms out unless a marker expression was given.
+
+    Of examples that are drawn no coverage is measured: it takes as long again, and a branch needs one that is written.
+    """
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("no_cover")
     if config.option.markexpr:
         return
     long_forms = [item for item in items if item.get_closest_marker("soak")]

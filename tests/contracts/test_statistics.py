@@ -49,7 +49,7 @@ from kit import brackets, quantiles, reference
 from kit.bits import SeededBits
 from kit.reference import Cell
 
-DRAWS = 20_000
+DRAWS = 10_000
 FEW_DRAWS = 40  # of what is chosen and counted in several stages; tests/statistics judges it by more
 PAY = Column("pay", Quantity(Fraction(0), Fraction(1000)), Numbers(0, 1000, Fraction(1, 4)))
 FEE = Column("fee", Quantity(Fraction(-50), Fraction(50)), Numbers(-50, 50, Fraction(1, 8)))
