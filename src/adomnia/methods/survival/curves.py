@@ -104,7 +104,7 @@ class SurvivalCurve:
     @cached_property
     def _size(self) -> Floats:
         """Survival, above zero: what the variance of its logarithm is multiplied by."""
-        return np.cumprod(self._left / self._divisor, axis=-1)
+        return np.asarray(np.cumprod(self._left / self._divisor, axis=-1), dtype=np.float64)
 
     @cached_property
     def _slopes(self) -> Floats:

@@ -91,7 +91,8 @@ class Survival:
 
     def bounds(self, confidence: float, cells: int) -> Bounds:
         """The interval at each time; for all times at once if `cells` are more than one."""
-        reach = self._critical(confidence, cells) * self._deviations
+        one_more = self.values / np.maximum(self.curve.at_risk, 1.0)  # event: where few are seen, their variance is low
+        reach = self._critical(confidence, cells) * np.hypot(self._deviations, one_more)
         lower = np.where(self.curve.known, self.curve.survival - reach, 0.0)
         upper = np.where(self.curve.known, self.curve.survival + reach, np.inf)
         last = upper[self.curve.known][-1:]  # later survival is not above the last that is known
@@ -136,7 +137,7 @@ class Survival:
         else:
             level = confidence ** min(1.0, self.curve.intervals / cells)
             found = np.quantile(self._simulated.max(axis=1), level)
-        return np.maximum(found, ndtri((1 + confidence) / 2))
+        return np.asarray(np.maximum(found, ndtri((1 + confidence) / 2)))
 
     @cached_property
     def _simulated(self) -> Floats:
