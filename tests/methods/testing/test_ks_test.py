@@ -123,3 +123,11 @@ def test_what_cannot_be_is_refused():
         build("ks_test", ROWS, column=X, law="normal", law_parameters=(Fraction(1), Fraction(-1)))
     with pytest.raises(BadArgument, match="its rate"):
         build("ks_test", ROWS, column=X, law="exponential")
+
+
+def test_where_a_group_is_lost_in_noise_anything_is_possible_and_a_note_says_so():
+    table = answer(TWO, PRICES["rho of (1, 1e-6)"], draw(np.random.default_rng(1), 4))
+    lower, upper = table.estimates["estimate"].interval(0.95, 1)
+    assert (lower[0], upper[0]) == (0, 1)
+    assert table.facts["p_value"]()[0] == 1
+    assert "lost in the noise" in " ".join(table.notes)

@@ -84,3 +84,11 @@ def test_its_intervals_cover_the_population():
     drawn = partial(draw, rows=1000, shift=0.1)
     missed = 1 - share_covered(TEST, PRICES["epsilon = 1"], drawn, truth, TRIALS)
     assert missed <= most_rejected(TRIALS, 0.07)
+
+
+def test_where_a_group_is_lost_in_noise_anything_is_possible_and_a_note_says_so():
+    table = answer(TEST, PRICES["rho of (1, 1e-6)"], draw(np.random.default_rng(1), 4))
+    lower, upper = table.estimates["estimate"].interval(0.95, 1)
+    assert (lower[0], upper[0]) == (0, 1)
+    assert table.facts["p_value"]()[0] == 1
+    assert "lost in the noise" in " ".join(table.notes)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import Factor, NumberColumn
-from adomnia.methods.testing.fresh_noise import draw_again
+from adomnia.methods.testing.fresh_noise import draw_again, variance_of
 from adomnia.methods.testing.null_law import count_draws
 from adomnia.methods.testing.shares import project
 from adomnia.noise.afterwards import follow
@@ -17,6 +17,8 @@ from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats, Measured
+
+LOST = "A group has so few rows that they are lost in the noise: nothing is known of its distribution."
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,17 @@ class Histograms:
     def pooled(self) -> Floats:
         """The shares of the bins in all groups together, as many times as there are groups."""
         return np.broadcast_to(project(self.counts.sum(axis=-2)), self.counts.shape)
+
+    @cached_property
+    def lost(self) -> bool:
+        """Whether some group is."""
+        return bool(self.are_lost(self.counts))
+
+    def are_lost(self, counts: Floats) -> Floats:
+        """Whether so few rows are counted in some group that they may be noise alone: it has no distribution then."""
+        noise = 2 * np.sqrt(counts.shape[-1] * variance_of(self.measured.noise))
+        found: Floats = (counts.sum(axis=-1) < noise).any(axis=-1)
+        return found
 
     def simulate(self, shares: Floats, purpose: str) -> Floats:
         """Counts of groups of these sizes whose bins have such shares, with fresh noise, many times."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.testing.binned import Bins, Histograms
+from adomnia.methods.testing.binned import LOST, Bins, Histograms
 from adomnia.methods.testing.null_law import LEAST_DRAWS, NullLaw, invert
 from adomnia.methods.testing.report import (
     demand_one_row_a_person,
@@ -92,12 +92,16 @@ class KolmogorovSmirnov(SingleRound):
         histograms = Histograms(found, self.by)
         target = None if self.group is not None else self._chances
         null = histograms.pooled if target is None else target[None, :]
-        observed = _apart(histograms.counts, target)
+
+        def compare(counts: Floats) -> Floats:
+            return np.where(histograms.are_lost(counts)[..., None], 0.0, _apart(counts, target))
+
+        observed = compare(histograms.counts)
         distance = float(np.abs(observed).max())
 
         @lru_cache(maxsize=1)
         def simulated() -> Floats:
-            return _apart(histograms.simulate(null, "ks_test"), target)
+            return compare(histograms.simulate(null, "ks_test"))
 
         @lru_cache(maxsize=1)
         def law() -> NullLaw:
@@ -109,6 +113,8 @@ class KolmogorovSmirnov(SingleRound):
             return invert(distance, lambda size: np.abs(noise + size * shape).max(axis=-1), share, 1.0)
 
         def interval(confidence: float, cells: int) -> Bounds:
+            if histograms.lost:
+                return np.zeros(1), np.ones(1)
             tail = (1 - confidence) / 2 / max(1, cells)
             return np.array([effect(1 - tail)]), np.array([effect(tail)])
 
@@ -118,7 +124,7 @@ class KolmogorovSmirnov(SingleRound):
             interval,
             lambda: distance,
             lambda: law().p_value(distance),
-            notes=(_BINNED,),
+            notes=(_BINNED, *((LOST,) if histograms.lost else ())),
         )
 
     @property

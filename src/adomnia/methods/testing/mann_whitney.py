@@ -9,7 +9,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
-from adomnia.methods.testing.binned import Bins, Histograms
+from adomnia.methods.testing.binned import LOST, Bins, Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -53,11 +53,15 @@ class MannWhitney(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         histograms = Histograms(measured[0], self.by)
-        larger = float(superiority(histograms.counts))
+
+        def compare(counts: Floats) -> Floats:
+            return np.where(histograms.are_lost(counts), 0.5, superiority(counts))
+
+        larger = float(compare(histograms.counts))
 
         @lru_cache(maxsize=1)
         def law() -> NullLaw:
-            return NullLaw(superiority(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
+            return NullLaw(compare(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
 
         @lru_cache(maxsize=1)
         def errors() -> NullLaw:
@@ -65,6 +69,8 @@ class MannWhitney(SingleRound):
             return NullLaw(again - larger)
 
         def interval(confidence: float, cells: int) -> Bounds:
+            if histograms.lost:
+                return np.zeros(1), np.ones(1)
             reach = errors().distance(confidence, cells)
             return np.array([max(0.0, larger - reach)]), np.array([min(1.0, larger + reach)])
 
@@ -75,7 +81,7 @@ class MannWhitney(SingleRound):
             interval,
             lambda: larger - 0.5,
             lambda: law().p_value(larger - 0.5, as_alternative(self.alternative)),
-            notes=(_TIED,),
+            notes=(_TIED, *((LOST,) if histograms.lost else ())),
         )
 
 
