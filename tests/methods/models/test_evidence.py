@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from adomnia.methods.models.design import build_design, evaluate_basis
-from adomnia.methods.models.evidence import Coordinates, Evidence, Range, shorten
+from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
 from adomnia.methods.models.weighted_sums import NoisySums
 from kit.analyses import frame
 
 DESIGN = build_design("y ~ a + a:b + city", frame({"y": (0, 1), "a": (0, 10), "b": (5, 7)}, {"city": ("A", "B")}))
-COORDINATES = Coordinates(DESIGN, tuple(map(Range.of, DESIGN.numbers)))
+COORDINATES = Coordinates(DESIGN, tuple(map(Span.of, DESIGN.numbers)))
 RNG = np.random.default_rng(3)
 
 
@@ -38,7 +38,7 @@ def test_coordinates_lead_to_the_columns_and_back():
 
 
 def test_a_range_is_narrowed_within_itself():
-    assert Range(Fraction(5), Fraction(5)).narrow(-0.5, 3.0) == Range(Fraction(25, 4), Fraction(15, 4))
+    assert Span(Fraction(5), Fraction(5)).narrow(-0.5, 3.0) == Span(Fraction(25, 4), Fraction(15, 4))
 
 
 def test_the_noise_of_information_times_a_step_is_that_of_its_sums():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adomnia.methods.models.design import build_design
-from adomnia.methods.models.evidence import Coordinates, Evidence, Range
+from adomnia.methods.models.evidence import Coordinates, Evidence, Span
 from adomnia.methods.models.logit import Logit
 from adomnia.methods.models.outset import Outset
 from adomnia.methods.models.weighted_sums import NoisySums
@@ -14,7 +14,7 @@ FRAME = frame({"y": (0, 1), "a": (-10, 10), "b": (0, 4)}, whole=("y",))
 DESIGN = build_design("y ~ a + b", FRAME)
 MODEL = Logit(FRAME.relation, DESIGN, "population")
 TRUTH = np.array([-2.0, 1.5, 0.5])
-WIDE = Coordinates(DESIGN, tuple(map(Range.of, DESIGN.numbers)))
+WIDE = Coordinates(DESIGN, tuple(map(Span.of, DESIGN.numbers)))
 
 
 def look(rows, noise=0.0, point=(0.0, 0.0, 0.0), coordinates=WIDE, truth=TRUTH):

@@ -7,7 +7,7 @@ import pytest
 
 from adomnia.methods.contract import Factor
 from adomnia.methods.models.design import build_design
-from adomnia.methods.models.evidence import Coordinates, Range
+from adomnia.methods.models.evidence import Coordinates, Span
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, at_level, round_coefficient, write_predictor
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column
@@ -27,7 +27,7 @@ DESIGN = build_design("y ~ a*city + b", FRAME)
 
 
 def write(coefficients, offset=Fraction(0)):
-    coordinates = Coordinates(DESIGN, tuple(map(Range.of, DESIGN.numbers)))
+    coordinates = Coordinates(DESIGN, tuple(map(Span.of, DESIGN.numbers)))
     return write_predictor(DESIGN, [each.value for each in coordinates.numbers], offset, coefficients)
 
 

@@ -29,22 +29,22 @@ _DAMPED = 3.0  # the longest step of a linear predictor, in its root mean square
 
 
 @dataclass(frozen=True)
-class Range:
+class Span:
     """Where a number lies: between its middle less half its width and its middle and half its width."""
 
     middle: Fraction
     half: Fraction
 
     @classmethod
-    def of(cls, column: NumberColumn) -> "Range":
+    def of(cls, column: NumberColumn) -> "Span":
         """All that the bounds of a column allow."""
         lower, upper = column.domain.lower, column.domain.upper
         return cls((lower + upper) / 2, (upper - lower) / 2)
 
-    def narrow(self, lower: float, upper: float) -> "Range":
+    def narrow(self, lower: float, upper: float) -> "Span":
         """The part between two numbers that are counted from the middle in half widths, and not beyond its ends."""
         low, high = (Fraction(min(max(each, -1.0), 1.0)) for each in (lower, upper))
-        return Range(self.middle + self.half * (low + high) / 2, self.half * (high - low) / 2)
+        return Span(self.middle + self.half * (low + high) / 2, self.half * (high - low) / 2)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Coordinates:
     """
 
     design: Design
-    ranges: tuple[Range, ...]
+    ranges: tuple[Span, ...]
 
     @cached_property
     def numbers(self) -> tuple[Variable, ...]:

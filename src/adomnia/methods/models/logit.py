@@ -121,12 +121,12 @@ METHOD = Method(
     chapter="models",
     summary="Logistic regression: log-odds of an outcome, with standard errors, tests and intervals.",
     parameters=(
-        Parameter(ARGUMENT, "formula", "the outcome and what explains it: 'member ~ age + C(city)'", required=True),
+        Parameter(ARGUMENT, "formula", "the outcome and what explains it: 'rich ~ age + C(city)'", required=True),
         INFERENCE,
     ),
     build=_build,
     returns=RETURNS,
-    example="SELECT * FROM logit(people, formula => 'member ~ age + sex')",
+    example="SELECT * FROM logit((SELECT salary > 60000 AS rich, age, sex FROM people), formula => 'rich ~ age + sex')",
     elsewhere={
         "R": "glm(family = binomial)",
         "SAS": "PROC LOGISTIC",

@@ -27,11 +27,11 @@ from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import BadArgument
 from adomnia.methods.models.coefficients import Coefficients
 from adomnia.methods.models.design import Design
-from adomnia.methods.models.evidence import Coordinates, Evidence, Range, shorten
+from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.outset import Outset, Scene
 from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, write_predictor
-from adomnia.methods.models.weighted_sums import Layout, Multiplier, Source, lay_out
+from adomnia.methods.models.weighted_sums import Multiplier, Source, SumLayout, lay_out
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.expressions import Expression, call, number
@@ -118,7 +118,7 @@ class GeneralisedLinear(Analysis):
     @cached_property
     def coordinates(self) -> Coordinates:
         """The directions in which the first round is computed."""
-        return Coordinates(self.design, tuple(map(Range.of, self.design.numbers)))
+        return Coordinates(self.design, tuple(map(Span.of, self.design.numbers)))
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -171,7 +171,7 @@ class GeneralisedLinear(Analysis):
         scans = max(each.scans for each in self._layouts(isinstance(price, Pure)))
         return max(0, min(_MOST_MIDDLE, MOST_SCANS // scans - 2))
 
-    def _layouts(self, pure: bool) -> tuple[Layout, Layout]:
+    def _layouts(self, pure: bool) -> tuple[SumLayout, SumLayout]:
         sizes = tuple(len(factor.levels) for factor in self.design.factors)
         coordinates = self.coordinates
         return lay_out(coordinates.basis, sizes, pure), lay_out(coordinates.pairs, sizes, pure)

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from adomnia.methods.models.evidence import Coordinates, Evidence, Range, predictor_length, shorten
+from adomnia.methods.models.evidence import Coordinates, Evidence, Span, predictor_length, shorten
 from adomnia.statistics.contract import Floats
 
 _LARGEST_VARIANCE = 4.0  # of linear predictors at the start
@@ -27,7 +27,7 @@ _CERTAIN_WEIGHT = 0.2  # of what was expected: the least that the noisy weight o
 _TOO_FAR = 0.5  # of the score before, with its sign turned, after a step
 
 
-class Family(Protocol):
+class ResponseFamily(Protocol):
     """A family of responses. The weight of a row is the derivative of its mean response."""
 
     @property
@@ -106,7 +106,7 @@ class Scene:
 class Outset:
     """The evidence of the first round, and what follows from it."""
 
-    family: Family
+    family: ResponseFamily
     first: Evidence
 
     @cached_property
@@ -172,7 +172,7 @@ class Outset:
         return centred / max(weight, deviation / sqrt(_LARGEST_VARIANCE)), level, weight
 
     @property
-    def _ranges(self) -> tuple[Range, ...]:
+    def _ranges(self) -> tuple[Span, ...]:
         basis, ranges = self.first.coordinates.basis, self.first.coordinates.ranges
         found = []
         for number, each in enumerate(ranges):
@@ -180,7 +180,7 @@ class Outset:
             found.append(self._narrow(each, basis.index(alone)) if alone in basis else each)
         return tuple(found)
 
-    def _narrow(self, wide: Range, column: int) -> Range:
+    def _narrow(self, wide: Span, column: int) -> Span:
         """Where the values of a column of the basis lie: around its mean, as far as they may spread."""
         mean, mean_noise = self._average(0, column)
         square, square_noise = self._average(column, column)

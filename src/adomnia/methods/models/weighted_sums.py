@@ -58,7 +58,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Block:
+class SumBlock:
     """Products of some numbers that are measured together in the cells of some factors, for a part of the price."""
 
     factors: tuple[int, ...]
@@ -110,11 +110,11 @@ class NoisySums:
 
 
 @dataclass(frozen=True)
-class Layout:
+class SumLayout:
     """How the sums of some products are measured: in blocks, each a query."""
 
     products: tuple[Product, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[SumBlock, ...]
 
     @property
     def scans(self) -> int:
@@ -172,17 +172,17 @@ class Layout:
 
 
 @lru_cache(maxsize=_KEPT)
-def lay_out(products: tuple[Product, ...], sizes: tuple[int, ...], pure: bool) -> Layout:
+def lay_out(products: tuple[Product, ...], sizes: tuple[int, ...], pure: bool) -> SumLayout:
     """All factors, of such numbers of levels, together if they have few cells; else each set of factors by itself."""
     every = tuple(range(len(sizes))) if prod(sizes) <= MOST_JOINT_CELLS else None
     wanted: dict[tuple[int, ...], dict[Powers, None]] = {}
     for levels, powers in products:
         wanted.setdefault(_factors_of(levels) if every is None else every, {})[powers] = None
     blocks = [block for factors, powers in wanted.items() for block in _group(factors, tuple(powers), pure)]
-    return Layout(products, tuple(_divide(blocks, pure)))
+    return SumLayout(products, tuple(_divide(blocks, pure)))
 
 
-def _group(factors: tuple[int, ...], powers: tuple[Powers, ...], pure: bool) -> Iterator[Block]:
+def _group(factors: tuple[int, ...], powers: tuple[Powers, ...], pure: bool) -> Iterator[SumBlock]:
     """Blocks of few numbers, so that each product has its numbers in one of them."""
     groups: list[set[int]] = []
     for each in sorted(powers, key=_support_size, reverse=True):
@@ -202,16 +202,16 @@ def _group(factors: tuple[int, ...], powers: tuple[Powers, ...], pure: bool) -> 
 
 def _choose(
     factors: tuple[int, ...], numbers: tuple[int, ...], held: tuple[Powers, ...], left: tuple[Powers, ...], pure: bool
-) -> Block:
+) -> SumBlock:
     """Of one group all its products by polynomials that add up to 1, or those that are left, one by one."""
-    plain = Block(factors, numbers, left, tensor=False)
+    plain = SumBlock(factors, numbers, left, tensor=False)
     if not pure or _count_entries(set(numbers), held) > _MOST_ENTRIES:
         return plain
-    tensor = Block(factors, numbers, held, tensor=True)
+    tensor = SumBlock(factors, numbers, held, tensor=True)
     return min(plain, tensor, key=lambda block: block.noises.mean())
 
 
-def _divide(blocks: Sequence[Block], pure: bool) -> Iterator[Block]:
+def _divide(blocks: Sequence[SumBlock], pure: bool) -> Iterator[SumBlock]:
     """With parts of the price so that all entries have the same noise, or under epsilon the products the least."""
     weights = [round(64 * (float(block.noises.mean()) ** (1 / 3) if pure else len(block.powers))) for block in blocks]
     for block, weight in zip(blocks, weights, strict=True):
@@ -232,7 +232,7 @@ def _factors_of(levels: Levels) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _vector(block: Block, numbers: tuple[Variable, ...], multiplier: Multiplier) -> Vector:
+def _vector(block: SumBlock, numbers: tuple[Variable, ...], multiplier: Multiplier) -> Vector:
     chosen = tuple(numbers[number] for number in block.numbers)
     signed = multiplier.variable.domain.width if multiplier.signed else 0
     scales, widths = tuple(block.scales(numbers)), tuple(map(_width, chosen))
@@ -240,7 +240,9 @@ def _vector(block: Block, numbers: tuple[Variable, ...], multiplier: Multiplier)
 
 
 @lru_cache(maxsize=_KEPT)
-def _polynomials(block: Block, widths: tuple[int, ...], scales: tuple[int, ...], signed: int) -> tuple[Polynomial, ...]:
+def _polynomials(
+    block: SumBlock, widths: tuple[int, ...], scales: tuple[int, ...], signed: int
+) -> tuple[Polynomial, ...]:
     """The entries of a multiplier, which is counted from the middle if it has a `signed` width, and some numbers."""
     size = len(widths) + 1
     first = variable(0, size)
