@@ -8,8 +8,8 @@ CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/ca
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 # Tests of everything else, and long searches: with coverage they would take half as long again.
 BEYOND := tests/accounting tests/cli tests/client tests/explaining tests/inspection tests/kit tests/plans tests/pricing tests/server tests/sql
-BEYOND := $(BEYOND) tests/statistics tests/wire $(wildcard tests/test_*.py) tests/contracts/test_sessions.py
-BEYOND := $(BEYOND) tests/contracts/test_statistics.py tests/curator/test_grammar.py tests/curator/test_neighbours.py
+BEYOND := $(BEYOND) tests/figures tests/methods tests/statistics tests/wire $(wildcard tests/test_*.py) tests/contracts/test_sessions.py
+BEYOND := $(BEYOND) tests/contracts/test_methods.py tests/contracts/test_statistics.py tests/curator/test_grammar.py tests/curator/test_neighbours.py
 BEYOND := $(BEYOND) tests/curator/test_plain_questions.py tests/engines/duckdb/test_optimizers.py tests/mutants
 BEYOND := $(BEYOND) $(addprefix tests/session/test_,answer.py display.py identities.py table.py)
 # What takes long, or is about chance and processes: left to `make test` by the quick loop.
@@ -19,6 +19,8 @@ EXAMPLE  := examples/hospital
 QUESTION := SELECT region, COUNT(*) AS people, AVG(salary) AS pay FROM people JOIN cities USING (city) GROUP BY region
 PINS   := pyproject.toml constraints.txt
 COMMA  := ,
+# Servers, commands and mutants start by the hundred; containers often forbid to keep what Python compiled of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -34,9 +36,9 @@ test: $(VENV)/installed-dev  ## lint, types, all tests, full coverage of the tru
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -n auto --dist worksteal --cov --cov-report= $(addprefix --ignore=,$(BEYOND))
+	$(PYTEST) -n auto --dist worksteal --cov --cov-report= --stage traced $(addprefix --ignore=,$(BEYOND))
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
-	$(PYTEST) -n auto --dist worksteal $(BEYOND)
+	$(PYTEST) -n auto --dist worksteal --stage rest --beyond '$(BEYOND)'
 
 check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quick tests
 	$(BIN)/ruff check .

@@ -37,7 +37,7 @@ LAYERS = [
     {"pricing"},
     {"sql", "releases"},
     {"explaining"},
-    {"curator"},
+    {"curator", "figures"},
     {"session"},
     {"inspection"},
     {"wire"},

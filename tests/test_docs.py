@@ -16,6 +16,8 @@ import typer
 import adomnia
 from adomnia.cli.app import app, main
 from adomnia.errors import Refusal
+from adomnia.explaining.method_reference import render_reference
+from adomnia.explaining.methods import list_methods
 from adomnia.mechanisms.registry import MECHANISMS
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.session.curator import read_catalog
@@ -35,6 +37,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 PROOFS = ROOT / "docs" / "proofs"
 README = ROOT / "README.md"
 GLOSSARY = ROOT / "docs" / "glossary.md"
+METHODS_PAGE = ROOT / "docs" / "statistics.md"
 COMMANDS = ROOT / "docs" / "cli.md"
 GUIDE = ROOT / "docs" / "sql.md"
 LANGUAGE = ROOT / "docs" / "sql-reference.md"
@@ -84,7 +87,7 @@ def runnable(page: Path, language: str) -> list[str]:
 
 def written_questions() -> Iterator[tuple[str, str]]:
     """Every question on the pages about SQL, and the code that it is refused with, if the page says so."""
-    for mark, body in [*blocks(GUIDE, "sql"), *blocks(LANGUAGE, "sql")]:
+    for mark, body in [*blocks(GUIDE, "sql"), *blocks(LANGUAGE, "sql"), *blocks(METHODS_PAGE, "sql")]:
         yield from ((text.strip(), mark.removeprefix("refused ")) for text in body.split(";"))
 
 
@@ -313,6 +316,11 @@ def test_every_limit_is_in_the_reference():
     limits = [eval(value, {}) for values in found for value in values]
     assert len(limits) >= 10
     assert [limit for limit in limits if not re.search(rf"\b{limit:,}\b", page)] == []
+
+
+def test_the_page_of_methods_is_the_one_that_their_signatures_make():
+    """`adomnia methods --format markdown` prints what stands below its introduction."""
+    assert METHODS_PAGE.read_text().endswith(render_reference(list_methods()))
 
 
 def test_every_code_of_a_refusal_is_in_the_reference_and_no_other():

@@ -23,6 +23,16 @@ def test_a_question_is_answered_with_its_interval_price_and_what_is_left(hospita
     assert (code, complained) == (0, "")
 
 
+def test_a_question_about_the_population_says_so_in_its_answer_and_its_price(hospital, typed):
+    text = "SELECT AVG(age) AS age FROM people"
+    code, printed, _ = typed("sql", hospital, text, "--epsilon", "0.5", "--population", "--anyway")
+    assert (code, "The interval holds the population's value" in printed) == (0, True)
+    _, priced, _ = typed("price", hospital, text, "--epsilon", "0.5", "--population")
+    assert "Intervals are about the population" in priced
+    code, _, complained = typed("sql", hospital, EVERYBODY, "--epsilon", "0.5", "--population")
+    assert (code != 0, "leave --population out" in complained) == (True, True)
+
+
 def test_json_has_rows_cost_and_receipt(hospital, typed):
     code, printed, complained = typed("sql", hospital, BY_SEX, "--epsilon", "0.5", "--format", "json")
     record = json.loads(printed)
@@ -218,3 +228,37 @@ def test_a_failure_says_nothing_and_has_exit_code_one(hospital, typed, monkeypat
     monkeypatch.setattr("adomnia.engines.duckdb.DuckDB.run", lambda *_: 1 / 0)
     code, printed, complained = typed("sql", hospital, EVERYBODY, "--epsilon", "0.1", "--request-id", "mine")
     assert (code, printed, complained) == (1, "", "Failure: The request failed. Request id: mine.\n")
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "html", "json"])
+def test_an_answer_is_drawn_beside_being_printed(hospital, typed, tmp_path, ending):
+    picture = tmp_path / f"answer.{ending}"
+    ask = ("sql", hospital, BY_SEX, "--epsilon", "0.5", "--format", "json", "--plot", picture)
+    code, printed, complained = typed(*ask)
+    assert (code, complained) == (0, f"Wrote {picture}.\n")
+    assert len(json.loads(printed)["rows"]) == 3
+    assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "picture", "why"),
+    [
+        (BY_SEX, "answer.pdf", "is of no kind that a picture can have"),
+        (BY_SEX, "nowhere/answer.svg", "is in a folder that is not there"),
+        ("SHOW TABLES", "answer.svg", "this text asks for none"),
+        (f"EXPLAIN {BY_SEX}", "answer.svg", "this text asks for none"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_it_is_paid(hospital, typed, text, picture, why):
+    code, printed, complained = typed("sql", hospital, text, "--epsilon", "0.5", "--plot", hospital / picture)
+    assert (code, printed) == (2, "")
+    assert why in complained
+    assert json.loads(typed("budget", hospital, "--format", "json")[1])[0]["left"]["epsilon"] == "2"
+
+
+def test_a_picture_says_notes_in_the_words_of_the_command_line(hospital, typed, tmp_path):
+    asked = ("sql", hospital, BY_SEX, "--epsilon", "0.0001", "--anyway", "--plot", tmp_path / "a.json")
+    assert typed(*asked)[0] == 0
+    caption = " ".join(json.loads((tmp_path / "a.json").read_text())["title"]["subtitle"])
+    assert "says almost nothing" in caption
+    assert "--rows" in caption or "--epsilon" in caption

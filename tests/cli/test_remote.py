@@ -140,3 +140,9 @@ def test_a_shell_with_a_server_prices_asks_and_tells_what_was_lost(mortal_server
                 # The waiting ends, and not the shell.
                 shell.interrupt_until("Stopped waiting. If it was paid for, it stays paid, and its answer is kept.")
                 shell.expect("hospital [epsilon 1.7?]>")
+
+
+def test_an_answer_of_a_server_is_drawn_here(ask, tmp_path):
+    code, _, complained = ask("sql", COUNT, "--epsilon", "0.1", "--plot", tmp_path / "a.svg")
+    assert (code, complained) == (0, f"Wrote {tmp_path / 'a.svg'}.\n")
+    assert "<title>n by sex</title>" in (tmp_path / "a.svg").read_text()

@@ -210,6 +210,7 @@ def test_no_outcome_is_more_than_exp_epsilon_times_likelier_after_a_move(name, p
 @pytest.mark.parametrize("name", CONCENTRATED)
 @pytest.mark.parametrize("price", PRICES[Concentrated], ids=str)
 @pytest.mark.parametrize(("sensitivity", "moves"), MOVES, ids=[f"move {number}" for number in range(len(MOVES))])
+@pytest.mark.no_cover
 def test_no_move_exceeds_rho_at_any_order(name, price, sensitivity, moves):
     """The Renyi divergence of order alpha is at most rho * alpha, in 50 digits, and reaches it at whole orders."""
     noise = bought(name, sensitivity, price)

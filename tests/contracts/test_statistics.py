@@ -36,6 +36,11 @@ from adomnia.statistics.count import Count
 from adomnia.statistics.covariance import COVARIANCES, Covariance
 from adomnia.statistics.extreme import Extreme
 from adomnia.statistics.mean import Mean
+from adomnia.statistics.population.mean import PopulationMean
+from adomnia.statistics.population.quantile import PopulationQuantile, with_ladder
+from adomnia.statistics.population.registry import POPULATION
+from adomnia.statistics.population.share import PopulationShare
+from adomnia.statistics.population.variance import PopulationVariance
 from adomnia.statistics.quantile import Quantile
 from adomnia.statistics.registry import STATISTICS
 from adomnia.statistics.sum import Sum
@@ -44,11 +49,12 @@ from kit import brackets, quantiles, reference
 from kit.bits import SeededBits
 from kit.reference import Cell
 
-DRAWS = 20_000
+DRAWS = 10_000
 FEW_DRAWS = 40  # of what is chosen and counted in several stages; tests/statistics judges it by more
 PAY = Column("pay", Quantity(Fraction(0), Fraction(1000)), Numbers(0, 1000, Fraction(1, 4)))
 FEE = Column("fee", Quantity(Fraction(-50), Fraction(50)), Numbers(-50, 50, Fraction(1, 8)))
-TABLE = Private("people", 2, (PAY, FEE))
+BIT = Column("bit", Quantity(Fraction(0), Fraction(1), whole=True), Numbers.integers(0, 1))
+TABLE = Private("people", 2, (PAY, FEE, BIT))
 PAID = Query(TABLE, (), Total(PAY, PAY.domain))
 OTHER = Total(FEE, FEE.domain)
 COUNTED = [Rows(), NonNull(PAY), People(), DistinctValues(PAY)]
@@ -70,6 +76,16 @@ EXAMPLES = {
     "MIN": [Extreme(ranked(Fraction(0)), greatest=False)],
     "MAX": [Extreme(ranked(Fraction(1)), greatest=True)],
 }
+MEDIAN = ranked(Fraction(1, 2))
+# What they hold of a population, tests/statistics/population judges: here they keep what every statistic does.
+EXAMPLES_OF_POPULATIONS = {
+    "AVG": [PopulationMean(PAID), PopulationMean(PAID, 4)],
+    "AVG of a condition": [PopulationShare(replace(PAID, aggregate=Total(BIT, BIT.domain)))],
+    **{name: [PopulationVariance(PAID, name)] for name in VARIANCES},
+    "QUANTILE": [PopulationQuantile(with_ladder(MEDIAN, Fraction(1, 2)), Fraction(1, 2))],
+}
+EXAMPLES |= {f"population {name}": examples for name, examples in EXAMPLES_OF_POPULATIONS.items()}
+KINDS = STATISTICS | {f"population {name}": kind for name, kind in POPULATION.items()}
 PRICES = [Pure(Fraction(1, 3)), Pure(2), Concentrated(Fraction(1, 7)), Concentrated(1)]
 
 # Exact rows of a cell, as steps of both grids; what no rows have may be anything, and the middle is asked for here.
@@ -81,7 +97,8 @@ CELLS = {
     "many": [(37 * row % 4001, 53 * row % 801 - 400) for row in range(3000)],
 }
 
-every_statistic = pytest.mark.parametrize("name", STATISTICS)
+every_statistic = pytest.mark.parametrize("name", KINDS)
+every_statistic_of_data = pytest.mark.parametrize("name", STATISTICS)
 BOUNDS = ("MIN", "MAX", "QUANTILE")  # their intervals hold for any data, so that on most data they hold far more often
 every_sharp_statistic = pytest.mark.parametrize("name", [name for name in STATISTICS if name not in BOUNDS])
 every_price = pytest.mark.parametrize("price", PRICES, ids=str)
@@ -94,7 +111,10 @@ def made(name):
 @cache
 def measured(query, rows):
     """The exact answer of a query to rows of one person."""
-    cells = ({("", "pay"): Cell(pay / 4, pay), ("", "fee"): Cell(fee / 8, fee)} for pay, fee in rows)
+    cells = (
+        {("", "pay"): Cell(pay / 4, pay), ("", "fee"): Cell(fee / 8, fee), ("", "bit"): Cell(pay % 2, pay % 2)}
+        for pay, fee in rows
+    )
     return reference.exact(query, [("somebody", row) for row in cells])
 
 
@@ -133,13 +153,13 @@ def spread(name, x, y):
     return (x * y).sum() / both if both else 0.0
 
 
-def drawn(noise, wider, bits):
+def drawn(noise, wider, bits, shape=(DRAWS,)):
     """Noise as it is stated, or so many times as wide."""
     match noise:
         case DiscreteLaplace(scale=scale):
-            return discrete_laplace(scale * wider, (DRAWS,), bits)
+            return discrete_laplace(scale * wider, shape, bits)
         case DiscreteGaussian(variance=variance):
-            return discrete_gaussian(variance * wider**2, (DRAWS,), bits)
+            return discrete_gaussian(variance * wider**2, shape, bits)
 
 
 @cache
@@ -153,7 +173,9 @@ def noisy(measure, rows, wider, bits):
         return quantiles.drawn(replace(law, rate=law.rate / wider), [pay for pay, _ in rows], DRAWS, bits)
     if isinstance(law, Brackets):
         return bracketed(law, tuple(pay for pay, _ in rows), wider)
-    return exact(measure.query, rows) + drawn(law, wider, bits)
+    values = np.array(exact(measure.query, rows))
+    # Only shapes and limits of what is measured as a vector are judged here.
+    return values + drawn(law, wider, bits, (DRAWS // 20, *values.shape) if values.shape else (DRAWS,))
 
 
 def answered(statistic, price, rows, bits, wider=1):
@@ -183,7 +205,7 @@ def hits(estimate, true, confidence, cells=1):
 
 @every_statistic
 def test_the_docstring_states_method_guarantee_bias_and_source(name):
-    text = STATISTICS[name].__doc__ or ""
+    text = KINDS[name].__doc__ or ""
     labels = re.findall(r"^ {4}(Method|Guarantee|Bias|Cite) {2,}\S", text, flags=re.MULTILINE)
     assert labels == ["Method", "Guarantee", "Bias", "Cite"]
 
@@ -238,7 +260,7 @@ def test_equal_questions_are_equal_statistics(name):
     assert len(set(made(name) + made(name))) == len(EXAMPLES[name])
 
 
-@every_statistic
+@every_statistic_of_data
 @pytest.mark.parametrize("price", [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7)), Concentrated(8)], ids=str)
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
@@ -259,7 +281,7 @@ def test_an_interval_for_half_the_noise_is_found_out(name, price, seeded_bits):
     assert too_few(int(covered.sum()), DRAWS, 0.95)
 
 
-@every_statistic
+@every_statistic_of_data
 @pytest.mark.parametrize("price", [Pure(Fraction(1, 3)), Concentrated(Fraction(1, 7))], ids=str)
 def test_a_simultaneous_interval_covers_all_cells_at_once(name, price, seeded_bits):
     statistic = made(name)[0]

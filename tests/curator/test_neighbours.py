@@ -151,7 +151,7 @@ _cases = {
 _calm = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=70, suppress_health_check=_calm)
+@settings(max_examples=40, suppress_health_check=_calm)
 @given(**_cases)
 def test_one_person_moves_a_question_by_at_most_its_sensitivity_and_nothing_else_at_all(catalog, database, who, asked):
     gate(catalog, database, who, asked)

@@ -105,7 +105,7 @@ def catalog(tmp_path_factory):
 
 
 def test_questions_are_answered_as_plain_sql_answers_them(catalog):
-    asked_often(catalog, 15)
+    asked_often(catalog, 10)
 
 
 @pytest.mark.soak

@@ -73,6 +73,7 @@ def refusal_of(text, catalog):
 
 
 @pytest.mark.parametrize("who", [1, 2])
+@pytest.mark.no_cover
 def test_one_person_moves_questions_about_times_by_at_most_their_sensitivity(catalog, who):
     prices = [(text, {"epsilon": 1}) for text in asked(catalog)]
     assert len(prices) >= 8

@@ -34,6 +34,11 @@ WORDS = {
         r"write \set effort high, or leave it out",
         'write `"effort": "high"`, or leave it out',
     ),
+    'leave inference="population" out': (
+        "leave --population out",
+        r"leave \set population on out",
+        'leave `"inference": "population"` out',
+    ),
     "take interval=False": ("take --no-interval", r"take \set no-interval on", 'take `"interval": false`'),
     "ask again with request_id='mine': free": (
         "ask again with --request-id mine: free",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import contextmanager
 from datetime import date
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -20,7 +23,6 @@ from kit.bits import SeededBits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from adomnia.catalog.model import Catalog, Table
     from adomnia.engines.contract import Statement
@@ -185,12 +187,23 @@ def frame(rows: Rows, table: Table) -> pa.Table:
 
 def declare(folder: Path, text: str = CATALOG) -> Catalog:
     """Write the catalog and its public tables into a folder, and read it."""
+    _write_catalog(folder, text)
+    return read_catalog(folder)
+
+
+def _write_catalog(folder: Path, text: str) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "catalog.toml").write_text(text)
     public = PUBLIC if text == LINKED else {"cities": PLAIN_CITIES}
     for name, rows in public.items():
         (folder / f"{name}.csv").write_text("".join(_lines(rows)))
-    return read_catalog(folder)
+
+
+@cache
+def _tables(text: str) -> tuple[Table, ...]:
+    """What a catalog declares: the same of the same text, wherever it lies."""
+    with TemporaryDirectory() as folder:
+        return declare(Path(folder), text).tables
 
 
 def _lines(rows: Rows) -> Iterator[str]:
@@ -201,8 +214,8 @@ def _lines(rows: Rows) -> Iterator[str]:
 
 def write(folder: Path, people: Rows, visits: Rows, text: str = CATALOG) -> Path:
     """A whole dataset on disk."""
-    catalog = declare(folder, text)
-    for table, rows in zip(catalog.tables, (people, visits), strict=False):
+    _write_catalog(folder, text)
+    for table, rows in zip(_tables(text), (people, visits), strict=False):
         pq.write_table(frame(rows, table), folder / table.source)
     return folder
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from io import StringIO
 from threading import Thread
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
+from argon2 import PasswordHasher
 from httpx import ASGITransport, AsyncClient
 
-from adomnia.server.access import Access, Role
+from adomnia.server.access import Access, Role, passwords
 from adomnia.server.app import create_app
 from adomnia.server.running.answer_memory import AnswerMemory
 from adomnia.server.running.logs import Logs
@@ -44,6 +46,8 @@ PASSWORD = "correct horse battery staple"
 PEOPLE = {"olga": Role.OWNER, "alice": Role.ANALYST, "bob": Role.ANALYST, "carol": Role.ANALYST, "audrey": Role.AUDITOR}
 COUNT = "SELECT COUNT(*) AS n FROM people"
 CANARY = "Zebulon-canary"  # stands in the data, and must never stand anywhere else
+# Passwords as slow as they must be are for tests of passwords; here they would take a tenth of a second each.
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 class MovingClock:
@@ -150,7 +154,8 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
     app = create_app(services)
     client = Client(app)
     try:
-        yield House(services, app, client, tokens, log, clock)
+        with patch.multiple(passwords, _HASHER=QUICK, _UNMATCHED=QUICK.hash(bytes(32))):
+            yield House(services, app, client, tokens, log, clock)
     finally:
         client.close()
         for each in (questions, pool, password_pool):

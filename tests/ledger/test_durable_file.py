@@ -220,6 +220,16 @@ def test_a_log_is_copied_after_many_bytes_too(path, faults, monkeypatch):
             time.sleep(0.001)
 
 
+def test_a_log_that_is_missing_is_not_long(path, monkeypatch):
+    monkeypatch.setattr(durable_file, "_LOG_TRANSACTIONS", 1)
+    file = DurableFile(path, LEDGER_FORMAT, nullcontext)
+    log = path.with_name(f"{path.name}-wal")
+    assert file.is_log_long() == log.exists()
+    log.unlink(missing_ok=True)
+    assert not file.is_log_long()
+    file.close()
+
+
 def test_a_ledger_in_memory_has_no_disk_to_wait_for():
     with opened(":memory:") as ledger:
         answered(ledger)

@@ -161,7 +161,7 @@ def killed_at_random(path, rounds, seed) -> None:
 
 
 def test_killed_at_random(tmp_path):
-    killed_at_random(tmp_path / "ledger.db", rounds=22, seed=1)
+    killed_at_random(tmp_path / "ledger.db", rounds=12, seed=1)
 
 
 @pytest.mark.soak

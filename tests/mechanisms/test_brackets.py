@@ -84,6 +84,7 @@ def worst_loss(law, plan, people):
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("people", [1, 2])
+@pytest.mark.no_cover
 def test_no_outcome_of_all_stages_is_more_than_exp_epsilon_times_likelier_for_a_neighbour(plan, people):
     """All databases of up to two rows, and all rows that one person may add: two in different places, too."""
     shares, planned = PLANS[plan]

@@ -27,6 +27,7 @@ ROWS = [0, 2, 2, 2, 3]
 AGE = Column("age", Quantity(Fraction(0), Fraction(4), whole=True), Numbers.integers(0, 4))
 
 
+@pytest.mark.no_cover
 def test_draws_have_the_law_of_its_definition():
     """False alarms: 1e-7. Rows divided without sharing ties out would be found out: two fifths of them lie at one."""
     law = Halving(THIRDS, 4, Fraction(1), Pure(4))
@@ -43,6 +44,7 @@ def databases(values, rows):
 
 
 @pytest.mark.parametrize("of_a_person", [1, 2])
+@pytest.mark.no_cover
 def test_no_outcome_is_more_than_exp_epsilon_times_likelier_for_a_neighbour(of_a_person):
     """All databases of up to two rows on three values, and all that one person may add, in any of them."""
     law, worst = Halving(THIRDS, 3, Fraction(of_a_person), Pure(1)), 0.0

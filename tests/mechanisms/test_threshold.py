@@ -91,6 +91,7 @@ def test_the_vectors_of_several_groups_hold(reached, vectors):
 
 @pytest.mark.parametrize("price", PRICES, ids=str)
 @pytest.mark.parametrize("reached", [1, 2, 7, 50])
+@pytest.mark.no_cover
 def test_it_is_the_least_threshold_that_its_delta_pays_for(reached, price):
     threshold = Threshold.calibrated(keys(reached), price)
     event = threshold.event(keys(reached))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -26,7 +25,9 @@ RED_BY_ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert |Failed: DID
 
 
 # Children are forked from a process that has imported these already: most of a short run was importing them.
-IMPORTED = ["duckdb", "fastapi", "hypothesis", "numpy", "pyarrow", "pydantic", "pytest", "rich", "sqlglot", "typer"]
+IMPORTED = ["argon2", "cryptography.hazmat.primitives.ciphers.aead", "duckdb", "fastapi", "httpx", "mpmath", "numpy"]
+IMPORTED += ["hypothesis.strategies", "pandas", "prometheus_client", "pyarrow.dataset", "pyarrow.parquet", "pydantic"]
+IMPORTED += ["pytest", "rich.console", "scipy.stats", "sqlglot.dialects.duckdb", "sqlite3", "typer"]
 CHILDREN = get_context("forkserver")
 CHILDREN.set_forkserver_preload(IMPORTED)
 
@@ -57,6 +58,7 @@ def run_in_child(folder: str, nodes: tuple[str, ...], output: str) -> None:
     os.environ.update(
         inherited,
         PYTHONPATH=f"{folder}/src",
+        PYTHONDONTWRITEBYTECODE="1",
         PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
         HYPOTHESIS_PROFILE="first_failure",
         HYPOTHESIS_STORAGE_DIRECTORY=f"{folder}/hypothesis",
@@ -73,23 +75,27 @@ def run_in_child(folder: str, nodes: tuple[str, ...], output: str) -> None:
     os._exit(status)
 
 
-def copy(folder: Path) -> None:
-    """The source, and what Python compiled of it; not what another process is just writing."""
-    shutil.copytree(PROJECT / "src", folder / "src", ignore=shutil.ignore_patterns("*.pyc.*"))
+def mirror(source: Path, folder: Path, without: set[Path]) -> None:
+    """Link to everything in the source, and to what Python compiled of it, without some files."""
+    folder.mkdir(parents=True)
+    for each in source.iterdir():
+        if not any(path.is_relative_to(each) for path in without):
+            (folder / each.name).symlink_to(each)
+        elif each not in without:
+            mirror(each, folder / each.name, without)
 
 
 def plant(folder: Path, mutant: dict[str, str]) -> None:
-    """Copy the source into the folder and change its one place."""
-    copy(folder)
-    target = folder / mutant["file"]
-    target.write_text(target.read_text().replace(mutant["before"], mutant["after"]))
-    Path(cache_from_source(str(target))).unlink(missing_ok=True)
+    """The source in another folder, with its one place changed."""
+    original = PROJECT / mutant["file"]
+    mirror(PROJECT / "src", folder / "src", {original, Path(cache_from_source(str(original)))})
+    (folder / mutant["file"]).write_text(original.read_text().replace(mutant["before"], mutant["after"]))
 
 
 @pytest.mark.soak
 def test_the_named_tests_are_green_without_a_mutant(tmp_path):
     """A red test kills nothing. The suite runs each of them too; here they run as for a mutant, without plug-ins."""
-    copy(tmp_path)
+    mirror(PROJECT / "src", tmp_path / "src", set())
     killers = run(tmp_path, *sorted({mutant["killed_by"] for mutant in MUTANTS.values()}))
     assert killers.returncode == 0, killers.stdout
 

@@ -42,6 +42,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.no_cover
 def test_candidates_are_chosen_with_their_exact_probabilities(name, seeded_bits):
     listed, rate, copies = CASES[name]
     scores = np.array(listed, dtype=object if max(map(abs, listed)) > 2**63 else np.int64)
@@ -90,6 +91,7 @@ def test_a_hopeless_crowd_wins_as_often_as_its_size_says(seeded_bits):
     assert min(bdtr(counts[1], CHOICES, chance), bdtrc(counts[1] - 1, CHOICES, chance)) >= 5e-7
 
 
+@pytest.mark.no_cover
 def test_a_million_candidates_follow_their_scores(seeded_bits):
     scores = np.arange(10**6) % 1000
     rate = Fraction(1, 100)
@@ -102,6 +104,7 @@ def test_a_million_candidates_follow_their_scores(seeded_bits):
     assert p_value_of_counts(np.bincount(np.searchsorted(cells, drawn % 700), minlength=8), masses) < 1e-6
 
 
+@pytest.mark.no_cover
 def test_a_million_equal_candidates_are_all_possible(seeded_bits):
     drawn = np.array([weighted_choice(np.zeros(10**6, dtype=np.int64), Fraction(1), seeded_bits) for _ in range(100)])
     assert p_value_of_counts(np.bincount(drawn // 100_000, minlength=10), np.full(10, 0.1)) >= 1e-6

@@ -179,6 +179,7 @@ def test_as_many_draws_come_as_were_asked_for(count, seeded_bits):
         assert LogQuadratic(linear, ZERO).magnitudes(count, seeded_bits).shape == (count,)
 
 
+@pytest.mark.no_cover
 def test_one_vector_and_many_single_draws_have_the_same_law(seeded_bits):
     """A batch that stops at its first acceptances must not prefer those that are accepted early."""
     sampler = LogQuadratic(Fraction(1, 3000), ZERO)

@@ -37,6 +37,7 @@ def masses(linear, quadratic, count=80):
 
 @EVERY_LAW
 @pytest.mark.parametrize("first_bits", [6, 7, 8, 12])
+@pytest.mark.no_cover
 def test_what_any_first_word_decides_is_part_of_the_exact_mass(linear, quadratic, first_bits):
     """All first words, exactly: decided <= P[k] <= decided + open, and at most two words a boundary stay open."""
     sampler = LogQuadratic(linear, quadratic, first_bits)
@@ -71,6 +72,7 @@ def test_both_signs_get_the_same_words_and_minus_zero_none(linear, quadratic):
 
 @EVERY_LAW
 @pytest.mark.parametrize("precision", [4, 20, 40, 104])
+@pytest.mark.no_cover
 def test_boundaries_enclose_the_cumulative_law_and_no_more_than_they_must(linear, quadratic, precision):
     table = boundaries(linear, quadratic, precision)
     head_lower, head_upper = Fraction(0), Fraction(0)

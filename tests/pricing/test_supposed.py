@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.errors import Refusal
+from adomnia.pricing.precision import price_for_error
 from adomnia.pricing.supposed import Supposed, _suppose
 from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
@@ -18,7 +20,8 @@ from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private
 from adomnia.privacy.vectors import Variable, Vector
-from adomnia.sql.lower import lower
+from adomnia.sql.lower import lower, plan_question
+from adomnia.sql.reading.parse import parse
 from adomnia.statistics.contract import Measure
 from adomnia.statistics.presence import part_query
 from adomnia.work import current, limit
@@ -69,3 +72,27 @@ def test_the_interval_of_a_total_over_groups_counts_as_more_work():
             supposed.half_width(plan.outputs[1].source, 1000, 0.95, groups=groups)
             steps.append(current().steps)
     assert steps[1] == 3 * steps[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("output", "half_width"),
+    [
+        ("AVG(salary)", 1.96 * 500_000 / 12**0.5 / 50),
+        ("AVG(active)", 1.96 * 0.5 / 50),
+        ("VAR_POP(age)", 1.96 * 120**2 * (1 / 80 - 1 / 144) ** 0.5 / 50),
+    ],
+)
+def test_the_error_about_a_population_has_the_sampling_of_evenly_spread_values_in_it(output, half_width):
+    asked = plan_question(parse(f"SELECT {output} FROM people"), HOSPITAL, inference="population")
+    dear, cheap = (Supposed(asked, Pure(epsilon), 2500) for epsilon in (50, Fraction(1, 50)))
+    (found,) = asked.outputs
+    assert dear.error(found.source, 0.95) == pytest.approx(half_width, rel=0.08)
+    assert cheap.error(found.source, 0.95) > 1.2 * half_width
+
+
+def test_no_price_keeps_an_error_below_what_sampling_leaves():
+    asked = plan_question(parse("SELECT AVG(salary) FROM people"), HOSPITAL, inference="population")
+    _, price = price_for_error(asked, 10_000, rows=2500)
+    assert price.epsilon < 1
+    with pytest.raises(Refusal, match="is less than any price can promise"):
+        price_for_error(asked, 1000, rows=2500)

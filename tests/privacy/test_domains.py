@@ -57,6 +57,10 @@ def test_the_grid_keeps_the_order_of_values(domain, one, other):
     assert domain.grid(low) <= domain.grid(high)
 
 
+def test_a_grid_integer_stands_for_so_many_steps():
+    assert Numbers.bounded(0, 1000, Fraction(1, 4)).value(6) == 1.5
+
+
 @some
 @given(grids(), st.data())
 def test_a_value_of_the_grid_comes_back_as_itself(domain, data):

@@ -104,6 +104,13 @@ def test_ln_and_sqrt_bounds_never_cross_when_the_argument_grows(arguments, digit
         assert bound(smaller, digits) <= bound(larger, digits)
 
 
+@pytest.mark.parametrize("bound", [lambda x: exp_bounds(x, 64), exp_up], ids=["exp_bounds", "exp_up"])
+def test_the_first_exponent_that_is_too_large_is_refused(bound):
+    assert bound(Fraction(10_000))
+    with pytest.raises(ValueError, match=r"x must be <= 10000, got 10001"):
+        bound(Fraction(10_001))
+
+
 @few
 @given(st.fractions(min_value=10_000, max_value=10**12))
 def test_absurd_exponents_are_bounded_on_the_safe_side_or_refused(x):

@@ -202,6 +202,7 @@ def moody_analyst(mood):
 
 
 @pytest.mark.parametrize("mood", range(12))
+@pytest.mark.no_cover
 def test_an_adaptive_interaction_keeps_the_promise_of_the_budget(mood):
     budget = Budget(1.5, 0.2, approximate=True)
     pairs = list(leaves(Filter(budget), moody_analyst(mood)))

@@ -72,6 +72,11 @@ def test_any_number_of_rows_keeps_an_unstated_linf_consistent(l2_squared, rows):
     assert many == Sensitivity(many.l1, many.l2_squared, many.linf)
 
 
+def test_the_l2_norm_of_two_equal_changes_is_the_root_of_two_or_the_double_above():
+    assert Sensitivity(1).l2 == 1.0
+    assert Fraction(Sensitivity(2, 2).l2) ** 2 > 2
+
+
 @some
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**9))
 def test_the_l2_norm_is_rounded_up_to_a_float(l2_squared):

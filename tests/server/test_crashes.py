@@ -170,7 +170,7 @@ def killed_again_and_again(folder, kills, seed) -> None:
 
 
 def test_a_server_killed_under_load_owes_nothing_and_forgets_nothing(tmp_path):
-    killed_again_and_again(tmp_path / "hospital", kills=9, seed=1)
+    killed_again_and_again(tmp_path / "hospital", kills=6, seed=1)
 
 
 @pytest.mark.soak

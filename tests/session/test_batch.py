@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from fractions import Fraction
 
@@ -16,6 +17,7 @@ from adomnia.session.batch import Batch, price_of
 from sql.hospital import HOSPITAL
 
 COUNT = "SELECT COUNT(*) FROM people"
+MEAN = "SELECT AVG(age) FROM people"
 AMOUNTS = st.none() | st.fractions(Fraction(1, 1000), 100) | st.floats(1e-9, 1e9) | st.decimals(1, 9, places=3)
 QUESTIONS = st.builds(
     Question,
@@ -63,6 +65,23 @@ def test_a_price_is_named_for_a_question_or_for_all(said):
     assert Batch((Question(COUNT),), 0.95, 1, Payment(**said)).names_a_price
     assert not Batch((Question(COUNT, delta=1e-9, weights={"count": 2}),), 0.95, 1).names_a_price
     assert not Batch((Question(COUNT),), 0.95, 1, Payment(effort="high")).names_a_price
+
+
+def test_an_inference_is_kept_only_where_it_is_about_the_population():
+    asked = Batch((Question(MEAN, epsilon=1), Question(MEAN, epsilon=1, inference="population")), 0.95, 1)
+    first, second = json.loads(asked.to_text())["questions"]
+    assert ("inference" in first, second["inference"]) == (False, "population")
+    assert Batch.from_text(asked.to_text()) == asked
+
+
+def test_a_batch_may_be_about_the_population_as_a_whole():
+    common = Batch((Question(MEAN), Question(MEAN, inference="population")), 0.95, 1, Payment(inference="population"))
+    one, two = common.plans(HOSPITAL)
+    assert one == two
+    data, population = Batch(common.questions, 0.95, 1).plans(HOSPITAL)
+    assert data != population == one
+    with pytest.raises(Refusal, match="is not known"):
+        Batch((Question(MEAN),), 0.95, 1, Payment(inference="sample")).plans(HOSPITAL)
 
 
 def test_the_price_of_parts_is_their_sum():

@@ -41,6 +41,13 @@ def test_the_text_of_an_answer():
     ]
 
 
+def test_an_answer_about_a_population_says_so_below():
+    about = "Intervals are about the population that these people are a sample of."
+    *_, last = repr(made_up([1.0], notes=(about,))).splitlines()
+    rows = "of capped, clamped and rounded rows"
+    assert last == f"The interval holds the population's value ({rows}) with the stated confidence."
+
+
 @pytest.mark.parametrize(
     ("half_width", "shown"),
     [(1000, "1,235"), (10, "1,235"), (1, "1,234.6"), (0.02, "1,234.568"), (0, "1,235"), (np.inf, "1,235")],

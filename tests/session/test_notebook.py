@@ -94,6 +94,11 @@ def test_a_refusal_of_a_cell_is_in_the_words_of_its_line(cell):
     assert result.result.receipt.request_id == "r"
 
 
+def test_a_cell_may_be_about_the_population(cell):
+    _, shown = cell(f"%%private own --epsilon 1 --population\n{COUNT}")
+    assert "leave --population out" in shown
+
+
 def test_a_parameter_needs_a_variable(session):
     with pytest.raises(MagicError, match=":least has no value, because there is no variable least"):
         ask_cell("own --epsilon 1", COUNT, {"own": session})

@@ -52,6 +52,32 @@ def test_the_same_question_is_answered_again_free_and_with_the_same_values(alice
     assert len(alice._curator.engine.ran) == 1
 
 
+def test_an_answer_about_the_population_is_another_one_and_says_so(alice):
+    text = "SELECT sex, AVG(salary) AS pay, AVG(member) AS share FROM people GROUP BY sex"
+    data = alice.sql(text, epsilon=0.1, anyway=True)
+    population = alice.sql(text, epsilon=0.1, anyway=True, inference="population")
+    again = alice.sql(text, epsilon=0.1, anyway=True, inference="population")
+    assert (population.replayed, again.replayed) == (False, True)
+    assert again.interval("pay") == population.interval("pay")
+    assert [
+        note for note in population.notes if note.startswith("Intervals are about the population that these people")
+    ]
+    assert not [note for note in data.notes if "population" in note]
+    assert all(0 <= low <= high <= 1 for low, high in population.interval("share"))
+
+
+def test_every_way_to_ask_takes_the_inference(alice):
+    text, said = "SELECT AVG(age) AS mean FROM people", {"epsilon": Fraction(1, 10), "inference": "population"}
+    first = alice.sql(text, anyway=True, **said)
+    assert alice.table("people").mean("age", anyway=True, **said).interval("mean") == first.interval("mean")
+    assert alice.batch([Question(text, **said)], anyway=True)[0].replayed
+    quoted, explained = alice.price(text, **said), alice.explain(text, **said)
+    assert [note for note in quoted.notes if note.startswith("Errors to expect are those of values that lie evenly")]
+    assert "population AVG(age" in str(explained)
+    assert "Intervals are about the population" in str(alice.explain(text, inference="population"))
+    assert alice.answer(first.receipt.request_id).notes == first.notes
+
+
 def test_a_question_is_the_same_however_it_is_spelled_and_sorted(alice):
     first = alice.sql(GROUPED, epsilon=0.5)
     again = alice.sql(

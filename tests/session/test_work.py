@@ -107,6 +107,7 @@ def test_nothing_free_takes_more_steps_than_are_allowed(bob, dear, free):
         ("a long list", "explain a price"),
     ],
 )
+@pytest.mark.no_cover
 def test_the_dearest_texts_take_a_bounded_number_of_steps(bob, dear, free):
     test_nothing_free_takes_more_steps_than_are_allowed(bob, dear, free)
 

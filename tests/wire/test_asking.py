@@ -40,6 +40,7 @@ def received(model, body):
         Question(SQL, epsilon=0.1),
         Question(SQL, rho=Fraction(1, 3), delta=Decimal("1e-9"), effort="high"),
         Question(SQL, error=20, rows=1000),
+        Question(SQL, epsilon=1, inference="population"),
         Question(SQL, epsilon=1, weights={"n": 1, "pay": Fraction(2, 3)}),
         Question(f"{SQL} LIMIT ?", parameters=[3]),
         Question(f"{COUNT} WHERE a = :a OR b = :b", parameters={"a": date(2024, 1, 31), "b": None}),
@@ -57,6 +58,7 @@ def test_numbers_of_parameters_are_sent_as_doubles():
 
 
 def test_what_was_not_named_is_not_sent():
+    assert "inference" not in question_body(Question(SQL, epsilon=1))
     assert payment_body({"epsilon": 1, "rho": None, "weights": None}) == {"epsilon": 1}
     assert received(Ask, {"sql": SQL}).payment() == {}
 

@@ -11,14 +11,19 @@ import typer
 
 from adomnia.cli import pages
 from adomnia.cli.options import AnswerFormat
+from adomnia.errors import Refusal
+from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.figures.files import check_file
 from adomnia.pricing.bills import format_cost
 from adomnia.privacy.events import to_record
 from adomnia.session import display
 from adomnia.session.columns import KeyColumn, name_ends
+from adomnia.session.listings import is_listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from adomnia.session.answer import Answer
     from adomnia.session.columns import Cell
@@ -33,6 +38,19 @@ def print_answer(
     """Print an answer in the form that was chosen, its notes in the words of the surface."""
     answer = replace(answer, notes=reword_lines(answer.notes, surface))
     {AnswerFormat.TABLE: print_table, AnswerFormat.JSON: print_json, AnswerFormat.CSV: print_csv}[form](answer, mock)
+
+
+def check_picture(file: Path, text: str) -> None:
+    """A Refusal, if the answer to a text could not be drawn into a file."""
+    if is_explain(text) or is_listing(text):
+        raise Refusal("A picture", "shows numbers, and this text asks for none", "leave --plot out")
+    check_file(file)
+
+
+def write_picture(answer: Answer, file: Path, surface: Surface = Surface.COMMAND_LINE) -> None:
+    """Draw an answer into a file, its notes in the words of the surface."""
+    written = replace(answer, notes=reword_lines(answer.notes, surface)).plot(file)
+    typer.echo(pages.printable(f"Wrote {written}."), err=True)
 
 
 def print_table(answer: Answer, mock: bool = False) -> None:

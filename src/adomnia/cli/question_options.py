@@ -46,6 +46,9 @@ class QuestionOptions:
         str, typer.Option(metavar="NAME", help="normal, or high with --rho: less noise, for a longer look at the data.")
     ] = "normal"
     no_interval: Annotated[bool, typer.Option("--no-interval", help="Buy quantiles without their intervals.")] = False
+    population: Annotated[
+        bool, typer.Option("--population", help="Intervals about the population that the people are a sample of.")
+    ] = False
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", metavar="NAME=VALUE", help="The value of :NAME in the question; repeatable."),
@@ -73,6 +76,7 @@ class QuestionOptions:
             "interval": not self.no_interval,
             "parameters": parse_parameters(self.parameter) or None,
             "confidence": parse_share("confidence", self.confidence),
+            **({"inference": "population"} if self.population else {}),
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path  # noqa: TC003 - Typer reads it
 from typing import Annotated
 
 import typer
@@ -20,6 +21,8 @@ adomnia sql examples/hospital "SELECT AVG(age) FROM people" --rho 0.01 --analyst
 adomnia sql examples/hospital "SELECT sex, SUM(salary) FROM people GROUP BY sex" --epsilon 0.5 --mock
 
 adomnia sql https://stats.example.org/hospital "SELECT COUNT(*) FROM people" --epsilon 0.1 --token-file token.txt
+
+adomnia sql examples/hospital "SELECT city, AVG(salary) AS pay FROM people GROUP BY city" --epsilon 0.5 --plot pay.svg
 
 adomnia sql examples/hospital "DESCRIBE people"
 
@@ -49,6 +52,10 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
     request_id: Annotated[str | None, typer.Option(help="A name of your own for this request.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Pay again for new noise; do not replay.")] = False,
     anyway: Annotated[bool, typer.Option("--anyway", help="Pay even if it would say almost nothing.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the answer, too: a file that ends in .svg, .png or .html."),
+    ] = None,
 ) -> None:
     """Ask a question: pay for it, and get a private answer with intervals.
 
@@ -59,6 +66,8 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
     from adomnia.explaining.explanations import is_explain
     from adomnia.session.listings import is_listing
 
+    if plot is not None:
+        answers.check_picture(plot, asked.text)  # before anything is paid
     if is_explain(asked.text):
         print_explanation(asked, Format.JSON if form is AnswerFormat.JSON else Format.TABLE)
         return
@@ -68,6 +77,8 @@ def sql(  # noqa: PLR0913, PLR0917 - its options
     with opened as session:
         answer = session.sql(asked.text, **payment, request_id=request_id, replay=not fresh, anyway=anyway)
     answers.print_answer(answer, form, mock)
+    if plot is not None:
+        answers.write_picture(answer, plot)
 
 
 @with_question_options

@@ -13,11 +13,12 @@ from adomnia.errors import Refusal, Unavailable
 from adomnia.explaining.tree import Node
 
 _NAMES = (
-    *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "confidence"),
-    *("request_id", "replay", "together", "anyway", "parameters"),
+    *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "inference"),
+    *("confidence", "request_id", "replay", "together", "anyway", "parameters"),
 )
 _FLAGS = {
     ("interval", "False"): "--no-interval",
+    ("inference", '"population"'): "--population",
     ("replay", "False"): "--fresh",
     ("together", "True"): "--together",
     ("anyway", "True"): "--anyway",

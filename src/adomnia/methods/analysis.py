@@ -61,6 +61,10 @@ class Analysis(ABC):
         """Nothing that others measure is shared with it: its queries have prices of their own."""
         return (self,) * len(self.shares)
 
+    def suit(self, _price: Price) -> Self:
+        """The same, measured in the way that has the least noise for that kind of price."""
+        return self
+
     def event(self, price: Price) -> Composed:
         return Composed(price * part for _, part in self.shares)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from adomnia.methods.contract import Method
+from adomnia.methods.densities import density, fit_distribution, histogram
 from adomnia.methods.describe import (
     association,
     correlations,
@@ -19,6 +20,18 @@ from adomnia.methods.describe import (
     trimmed_mean,
     winsorized_mean,
 )
+from adomnia.methods.models import anova, lm, logit, poisson, ridge
+from adomnia.methods.survival import kaplan_meier, log_rank
+from adomnia.methods.testing import (
+    chi_square_test,
+    correlation_test,
+    goodness_of_fit,
+    ks_test,
+    mann_whitney,
+    oneway_anova,
+    proportion_test,
+    t_test,
+)
 
 _ALL: tuple[Method, ...] = (
     summary.METHOD,
@@ -27,13 +40,31 @@ _ALL: tuple[Method, ...] = (
     mad.METHOD,
     trimmed_mean.METHOD,
     winsorized_mean.METHOD,
-    modes.METHOD,
-    ecdf.METHOD,
-    frequencies.METHOD,
-    crosstab.METHOD,
-    association.METHOD,
     covariances.METHOD,
     correlations.METHOD,
+    frequencies.METHOD,
+    modes.METHOD,
+    crosstab.METHOD,
+    association.METHOD,
+    ecdf.METHOD,
+    histogram.METHOD,
+    density.METHOD,
+    fit_distribution.METHOD,
+    lm.METHOD,
+    ridge.METHOD,
+    logit.METHOD,
+    poisson.METHOD,
+    anova.METHOD,
+    t_test.METHOD,
+    proportion_test.METHOD,
+    chi_square_test.METHOD,
+    goodness_of_fit.METHOD,
+    ks_test.METHOD,
+    mann_whitney.METHOD,
+    correlation_test.METHOD,
+    oneway_anova.METHOD,
+    kaplan_meier.METHOD,
+    log_rank.METHOD,
 )
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 

@@ -8,6 +8,7 @@ from adomnia.plans.descriptions import describe
 from adomnia.plans.missing import keys_without_value, reads_undeclared
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.units import ROW
+from adomnia.statistics.population.registry import is_about_population
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,11 +18,30 @@ if TYPE_CHECKING:
     from adomnia.privacy.keys import Key
 
 EACH_ROW = "Each row is protected on its own, not each person."
+OF_POPULATION = "Intervals are about the population"
+SPREAD_EVENLY = "Errors to expect are those of values that lie evenly between their bounds: sampling adds to the noise."
 
 
 def list_notes(plan: Plan, catalog: Catalog) -> tuple[str, ...]:
     """The notes of a question, in the order in which they are told."""
-    return (*((EACH_ROW,) if catalog.unit == ROW else ()), *_tell_missing(plan))
+    alone = catalog.unit == ROW
+    sampled = (_tell_sampled("rows" if alone else "people"),) if is_of_population(plan) else ()
+    return (*((EACH_ROW,) if alone else ()), *sampled, *_tell_missing(plan))
+
+
+def is_of_population(plan: Plan) -> bool:
+    """Whether the intervals of a plan are about a population."""
+    return any(map(is_about_population, plan.statistics))
+
+
+def list_suppositions(plan: Plan) -> tuple[str, ...]:
+    """What a quote supposes of the values, where errors depend on how far they scatter."""
+    return (SPREAD_EVENLY,) if is_of_population(plan) else ()
+
+
+def _tell_sampled(who: str) -> str:
+    drawn = f"that these {who} are a sample of, drawn from it independently"
+    return f"{OF_POPULATION} {drawn}: noise and sampling together."
 
 
 def _tell_missing(plan: Plan) -> Iterator[str]:

@@ -32,7 +32,8 @@ def price_batch(  # noqa: PLR0913, PLR0917 - all that a price depends on
 ) -> list[Priced]:
     """The plans of a batch: each at the price of its question, or all at one price."""
     payment = payment.copy()
-    payment.pop("interval", None)  # the plans have what it says
+    payment.pop("interval", None)  # the plans have what these say
+    payment.pop("inference", None)
     if (effort := payment.pop("effort", None)) is not None:
         questions = [replace(question, effort=effort) for question in questions]
     if not any(value is not None for value in payment.values()):

@@ -22,6 +22,7 @@ class Payment(TypedDict, total=False):
     delta: Number | None
     effort: str
     interval: bool
+    inference: str
     parameters: Sequence[object] | Mapping[str, object] | None
 
 
@@ -31,8 +32,9 @@ class Question:
 
     `weights` split the price over the outputs by their names. `rows` is how many rows a group is supposed to have,
     where the error to expect depends on it. `effort="high"` takes longer, and needs less noise. `interval=False` buys
-    no intervals of quantiles: all of the price goes to their values. `parameters` are the values of ? or :name in the
-    text.
+    no intervals of quantiles: all of the price goes to their values. `inference="population"`: intervals are about the
+    population that the people are a sample of, and not about them alone. `parameters` are the values of ? or :name in
+    the text.
     """
 
     text: str
@@ -44,6 +46,7 @@ class Question:
     delta: Number | None = None
     effort: str = "normal"
     interval: bool = True
+    inference: str = "data"
     parameters: Sequence[object] | Mapping[str, object] | None = None
 
     @property

@@ -19,6 +19,7 @@ from adomnia.pricing.bills import error_table, measurement_table, quote_notes
 from adomnia.pricing.caps import Cap
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost, list_findings, total_price
+from adomnia.pricing.notes import list_suppositions
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
@@ -148,7 +149,7 @@ def quote_questions(asked: Sequence[Priced], confidence: float, together: bool, 
         replace(
             quote_plan(each.plan, each.price, confidence, together=together, rows=rows),
             caps=each.caps,
-            notes=each.notes,
+            notes=(*each.notes, *list_suppositions(each.plan)),
         )
         for each in asked
     ]

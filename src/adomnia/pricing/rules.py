@@ -14,6 +14,7 @@ from adomnia.pricing.effort import apply_effort
 from adomnia.pricing.joint import join_sums
 from adomnia.pricing.presence import join_counts
 from adomnia.pricing.questions import PlannedQuestion
+from adomnia.pricing.suited import suit_methods
 from adomnia.pricing.ways import choose_ways
 from adomnia.pricing.weights import apply_weights
 from adomnia.privacy.events import Price
@@ -48,10 +49,10 @@ EARLIER = Rules(
     without_price=(apply_weights, choose_ways, join_counts),
 )
 CURRENT = Rules(
-    priced=(apply_weights, join_sums, *EARLIER.priced[1:]),
+    priced=(apply_weights, join_sums, suit_methods, *EARLIER.priced[1:]),
     before_error=(join_sums, *EARLIER.before_error),
     after_error=EARLIER.after_error,
-    without_price=(apply_weights, join_sums, *EARLIER.without_price[1:]),
+    without_price=(apply_weights, join_sums, suit_methods, *EARLIER.without_price[1:]),
 )
 VERSIONS = (CURRENT, EARLIER)
 

@@ -152,7 +152,7 @@ def _count_values(query: Query) -> int:
 def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure, Measured]) -> Result:
     flow = statistic.steps(price)
     asked = next(flow)
-    suppose = getattr(statistic, "suppose", _suppose)  # a method supposes rows that are spread over all values
+    suppose = getattr(statistic, "suppose", _suppose)  # some suppose rows that are spread over all values
     while True:
         for measure in asked:
             if measure not in measured:

@@ -24,6 +24,9 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Key
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
+from adomnia.statistics.population.mean import PopulationMean
+from adomnia.statistics.population.quantile import PopulationQuantile
+from adomnia.statistics.population.share import PopulationShare
 from adomnia.statistics.quantile import Quantile
 from adomnia.statistics.sum import Sum
 from adomnia.work import spend
@@ -184,7 +187,9 @@ def _limits(statistic: Statistic, rows: int) -> tuple[float, float] | None:
             return 0.0, float(rows)
         case Sum(), Total(domain=domain):
             return rows * min(0.0, float(domain.lower)), rows * max(0.0, float(domain.upper))
-        case (Mean(), Total(domain=domain)) | (Quantile(), Histogram(domain=domain)):
+        case (Mean() | PopulationMean() | PopulationShare(), Total(domain=domain)):
+            return float(domain.lower), float(domain.upper)
+        case (Quantile() | PopulationQuantile(), Histogram(domain=domain)):
             return float(domain.lower), float(domain.upper)
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from adomnia.session import display
 from adomnia.session.columns import Cell, KeyColumn, ValueColumn, name_ends, read_dates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
+    import altair as alt
     import pandas as pd
     import polars as pl
     import pyarrow as pa
@@ -102,6 +104,35 @@ class Answer:
         import polars as pl
 
         return pl.DataFrame(self._typed()).head(len(self))
+
+    @overload
+    def plot(self) -> alt.TopLevelMixin: ...
+
+    @overload
+    def plot(self, file: str | Path) -> Path: ...
+
+    def plot(self, file: str | Path | None = None) -> alt.TopLevelMixin | Path:
+        """A picture with intervals: a chart of Altair for notebooks, or a file that ends in .svg, .png, .html or .json.
+
+        It needs the extra `plot`. Nothing is paid or loaded for it.
+        """
+        from adomnia.figures import files
+        from adomnia.session.plotting import as_drawable
+
+        return files.build_chart(as_drawable(self)) if file is None else files.write_file(as_drawable(self), file)
+
+    def predict(
+        self,
+        rows: Iterable[Mapping[str, Any]] | pa.Table | pd.DataFrame | pl.DataFrame,
+        confidence: float | None = None,
+    ) -> list[dict[str, Any]]:
+        """What a model says of public rows: each with the mean that it predicts there, and the ends of its interval.
+
+        It costs nothing: the model was paid for. Rows are dictionaries, or a table of Arrow, pandas or Polars.
+        """
+        from adomnia.session.predicting import predict_rows
+
+        return predict_rows(self, rows, self.confidence if confidence is None else confidence)
 
     def __repr__(self) -> str:
         return display.format_text(self)

@@ -58,10 +58,14 @@ def _build_answer(evaluated: Evaluated, outcome: Outcome, confidence: float) -> 
 
 
 def _shown_figure(table: ResultTable, plan: Plan) -> Mapping[str, Any]:
-    """The description of a method's figure by the names that its columns are shown under; none if one is missing."""
+    """The description of a method's figure by the names that its columns are shown under; none if one is missing.
+
+    Its `labels` are the columns that tell rows apart; what is neither a label nor measured is no key of a picture.
+    """
     shown = {} if plan.view is None else {column: name for name, column in plan.view.columns}
     columns = {*table.labels, *table.estimates, *table.facts}
     named = {part: column for part, column in table.figure.items() if part not in _PLAIN_PARTS and column in columns}
+    labels = {"labels": [shown[column] for column in table.labels if column in shown]}
     if not set(named.values()) <= shown.keys():
-        return {}
-    return {**table.figure, **{part: shown[column] for part, column in named.items()}}
+        return labels
+    return {**table.figure, **{part: shown[column] for part, column in named.items()}, **labels}

@@ -28,9 +28,11 @@ from adomnia.sql.lower import MOST_NUMBERS, count_numbers, plan_question, requir
 from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parameters import bind, translate_places
 from adomnia.sql.reading.parse import parse
+from adomnia.sql.values.population import check_inference
 
 MOST_QUESTIONS = 100
 _AMOUNTS = ("epsilon", "rho", "delta")
+_OF_DATA = "data"  # the inference where none is named
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,20 @@ class Batch:
         plans, numbers = [], 0
         for question in self.questions:
             check_text(question)
-            interval = question.interval and (self.payment or Payment()).get("interval", True)
-            plans.append(require_plan(plan_text(replace(question, interval=interval), catalog, self.confidence)))
+            plans.append(require_plan(plan_text(self._with_common(question), catalog, self.confidence)))
             numbers += count_numbers(plans[-1])
             if numbers > MOST_NUMBERS:
                 why = f"asks for more than {MOST_NUMBERS:,} numbers"
                 raise Refusal("The batch", why, "take it apart", code="too_many_cells")
         return plans
+
+    def _with_common(self, question: Question) -> Question:
+        """The question with what was said of all: that none has an interval, or that all are about the population."""
+        common = self.payment or Payment()
+        said = common.get("inference", _OF_DATA)
+        check_inference(said)
+        inference = question.inference if said == _OF_DATA else said
+        return replace(question, interval=question.interval and common.get("interval", True), inference=inference)
 
     def price(
         self, plans: Sequence[Plan], catalog: Catalog, price: Pure | None = None, rules: Rules = CURRENT
@@ -136,9 +145,16 @@ def plan_text(question: Question, catalog: Catalog, confidence: float) -> Plan |
     check_rows(question.rows)
     if not isinstance(question.interval, bool):
         raise TypeError(f"Question interval must be True or False, got {question.interval!r}.")
-    finds, interval = question.delta is not None, question.interval
+    check_inference(question.inference)
     with translate_places(question.text):
-        return plan_question(parse(question.text), catalog, finds=finds, confidence=confidence, interval=interval)
+        return plan_question(
+            parse(question.text),
+            catalog,
+            finds=question.delta is not None,
+            confidence=confidence,
+            interval=question.interval,
+            inference=question.inference,
+        )
 
 
 def bind_question(question: Question) -> Question:
@@ -178,7 +194,10 @@ def _amount(value: Any) -> str | None:  # noqa: ANN401 - any number
 
 
 def _write_question(question: Question) -> dict[str, Any]:
-    return _write_amounts({field.name: getattr(question, field.name) for field in fields(question)})
+    said = {field.name: getattr(question, field.name) for field in fields(question)}
+    if question.inference == _OF_DATA:  # as questions were written before there was another
+        del said["inference"]
+    return _write_amounts(said)
 
 
 def _write_amounts(amounts: Mapping[str, Any]) -> dict[str, Any]:

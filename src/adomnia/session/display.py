@@ -6,6 +6,7 @@ from math import floor, isfinite, isnan, log10
 from typing import TYPE_CHECKING
 
 from adomnia.pricing.bills import format_cost
+from adomnia.pricing.notes import OF_POPULATION
 from adomnia.privacy.amounts import show_down
 from adomnia.session.columns import KeyColumn
 from adomnia.statistics.quantile import VALUE_ALONE
@@ -55,8 +56,20 @@ def format_footer(answer: Answer) -> list[str]:
         f"{paid}: {format_cost(answer.cost)}. Left: {_left(answer.left)}.",
         *(f"{cap}." for cap in answer.caps),
         *answer.notes,
-        f"The interval holds the exact answer (of {_rows(answer)} rows) with the stated confidence.",
+        *_meaning(answer),
     ]
+
+
+def _meaning(answer: Answer) -> list[str]:
+    """What the intervals hold; a method says that itself."""
+    if answer.figure:
+        return []
+    return [f"The interval holds {_held(answer)} (of {_rows(answer)} rows) with the stated confidence."]
+
+
+def _held(answer: Answer) -> str:
+    about_population = any(note.startswith(OF_POPULATION) for note in answer.notes)
+    return "the population's value" if about_population else "the exact answer"
 
 
 def _left(left: Left) -> str:

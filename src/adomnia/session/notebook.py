@@ -35,8 +35,9 @@ def register_magics(shell: Any) -> None:  # noqa: ANN401 - IPython is not ours t
         """Ask the SELECT in this cell: %%private SESSION --epsilon NUMBER -o NAME.
 
         :name in it is the value of the variable of that name. Other options: --rho, --error, --delta, --rows,
-        --confidence, --effort, --no-interval, --request-id, --fresh for new noise, --anyway for what would say almost
-        nothing, --price to see the bill, and --explain.
+        --confidence, --effort, --no-interval, --population for intervals about the population that the people are a
+        sample of, --request-id, --fresh for new noise, --anyway for what would say almost nothing, --price to see the
+        bill, and --explain.
         """
         return ask_cell(line, cell, shell.user_ns)
 
@@ -68,6 +69,7 @@ def _list_options(asked: Any, cell: str, variables: dict[str, Any]) -> dict[str,
     }
     options |= {name: getattr(asked, name) for name in _OTHERS if getattr(asked, name) is not None}
     options |= {"interval": False} if asked.no_interval else {}
+    options |= {"inference": "population"} if asked.population else {}
     if not (asked.price or asked.explain):
         options |= {"anyway": asked.anyway, "replay": not asked.fresh, "request_id": asked.request_id}
     values = _find_values(cell, variables)
@@ -93,7 +95,7 @@ def _read_line(line: str) -> Any:  # noqa: ANN401 - argparse's namespace
     parser.add_argument("--confidence", type=float)
     parser.add_argument("--effort")
     parser.add_argument("--request-id")
-    for name in ("no-interval", "fresh", "anyway", "price", "explain"):
+    for name in ("no-interval", "population", "fresh", "anyway", "price", "explain"):
         parser.add_argument(f"--{name}", action="store_true")
     try:
         return parser.parse_args(shlex.split(line))

@@ -30,9 +30,11 @@ from adomnia.sql.values.group_keys import read_keys
 from adomnia.sql.values.group_values import GroupValues
 from adomnia.sql.values.groups import Groups
 from adomnia.sql.values.outputs import read_limit, read_offset, read_outputs, read_sorting
+from adomnia.sql.values.population import infer_population
 from adomnia.sql.values.quantiles import merge_quantiles
 from adomnia.statistics.contract import Statistic
 from adomnia.statistics.extreme import Extreme
+from adomnia.statistics.population.quantile import PopulationQuantile
 from adomnia.statistics.quantile import Quantile
 from adomnia.work import spend
 
@@ -73,24 +75,35 @@ def require_plan(question: Plan | PublicRows) -> Plan:
     raise Refusal(what, why, "ask it by itself, with sql()", (1, 1), code="public_table")
 
 
-def plan_question(
-    select: exp.Select, catalog: Catalog, *, finds: bool = False, confidence: float = 0.95, interval: bool = True
+def plan_question(  # noqa: PLR0913 - all that a plan depends on
+    select: exp.Select,
+    catalog: Catalog,
+    *,
+    finds: bool = False,
+    confidence: float = 0.95,
+    interval: bool = True,
+    inference: str = "data",
 ) -> Plan | PublicRows:
     """Plan a parsed question; one about public tables alone becomes their rows.
 
     `finds` allows keys whose values are found in the data. `confidence` is that of the intervals of quantiles, which
-    are measured together with their values, unless there is to be no `interval`.
+    are measured together with their values, unless there is to be no `interval`. With the `inference` "population",
+    intervals are about the population that the people are a sample of.
     """
     call = find_call(select)
     if call is not None:
+        if inference == "population":
+            why, fix = "is said beside a method, which says it itself", "write inference => 'population' inside"
+            raise refusal("bad_inference", call, why, fix, 'inference="population"')
         return plan_method(select, call, catalog, confidence)
     draft = _draft(select, catalog, _Asked(finds, confidence, interval))
     if isinstance(draft, PublicRows):
         return draft
-    plan = merge_quantiles(select, draft.plan)
-    if not plan.statistics:
+    if not draft.plan.statistics:
         why, fix = "measures nothing", "add an aggregate such as COUNT(*)"
         raise refusal("not_an_aggregate", select, why, fix, "The question")
+    plan = infer_population(select, draft.plan) if inference == "population" else draft.plan
+    plan = merge_quantiles(select, plan)
     _refuse_large(select, plan)
     _refuse_not_additive(select, plan)
     # What several measurements look at is computed once.
@@ -199,6 +212,6 @@ def _refuse_not_additive(select: exp.Select, plan: Plan) -> None:
     """Refuse several groupings of what is not added up from one to the next."""
     for statistic in plan.statistics if plan.sets else ():
         counted = isinstance(statistic.query.aggregate, People | DistinctValues)
-        if counted or isinstance(statistic, Quantile | Extreme):
+        if counted or isinstance(statistic, Quantile | PopulationQuantile | Extreme):
             why = f"has {statistic.name}{' DISTINCT' if counted else ''}, which does not add up"
             raise refusal("grouping_sets", select, why, _EACH_GROUPING, "GROUP BY with several groupings")

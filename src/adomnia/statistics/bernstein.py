@@ -99,6 +99,11 @@ class BernsteinSums:
         """The sum of a value's distances from its lower end, in widths."""
         return self._combine(lambda place: place[value] / self.degree)
 
+    @property
+    def mean(self) -> Floats:
+        """The noisy mean of the first value, in widths from its lower end."""
+        return np.clip(self._means[0], *self.limits)
+
     def rows(self, less: int = 0) -> Noisy:
         """The number of rows that have the values, less one for samples."""
         found = self._combine(lambda _: 1.0)
@@ -118,6 +123,16 @@ class BernsteinSums:
         rounded = (off[0] * (spreads[1] + off[1]) + off[1] * spreads[0]) * np.maximum(self._rows, 1.0)
         weights = {name: weight * prod(sizes) for name, weight in found.weights.items()}
         return Noisy(found.values * prod(sizes), weights, rounded)
+
+    def powers_about_mean(self, power: int) -> Noisy:
+        """The sum of a power of the first value's distances from its mean, in widths: by its polar form."""
+        mean = self._means[0]
+
+        def coefficient(place: _Place) -> Floats:
+            parts = (comb(place[0], k) / comb(self.degree, k) * comb(power, k) for k in range(power + 1))
+            return np.asarray(sum(part * (-mean) ** (power - k) for k, part in enumerate(parts)))
+
+        return self._combine(coefficient)
 
     def about_noisy_means(self, first: str, second: str) -> Floats:
         """The same as a smooth function of the noisy sums: means may be beyond the bounds of their values."""

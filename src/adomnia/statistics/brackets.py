@@ -38,6 +38,7 @@ class Bracket:
     edges: Integers
     excess: Floats
     rows: float  # all that were counted, with noise
+    scatter: float = 0.0  # the variance of a rank by sampling, where the quantile is that of a population
 
     @classmethod
     def read(cls, mechanism: Brackets, numbers: Integers, place: int) -> "Bracket":
@@ -86,7 +87,7 @@ class Bracket:
 
     def _passes(self, excess: float, weights: tuple[tuple[float, int], ...], alpha: float) -> bool:
         # Half a row less, because noise is a whole number: its tail is below that of a continuous one there.
-        return tail(self.mechanism.counting, excess - self._larger / 2, weights) <= alpha
+        return tail(self.mechanism.counting, excess - self._larger / 2, weights, self.scatter) <= alpha
 
     def estimate(self, alpha: float) -> int:
         """The value: noisy ranks made monotone, and as many rows taken back as the value is off by."""
@@ -147,20 +148,24 @@ def isotonic(numbers: Floats) -> Floats:
     return np.concatenate([np.full(size, mean) for mean, size in pools])
 
 
-def tail(noise: DiscreteLaplace | DiscreteGaussian, x: float, weights: tuple[tuple[float, int], ...]) -> float:
+def tail(
+    noise: DiscreteLaplace | DiscreteGaussian, x: float, weights: tuple[tuple[float, int], ...], scatter: float = 0.0
+) -> float:
     """P[a weighted sum of independent noises >= x], each weight so many times; for noise that is not rounded.
 
-    Of Laplace noise by inverting its characteristic function (Gil-Pelaez 1951); of Gaussian noise it is normal.
+    `scatter` is the variance of what is normal beside them. Of Laplace noise by inverting the characteristic function
+    (Gil-Pelaez 1951); of Gaussian noise the sum is normal.
     """
     if x <= 0:
         return 1.0
     spread = sum(many * weight * weight for weight, many in weights)
     if not isinstance(noise, DiscreteLaplace):
-        return erfc(x / sqrt(2 * spread * float(noise.variance))) / 2
+        return erfc(x / sqrt(2 * (spread * float(noise.variance) + scatter))) / 2
     scale = float(noise.scale)
-    deviation = scale * sqrt(2 * spread)
+    deviation = sqrt(2 * spread * scale**2 + scatter)
     if x > _SURE * deviation:
         return 0.0
     points = (np.arange(_POINTS) + 0.5) * _STEP
     logs = sum(many * np.log1p((weight * scale / deviation * points) ** 2) for weight, many in weights)
+    logs = logs + scatter * np.square(points / deviation) / 2
     return float(0.5 - _STEP / np.pi * np.sum(np.sin(points * (x / deviation)) * np.exp(-logs) / points))

@@ -17,6 +17,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.laplace_sums import reach_of_laplace
+from adomnia.statistics.saddlepoints import saddlepoint_reach
 from adomnia.statistics.summed import SummedLaplace
 
 _Law: TypeAlias = Callable[[Floats, float], Floats]
@@ -33,6 +34,29 @@ def farthest(noises: Sequence[Noise], coefficients: Sequence[Floats], left_open:
     largest = spreads.max(axis=0)
     unit = np.where(largest > 0, largest, 1.0)  # so that no square leaves the range of doubles
     return np.asarray(unit * law(spreads / unit, left_open) * (largest > 0) + sizes.max(axis=0) / 2)
+
+
+def farthest_in_sample(
+    noises: Sequence[Noise], coefficients: Sequence[Floats], sampled: Floats, left_open: float
+) -> Floats:
+    """The same where what sampling adds, normal and of that variance, is in the sum beside the noises."""
+    sizes = np.stack(np.broadcast_arrays(*map(np.abs, coefficients)))
+    each = np.array([deviation_of(noise) for noise in noises])
+    deviations = sizes * np.reshape(each, (-1,) + (1,) * (sizes.ndim - 1))
+    return np.asarray(_reach_in_sample(noises, deviations, sampled, left_open) + sizes.max(axis=0) / 2)
+
+
+def _reach_in_sample(noises: Sequence[Noise], deviations: Floats, sampled: Floats, left_open: float) -> Floats:
+    normal = -NormalDist().inv_cdf(left_open / 2)
+    largest = deviations.max(axis=0)
+    if not all(isinstance(noise, DiscreteLaplace | SummedLaplace) for noise in noises):
+        return np.asarray(normal * np.sqrt(np.square(deviations).sum(axis=0) + sampled))
+    times = tuple(noise.times if isinstance(noise, SummedLaplace) else 1 for noise in noises)
+    roots = np.reshape(np.sqrt([2.0 * each for each in times]), (-1,) + (1,) * (deviations.ndim - 1))
+    scales = deviations / roots
+    unit = np.where(largest > 0, scales.max(axis=0), 1.0)
+    reach = unit * saddlepoint_reach(scales / unit, left_open, times, sampled / np.square(unit))
+    return np.where(largest > 0, reach, normal * np.sqrt(sampled))
 
 
 def deviation_of(noise: Noise) -> float:

@@ -86,11 +86,15 @@ class Quotient:
         ends = self.values * np.ones_like(signs)
         for _ in range(_ROUNDS):
             off = combine((self.numerator, np.ones_like(ends)), (self.denominator, -ends))
-            spread = np.sqrt(covary(off, off, self.noises))
-            reach = wider * reach_of_noise(off, self.noises, left_open)
+            spread, reach = self._spread_and_reach(off, ends, left_open)
+            reach = wider * reach
             times = np.where(spread > 0, reach / np.where(spread > 0, spread, 1.0), 0.0)
             ends = np.clip(self._roots(signs, self.numerator.values + signs * off.rounded, times), *self.limits)
         return ends
+
+    def _spread_and_reach(self, off: Noisy, _quotients: Floats, left_open: float) -> tuple[Floats, Floats]:
+        """The deviation of what is not zero by noise alone, and how far it goes."""
+        return np.sqrt(covary(off, off, self.noises)), reach_of_noise(off, self.noises, left_open)
 
     def _roots(self, signs: Floats, above: Floats, times: Floats) -> Floats:
         """Fieller's: the quotients r with |above - r below| = times * spread; infinite where below may be zero."""
@@ -104,7 +108,10 @@ class Quotient:
 
     @cached_property
     def _covariances(self) -> tuple[Floats, Floats, Floats]:
-        """Of the noise below, of both noises, and of the noise above."""
+        return self._covary_sides()
+
+    def _covary_sides(self) -> tuple[Floats, Floats, Floats]:
+        """The variance below, the covariance of both sides, and the variance above."""
         above, below, noises = self.numerator, self.denominator, self.noises
         return covary(below, below, noises), covary(above, below, noises), covary(above, above, noises)
 

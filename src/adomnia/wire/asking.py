@@ -25,6 +25,7 @@ _MOST_LISTED = 1000  # questions or weights that are read at all; how many may b
 _MOST_DIGITS = 20  # of a whole number that is sent as one
 _LONGEST_NAME = 200
 _EFFORTS = ["normal", "high"]
+_INFERENCES = ["data", "population"]
 _AMOUNTS = ("epsilon", "rho", "error", "delta")
 _ANYWAY = "true: pays also for an answer that would say almost nothing, which is refused otherwise."
 
@@ -45,6 +46,7 @@ GroupSize: TypeAlias = Annotated[
     Any, PlainValidator(read_json_number), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_GROUP})
 ]
 Effort: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": _EFFORTS})]
+Inference: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME, json_schema_extra={"enum": _INFERENCES})]
 OutputName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
 
 
@@ -128,6 +130,9 @@ class PaymentFields(Sent):
     delta: Amount | None = Field(None, description="Pays for finding the values of keys that nobody declared.")
     effort: Effort | None = Field(None, description="high takes longer, and needs less noise.")
     interval: bool | None = Field(None, description="false: no interval of a quantile is bought, only its value.")
+    inference: Inference | None = Field(
+        None, description="population: intervals are about the population that the people are a sample of."
+    )
     parameters: Parameters | None = Field(
         None, description="Of one question: the values of ? in their order, or of :name by their names."
     )
@@ -239,6 +244,8 @@ def question_body(question: Question) -> dict[str, Any]:
     # What is wrong with parameters is refused here as it would be there.
     bind_question(replace(question, text=without_explain(question.text)))
     named: Any = {name: getattr(question, name) for name in Payment.__annotations__}
+    if question.inference == "data":  # as it was sent before there was another
+        del named["inference"]
     return {"sql": question.text, **payment_body(named)}
 
 

@@ -24,13 +24,21 @@ def test_a_price_takes_the_place_of_another():
 def test_all_of_them_can_be_set_and_are_listed():
     settings = ShellSettings()
     for name, value in (
-        *(("weight", "pay=3 n=2"), ("rows", "50"), ("no-interval", "on"), ("confidence", "0.9"), ("effort", "high")),
+        *(
+            ("weight", "pay=3 n=2"),
+            ("rows", "50"),
+            ("no-interval", "on"),
+            ("population", "on"),
+            ("confidence", "0.9"),
+            ("effort", "high"),
+        ),
         *(("format", "CSV"), ("confirm", "off"), ("fresh", "on"), ("anyway", "on"), ("delta", "1e-9")),
     ):
         settings.set(name, value)
     payment = settings.payment("SELECT")
     assert payment["weights"] == {"pay": Decimal(3), "n": Decimal(2)}
     assert (payment["rows"], payment["interval"], payment["confidence"]) == (50, False, 0.9)
+    assert payment["inference"] == "population"
     assert (settings.form, settings.confirm, settings.fresh, settings.anyway) == (AnswerFormat.CSV, False, True, True)
     assert [name for name, _ in settings.lines()] == list(NAMES)
     assert dict(settings.lines())["weight"] == "pay=3 n=2"

@@ -282,3 +282,12 @@ def test_where_nobody_types_ctrl_c_ends_it(make, monkeypatch):
     monkeypatch.setattr(shell, "wait", interrupting(shell, after=0))
     with pytest.raises(KeyboardInterrupt):
         run(COUNT)
+
+
+def test_the_last_answer_is_drawn(make, tmp_path):
+    _, run = make()
+    assert run("\\plot a.svg")[0].why.startswith("draws the last answer, and there is none")
+    assert run(f"{COUNT};\n\\d people\n\\plot {tmp_path}/a.svg;")[2] == f"Wrote {tmp_path}/a.svg.\n"
+    assert "<title>n</title>" in (tmp_path / "a.svg").read_text()
+    assert run("\\plot")[0].fix == r"write \plot answer.svg"
+    assert run(f"\\plot {tmp_path}/a.txt")[0].code == "bad_file"

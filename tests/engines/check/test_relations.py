@@ -308,6 +308,7 @@ def databases():
 
 
 @pytest.mark.parametrize("relation", [relation for relation, _ in RELATIONS.values()], ids=RELATIONS)
+@pytest.mark.no_cover
 def test_neighbours_are_as_near_as_the_text_says(relation, databases):
     for queries in batches(relation):
         statement = render(queries, DUCKDB)
@@ -348,6 +349,7 @@ def joined(left, right, shared, outer):
 
 
 @pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.no_cover
 def test_chains_of_joins_are_as_near_as_both_derivations_say(every, databases):
     checks = 0
     for chain in islice(chains(), 0, None, every):
@@ -673,6 +675,7 @@ TRAPS = ("0", "1", "LEFT", '"rank"', '"ward"', '"visits"', '"people"', "UNION")
 
 
 @pytest.mark.parametrize("text", NEAR.values(), ids=NEAR)
+@pytest.mark.no_cover
 def test_whatever_passes_the_second_look_moves_by_no_more_than_it_says(text, databases):
     assert sum(is_measured(mutant, (), databases, WARDS) for mutant in mutants_of(text, TRAPS)) >= 5
 

@@ -65,7 +65,7 @@ def messages(rows, columns=COLUMNS):
     values = zip(TYPES.items(), zip(*rows, strict=True), strict=True)
     hashed = order.render_digest(KEY, "copy", columns, "origin, ':', key", DUCKDB)
     message = hashed.removeprefix("CAST(md5_number(").removesuffix(") >> 64 AS UBIGINT)")
-    with duckdb.connect() as connection:
+    with duckdb.cursor() as connection:
         connection.register("rows", pa.table({name: pa.array(cells, kind) for (name, kind), cells in values}))
         return [text for (text,) in connection.execute(f"SELECT {message} FROM rows").fetchall()]
 
@@ -119,7 +119,7 @@ def test_numbers_of_any_size_can_be_hashed(width):
     domain = Numbers.integers(-width, width)
     column = Column("wide", Quantity(domain.lower, domain.upper, whole=True), domain)
     sql = order.render_digest(KEY, "1", (column,), "'who'", DUCKDB)
-    with duckdb.connect() as connection:
+    with duckdb.cursor() as connection:
         rows = connection.execute(
             f"SELECT {sql} FROM (VALUES (CAST({-width} AS HUGEINT)), ({width}), (0), (NULL)) t(wide)"
         ).fetchall()

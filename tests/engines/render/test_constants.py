@@ -14,7 +14,7 @@ from adomnia.engines.render.constants import double, integer, nearest_double
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_read_back_as_the_same_double(value):
-    with duckdb.connect() as connection:
+    with duckdb.cursor() as connection:
         ((read, kind),) = connection.execute(
             f"SELECT {double(value, DUCKDB)}, typeof({double(value, DUCKDB)})"
         ).fetchall()
@@ -36,7 +36,7 @@ def test_what_is_not_a_number_cannot_be_written_as_one(value):
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1))
 def test_a_name_stays_a_name_whatever_its_letters(name):
-    with duckdb.connect() as connection:
+    with duckdb.cursor() as connection:
         described = connection.execute(f"SELECT 1 AS {DUCKDB.quote(name)}").description
     assert described[0][0] == name
 

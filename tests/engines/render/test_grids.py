@@ -66,7 +66,7 @@ def telling(domain: Numbers) -> list[float | None]:
 
 
 def computed(domain: Numbers, values: list[float | None], *, may_be_nan: bool = True) -> list[int | None]:
-    with duckdb.connect() as connection:
+    with duckdb.cursor() as connection:
         connection.register("given", pa.table({"x": pa.array(values, pa.float64())}))
         sql = f"SELECT CAST({render_grid('x', domain, DUCKDB, may_be_nan=may_be_nan)} AS VARCHAR) FROM given"
         return [None if cell is None else int(cell) for (cell,) in connection.execute(sql).fetchall()]

@@ -24,6 +24,11 @@ def test_declared_values_are_matched_as_the_engine_matches_text(connection, text
     assert matches(text, pattern) is expected
 
 
+def test_a_pattern_without_signs_matches_itself_alone():
+    assert matches("ab", "ab")
+    assert not matches("abc", "ab")
+
+
 def test_a_pattern_made_to_be_slow_is_not():
     start = perf_counter()
     assert not matches("a" * 2_000, "%a" * 60 + "b")

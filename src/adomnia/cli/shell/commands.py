@@ -3,11 +3,12 @@ r"""The commands of the shell: lines that begin with `\`."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from adomnia.cli import accounts, bills, pages
+from adomnia.cli import accounts, answers, bills, pages
 from adomnia.cli.options import AnswerFormat
 from adomnia.cli.past_answers import show_pasts
 from adomnia.errors import Refusal
@@ -82,7 +83,8 @@ def _explain(shell: Shell, text: str) -> None:
 
 def _show_answers(shell: Shell, request_id: str) -> None:
     if request_id:
-        shell.show(shell.wait(lambda: shell.session.answer(request_id)))
+        shell.last = shell.wait(lambda: shell.session.answer(request_id))
+        shell.show(shell.last)
         return
     found = shell.wait(lambda: _find_answers(shell))
     show_pasts(found[-_SHOWN_ANSWERS:])
@@ -98,6 +100,14 @@ def _find_answers(shell: Shell) -> list[Past]:
         if not page:
             break
     return found
+
+
+def _plot(shell: Shell, file: str) -> None:
+    if not file:
+        raise Refusal(r"\plot", "needs the name of a file", r"write \plot answer.svg")
+    if shell.last is None:
+        raise Refusal(r"\plot", "draws the last answer, and there is none yet", "ask a question first")
+    answers.write_picture(shell.last, Path(file).expanduser(), shell.surface)
 
 
 def _ask_again(shell: Shell, _rest: str) -> None:
@@ -148,6 +158,7 @@ COMMANDS = {
     "p": Command("QUESTION", "what a question would cost and how far off it would be, line by line", _show_price, ""),
     "e": Command("QUESTION", "what a question means and measures: EXPLAIN QUESTION", _explain, ""),
     "a": Command("[REQUEST ID]", "your last answers, or one of them again, free", _show_answers),
+    "plot": Command("FILE", "draw the last answer, into a file that ends in .svg, .png or .html", _plot),
     "again": Command("", "the question whose answer was lost, under the same request id", _ask_again),
     "set": Command(
         "[NAME [VALUE]]", "the settings; set one, such as \\set epsilon 0.1; without a value, undo it", _set

@@ -69,6 +69,7 @@ class Shell:
     mock: bool = False
     left: Left | None = None
     pending: PendingQuestion | None = None
+    last: Answer | None = None
     over: bool = False
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "adomnia-question"))
 
@@ -121,7 +122,7 @@ class Shell:
         except AdomniaError as error:
             self.pending = asked if may_be_paid(error) else None
             raise
-        self.pending, self.left = None, answer.left
+        self.pending, self.left, self.last = None, answer.left, answer
         self.show(answer)
 
     def wait(self, work: Callable[[], _Result]) -> _Result:

@@ -1,1 +1,1 @@
-"""Models: regressions, read from formulas and fitted to noisy sums."""
+"""Models: regressions and analyses of variance, from noisy sums."""

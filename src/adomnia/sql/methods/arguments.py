@@ -88,7 +88,7 @@ def _several(one: Callable[[exp.Expr, Parameter, Given], Any]) -> Callable[[exp.
             why = f"lists {len(nodes)} values"
             raise refusal("bad_argument", node, why, f"list 1 to {MOST_LISTED}", parameter.name)
         read_values = tuple(one(strip_brackets(each), parameter, given) for each in nodes)
-        if len(set(read_values)) < len(read_values):
+        if parameter.kind != "numbers" and len(set(read_values)) < len(read_values):
             raise refusal("bad_argument", node, "lists a value twice", "list each once", parameter.name)
         return read_values
 

@@ -1,0 +1,66 @@
+"""What stands above a picture: what it shows, and what its intervals mean."""
+
+from __future__ import annotations
+
+import re
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from adomnia.figures.marks import are_written
+from adomnia.tables import show_plainly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from adomnia.figures.columns import Drawable
+    from adomnia.figures.rows import DrawnRows
+
+_WIDTH = 84
+_LONGEST_TITLE = 90
+_POPULATION, _INTERVALS = "about the population", re.compile("[Ii]nterval|[Bb]and")
+_VACUOUS = "says almost nothing"
+
+
+def write_title(drawable: Drawable, rows: DrawnRows) -> str:
+    """The title that the method gives, or the values and the keys."""
+    given = drawable.figure.get("title")
+    layout = rows.layout
+    across = layout.across if layout.shape == "heat" else None
+    keys = [column.title for column in (layout.axis, across, layout.colour, layout.panel) if column is not None]
+    named = _list([value.title for value in layout.values])
+    by = _list([name for name in keys if name])
+    title = show_plainly(str(given)) if given else f"{named} by {by}" if by else named
+    return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 3]}..."
+
+
+def write_caption(drawable: Drawable, rows: DrawnRows) -> list[str]:
+    """Lines below the title: the confidence, what is not drawn, and values that say almost nothing."""
+    return [line for sentence in _sentences(drawable, rows) for line in wrap(show_plainly(sentence), _WIDTH)]
+
+
+def _sentences(drawable: Drawable, rows: DrawnRows) -> Iterator[str]:
+    layout = rows.layout
+    drawn = _name_intervals(rows)
+    if drawn and any(value.has_intervals for value in layout.values):
+        yield f"{drawn}: {100 * drawable.confidence:g}% intervals {_what_about(drawable)}."
+    if not layout.axis.values:
+        yield "No rows."
+    yield from rows.remarks
+    yield from (note for note in drawable.notes if _VACUOUS in note)
+
+
+def _name_intervals(rows: DrawnRows) -> str:
+    """How intervals are drawn, if they are."""
+    if rows.layout.shape == "heat":
+        return "Small numbers" if are_written(rows) else ""
+    return "Bands" if rows.layout.shape in {"line", "steps"} else "Lines"
+
+
+def _what_about(drawable: Drawable) -> str:
+    """Of noise and of sampling, where a note says that they are about the population; else of the noise alone."""
+    told = any(_POPULATION in note and _INTERVALS.search(note) for note in drawable.notes)
+    return "about the population" if told else "of the noise"
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

@@ -1,0 +1,213 @@
+"""Fits a law to a noisy histogram: its parameters, its mean, and the largest value to expect."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.densities.bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
+from adomnia.methods.densities.censored import Censored, Fits
+from adomnia.methods.densities.fresh_noise import draw_again, variance_of
+from adomnia.methods.densities.laws import LAWS, Family
+from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.densities.shares import project
+from adomnia.noise.afterwards import follow
+from adomnia.privacy.aggregates import Rows
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
+
+_DRAWS = 400
+_LEAST_BINS = 4
+_LARGEST_ERROR = 1.0  # of a logarithm, or in standard deviations: beyond it a parameter is unknown
+_CLEAR = 3.0  # standard deviations of the noise that the number of rows must exceed
+_MOST_ROWS = 2**53
+
+_OPEN = "The outer bins are open: values beyond the bounds count as censored there."
+_LARGEST = "maximum is what the largest of as many values is about: one of them lies above it on average."
+_LAW = "All figures take the law for granted; fit_p_value is small where the histogram speaks against it."
+_NO_REPLY = "No reply: {}. Ask with a larger price, or with breaks that divide the values into more bins."
+
+
+@dataclass(frozen=True)
+class FitDistribution(SingleRound):
+    """The parameters of a law, its moments and its largest value.
+
+    Method      one noisy histogram, to which the law is fitted by quasi-likelihood with the noise in the variance;
+                intervals by parametric bootstrap: sampling and noise are simulated, and the fit is repeated.
+    Guarantee   one measurement of disjoint counts at the whole price.
+    Bias        that of the law where it does not hold.
+    Cite        Wedderburn 1974 (quasi-likelihood); Ferrando, Wang & Sheldon 2022 (the bootstrap).
+    """
+
+    tag: ClassVar[str] = "Fit of a distribution"
+    name: ClassVar[str] = "fit_distribution"
+    relation: Relation
+    by: tuple[Factor, ...]
+    bins: ColumnBins
+    law: str
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((Query(self.relation, (*keys_of(*self.by), self.bins.key), Rows()), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        fitted = Fitted(LAWS[self.law], self.bins, measured[0])
+        problem = fitted.problem
+        return ResultTable(
+            labels={"term": fitted.terms},
+            estimates={"estimate": Estimate(fitted.values, fitted.interval, "fit to a noisy histogram")},
+            facts={"standard_error": fitted.standard_errors, "fit_p_value": fitted.fit_p_values},
+            notes=(ABOUT_PEOPLE, _OPEN, _LARGEST, _LAW, *([_NO_REPLY.format(problem)] if problem else [])),
+            figure={"kind": "points", "x": "term", "y": "estimate"},
+            model={"law": self.law, "point": [] if problem else fitted.point.tolist()},
+        )
+
+
+class Fitted:
+    """A law that is fitted to one noisy histogram. Numbers are in units of about their standard deviation inside."""
+
+    def __init__(self, law: Family, bins: ColumnBins, measured: Measured) -> None:
+        self.law, self._measured = law, measured
+        self.terms = (*law.terms, "mean", "sd", "maximum")
+        self._counts = measured.values.astype(np.float64)
+        self._mean, self._unit = _binned_moments(self._counts, bins)
+        edges = np.array(bins.upper[:-1]) / self._unit
+        self._model = Censored(law, edges, variance_of(measured.noise))
+
+    @cached_property
+    def problem(self) -> str:
+        """Why there is no reply, if there is none."""
+        if self._counts.sum() < max(3.0, _CLEAR * np.sqrt(len(self._counts) * self._model.variance)):
+            return "the rows are too few to be seen above the noise"
+        if self._model.errors(self._fit).max() > _LARGEST_ERROR:
+            return "the values lie in too few bins to tell the parameters"
+        return ""
+
+    @cached_property
+    def _fit(self) -> Fits:
+        start = self.law.start(self._mean / self._unit, 1.0)
+        return self._model.fit(self._counts, Fits(start, np.array(max(self._counts.sum(), 1.0))))
+
+    @property
+    def point(self) -> Floats:
+        """The fitted law."""
+        return self.law.scaled(self._fit.points, self._unit)
+
+    @cached_property
+    def values(self) -> Floats:
+        """Of each term."""
+        return np.full(len(self.terms), np.nan) if self.problem else self._describe(self._fit)
+
+    def interval(self, confidence: float, cells: int) -> Bounds:
+        """By the normal law on the scale of each term, with the spread of all simulated fits."""
+        from scipy.special import ndtri
+
+        if self.problem:
+            return np.full(len(self.terms), -np.inf), np.full(len(self.terms), np.inf)
+        reach = ndtri((1 + confidence ** (1 / cells)) / 2) * _spread(self._logs(self._simulated))
+        values = self._logs(self.values)
+        return self._unlogged(values - reach), self._unlogged(values + reach)
+
+    def standard_errors(self) -> tuple[Fact, ...]:
+        """The spread of the simulated fits."""
+        if self.problem:
+            return (None,) * len(self.terms)
+        return tuple(map(float, _spread(self._simulated)))
+
+    def fit_p_values(self) -> tuple[Fact, ...]:
+        """How many of the simulated histograms are as far from the law as this one."""
+        if self.problem:
+            return (None,) * len(self.terms)
+        own = self._model.misfit(self._fit, self._counts)
+        farther = int((self._simulated_misfits >= own).sum())
+        return ((1 + farther) / (1 + _DRAWS),) * len(self.terms)
+
+    def _describe(self, fits: Fits) -> Floats:
+        points = self.law.scaled(fits.points, self._unit)
+        largest = self.law.quantile(points, 1 - 1 / np.maximum(fits.rows, 2.0))
+        described = [*np.moveaxis(self.law.parameters(points), -1, 0), *self.law.moments(points), largest]
+        return np.stack(described, axis=-1)
+
+    @cached_property
+    def _refitted(self) -> tuple[Fits, Floats]:
+        """Fits to simulated histograms, and how far each of these is from its fit."""
+        generator = follow([self._measured.values], "fit of a distribution")
+        shares = self._model.shares(self._fit.points)
+        rows = min(round(float(self._fit.rows)), _MOST_ROWS)
+        counts = generator.multinomial(rows, shares / shares.sum(), _DRAWS).astype(np.float64)
+        counts += draw_again(self._measured.noise, generator, counts.shape)
+        fits = self._model.fit(counts, self._fit)
+        return fits, self._model.misfit(fits, counts)
+
+    @property
+    def _simulated(self) -> Floats:
+        return self._describe(self._refitted[0])
+
+    @property
+    def _simulated_misfits(self) -> Floats:
+        return self._refitted[1]
+
+    @property
+    def _on_logs(self) -> Floats:
+        """Which terms are above zero by their nature."""
+        return np.array([(self.law.positive and term != "mu") or term in ("sigma", "sd") for term in self.terms])
+
+    def _logs(self, values: Floats) -> Floats:
+        return np.where(self._on_logs, np.log(np.where(self._on_logs, np.maximum(values, 1e-300), 1.0)), values)
+
+    def _unlogged(self, values: Floats) -> Floats:
+        return np.where(self._on_logs, np.exp(np.where(self._on_logs, np.minimum(values, 700.0), 0.0)), values)
+
+
+def _spread(values: Floats) -> Floats:
+    """The standard deviation of the first axis, by its middle: single fits that went astray do not matter."""
+    lower, upper = np.quantile(values, [0.1586553, 0.8413447], axis=0)
+    return np.asarray((upper - lower) / 2)
+
+
+def _binned_moments(counts: Floats, bins: ColumnBins) -> tuple[float, float]:
+    """About the mean and the standard deviation, from the middles of bins."""
+    middles, widths = (np.array(bins.lower) + np.array(bins.upper)) / 2, bins.widths
+    total = counts.sum()
+    shares = project(counts, np.ones(len(counts))) / total if total > 0 else widths / widths.sum()
+    mean = float(shares @ middles)
+    return mean, float(np.sqrt(shares @ ((middles - mean) ** 2 + widths**2 / 12)))
+
+
+def _build(frame: Frame, arguments: Arguments) -> FitDistribution:
+    column, law = arguments["column"], arguments["law"]
+    require_one_row(frame, METHOD.name)
+    if LAWS[law].positive and column.domain.upper <= 0:
+        raise BadArgument("law", f"{law} is of numbers above 0, and {column.name} has none", "ask for law => 'normal'")
+    bins = choose_bins(column, arguments) if arguments["breaks"] else split_finely(column, arguments["bins"])
+    if len(bins) < _LEAST_BINS:
+        raise BadArgument("bins", f"are {len(bins)}, too few for a law", f"ask for at least {_LEAST_BINS}")
+    return FitDistribution(with_values(frame.relation, column.value), arguments["by"], bins, law)
+
+
+METHOD = Method(
+    name="fit_distribution",
+    chapter="densities",
+    summary="Fits a law to a noisy histogram of a column: parameters, mean, standard deviation, largest value.",
+    parameters=(
+        Parameter("column", "column", "the column of numbers", required=True),
+        Parameter("law", "choice", "the family of laws", default="lognormal", choices=tuple(LAWS)),
+        bins_parameter(32),
+        BREAKS,
+        BY,
+    ),
+    build=_build,
+    returns={
+        "term": "a parameter of the law, its mean, its sd, or maximum: the quantile at 1 - 1/n",
+        "estimate": "its value",
+        "standard_error": "how far it is off, by sampling and noise",
+        "fit_p_value": "how probable a histogram as far from the law is, if the law holds",
+    },
+    example="SELECT * FROM fit_distribution(people, column => salary, law => 'gamma')",
+    elsewhere={"R": "fitdistrplus::fitdistcens", "SAS": "PROC UNIVARIATE", "SciPy": "stats.fit"},
+)

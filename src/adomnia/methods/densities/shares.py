@@ -1,0 +1,130 @@
+"""Shares of rows in bins, from noisy counts: what they are, and how far off they may be.
+
+The interval of a share p holds all p that the noisy count y of its bin and the noisy total N do not speak against:
+(y - p N)**2 <= c**2 * variance of y - p N if p were true, which is the noise and, about a population, the sampling of N
+rows. c comes from a simulation of the whole table, noise included: it is right for heavy tails and for few rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from adomnia.mechanisms.contract import Noise
+from adomnia.methods.densities.fresh_noise import draw_again, variance_of
+from adomnia.noise import Integers
+from adomnia.noise.afterwards import follow
+from adomnia.statistics.contract import Bounds, Floats
+
+_DRAWS = 1_000
+_MOST_ROWS = 2**53  # of a simulated table
+
+
+@dataclass(frozen=True)
+class NoisyShares:
+    """ColumnBins that each are `cells` of the noisy integers in `released`, added up; all of them hold all rows.
+
+    `sampled`: whether rows are a sample of what the shares are about.
+    """
+
+    released: Integers
+    cells: tuple[int, ...]
+    noise: Noise
+    sampled: bool
+
+    @cached_property
+    def counts(self) -> Floats:
+        """The noisy count of each bin."""
+        return merge(self.released.astype(np.float64), self.cells)
+
+    @cached_property
+    def total(self) -> float:
+        """The noisy number of rows."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def values(self) -> Floats:
+        """The shares: at least 0, and 1 together. Where no rows are seen, as large as the bins."""
+        if self.total <= 0:
+            return np.asarray(self._merged / self._merged.sum())
+        return project(self.counts, self._merged) / self.total
+
+    def bounds(self, confidence: float, cells: int = 1) -> Bounds:
+        """The lower and upper ends for each share; for all of them at once if `cells` are more than one."""
+        if self.total <= 0:
+            return np.zeros(len(self.cells)), np.ones(len(self.cells))
+        lower, upper = self._invert(self._critical(confidence, cells))
+        return np.clip(lower, 0, self.values), np.clip(upper, self.values, 1)
+
+    @cached_property
+    def _merged(self) -> Floats:
+        return np.array(self.cells, dtype=np.float64)
+
+    def _variance(self, shares: Floats, total: Any) -> Floats:  # noqa: ANN401 - one or an array of them
+        one = variance_of(self.noise)
+        own, others = one * self._merged, one * (self._merged.sum() - self._merged)
+        noise = own * (1 - shares) ** 2 + others * shares**2
+        return np.asarray(noise + np.maximum(total, 0) * shares * (1 - shares) * self.sampled)
+
+    def _critical(self, confidence: float, cells: int) -> Floats:
+        """How many standard deviations the difference stays within, in simulations; at least those of a normal law.
+
+        Counts of few rows are too coarse for less: which of them are simulated would decide.
+        """
+        from scipy.special import ndtri
+
+        if cells <= 1:
+            found = np.quantile(self._simulated, confidence, axis=0, method="higher")
+            return np.asarray(np.maximum(found, ndtri((1 + confidence) / 2)))
+        level = confidence ** min(1.0, len(self.cells) / cells)
+        return np.full(len(self.cells), np.quantile(self._simulated.max(axis=1), level, method="higher"))
+
+    @cached_property
+    def _simulated(self) -> Floats:
+        """Of tables like this one, how far each bin is from its share of the total, in standard deviations."""
+        generator = follow([self.released], "shares of bins")
+        rows = min(round(self.total), _MOST_ROWS)
+        counts = self.values * rows
+        if self.sampled:
+            counts = generator.multinomial(rows, self.values / self.values.sum(), _DRAWS).astype(np.float64)
+        noise = draw_again(self.noise, generator, (_DRAWS, int(self._merged.sum())))
+        counts = counts + merge(noise, self.cells)
+        total = counts.sum(axis=1, keepdims=True)
+        spread = np.sqrt(np.maximum(self._variance(self.values, total), np.finfo(np.float64).tiny))
+        return np.asarray(np.abs(counts - self.values * total) / spread)
+
+    def _invert(self, critical: Floats) -> Bounds:
+        """The ends of {p : (y - p N)**2 <= c**2 (N p (1 - p) + own (1 - p)**2 + others p**2)}; else 0 and 1."""
+        one, square = variance_of(self.noise), critical**2
+        own, others = one * self._merged, one * (self._merged.sum() - self._merged)
+        rows = self.total if self.sampled else 0.0
+        a = self.total**2 + square * (rows - own - others)
+        b = -2 * self.counts * self.total - square * (rows - 2 * own)
+        c = self.counts**2 - square * own
+        root = np.sqrt(np.maximum(b**2 - 4 * a * c, 0))
+        bounded = a > 0
+        divisor = np.where(bounded, 2 * a, 1.0)
+        return np.where(bounded, (-b - root) / divisor, 0.0), np.where(bounded, (-b + root) / divisor, 1.0)
+
+
+def merge(cells: Floats, sizes: Sequence[int]) -> Floats:
+    """Neighbouring cells of the last axis, added up in groups of those sizes."""
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    return np.add.reduceat(cells, starts, axis=-1)
+
+
+def project(counts: Floats, weights: Floats) -> Floats:
+    """The nearest counts of the same sum that are not negative; the sum must be above 0.
+
+    Distances are in units of the noise, whose variance is proportional to `weights`.
+    """
+    kept = np.ones(len(counts), dtype=bool)
+    for _ in range(len(counts)):
+        excess = (counts[kept].sum() - counts.sum()) / weights[kept].sum()
+        moved = np.where(kept, counts - excess * weights, 0.0)
+        if moved.min() >= 0:
+            break
+        kept &= moved > 0
+    return np.maximum(moved, 0.0)

@@ -1,0 +1,146 @@
+"""Analysis of variance of a formula: term by term, by tests that know the noise."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.errors import Refusal
+from adomnia.methods.contract import BY, Arguments, Frame, Method
+from adomnia.methods.models.formula import name_term
+from adomnia.methods.models.least_squares import LeastSquares
+from adomnia.methods.models.regression import FORMULA, Regression, read_rows
+from adomnia.statistics.contract import Fact, Measured, ResultTable
+
+
+@dataclass(frozen=True)
+class TermTest:
+    """What one term adds to those before it."""
+
+    sum_of_squares: float | None
+    statistic: float | None
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class VarianceTable:
+    """The tests of all terms, from one set of noisy sums."""
+
+    full: LeastSquares
+    ends: tuple[tuple[int, int], ...]  # of each term's columns
+
+    @cached_property
+    def tests(self) -> tuple[TermTest, ...]:
+        return tuple(self._test(*end) for end in self.ends)
+
+    def _test(self, start: int, end: int) -> TermTest:
+        """The score test of a term in the model that it is the last of; without noise it is the F test.
+
+        It looks at the products of the term's columns, less what the columns before explain of them, with the residuals
+        of the model without the term. Nothing is divided by what little data a level may have.
+        """
+        before, products = LeastSquares(self.full.products, start), self.full.products
+        if not np.all(before.carried):
+            return TermTest(None, None, None)
+        own = self.full.directions[:, start:end]
+        own = own - before.directions @ (before.inverse @ (before.directions.T @ products.matrix @ own))
+        sizes, vectors = np.linalg.eigh(own.T @ products.matrix @ own)
+        own, sizes = own @ vectors, np.maximum(sizes, 0.0)
+        scores = own.T @ products.matrix @ before.residual
+        noises = products.noises_of_products(own, before.residual)
+        noise = noises @ noises.T
+        inverse = np.linalg.inv(self.full.variance * np.diag(sizes) + noise)
+        squared = max(0.0, float(scores @ inverse @ scores))
+        seen = sizes > 2 * np.sqrt(np.trace(noise))
+        squares = float(np.sum((scores[seen] ** 2 - np.diagonal(noise)[seen]) / sizes[seen]))
+        shares = np.sum(noises * (inverse @ noises), axis=0)  # of each noise in the square
+        variance = 2 * (end - start) + products.kurtosis * float(shares @ shares)
+        p_value = tail_of_square(squared, end - start, variance, self.full.freedom)
+        return TermTest(max(0.0, squares) * products.plan.halves[-1] ** 2, squared / (end - start), p_value)
+
+
+def tail_of_square(squared: float, mean: float, variance: float, freedom: float) -> float:
+    """How often a square of that mean and variance is larger, whose divisor has so many degrees of freedom.
+
+    Normal scores have a variance of twice the mean. Heavier tails have more: then it is like a multiple of a square of
+    fewer scores (Satterthwaite 1946).
+    """
+    from scipy.special import fdtrc
+
+    multiple = variance / (2 * mean)
+    return float(fdtrc(mean / multiple, freedom, squared / mean))
+
+
+@dataclass(frozen=True)
+class Anova(Regression):
+    """The table of an analysis of variance: each term after those before it (sums of squares of type I, as in R).
+
+    Method      least squares from noisy sums of products; score tests with the covariance of noise and sampling.
+    Guarantee   all sums composed; everything else is post-processing.
+    Bias        what noise adds to sums of squares is taken off; they are 0 where it is more.
+    Cite        McSherry & Mironov 2009, Wang 2018 (noisy sufficient statistics).
+    """
+
+    tag: ClassVar[str] = "Anova"
+    name: ClassVar[str] = "anova"
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        fit = self.fit(measured)
+        table = VarianceTable(fit, tuple(self._ends()))
+        names = tuple(name for name in self.design.terms if name != name_term(()))
+        residual = TermTest(max(0.0, fit.sum_of_squares) * fit.products.plan.halves[-1] ** 2, None, None)
+        lost = [name for name, test in zip(names, table.tests, strict=True) if test.statistic is None]
+
+        def column(field: str) -> list[Fact]:
+            return [getattr(test, field) for test in (*table.tests, residual)]
+
+        return ResultTable(
+            labels={"term": (*names, "Residuals")},
+            estimates={},
+            notes=(
+                "Tests are about the population that these rows are a sample of, and know the noise.",
+                f"About {max(0, round(fit.products.rows)):,} complete rows, a noisy number.",
+                "Sums of squares are what each term adds to those before it.",
+                *([f"No reply for {', '.join(lost)}: too few rows tell the terms before apart."] if lost else []),
+            ),
+            facts={
+                "df": lambda: [*(end - start for start, end in table.ends), round(fit.freedom)],
+                "sum_of_squares": lambda: column("sum_of_squares"),
+                "f": lambda: column("statistic"),
+                "p_value": lambda: column("p_value"),
+            },
+        )
+
+    def _ends(self) -> list[tuple[int, int]]:
+        """The first column of each term, and the one after its last."""
+        terms = [column.term for column in self.design.columns]
+        named = (place for place, name in enumerate(self.design.terms) if name != name_term(()))
+        return [(terms.index(place), terms.index(place) + terms.count(place)) for place in named if place in terms]
+
+
+def _build(frame: Frame, arguments: Arguments) -> Anova:
+    relation, by, design = read_rows(frame, arguments)
+    if frame.relation.rows_per_person > 1:
+        why, fix = "takes rows for independent, and a person may have several here", "reduce them to one row a person"
+        raise Refusal("anova", why, f"{fix} in the SELECT", code="rows_per_person")
+    return Anova(relation, by, design, population=True)
+
+
+METHOD = Method(
+    name="anova",
+    chapter="models",
+    summary="Analysis of variance of a formula: which terms matter.",
+    parameters=(FORMULA, BY),
+    build=_build,
+    returns={
+        "term": "the term of the formula, or Residuals",
+        "df": "degrees of freedom: how many columns the term has; of the residuals noisy",
+        "sum_of_squares": "what the term adds to those before it",
+        "f": "the statistic of its test: F where there is no noise",
+        "p_value": "of the test that the term does nothing",
+    },
+    example="SELECT * FROM anova((SELECT salary, sex FROM people), formula => 'salary ~ C(sex)')",
+    elsewhere={"R": "anova, aov", "SAS": "PROC ANOVA, PROC GLM", "statsmodels": "anova_lm", "SciPy": "f_oneway"},
+    notes=("Residuals are taken for independent and of one spread; their sums of squares are of type I, as in R.",),
+)

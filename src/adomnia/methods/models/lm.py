@@ -1,0 +1,141 @@
+"""Linear regression with standard errors, tests and intervals that know the noise."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from adomnia.methods.contract import BY, INFERENCE, Arguments, Frame, Method
+from adomnia.methods.models.least_squares import LeastSquares, Scores
+from adomnia.methods.models.regression import FORMULA, Regression, is_about_population, read_rows
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
+
+NO_REPLY = (
+    "No reply for {}: in the data these columns do not differ enough from the others, or too few rows have them, to be "
+    "seen above the noise. The rest stands. A larger price, fewer terms or another first level may help."
+)
+
+
+@dataclass(frozen=True)
+class Lm(Regression):
+    """Coefficients of a linear model.
+
+    Method      least squares from noisy sums of products (noisy sufficient statistics).
+    Guarantee   all sums composed; everything else is post-processing.
+    Bias        clamping, rounding to the grid, and of second order in the noise.
+    Cite        McSherry & Mironov 2009, Wang 2018 (noisy sufficient statistics); Fieller 1954 (the intervals).
+    """
+
+    tag: ClassVar[str] = "Lm"
+    name: ClassVar[str] = "lm"
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        fit = self.fit(measured)
+        covariance = fit.covariance(population=self.population)
+        errors = np.where(fit.known, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)), np.nan)
+        tests = _Tests(fit, self.population)
+        return ResultTable(
+            labels={"term": self.design.names},
+            estimates={"estimate": Estimate(fit.coefficients, tests.interval, "least squares from noisy sums")},
+            notes=self._notes(fit),
+            figure={"kind": "points", "x": "term", "y": "estimate"},
+            facts={
+                "standard_error": lambda: list_facts(errors),
+                "statistic": lambda: list_facts(tests.statistics),
+                "p_value": lambda: list_facts(tests.p_values),
+            },
+            model=describe_model(self, fit, covariance),
+        )
+
+    def _notes(self, fit: LeastSquares) -> tuple[str, ...]:
+        about = "the population that these rows are a sample of" if self.population else "these rows themselves"
+        lost = [name for name, known in zip(self.design.names, fit.known, strict=True) if not known]
+        share = fit.explained
+        squared = "R-squared is lost in the noise" if share is None else f"R-squared about {share:.3g}"
+        return (
+            f"Intervals, standard errors and tests are about {about}; they know the noise.",
+            (
+                f"About {max(0, round(fit.products.rows)):,} complete rows; residual standard error about "
+                f"{fit.deviation:.4g} on {round(fit.freedom):,} degrees of freedom; {squared}. All are noisy."
+            ),
+            *([NO_REPLY.format(", ".join(lost))] if lost else []),
+        )
+
+
+@dataclass(frozen=True)
+class _Tests:
+    """Intervals and tests of coefficients, computed when they are read: by Student's law of their scores."""
+
+    fit: LeastSquares
+    population: bool
+
+    @cached_property
+    def _scores(self) -> Scores:
+        return self.fit.scores(population=self.population)
+
+    def interval(self, confidence: float, cells: int) -> Bounds:
+        from scipy.special import stdtrit
+
+        below, above = self._scores.interval(float(stdtrit(self.fit.freedom, 1 - (1 - confidence) / (2 * cells))))
+        return bound_known(self.fit.coefficients, below, above)
+
+    @cached_property
+    def statistics(self) -> Floats:
+        return -self._scores.statistics(-self.fit.coefficients)
+
+    @property
+    def p_values(self) -> Floats:
+        from scipy.special import stdtr
+
+        return np.asarray(2 * stdtr(self.fit.freedom, -np.abs(self.statistics)))
+
+
+def bound_known(values: Floats, below: Floats, above: Floats) -> Bounds:
+    """From so far below to so far above the values; without bounds where there is no reply."""
+    lost = np.isnan(values)
+    return np.where(lost, -np.inf, values + below), np.where(lost, np.inf, values + above)
+
+
+def list_facts(values: Floats) -> list[Fact]:
+    """As a column without intervals: None where there is no reply."""
+    return [float(each) if np.isfinite(each) else None for each in values]
+
+
+def describe_model(analysis: Regression, fit: LeastSquares, covariance: Floats) -> dict[str, Any]:
+    """What predictions need, as plain data."""
+    return {
+        "kind": analysis.name,
+        "formula": analysis.design.formula,
+        "columns": analysis.design.plain_columns(),
+        "coefficients": list_facts(fit.coefficients),
+        "covariance": covariance.tolist(),
+        "sigma": fit.deviation,
+        "df": fit.freedom,
+    }
+
+
+def _build(frame: Frame, arguments: Arguments) -> Lm:
+    return Lm(*read_rows(frame, arguments), population=is_about_population(frame, arguments, "lm"))
+
+
+METHOD = Method(
+    name="lm",
+    chapter="models",
+    summary="Linear regression: coefficients with standard errors, tests and intervals.",
+    parameters=(FORMULA, BY, INFERENCE),
+    build=_build,
+    returns={
+        "term": "the column of the model: (Intercept), age, city[Oslo], age:city[Oslo]",
+        "estimate": "its coefficient, in the units of the columns",
+        "standard_error": "its standard error: noise and sampling together",
+        "statistic": "how far the estimate is from 0, in standard errors if the coefficient were 0",
+        "p_value": "of the test that the coefficient is 0",
+    },
+    example="SELECT * FROM lm((SELECT salary, age, sex FROM people), formula => 'salary ~ age + C(sex)')",
+    elsewhere={"R": "lm", "SAS": "PROC REG, PROC GLM", "statsmodels": "ols", "SciPy": "linregress"},
+    notes=(
+        "Rows are taken for independent, with residuals of one spread. Nothing is assumed of their law beyond that.",
+        "poly(x, k) makes raw powers, as poly(x, k, raw = TRUE) in R.",
+    ),
+)

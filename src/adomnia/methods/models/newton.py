@@ -1,0 +1,280 @@
+"""Generalised linear models by Newton's method on noisy scores and noisy information.
+
+Each round reads the rows once and measures the score and the information of the coefficients found so far. The first
+is where the weights of all rows are largest, whatever the data: it tells the means and products of the columns, and a
+start that is right for normal columns follows from them. Rounds in the middle are only bought where their noise is
+small enough to be worth it; what they do not take, the last one has.
+
+The last step s from noisy score and information H has the covariance
+
+    V = 1/H + 1/H (noise of the score + noise of the information times s) 1/H + (what Newton's step may miss)
+
+of which the first part, that of the sample, is left out for intervals about the data itself.
+"""
+
+from abc import abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import expm1
+from typing import TypeAlias
+
+import numpy as np
+
+from adomnia.errors import Refusal
+from adomnia.methods.analysis import Analysis
+from adomnia.methods.contract import BadArgument
+from adomnia.methods.models.coefficients import Coefficients
+from adomnia.methods.models.design import Design
+from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
+from adomnia.methods.models.formula import ARGUMENT
+from adomnia.methods.models.outset import Outset, Scene
+from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, write_predictor
+from adomnia.methods.models.weighted_sums import Multiplier, Source, SumLayout, lay_out
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.expressions import Expression, call, number
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.privacy.vectors import Variable
+from adomnia.statistics.contract import Floats, Measured, ResultTable, Round, Steps
+
+MOST_COEFFICIENTS = 32
+MOST_SCANS = 6  # of the rows, in all rounds
+_EARLY = (Fraction(3, 40), Fraction(3, 40))  # of the price, for the score and for the information of a round
+_MOST_MIDDLE = 2
+_LAST = Fraction(13, 20)  # of what is left, for the score
+_WORTH = 0.3  # the most noise that a round in the middle may have, in linear predictors
+_CONVERGED = 0.3  # a step after which the last one follows
+_RESIDUAL_STEPS = 2**19  # on each side of zero
+_WEIGHT_STEPS = 2**14
+_LEAST_WEIGHT = Fraction(1, 64)  # of the largest: where weights are clamped at the lowest
+_FINE = 2**20
+_CURVED = 0.7  # the longest last step that can be corrected for its curvature
+_SHORT = 1e-3  # a step in linear predictors
+
+_Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
+_Looking: TypeAlias = Generator[Round, tuple[Measured, ...], Evidence]
+
+
+@dataclass(frozen=True)
+class GeneralisedLinear(Analysis):
+    """A model whose linear predictor tells the mean of the response. A family of responses is a subclass."""
+
+    relation: Relation
+    design: Design
+    inference: str
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[Fraction, Fraction]:
+        """Between which linear predictors are clamped."""
+
+    @property
+    @abstractmethod
+    def start(self) -> Fraction:
+        """The linear predictor where weights are largest."""
+
+    @property
+    @abstractmethod
+    def largest_residual(self) -> Fraction:
+        """The size that no residual exceeds."""
+
+    @property
+    @abstractmethod
+    def largest_weight(self) -> Fraction:
+        """The weight at the start."""
+
+    @abstractmethod
+    def write_mean(self, predictor: Expression) -> Expression:
+        """The mean of the response."""
+
+    @abstractmethod
+    def write_weight(self, predictor: Expression) -> Expression:
+        """Its variance, which is the derivative of the mean."""
+
+    @abstractmethod
+    def mean_weight(self, level: float, variance: float) -> float:
+        """The mean of the weights where linear predictors are normal."""
+
+    @abstractmethod
+    def find_level(self, mean: float, variance: float) -> float:
+        """The mean of normal linear predictors for which the mean of the response is this one."""
+
+    @property
+    @abstractmethod
+    def mean_at_start(self) -> float:
+        """The mean of the response at the start."""
+
+    @abstractmethod
+    def heaviest(self, lower: float, upper: float) -> float:
+        """The largest weight of linear predictors between two ends."""
+
+    @abstractmethod
+    def bend(self, level: float) -> float:
+        """By which part of itself a weight changes with the linear predictor."""
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """The directions in which the first round is computed."""
+        return Coordinates(self.design, tuple(map(Span.of, self.design.numbers)))
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        asked = self._ask(Pure(1), (Fraction(1, 2), Fraction(1, 2)), self._extreme)
+        return tuple((each.query, Fraction(1, len(asked))) for each in asked)
+
+    def rehearse(self, price: Price) -> Round:
+        """The first round and the last, if there is none between them: no part of the price is smaller or larger.
+
+        Sensitivities depend on no coefficient. Constants are long and extreme.
+        """
+        return tuple(
+            each for parts in (_EARLY, _split_rest(1 - sum(_EARLY))) for each in self._ask(price, parts, self._extreme)
+        )
+
+    def steps(self, price: Price) -> Steps:
+        left = 1 - sum(_EARLY)
+        first = yield from self._look(price, _EARLY, self._begin(self.start))
+        outset = Outset(self, first)
+        scene = outset.scene
+        point, before, score, rounds = self._confine(scene, scene.point), scene.start, scene.score, 2
+        for _ in range(self._most_middle(price) if scene.predict_noise(first.sums.spread) < _WORTH else 0):
+            found = yield from self._look(price, _EARLY, self._view(scene, point))
+            left, rounds = left - sum(_EARLY), rounds + 1
+            step = scene.step(found, point - before, score)
+            before, score, point = point, found.score, self._confine(scene, point + step)
+            if scene.length(step) < _CONVERGED:
+                break
+        last = yield from self._look(price, _split_rest(left), self._view(scene, point))
+        return self._conclude(scene, last, point, (rounds, outset.counted))
+
+    def _conclude(self, scene: Scene, last: Evidence, point: Floats, facts: tuple[int, float]) -> ResultTable:
+        step = shorten(last.newton(), scene.squares)
+        bend = self.bend(float(scene.means @ (point + step / 2)))
+        curved = scene.curve(last, step, bend)
+        reached = self._confine(scene, point + step + (curved if scene.length(step) < _CURVED else 0))
+        stopped = scene.length(last.newton()) > _CURVED or scene.length(point + step - reached) > _CURVED
+        missed = _miss(scene.length(step)) * step
+        noise = last.score_noise + last.information_noise(step)
+        covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
+        if self.inference == "population":
+            covariance = covariance + last.inverse
+        back = scene.coordinates.to_columns
+        found = Coefficients(self.design, back @ reached, back @ covariance @ back.T, last.carried)
+        return found.tabulate(self.name, self.inference, _describe(*facts, stopped))
+
+    # What is measured.
+
+    def _most_middle(self, price: Price) -> int:
+        scans = max(each.scans for each in self._layouts(isinstance(price, Pure)))
+        return max(0, min(_MOST_MIDDLE, MOST_SCANS // scans - 2))
+
+    def _layouts(self, pure: bool) -> tuple[SumLayout, SumLayout]:
+        sizes = tuple(len(factor.levels) for factor in self.design.factors)
+        coordinates = self.coordinates
+        return lay_out(coordinates.basis, sizes, pure), lay_out(coordinates.pairs, sizes, pure)
+
+    def _begin(self, offset: Fraction) -> "_View":
+        """The first round, or one like it."""
+        return _View(self.coordinates, offset, (Fraction(0),) * len(self.design.basis), self.largest_weight)
+
+    @cached_property
+    def _extreme(self) -> "_View":
+        """A round whose constants are long and extreme."""
+        ends = [round_coefficient(LARGEST_COEFFICIENT * (-0.987654321) ** place) for place in range(1, 3)]
+        point = tuple(ends[place % 2] for place in range(len(self.design.basis)))
+        return _View(self.coordinates, Fraction(0), point, self.largest_weight)
+
+    def _view(self, scene: Scene, point: Floats) -> "_View":
+        """A round at a point, whose weights are clamped where hardly one of them is expected."""
+        written = (scene.coordinates.of_design @ point).tolist()
+        share = self.heaviest(*scene.locate(point)) / float(self.largest_weight)
+        weight = self.largest_weight * min(Fraction(1), max(_LEAST_WEIGHT, Fraction(share).limit_denominator(_FINE)))
+        return _View(scene.coordinates, Fraction(0), tuple(map(round_coefficient, written)), weight)
+
+    def _multiply(self, view: "_View") -> tuple[Multiplier, Multiplier]:
+        """The residual and the weight of each row."""
+        lower, upper = self.limits
+        scaled = [each.value for each in view.coordinates.numbers]
+        written = write_predictor(self.design, scaled, view.offset, view.point)
+        predictor = call("clamp", written, number(lower), number(upper))
+        response, bounds = self.design.response, self.design.response.domain
+        clamped = call("clamp", response.value, number(bounds.lower), number(bounds.upper))
+        residual = call("-", clamped, self.write_mean(predictor))
+        most, weights = self.largest_residual, Numbers(0, view.heaviest, view.heaviest / _WEIGHT_STEPS)
+        return (
+            Multiplier(Variable(residual, Numbers(-most, most, most / _RESIDUAL_STEPS)), signed=True),
+            Multiplier(Variable(self.write_weight(predictor), weights), signed=False),
+        )
+
+    def _ask(self, price: Price, parts: _Parts, view: "_View") -> Round:
+        source = Source(self.relation, self.design.factors, view.coordinates.numbers)
+        asked = zip(self._layouts(isinstance(price, Pure)), self._multiply(view), parts, strict=True)
+        return tuple(
+            each for layout, multiplier, part in asked for each in layout.measures(source, multiplier, price * part)
+        )
+
+    def _look(self, price: Price, parts: _Parts, view: "_View") -> _Looking:
+        """One round, and what it tells."""
+        measured = yield self._ask(price, parts, view)
+        scores, information = self._layouts(isinstance(price, Pure))
+        residual, weight = self._multiply(view)
+        split = len(scores.blocks)
+        return Evidence(
+            view.coordinates,
+            scores.recover(measured[:split], view.coordinates.numbers, residual),
+            information.recover(measured[split:], view.coordinates.numbers, weight),
+        )
+
+    def _confine(self, scene: Scene, point: Floats) -> Floats:
+        """A point none of whose coefficients is beyond the limits."""
+        largest = float(np.abs(scene.coordinates.of_design @ point).max(initial=0.0))
+        return point if largest <= LARGEST_COEFFICIENT else point * (LARGEST_COEFFICIENT / largest)
+
+
+@dataclass(frozen=True)
+class _View:
+    """At which coefficients of the basis a round looks, in which coordinates, and the weight that none exceeds."""
+
+    coordinates: Coordinates
+    offset: Fraction
+    point: tuple[Fraction, ...]
+    heaviest: Fraction
+
+
+def _describe(rounds: int, counted: float, stopped: bool) -> tuple[str, ...]:
+    notes = [f"Fitted in {rounds} rounds to about {max(0, round(counted)):,} complete rows (noisy)."]
+    if stopped:
+        notes.append(
+            "Boundary: the last step was still a long one. Coefficients grow without end where columns tell the "
+            "response apart completely; or there are too few rows for the price."
+        )
+    return tuple(notes)
+
+
+def _miss(length: float) -> float:
+    """Which part of itself Newton's step may miss: weights change by a factor of e where linear predictors change by 1.
+
+    It is half of the length for short steps.
+    """
+    return (expm1(length) - length) / length if length > _SHORT else length / 2
+
+
+def _split_rest(left: Fraction | int) -> _Parts:
+    return left * _LAST, left * (1 - _LAST)
+
+
+def check_model(relation: Relation, design: Design, inference: str) -> None:
+    """Refuses what a generalised linear model cannot be of."""
+    if len(design.basis) > MOST_COEFFICIENTS:
+        why = f"makes {len(design.basis)} coefficients, and {MOST_COEFFICIENTS} are the most here"
+        raise BadArgument(ARGUMENT, why, "use fewer terms, or factors of fewer levels")
+    if inference == "population" and relation.rows_per_person > 1:
+        raise Refusal(
+            "Inference about the population",
+            "needs rows that are independent, and a person may have several here",
+            "reduce them to one row for each person in the SELECT in brackets, or write inference => 'data'",
+            code="rows_per_person",
+        )

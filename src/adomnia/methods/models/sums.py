@@ -1,0 +1,319 @@
+"""The noisy sums of products that a linear model is computed from, measured in as few parts as possible.
+
+Numbers are counted from the middle of their bounds in half widths, so that every product is between -1 and 1. A product
+of columns with levels is a sum in the cells of their factors: a row is in one of them, so all levels together cost as
+much as one sum. A sum that several measurements tell of (the total of the cells of two factors, say) is put together
+from all of them by least squares. Which noise is in which sum is known exactly.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import chain, combinations, combinations_with_replacement
+from math import exp, expm1, prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adomnia.mechanisms.contract import Noise
+from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.methods.analysis import keys_of
+from adomnia.methods.contract import BadArgument, Factor
+from adomnia.methods.models.blocks import BOX_VARIABLES, Block, Cells, Corners, Product, cover_pairs
+from adomnia.methods.models.design import Design, Levels, Powers
+from adomnia.methods.models.formula import ARGUMENT
+from adomnia.privacy.aggregates import Aggregate, Rows
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.privacy.vectors import Variable, Vector
+from adomnia.statistics.contract import Floats, Measured
+
+MOST_CELLS = 400  # of the factors whose levels are multiplied
+_PRODUCT_BITS = 60  # products of a row fit 64-bit integers
+_GRID_BITS = 20
+_KEPT = 16  # designs whose maps are remembered: every group needs them
+
+Sum: TypeAlias = tuple[Cells, Powers]  # the sums of one product in all cells of some factors; the response comes last
+
+
+@dataclass(frozen=True)
+class SumsOfProducts:
+    """What is measured for a design, in which parts of the price, and how the sums follow from it."""
+
+    design: Design
+    laplace: bool
+
+    @cached_property
+    def basis(self) -> tuple[tuple[Levels, Powers], ...]:
+        """The columns whose products are summed: the constant, the basis of the design, and the response, the last."""
+        none = (0,) * len(self.design.numbers)
+        explaining = dict.fromkeys([((), none), *self.design.basis])
+        return (*((levels, (*powers, 0)) for levels, powers in explaining), ((), (*none, 1)))
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The numbers and the response, on grids so coarse that their products fit the engine's integers."""
+        degree = max(sum(powers) for _, powers in self.sums)
+        bits = min(_GRID_BITS, _PRODUCT_BITS // max(degree, BOX_VARIABLES if self.laplace else 1))
+        columns = (*self.design.numbers, self.design.response)
+        return tuple(Variable(each.value, coarsen(each.domain, 2**bits)) for each in columns)
+
+    @cached_property
+    def widths(self) -> list[int]:
+        return [max(1, each.domain.width) for each in self.variables]
+
+    @cached_property
+    def middles(self) -> list[float]:
+        """The middle of each variable's bounds."""
+        domains = (each.domain for each in self.variables)
+        return [float((each.grid_lower + each.grid_upper) * each.step / 2) for each in domains]
+
+    @cached_property
+    def halves(self) -> list[float]:
+        """Half of the width between each variable's bounds."""
+        return [float(each.domain.width * each.domain.step / 2) for each in self.variables]
+
+    @cached_property
+    def sums(self) -> tuple[Sum, ...]:
+        """All sums that products of two columns are found in."""
+        found = (_multiply(one, two) for one, two in combinations_with_replacement(self.basis, 2))
+        return tuple(dict.fromkeys((_cells(levels), powers) for levels, powers in filter(None, found)))
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """What is measured. Where a sum is wanted in finer cells, too, these are added up.
+
+        Measured by itself it would be more exact. But its noise comes with that of the cells, which weighs as much.
+        """
+        for cells in {cells for cells, _ in self.sums}:
+            if self.count_cells(cells) > MOST_CELLS:
+                names = " and ".join(self.design.factors[place].name for place in cells)
+                why = (
+                    f"tells {self.count_cells(cells):,} combinations of {names} apart, and {MOST_CELLS:,} are the most"
+                )
+                raise BadArgument(ARGUMENT, why, "use factors of fewer levels")
+        kept = [each for each in self.sums if not self._is_added_up(each)]
+        if not self.laplace:
+            return tuple(map(self._product, kept))
+        every = dict.fromkeys(cells for cells, _ in kept)
+        wanted = {cells: [powers for each, powers in kept if each == cells] for cells in every}
+        return tuple(chain.from_iterable(self._with_corners(*each) for each in wanted.items()))
+
+    def count_cells(self, cells: Cells) -> int:
+        """How many combinations of levels some factors have."""
+        return prod(len(self.design.factors[place].levels) for place in cells)
+
+    def _is_added_up(self, wanted: Sum) -> bool:
+        cells, powers = wanted
+        return any(same == powers and set(each) > set(cells) for each, same in self.sums)
+
+    def _product(self, wanted: Sum) -> Product:
+        # Coefficients follow from products with the response directly, and from others times coefficients below 1.
+        return Product(*wanted, weight=2 if wanted[1][-1] == 1 else 1)
+
+    def _with_corners(self, cells: Cells, wanted: list[Powers]) -> Iterator[Block]:
+        """Boxes for the products of two numbers where they need less of the price than these one by one."""
+        simple = [powers for powers in wanted if max(powers) <= 1 and sum(powers) <= 2]
+        boxes = [Corners(cells, each, self._weigh_box(each)) for each in cover_pairs(simple)]
+        if not boxes or sum(2 ** (len(each.variables) / 2) for each in boxes) >= len(simple):
+            boxes, simple = [], []
+        yield from boxes
+        yield from (self._product((cells, powers)) for powers in wanted if powers not in simple)
+
+    def _weigh_box(self, box: tuple[int, ...]) -> int:
+        """The root of how many corners it has, in parts of the weight of a product; less without the response."""
+        return (1, 2, 3, 4, 6)[len(box)] * (2 if len(self.design.numbers) in box else 1)
+
+    def shares(self, relation: Relation, by: Sequence[Factor]) -> tuple[tuple[Query, Fraction], ...]:
+        """The queries with their parts of the price."""
+        whole = sum(block.weight for block in self.blocks)
+        return tuple((self._query(block, relation, by), Fraction(block.weight, whole)) for block in self.blocks)
+
+    def _query(self, block: Block, relation: Relation, by: Sequence[Factor]) -> Query:
+        keys = keys_of(*by, *(self.design.factors[place] for place in block.cells))
+        aggregate: Aggregate = Rows()
+        if block.variables:
+            used = tuple(self.variables[place] for place in block.variables)
+            aggregate = Vector(used, block.entries(self.widths))
+        return Query(relation, keys, aggregate)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Where the product of two columns of the basis is among all cells of all sums; -1 where it is always 0."""
+        starts = dict(
+            zip(self.sums, np.cumsum([0, *(self.count_cells(cells) for cells, _ in self.sums)]), strict=False)
+        )
+        found = np.full((len(self.basis), len(self.basis)), -1, dtype=np.int64)
+        for i, one in enumerate(self.basis):
+            for j, two in enumerate(self.basis):
+                if (both := _multiply(one, two)) is not None:
+                    levels, powers = both
+                    shape = [len(self.design.factors[place].levels) for place, _ in levels]
+                    cell = np.ravel_multi_index([level for _, level in levels], shape) if levels else 0
+                    found[i, j] = starts[_cells(levels), powers] + cell
+        return found
+
+    def read(self, *measured: Measured) -> "NoisyProducts":
+        """The sums from what was measured of the blocks."""
+        entries = [
+            np.asarray(each.values, dtype=np.float64).ravel() / block.size(self.widths)
+            for block, each in zip(self.blocks, measured, strict=True)
+        ]
+        variances = [
+            variance_of(each.noise) / block.size(self.widths) ** 2
+            for block, each in zip(self.blocks, measured, strict=True)
+        ]
+        maps = _map_sums(self, tuple(variances))
+        sums = np.asarray(maps.entries @ np.concatenate(entries))
+        return NoisyProducts(self, sums, maps, 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0)
+
+    def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> list[Floats]:
+        """How the cells of a sum follow from the entries of each block: by least squares.
+
+        The effects of each set of factors are told by every block that has their cells, the less exactly the more cells
+        are added up. These effects are orthogonal, so each is averaged by itself.
+        """
+        found = []
+        for source in sources:
+            shape = self.count_cells(cells), self.count_cells(source.cells)
+            if not source.variance:
+                found.append(np.zeros((shape[0], shape[1] * len(source.row))))
+                continue
+            mapped = np.zeros(shape)
+            for effect in _subsets(set(cells) & set(source.cells)):
+                weight = self._weigh(source, effect) / sum(self._weigh(each, effect) for each in sources)
+                mapped += weight * self._effect(effect, cells, source.cells)
+            found.append(np.asarray(np.kron(mapped, source.row), dtype=np.float64))
+        return found
+
+    def _weigh(self, source: "_Source", effect: set[int]) -> float:
+        """The inverse of the variance of an effect, where a block tells of it."""
+        if not source.variance or not effect <= set(source.cells):
+            return 0.0
+        return 1 / (source.variance * self.count_cells(tuple(set(source.cells) - effect)))
+
+    def _effect(self, effect: set[int], wanted: Cells, given: Cells) -> Floats:
+        """The part of the wanted cells that an effect of the given cells makes up."""
+        found = np.ones((1, 1))
+        for place in sorted({*wanted, *given}):
+            levels = len(self.design.factors[place].levels)
+            average = np.full((levels if place in wanted else 1, levels if place in given else 1), 1 / levels)
+            if place not in wanted:
+                average = average * levels
+            found = np.kron(found, np.eye(levels) - average if place in effect else average)
+        return np.asarray(found, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What a block tells of a sum: how it follows from the entries of a cell, and its variance; 0 where it does not."""
+
+    cells: Cells
+    row: Floats
+    variance: float
+
+
+def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> list[_Source]:
+    found = []
+    for block, variance in told:
+        row = block.decode(powers)
+        known = np.zeros(block.columns) if row is None else row
+        found.append(_Source(block.cells, known, variance * float(known @ known)))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """How all cells of all sums follow from what is measured, and how their noise does from noises of variance 1."""
+
+    entries: Floats
+    noises: Floats
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Of the noise in the sums."""
+        return np.asarray(self.noises @ self.noises.T)
+
+
+@lru_cache(maxsize=_KEPT)
+def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...]) -> Maps:
+    told = list(zip(plan.blocks, variances, strict=True))
+    maps = np.concatenate([np.hstack(plan.map_cells(cells, _decode(told, powers))) for cells, powers in plan.sums])
+    sizes = [plan.count_cells(block.cells) * block.columns for block in plan.blocks]
+    return Maps(maps, np.asarray(maps * np.sqrt(np.repeat(variances, sizes))))
+
+
+@dataclass(frozen=True)
+class NoisyProducts:
+    """The noisy sums of products of all pairs of columns, and what is known of their noise."""
+
+    plan: SumsOfProducts
+    sums: Floats
+    maps: Maps
+    kurtosis: float  # of each noise, beyond that of a normal law
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The sums of the products of each column of the basis with each."""
+        return np.where(self.plan.places >= 0, self.sums[self.plan.places], 0.0)
+
+    @property
+    def rows(self) -> float:
+        """The noisy number of rows."""
+        return float(self.matrix[0, 0])
+
+    def noise_of_products(self, left: Floats, right: Floats) -> Floats:
+        """The covariance of the noise of `left' matrix right`, for several columns on the left and one on the right."""
+        weights = self.weigh_products(left, right)
+        return np.asarray(weights @ self.maps.covariance @ weights.T)
+
+    def noises_of_products(self, left: Floats, right: Floats) -> Floats:
+        """The same noise, as a matrix of what each noise of variance 1 adds to it."""
+        return np.asarray(self.weigh_products(left, right) @ self.maps.noises)
+
+    def weigh_products(self, left: Floats, right: Floats) -> Floats:
+        """How `left' matrix right` follows from the sums."""
+        rows, columns = self._there
+        found = np.zeros((len(right), len(self.sums)))
+        np.add.at(found, (rows, self.plan.places[rows, columns]), right[columns])
+        return np.asarray(left.T @ found)
+
+    @cached_property
+    def _there(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The pairs of columns whose products are not always 0."""
+        rows, columns = np.nonzero(self.plan.places >= 0)
+        return rows, columns
+
+
+def coarsen(domain: Numbers, most: int) -> Numbers:
+    """A grid of at most so many steps."""
+    while domain.width > most:
+        domain = Numbers(domain.lower, domain.upper, domain.step * 2)
+    return domain
+
+
+def variance_of(noise: Noise) -> float:
+    """The variance of a noise; of Laplace's by its exact formula 2 a / (1 - a)^2."""
+    if isinstance(noise, DiscreteLaplace):
+        rate = float(1 / noise.scale)
+        return 2 * exp(-rate) / expm1(-rate) ** 2
+    return float(noise.variance)  # type: ignore[attr-defined]  # Gaussian
+
+
+def _multiply(one: tuple[Levels, Powers], two: tuple[Levels, Powers]) -> tuple[Levels, Powers] | None:
+    """The product of two columns; None where it is always 0, because a row has one level of a factor."""
+    levels = dict(one[0])
+    if any(levels.setdefault(factor, level) != level for factor, level in two[0]):
+        return None
+    return tuple(sorted(levels.items())), tuple(map(sum, zip(one[1], two[1], strict=True)))
+
+
+def _cells(levels: Levels) -> Cells:
+    return tuple(factor for factor, _ in levels)
+
+
+def _subsets(places: set[int]) -> Iterator[set[int]]:
+    return (set(chosen) for size in range(len(places) + 1) for chosen in combinations(sorted(places), size))

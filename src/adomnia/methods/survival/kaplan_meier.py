@@ -1,0 +1,175 @@
+"""Survival curves: Kaplan-Meier, or a life table where intervals hold many times."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method
+from adomnia.methods.densities.bins import BREAKS
+from adomnia.methods.densities.fresh_noise import draw_again
+from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.survival.curves import SurvivalCurve
+from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
+from adomnia.noise.afterwards import follow
+from adomnia.privacy.aggregates import Rows
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
+
+_DRAWS = 2_000
+_TINY = 1e-9
+_UNKNOWN = (
+    "Where hardly more people are at risk than the noise, survival stays as it was and its interval reaches to 0."
+)
+_MEDIAN = "The median is the time when half survive: no reply where the curve stays above a half."
+
+
+@dataclass(frozen=True)
+class KaplanMeier(SingleRound):
+    """The share of people without the event at each time.
+
+    Method      one noisy count for each interval of time and for events and censored; those at risk are sums of them.
+                Intervals by Greenwood's variance and that of the noise.
+    Guarantee   one measurement of disjoint counts at the whole price.
+    Bias        that of the life table within intervals; survival is not cut at 0 and 1 before its interval is known.
+    Cite        Kaplan & Meier 1958; Greenwood 1926; Gondara & Wang 2020 (private curves).
+    """
+
+    tag: ClassVar[str] = "Kaplan-Meier"
+    name: ClassVar[str] = "kaplan_meier"
+    relation: Relation
+    by: tuple[Factor, ...]
+    times: Times
+    happened: Factor
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        keys = (*keys_of(*self.by, self.happened), self.times.bins.key)
+        return ((Query(self.relation, keys, Rows()), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        (counted,) = measured
+        drawn = Survival(self.times.curve(counted), self.times, counted)
+        curve = drawn.curve
+        return ResultTable(
+            labels={"time": self.times.ends},
+            estimates={
+                "survival": Estimate(drawn.values, drawn.bounds, "product of what intervals leave"),
+                "median": Estimate(drawn.median, drawn.median_bounds, "time when half survive"),
+            },
+            facts={
+                "standard_error": drawn.standard_errors,
+                "at_risk": lambda: tuple(map(float, curve.at_risk)),
+                "events": lambda: tuple(map(float, curve.events)),
+            },
+            notes=(ABOUT_PEOPLE, _MEDIAN, *([HALVED] * curve.halved), *([] if curve.known.all() else [_UNKNOWN])),
+            figure={"kind": "steps", "x": "time", "y": "survival"},
+        )
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What is shown of a noisy curve."""
+
+    curve: SurvivalCurve
+    times: Times
+    measured: Measured
+
+    @cached_property
+    def values(self) -> Floats:
+        """Survival that falls, between 1 and 0: half way between the nearest such curves above and below."""
+        raw = np.clip(self.curve.survival, 0, 1)
+        return (np.minimum.accumulate(raw) + np.maximum.accumulate(raw[::-1])[::-1]) / 2
+
+    @cached_property
+    def _deviations(self) -> Floats:
+        return np.sqrt(self.curve.variances)
+
+    def bounds(self, confidence: float, cells: int) -> Bounds:
+        """The interval at each time; for all times at once if `cells` are more than one."""
+        one_more = self.values / np.maximum(self.curve.at_risk, 1.0)  # event: where few are seen, their variance is low
+        reach = self._critical(confidence, cells) * np.hypot(self._deviations, one_more)
+        lower = np.where(self.curve.known, self.curve.survival - reach, 0.0)
+        upper = np.where(self.curve.known, self.curve.survival + reach, np.inf)
+        last = upper[self.curve.known][-1:]  # later survival is not above the last that is known
+        upper = np.where(self.curve.known, upper, last[0] if len(last) else 1.0)
+        return np.clip(lower, 0, self.values), np.clip(upper, self.values, 1)
+
+    def standard_errors(self) -> tuple[Fact, ...]:
+        """Of survival; no reply where it is not known."""
+        pairs = zip(self._deviations, self.curve.known, strict=True)
+        return tuple(float(each) if known else None for each, known in pairs)
+
+    @property
+    def median(self) -> Floats:
+        """The time when half survive, the same for all rows."""
+        found = self._crossing(self.values)
+        return np.full(self.curve.intervals, found if np.isfinite(found) else np.nan)
+
+    def median_bounds(self, confidence: float, _cells: int) -> Bounds:
+        """From the first time at which half may survive, to the last one."""
+        lower, upper = (np.full(self.curve.intervals, self._crossing(end)) for end in self.bounds(confidence, 1))
+        unknown = np.isnan(self.median)
+        return np.where(unknown, -np.inf, lower), np.where(unknown, np.inf, upper)
+
+    def _crossing(self, curve: Floats) -> float:
+        """When a curve comes to a half, by one hazard within an interval; infinity if it does not."""
+        below = np.flatnonzero(curve <= 0.5)
+        if not len(below):
+            return np.inf
+        place = int(below[0])
+        time, before = self.times.ends[place], self.times.ends[place - 1] if place else self.times.start
+        if not self.curve.halved:
+            return time
+        high, low = (curve[place - 1] if place else 1.0), max(curve[place], _TINY)
+        return float(before + (time - before) * np.log(high / 0.5) / np.log(high / low))
+
+    def _critical(self, confidence: float, cells: int) -> Floats:
+        """How many standard deviations survival stays within, in simulations; at least those of a normal law."""
+        from scipy.special import ndtri
+
+        if cells <= 1:
+            found = np.quantile(self._simulated, confidence, axis=0)
+        else:
+            level = confidence ** min(1.0, self.curve.intervals / cells)
+            found = np.quantile(self._simulated.max(axis=1), level)
+        return np.asarray(np.maximum(found, ndtri((1 + confidence) / 2)))
+
+    @cached_property
+    def _simulated(self) -> Floats:
+        """Deviations by noise of its own law, which has heavier tails than the normal one, and by sampling."""
+        generator = follow([self.measured.values], "band of a curve")
+        noise = draw_again(self.measured.noise, generator, (_DRAWS, self.measured.values.size))
+        moved = self.curve.deviate(noise, generator.normal(size=(_DRAWS, self.curve.intervals)))
+        return np.asarray(np.abs(moved) / np.where(self._deviations > 0, self._deviations, 1.0))
+
+
+def _build(frame: Frame, arguments: Arguments) -> KaplanMeier:
+    require_one_row(frame, METHOD.name)
+    times, event = choose_times(arguments), require_event(arguments["event"])
+    rows = with_values(frame.relation, arguments["time"].value, event)
+    return KaplanMeier(rows, arguments["by"], times, event)
+
+
+METHOD = Method(
+    name="kaplan_meier",
+    chapter="survival",
+    summary="Survival: the share of people without the event at each time, where some were censored before.",
+    parameters=(TIME, EVENT, INTERVALS, BREAKS, BY),
+    build=_build,
+    returns={
+        "time": "until when",
+        "survival": "the share of people who have had no event by then",
+        "median": "the time when half survive, the same in all rows",
+        "standard_error": "how far survival is off, by sampling and noise",
+        "at_risk": "the noisy number of people at risk in the interval that ends then",
+        "events": "the noisy number of events in it",
+    },
+    example="SELECT * FROM kaplan_meier((SELECT age, salary > 90000 AS promoted FROM people), "
+    "time => age, event => promoted)",
+    elsewhere={"R": "survival::survfit", "SAS": "PROC LIFETEST", "statsmodels": "SurvfuncRight"},
+)

@@ -1,0 +1,111 @@
+"""The log-rank test: whether groups survive alike."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.densities.bins import BREAKS
+from adomnia.methods.densities.sampling import require_one_row
+from adomnia.methods.survival.differences import Differences
+from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
+from adomnia.privacy.aggregates import Rows
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Estimate, Fact, Measured, ResultTable
+from adomnia.statistics.linear import linear
+
+_ABOUT = "The test is about the population that the people are a sample of; its law knows the noise."
+_NO_REPLY = "No reply: no people at risk are seen above the noise. Ask with a larger price."
+
+
+@dataclass(frozen=True)
+class LogRank(SingleRound):
+    """A test of equal survival in two or more groups.
+
+    Method      one noisy count for each group and interval of time and for events and censored; the log-rank statistic
+                with the noise in its covariance, and weights that fall where the noise is larger than what is counted.
+    Guarantee   one measurement of disjoint counts at the whole price.
+    Bias        none; without noise it is the textbook's statistic.
+    Cite        Mantel 1966; Peto & Peto 1972.
+    """
+
+    tag: ClassVar[str] = "Log-rank"
+    name: ClassVar[str] = "log_rank"
+    relation: Relation
+    by: tuple[Factor, ...]
+    times: Times
+    happened: Factor
+    group: Factor
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        keys = (*keys_of(*self.by, self.group, self.happened), self.times.bins.key)
+        return ((Query(self.relation, keys, Rows()), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        (counted,) = measured
+        found, groups = Differences(self.times.curve(counted)), len(self.group.levels)
+        known = bool(found.pooled.known.any())
+        return ResultTable(
+            labels={"group": self.group.levels},
+            estimates={"observed": _count_events(counted, len(self.times.ends))},
+            facts={
+                "expected": lambda: tuple(map(float, found.expected.sum(axis=-1))),
+                "statistic": lambda: (float(found.statistic) if known else None,) * groups,
+                "df": lambda: (groups - 1,) * groups,
+                "p_value": lambda: (_p_value(found, groups - 1) if known else None,) * groups,
+            },
+            notes=(_ABOUT, *([HALVED] * self.times.open_end), *([] if known else [_NO_REPLY])),
+            figure={"kind": "points", "x": "group", "y": "observed"},
+        )
+
+
+def _count_events(counted: Measured, intervals: int) -> Estimate:
+    """The events of each group in all intervals, from counts by group, event and time."""
+    parts = (Measured(each.values[..., 1], each.mechanism, (each, "events")) for each in counted.entries[:intervals])
+    return linear(tuple((part, Fraction(1)) for part in parts), "noisy counts of all intervals")
+
+
+def _p_value(found: Differences, freedom: int) -> Fact:
+    from scipy.special import chdtrc
+
+    return float(chdtrc(freedom, found.statistic))
+
+
+def _build(frame: Frame, arguments: Arguments) -> LogRank:
+    require_one_row(frame, METHOD.name)
+    times, event, group = choose_times(arguments), require_event(arguments["event"]), arguments["group"]
+    if len(group.levels) < 2:
+        raise BadArgument("group", f"{group.name} has one value alone", "compare at least two groups")
+    rows = with_values(frame.relation, arguments["time"].value, event, group)
+    return LogRank(rows, arguments["by"], times, event, group)
+
+
+METHOD = Method(
+    name="log_rank",
+    chapter="survival",
+    summary="Tests whether groups survive alike, where some people were censored.",
+    parameters=(
+        TIME,
+        EVENT,
+        Parameter("group", "factor", "the groups that are compared", required=True),
+        INTERVALS,
+        BREAKS,
+        BY,
+    ),
+    build=_build,
+    returns={
+        "group": "the group",
+        "observed": "the number of events in it; its interval is about the data",
+        "expected": "the noisy number of events it would have if all groups survived alike",
+        "statistic": "the squares of how many events groups have beyond those of equal survival, over their variance",
+        "df": "its degrees of freedom: the number of groups less one",
+        "p_value": "how probable so large a statistic is if all groups survive alike",
+    },
+    example="SELECT * FROM log_rank((SELECT age, sex, salary > 90000 AS promoted FROM people), "
+    "time => age, event => promoted, group => sex)",
+    elsewhere={"R": "survival::survdiff", "SAS": "PROC LIFETEST", "statsmodels": "survdiff"},
+)

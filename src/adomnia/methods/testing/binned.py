@@ -1,0 +1,95 @@
+"""Noisy histograms of a column in groups, and what would be counted of simulated people."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.contract import Factor, NumberColumn
+from adomnia.methods.testing.fresh_noise import draw_again, variance_of
+from adomnia.methods.testing.null_law import count_draws
+from adomnia.methods.testing.shares import project
+from adomnia.noise.afterwards import follow
+from adomnia.privacy.aggregates import Rows
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.keys import Bucket, Key
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Floats, Measured
+
+LOST = "A group has so few rows that they are lost in the noise: nothing is known of its distribution."
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A column on a grid so coarse that few values are left; the bins of a histogram are centred on these."""
+
+    tag: ClassVar[str] = "Bins"
+    column: NumberColumn
+    grid: Numbers
+
+    @classmethod
+    def of(cls, column: NumberColumn, most: int) -> "Bins":
+        """At most so many bins; a column of few values keeps them."""
+        grid = column.domain
+        while grid.width >= most:
+            grid = Numbers(grid.lower, grid.upper, grid.step * 2)
+        return cls(column, grid)
+
+    @property
+    def key(self) -> Bucket:
+        """Counts rows by their bin."""
+        return Bucket(self.column.value, self.grid, self.column.value)
+
+    @property
+    def edges(self) -> Floats:
+        """Where a bin ends and the next begins."""
+        return np.array([float((2 * place + 1) * self.grid.step / 2) for place in self.key.cells[:-1]])
+
+    def query(self, relation: Relation, keys: tuple[Key, ...]) -> Query:
+        """The numbers of rows in each bin of each cell of the keys."""
+        return Query(relation, (*keys, self.key), Rows())
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """Noisy counts with bins on the last axis, groups on the one before."""
+
+    measured: Measured
+    by: tuple[Factor, ...]
+
+    @cached_property
+    def counts(self) -> Floats:
+        """What was measured."""
+        return np.asarray(self.measured.values, dtype=np.float64)
+
+    @cached_property
+    def rows(self) -> Floats:
+        """Rows of each group, none below 0."""
+        found: Floats = np.maximum(np.rint(self.counts.sum(axis=-1)), 0.0)
+        return found
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """The shares of the bins in all groups together, as many times as there are groups."""
+        return np.broadcast_to(project(self.counts.sum(axis=-2)), self.counts.shape)
+
+    @cached_property
+    def lost(self) -> bool:
+        """Whether some group is."""
+        return bool(self.are_lost(self.counts))
+
+    def are_lost(self, counts: Floats) -> Floats:
+        """Whether so few rows are counted in some group that they may be noise alone: it has no distribution then."""
+        noise = 2 * np.sqrt(counts.shape[-1] * variance_of(self.measured.noise))
+        found: Floats = (counts.sum(axis=-1) < noise).any(axis=-1)
+        return found
+
+    def simulate(self, shares: Floats, purpose: str) -> Floats:
+        """Counts of groups of these sizes whose bins have such shares, with fresh noise, many times."""
+        generator, draws = follow([self.measured.values], purpose), count_draws(2 * self.counts.size, self.by)
+        groups = [generator.multinomial(int(rows), each, draws) for rows, each in zip(self.rows, shares, strict=True)]
+        drawn = np.stack(groups, axis=-2)
+        noisy: Floats = drawn + draw_again(self.measured.noise, generator, drawn.shape)
+        return noisy

@@ -1,0 +1,108 @@
+"""The chi-square test of independence of two factors."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.testing.departures import Departures
+from adomnia.methods.testing.report import demand_one_row_a_person, returns, tabulate_test
+from adomnia.methods.testing.shares import project
+from adomnia.privacy.aggregates import Rows
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
+
+MOST_CELLS = 1_000
+
+
+@dataclass(frozen=True)
+class ChiSquareTest(SingleRound):
+    """Whether two factors are independent.
+
+    Method      noisy counts of all pairs of values; expected counts from their margins, projected to be shares; the sum
+                of (count - expected)**2 / (expected + variance of the noise). Null: a multinomial law of the product of
+                the margins and the noisy number of rows, and fresh noise.
+    Guarantee   one measurement at the whole price.
+    Bias        none.
+    Cite        Gaboardi, Lim, Rogers & Vadhan 2016.
+    """
+
+    tag: ClassVar[str] = "ChiSquareTest"
+    name: ClassVar[str] = "chi_square_test"
+    relation: Relation
+    by: tuple[Factor, ...]
+    rows: Factor
+    columns: Factor
+
+    @property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((Query(self.relation, keys_of(*self.by, self.rows, self.columns), Rows()), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        shape = (len(self.rows.levels), len(self.columns.levels))
+        spread = sqrt(min(shape) - 1)  # the largest w, which Cramer's V is a share of
+        degrees = (shape[0] - 1) * (shape[1] - 1)
+        departures = Departures(measured[0], lambda counts: _expect(counts, shape), degrees, spread, self.by)
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            lower, upper = departures.interval(confidence, cells)
+            return lower / spread, upper / spread
+
+        return tabulate_test(
+            [f"Cramer's V of {self.rows.name} and {self.columns.name}"],
+            np.array([departures.effect / spread]),
+            interval,
+            lambda: departures.statistic,
+            lambda: departures.law.p_value(departures.statistic),
+        )
+
+
+def _expect(counts: Floats, shape: tuple[int, int]) -> Floats:
+    """The counts that independence expects, given noisy ones on the last axis."""
+    table = counts.reshape(*counts.shape[:-1], *shape)
+    product = project(table.sum(axis=-1))[..., :, None] * project(table.sum(axis=-2))[..., None, :]
+    expected: Floats = np.maximum(counts.sum(axis=-1, keepdims=True), 0.0) * product.reshape(counts.shape)
+    return expected
+
+
+def build(frame: Frame, arguments: Arguments) -> ChiSquareTest:
+    """The test that the arguments ask for."""
+    demand_one_row_a_person(frame, "chi_square_test")
+    rows, columns = arguments["column"], arguments["other"]
+    if rows.key == columns.key:
+        raise BadArgument("other", "is the same as column", "choose another factor")
+    for argument, factor in (("column", rows), ("other", columns)):
+        if len(factor.levels) < 2:
+            raise BadArgument(argument, f"must have two values at least, and {factor.name} has one", "choose another")
+    cells = len(rows.levels) * len(columns.levels)
+    if cells > MOST_CELLS:
+        raise BadArgument(
+            "other",
+            f"makes {cells} cells together with column, and a test has at most {MOST_CELLS}",
+            "make fewer groups in the bracketed SELECT",
+        )
+    return ChiSquareTest(with_values(frame.relation, rows, columns), arguments["by"], rows, columns)
+
+
+METHOD = Method(
+    name="chi_square_test",
+    chapter="testing",
+    summary="Tests whether two factors are independent (chi-square).",
+    parameters=(
+        Parameter("column", "factor", "one factor", required=True),
+        Parameter("other", "factor", "the other factor", required=True),
+        BY,
+    ),
+    build=build,
+    returns=returns(
+        "Cramer's V, corrected for chance: 0 where they are independent, 1 where one follows from the other"
+    ),
+    example="SELECT * FROM chi_square_test(people, column => city, other => sex)",
+    elsewhere={"R": "chisq.test", "SAS": "PROC FREQ / CHISQ", "SciPy": "chi2_contingency"},
+    notes=("A person must have one row.",),
+)

@@ -1,0 +1,213 @@
+"""The test of Pearson's correlation of two columns."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.testing.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.testing.moments import COMBINED, GroupMoments
+from adomnia.methods.testing.null_law import NullLaw, as_alternative, count_draws
+from adomnia.methods.testing.report import (
+    ALTERNATIVE,
+    demand_one_row_a_person,
+    demand_spread,
+    returns,
+    tabulate_test,
+)
+from adomnia.noise.afterwards import follow
+from adomnia.privacy.aggregates import Total
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.privacy.vectors import Vector
+from adomnia.statistics.bernstein import bernstein_vector
+from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
+
+_MOST_STEPS = 2**11  # of each column: products of four of them stay within 64 bits for a million rows
+_SIX = (0, 3, 1, 6, 2, 4)  # of all products of powers of x and y up to 2: 1, x, y, x**2, y**2, x y
+_LARGEST = 1 - 1e-12  # a correlation, where it is to have a Fisher transform
+_NO_REPLY = "The noisy variance of a column is zero, so that there is no estimate of the correlation; the test stands."
+
+
+@dataclass(frozen=True)
+class CorrelationTest(SingleRound):
+    """Whether two columns are correlated.
+
+    Method      nine Bernstein sums, of which rows, sums, squares and products are combinations; the sum of products
+                about the means over the root of its variance by sampling and noise. Null: independent normal values of
+                the noisy means and variances, and fresh noise.
+    Guarantee   one measurement at the whole price.
+    Bias        clamping, and a grid of at most 2,048 steps between the bounds.
+    Cite        Ferrando, Wang & Sheldon 2022 (the simulation); Fisher 1921 (the scale of the interval).
+    """
+
+    tag: ClassVar[str] = "CorrelationTest"
+    name: ClassVar[str] = "correlation_test"
+    relation: Relation
+    by: tuple[Factor, ...]
+    column: NumberColumn
+    other: NumberColumn
+    alternative: str
+
+    @property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        totals = tuple(Total(each.value, _coarsen(each.domain)) for each in (self.column, self.other))
+        return ((Query(self.relation, keys_of(*self.by), bernstein_vector(totals, 2, absent=False)), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        whole = _whole(self.query)
+        noise = variance_of(measured[0].noise) / whole**2
+        found = Products(_combine(np.asarray(measured[0].values, dtype=np.float64)) / whole, noise)
+        observed = float(found.statistic)
+
+        def simulate(correlation: float) -> Products:
+            generator = follow([measured[0].values], "correlation_test")
+            draws = count_draws(15, self.by)
+            fresh = _combine(draw_again(measured[0].noise, generator, (draws, 9))) / whole
+            return Products(found.draw_people(correlation, generator, draws) + fresh, noise)
+
+        @lru_cache(maxsize=1)
+        def law() -> NullLaw:
+            return NullLaw(simulate(0.0).statistic)
+
+        @lru_cache(maxsize=1)
+        def errors() -> NullLaw:
+            again = simulate(float(found.correlation)).correlation
+            return NullLaw(_fisher(np.where(np.isnan(again), 0.0, again)) - _fisher(found.correlation))
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            if np.isnan(found.correlation):
+                return np.array([-np.inf]), np.array([np.inf])
+            reach, middle = errors().distance(confidence, cells), _fisher(found.correlation)
+            return np.atleast_1d(np.tanh(middle - reach)), np.atleast_1d(np.tanh(middle + reach))
+
+        return tabulate_test(
+            [f"correlation of {self.column.name} and {self.other.name}"],
+            np.atleast_1d(found.correlation),
+            interval,
+            lambda: observed,
+            lambda: law().p_value(observed, as_alternative(self.alternative)),
+            notes=(_NO_REPLY,) if np.isnan(found.correlation) else (),
+        )
+
+
+@dataclass(frozen=True)
+class Products:
+    """Noisy sums of 1, x, y, x**2, y**2 and x y on the last axis, both scaled to between -1 and 1."""
+
+    sums: Floats
+    noise: float
+
+    @cached_property
+    def _x(self) -> GroupMoments:
+        return GroupMoments(self.sums[..., (0, 1, 3)], self.noise)
+
+    @cached_property
+    def _y(self) -> GroupMoments:
+        return GroupMoments(self.sums[..., (0, 2, 4)], self.noise)
+
+    @cached_property
+    def _about_means(self) -> Floats:
+        rows, x, y = (self.sums[..., place] for place in range(3))
+        means = self._x.means, self._y.means
+        found: Floats = self.sums[..., 5] - means[0] * y - means[1] * x + means[0] * means[1] * rows
+        return found
+
+    @cached_property
+    def statistic(self) -> Floats:
+        """The sum of products about the means, in standard errors of independent columns."""
+        sampling = self._x.rows * self._x.variances * self._y.variances
+        noise = self.noise * (2 + 3 * self._x.means**2) * (2 + 3 * self._y.means**2)
+        found: Floats = self._about_means / np.sqrt(np.maximum(sampling + noise, 1e-300))
+        return found
+
+    @cached_property
+    def correlation(self) -> Floats:
+        """Pearson's, not beyond -1 and 1; NaN where a variance is zero."""
+        spread = np.sqrt(self._x.variances * self._y.variances) * np.maximum(self._x.rows - 1, 1.0)
+        there = spread > 0
+        found: Floats = np.where(there, np.clip(self._about_means / np.where(there, spread, 1.0), -1.0, 1.0), np.nan)
+        return found
+
+    def draw_people(self, correlation: float, generator: Generator, draws: int) -> Floats:
+        """The exact sums of so many normal pairs of that correlation, with these means and variances."""
+        rows = float(max(self.sums[0], 0.0))
+        spreads = np.sqrt([self._x.variances, self._y.variances])
+        centres = np.stack([self._x.means, self._y.means]) * np.sqrt(rows)
+        first, second, third = generator.standard_normal((3, draws))
+        rest = np.sqrt(1 - correlation**2)
+        x = centres[0] + spreads[0] * first
+        y = centres[1] + spreads[1] * (correlation * first + rest * second)
+        about_x = 2 * generator.standard_gamma(max(rows - 1, 0.0) / 2, draws)
+        off = rest * third * (rows > 1)
+        about_y = rest**2 * 2 * generator.standard_gamma(max(rows - 2, 0.0) / 2, draws)
+        along = correlation * np.sqrt(about_x) + off
+        root = np.sqrt(rows)
+        return np.stack(
+            [
+                np.full(draws, rows),
+                root * x,
+                root * y,
+                x**2 * (rows > 0) + spreads[0] ** 2 * about_x,
+                y**2 * (rows > 0) + spreads[1] ** 2 * (along**2 + about_y),
+                x * y * (rows > 0) + spreads[0] * spreads[1] * np.sqrt(about_x) * along,
+            ],
+            axis=-1,
+        )
+
+
+def _combine(sums: Floats) -> Floats:
+    """The six sums from the nine that were measured, or from their noise."""
+    return sums @ np.kron(COMBINED, COMBINED)[:, _SIX]
+
+
+def _fisher(correlation: Floats) -> Floats:
+    return np.arctanh(np.clip(correlation, -_LARGEST, _LARGEST))
+
+
+def _coarsen(domain: Numbers) -> Numbers:
+    while domain.width > _MOST_STEPS:
+        domain = Numbers(domain.lower, domain.upper, domain.step * 2)
+    return domain
+
+
+def _whole(query: Query) -> float:
+    """What the nine sums of a row add up to."""
+    if not isinstance(query.aggregate, Vector):
+        raise TypeError(f"CorrelationTest query must be of a vector, got {type(query.aggregate).__name__}.")
+    return float(np.prod([max(1, each.domain.width) ** 2 for each in query.aggregate.variables]))
+
+
+def build(frame: Frame, arguments: Arguments) -> CorrelationTest:
+    """The test that the arguments ask for."""
+    demand_one_row_a_person(frame, "correlation_test")
+    column, other = arguments["column"], arguments["other"]
+    demand_spread(column)
+    demand_spread(other, "other")
+    if column.value == other.value:
+        raise BadArgument("other", "is the same as column", "choose another column")
+    relation = with_values(frame.relation, column.value, other.value)
+    return CorrelationTest(relation, arguments["by"], column, other, arguments["alternative"])
+
+
+METHOD = Method(
+    name="correlation_test",
+    chapter="testing",
+    summary="Tests whether two columns are correlated (Pearson).",
+    parameters=(
+        Parameter("column", "column", "one column", required=True),
+        Parameter("other", "column", "the other column", required=True),
+        ALTERNATIVE,
+        BY,
+    ),
+    build=build,
+    returns=returns("Pearson's correlation"),
+    example="SELECT * FROM correlation_test(people, column => age, other => salary)",
+    elsewhere={"R": "cor.test", "SAS": "PROC CORR", "SciPy": "pearsonr"},
+    notes=("A person must have one row. Values beyond the bounds of a column count as the bounds.",),
+)

@@ -1,0 +1,192 @@
+"""Kolmogorov and Smirnov's test: whether two groups, or a column and a law, have the same distribution."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.testing.binned import LOST, Bins, Histograms
+from adomnia.methods.testing.null_law import LEAST_DRAWS, NullLaw, invert
+from adomnia.methods.testing.report import (
+    demand_one_row_a_person,
+    demand_spread,
+    demand_two_levels,
+    returns,
+    tabulate_test,
+)
+from adomnia.methods.testing.shares import project
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
+
+MOST_BINS = 32
+_BINNED = "The distributions are compared at the ends of bins: what differs within a bin is not seen."
+
+
+@dataclass(frozen=True)
+class Law:
+    """A named distribution: its parameters, what they must be, and how probable values up to x are."""
+
+    parameters: tuple[str, ...]
+    fits: Callable[..., bool]
+    probability: Callable[..., Floats]
+
+
+def _normal(x: Floats, mean: float, sd: float) -> Floats:
+    from scipy.special import ndtr
+
+    found: Floats = ndtr((x - mean) / sd)
+    return found
+
+
+LAWS: Mapping[str, Law] = {
+    "normal": Law(("mean", "sd"), lambda _, sd: sd > 0, _normal),
+    "lognormal": Law(
+        ("mean of the logarithm", "sd of the logarithm"),
+        lambda _, sd: sd > 0,
+        lambda x, mean, sd: np.where(x > 0, _normal(np.log(np.where(x > 0, x, 1.0)), mean, sd), 0.0),
+    ),
+    "exponential": Law(("rate",), lambda rate: rate > 0, lambda x, rate: -np.expm1(-rate * np.maximum(x, 0.0))),
+    "uniform": Law(
+        ("lower", "upper"),
+        lambda lower, upper: lower < upper,
+        lambda x, lower, upper: np.clip((x - lower) / (upper - lower), 0.0, 1.0),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class KolmogorovSmirnov(SingleRound):
+    """The largest difference of two distribution functions.
+
+    Method      noisy histograms, projected to be shares; the largest difference of the two sums of shares up to the end
+                of a bin. Null: multinomial laws of the shares of both groups together, or of the law, and fresh noise.
+    Guarantee   one measurement at the whole price: a person is in one group and one bin.
+    Bias        bins: differences within one are not seen.
+    Cite        Kolmogorov 1933; Smirnov 1939; Ferrando, Wang & Sheldon 2022 (the simulation).
+    """
+
+    tag: ClassVar[str] = "KolmogorovSmirnov"
+    name: ClassVar[str] = "ks_test"
+    relation: Relation
+    by: tuple[Factor, ...]
+    bins: Bins
+    group: Factor | None
+    law: str
+    parameters: tuple[Fraction, ...]
+
+    @property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        groups = () if self.group is None else (self.group,)
+        return ((self.bins.query(self.relation, keys_of(*self.by, *groups)), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        found = measured[0]
+        if self.group is None:
+            found = Measured(found.values[None, :], found.mechanism, (found, "lone"))
+        histograms = Histograms(found, self.by)
+        target = None if self.group is not None else self._chances
+        null = histograms.pooled if target is None else target[None, :]
+
+        def compare(counts: Floats) -> Floats:
+            return np.where(histograms.are_lost(counts)[..., None], 0.0, _apart(counts, target))
+
+        observed = compare(histograms.counts)
+        distance = float(np.abs(observed).max())
+
+        @lru_cache(maxsize=1)
+        def simulated() -> Floats:
+            return compare(histograms.simulate(null, "ks_test"))
+
+        @lru_cache(maxsize=1)
+        def law() -> NullLaw:
+            return NullLaw(np.abs(simulated()).max(axis=-1))
+
+        def effect(share: float) -> float:
+            shape = observed / distance if distance > 0 else np.ones_like(observed)
+            noise = simulated()[:LEAST_DRAWS]
+            return invert(distance, lambda size: np.abs(noise + size * shape).max(axis=-1), share, 1.0)
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            if histograms.lost:
+                return np.zeros(1), np.ones(1)
+            tail = (1 - confidence) / 2 / max(1, cells)
+            return np.array([effect(1 - tail)]), np.array([effect(tail)])
+
+        return tabulate_test(
+            [f"largest difference in {self.bins.column.name}"],
+            np.array([distance]),
+            interval,
+            lambda: distance,
+            lambda: law().p_value(distance),
+            notes=(_BINNED, *((LOST,) if histograms.lost else ())),
+        )
+
+    @property
+    def _chances(self) -> Floats:
+        """The probability of each bin by the law; what is beyond the bounds is in the outer bins."""
+        reached = LAWS[self.law].probability(self.bins.edges, *map(float, self.parameters))
+        return np.diff(reached, prepend=0.0, append=1.0)
+
+
+def _apart(counts: Floats, target: Floats | None) -> Floats:
+    """The difference of the distribution functions at the end of each bin but the last, where there is none."""
+    reached = np.cumsum(project(counts), axis=-1)[..., :-1]
+    other = reached[..., 1, :] if target is None else np.cumsum(target)[:-1]
+    found: Floats = reached[..., 0, :] - other
+    return found
+
+
+def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov:
+    """The test that the arguments ask for."""
+    demand_one_row_a_person(frame, "ks_test")
+    column, group, law = arguments["column"], arguments["group"], arguments["law"]
+    demand_spread(column)
+    parameters = arguments["law_parameters"] or ()
+    if (group is None) == (law is None):
+        raise BadArgument("group", "or law must be given, and not both", "compare two groups, or one column with a law")
+    if law is None:
+        demand_two_levels(group)
+    else:
+        _demand_parameters(law, parameters)
+    relation = with_values(frame.relation, column.value, *(() if group is None else (group,)))
+    return KolmogorovSmirnov(relation, arguments["by"], Bins.of(column, MOST_BINS), group, law or "", parameters)
+
+
+def _demand_parameters(law: str, parameters: tuple[Fraction, ...]) -> None:
+    named = LAWS[law].parameters
+    if len(parameters) != len(named) or not LAWS[law].fits(*parameters):
+        raise BadArgument(
+            "law_parameters",
+            f"of a {law} law are its {' and '.join(named)}, and these are none",
+            "give them in that order: for a normal law of mean 0 and standard deviation 1, law => 'normal',"
+            " law_parameters => (0, 1)",
+        )
+
+
+def _describe_laws() -> str:
+    return "; ".join(f"{name}: {', '.join(law.parameters)}" for name, law in LAWS.items())
+
+
+METHOD = Method(
+    name="ks_test",
+    chapter="testing",
+    summary="Tests whether two groups have the same distribution, or a column that of a law (Kolmogorov and Smirnov).",
+    parameters=(
+        Parameter("column", "column", "the numbers whose distribution is tested", required=True),
+        Parameter("group", "factor", "a column of two values: the distributions of the two groups are compared"),
+        Parameter("law", "choice", "the law that a column without groups is compared with", choices=tuple(LAWS)),
+        Parameter("law_parameters", "numbers", "the parameters of the law: " + _describe_laws()),
+        BY,
+    ),
+    build=build,
+    returns=returns("the largest difference of the two distribution functions"),
+    example="SELECT * FROM ks_test(people, column => salary, group => age >= 65)",
+    elsewhere={"R": "ks.test", "SAS": "PROC NPAR1WAY / EDF", "SciPy": "ks_2samp, ks_1samp"},
+    notes=("A person must have one row. Values beyond the bounds of the column count as the bounds.",),
+)

@@ -1,0 +1,100 @@
+"""The table that every test returns, its words, and what a test demands of its rows."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from adomnia.errors import Refusal
+from adomnia.methods.contract import BadArgument, Factor, Frame, NumberColumn, Parameter
+from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, ResultTable
+
+ALTERNATIVE = Parameter(
+    "alternative",
+    "choice",
+    "which departures from the null hypothesis count",
+    default="two-sided",
+    choices=("two-sided", "less", "greater"),
+)
+
+ABOUT_POPULATION = (
+    "The interval and the p-value are about the population that the people are a sample of: both know the sampling"
+    " and the noise."
+)
+SIMULATED = (
+    "The p-value is the share of simulations of the null hypothesis, with the same noise, that are at least as far out;"
+    " they follow from the released numbers alone."
+)
+NOISY_ROWS = "The number of rows is not public: a noisy one takes its place."
+
+
+def returns(estimate: str, term: str = "what the estimate is of") -> Mapping[str, str]:
+    """The columns of a test and what they mean."""
+    return {
+        "term": term,
+        "estimate": estimate,
+        "statistic": "the statistic of the test, whose standard error knows the noise",
+        "p_value": "how probable a statistic at least as far out is if the null hypothesis holds",
+    }
+
+
+def tabulate_test(  # noqa: PLR0913 - the columns of a table
+    terms: Sequence[str],
+    values: Floats,
+    interval: Callable[[float, int], Bounds],
+    statistic: Callable[[], float],
+    p_value: Callable[[], float],
+    *,
+    notes: tuple[str, ...] = (),
+    method: str = "noisy sums, and simulations of the null hypothesis",
+) -> ResultTable:
+    """One row of the test, then rows of whatever else was estimated, which is not tested."""
+    others, held = (None,) * (len(terms) - 1), np.asarray(values, dtype=np.float64)
+
+    def first(fact: Callable[[], float]) -> Callable[[], Sequence[Fact]]:
+        return lambda: (float(fact()), *others)
+
+    return ResultTable(
+        labels={"term": tuple(terms)},
+        estimates={"estimate": Estimate(held, lambda *asked: _hold(held, interval(*asked)), method)},
+        notes=(ABOUT_POPULATION, *notes, SIMULATED, NOISY_ROWS),
+        figure={"kind": "points", "x": "term", "y": "estimate"},
+        facts={"statistic": first(statistic), "p_value": first(p_value)},
+    )
+
+
+def _hold(values: Floats, bounds: Bounds) -> Bounds:
+    """Intervals that hold their estimates, also where few rows make these differ from the middle."""
+    return np.fmin(bounds[0], values), np.fmax(bounds[1], values)
+
+
+def demand_one_row_a_person(frame: Frame, name: str) -> None:
+    """Refuse where a person may have several rows: these are not independent, and no test here allows for that."""
+    if frame.relation.rows_per_person > 1:
+        raise Refusal(
+            name,
+            f"takes rows for independent, and here a person may have {frame.relation.rows_per_person} of them",
+            "reduce them to one row a person in the bracketed SELECT, such as"
+            " (SELECT person_id, AVG(x) AS x FROM ... GROUP BY person_id)",
+            code="rows_per_person",
+        )
+
+
+def demand_two_levels(factor: Factor, argument: str = "group") -> None:
+    """Refuse a factor that does not make two groups."""
+    if len(factor.levels) != 2:
+        raise BadArgument(
+            argument,
+            f"must have two values, and {factor.name} has {len(factor.levels)}",
+            "write a condition, such as group => city = 'Oslo', or compare all groups with oneway_anova or"
+            " chi_square_test",
+        )
+
+
+def demand_spread(column: NumberColumn, argument: str = "column") -> None:
+    """Refuse a column whose bounds leave it one value."""
+    if column.domain.width == 0:
+        raise BadArgument(
+            argument,
+            f"must be able to vary, and the bounds of {column.name} leave one value alone",
+            "declare wider bounds, or test another column",
+        )

@@ -1,0 +1,184 @@
+"""t tests: a mean against a number, of pairs, and of two groups with variances of their own (Welch)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
+from adomnia.methods.testing.moments import GroupMoments, moment_query
+from adomnia.methods.testing.null_law import NullLaw, as_alternative
+from adomnia.methods.testing.report import (
+    ALTERNATIVE,
+    demand_one_row_a_person,
+    demand_spread,
+    demand_two_levels,
+    returns,
+    tabulate_test,
+)
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import call
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
+
+
+@dataclass(frozen=True)
+class OneMean(SingleRound):
+    """A mean, or the mean difference of pairs, against a number.
+
+    Method      noisy sums of values and squares; the distance of the sum from its null value over the root of its
+                variance by sampling and noise. Null: normal values of mean mu and the noisy variance, and fresh noise.
+    Guarantee   one measurement at the whole price.
+    Bias        clamping: the mean is that of values cut at their bounds.
+    Cite        Student 1908; Ferrando, Wang & Sheldon 2022 (the simulation); Fieller 1954 (the interval).
+    """
+
+    tag: ClassVar[str] = "OneMean"
+    name: ClassVar[str] = "t_test"
+    relation: Relation
+    by: tuple[Factor, ...]
+    column: NumberColumn
+    mu: Fraction
+    alternative: str
+
+    @property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((moment_query(self.relation, keys_of(*self.by), self.column), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        lone = Measured(measured[0].values[None, :], measured[0].mechanism, (measured[0], "lone"))
+        free = GroupMeans(self.column, self.query, lone, (0.0,), self.by)
+        null = free.scale.to_z(float(self.mu))
+        observed = float(free.found.studentize(null)[0])
+
+        @lru_cache(maxsize=1)
+        def law() -> NullLaw:
+            return NullLaw(free.simulate(np.array([null])).studentize(null)[:, 0])
+
+        return tabulate_test(
+            [f"mean of {self.column.name}"],
+            free.values,
+            free.intervals,
+            lambda: observed,
+            lambda: law().p_value(observed, as_alternative(self.alternative)),
+        )
+
+
+@dataclass(frozen=True)
+class TwoMeans(SingleRound):
+    """The difference of the means of two groups, whose variances may differ.
+
+    Method      noisy sums of values and squares in each group; the difference of the means over the root of its
+                variance by sampling and noise. Null: normal values of one mean and variances of their own, fresh noise.
+    Guarantee   one measurement at the whole price: a person is in one group.
+    Bias        clamping: the means are those of values cut at their bounds.
+    Cite        Welch 1947; Ferrando, Wang & Sheldon 2022 (the simulation).
+    """
+
+    tag: ClassVar[str] = "TwoMeans"
+    name: ClassVar[str] = "t_test"
+    relation: Relation
+    by: tuple[Factor, ...]
+    column: NumberColumn
+    group: Factor
+    mu: Fraction
+    alternative: str
+
+    @property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((moment_query(self.relation, keys_of(*self.by, self.group), self.column), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        half = float(self.column.domain.width * self.column.domain.step / 2)
+        shift = float(self.mu) / half
+        groups = GroupMeans(self.column, self.query, measured[0], (shift, 0.0), self.by)
+        observed = float(_compare(groups.found, shift))
+        difference = float(groups.values[0] - groups.values[1])
+
+        @lru_cache(maxsize=1)
+        def law() -> NullLaw:
+            return NullLaw(_compare(groups.simulated, shift))
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            reach = law().distance(confidence, cells) * half * float(np.sqrt(groups.found.errors.sum()))
+            lower, upper = groups.intervals(confidence, cells)
+            ends = np.clip([difference - reach, difference + reach], -2 * half, 2 * half)
+            return np.array([ends[0], *lower]), np.array([ends[1], *upper])
+
+        first, second = self.group.levels
+        return tabulate_test(
+            [f"{first} - {second}", f"mean of {first}", f"mean of {second}"],
+            np.array([difference, *groups.values]),
+            interval,
+            lambda: observed,
+            lambda: law().p_value(observed, as_alternative(self.alternative)),
+        )
+
+
+def _compare(moments: GroupMoments, shift: float) -> Floats:
+    """How many standard errors the difference of two means is above `shift`."""
+    apart = moments.means[..., 0] - moments.means[..., 1] - shift
+    found: Floats = apart / np.sqrt(np.maximum(moments.errors.sum(axis=-1), LEAST_ERROR))
+    return found
+
+
+def build(frame: Frame, arguments: Arguments) -> OneMean | TwoMeans:
+    """The test that the arguments ask for."""
+    demand_one_row_a_person(frame, "t_test")
+    column, other, group = arguments["column"], arguments["other"], arguments["group"]
+    if other is not None and group is not None:
+        raise BadArgument("other", "makes pairs, and group makes two groups", "give one of them")
+    if group is not None:
+        demand_spread(column)
+        demand_two_levels(group)
+        relation = with_values(frame.relation, column.value, group)
+        return TwoMeans(relation, arguments["by"], column, group, arguments["mu"], arguments["alternative"])
+    tested = column if other is None else _subtract(column, other)
+    demand_spread(tested)
+    _demand_possible(tested, arguments["mu"])
+    relation = with_values(frame.relation, tested.value)
+    return OneMean(relation, arguments["by"], tested, arguments["mu"], arguments["alternative"])
+
+
+def _subtract(column: NumberColumn, other: NumberColumn) -> NumberColumn:
+    """The difference of two columns of a row, on the coarser grid of both."""
+    lower = column.domain.lower - other.domain.upper
+    upper = column.domain.upper - other.domain.lower
+    step = max(column.domain.step, other.domain.step)
+    return NumberColumn(
+        f"{column.name} - {other.name}", call("-", column.value, other.value), Numbers(lower, upper, step)
+    )
+
+
+def _demand_possible(column: NumberColumn, mu: Fraction) -> None:
+    if not column.domain.lower <= mu <= column.domain.upper:
+        raise BadArgument(
+            "mu",
+            f"must lie within the bounds of {column.name}, where all values are cut, and {float(mu):g} does not",
+            f"give a number between {float(column.domain.lower):g} and {float(column.domain.upper):g}",
+        )
+
+
+METHOD = Method(
+    name="t_test",
+    chapter="testing",
+    summary="Tests a mean, the mean difference of pairs, or the difference of the means of two groups (Welch).",
+    parameters=(
+        Parameter("column", "column", "the numbers whose mean is tested", required=True),
+        Parameter("other", "column", "the second number of each pair: the difference of the two is tested"),
+        Parameter("group", "factor", "a column of two values: the means of the two groups are compared"),
+        Parameter("mu", "number", "the mean, or the difference, under the null hypothesis", default=Fraction(0)),
+        ALTERNATIVE,
+        BY,
+    ),
+    build=build,
+    returns=returns("the mean, the mean difference, or the difference of means; below it the mean of each group"),
+    example="SELECT * FROM t_test(people, column => salary, group => age >= 65)",
+    elsewhere={"R": "t.test", "SAS": "PROC TTEST", "SciPy": "ttest_ind(equal_var=False), ttest_1samp, ttest_rel"},
+    notes=("A person must have one row. Values beyond the bounds of the column count as the bounds.",),
+)

@@ -1,0 +1,103 @@
+"""Many trials of a test on simulated people: how often it rejects, with noise of the real mechanisms."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from adomnia.methods.registry import METHODS
+from adomnia.methods.testing import null_law
+from adomnia.privacy.conversions import rho_of
+from adomnia.privacy.events import Concentrated, Pure
+from kit.analyses import Arms, analyse
+from kit.bits import SeededBits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from adomnia.methods.contract import Frame
+    from adomnia.privacy.events import Price
+    from adomnia.statistics.contract import ResultTable, Statistic
+
+Data = dict[str, np.ndarray]
+
+LEVEL = 0.05
+FEWER = 499  # draws: a level does not depend on their number
+PRICES = {"epsilon = 1": Pure(1), "rho of (1, 1e-6)": Concentrated(rho_of(1, 1e-6))}
+NO_NOISE = Pure(99)  # nearly none, the least that the mechanisms add
+
+
+def build(method: str, rows: Frame, **arguments: Any) -> Statistic:
+    """The analysis of a method, with the defaults of its signature."""
+    signature = METHODS[method].parameters
+    given = {each.name: () if each.kind in {"factors", "numbers"} else each.default for each in signature}
+    return METHODS[method].build(rows, {**given, **arguments})
+
+
+def answer(statistic: Statistic, price: Price, data: Data, seed: str = "answer") -> ResultTable:
+    """The table of one data set."""
+    return analyse(statistic, price, data, SeededBits(seed))  # type: ignore[return-value]  # methods have tables
+
+
+def read_p_value(table: ResultTable) -> float:
+    """The p-value of a table, and that it is one."""
+    found = table.facts["p_value"]()[0]
+    assert isinstance(found, float)
+    assert 0 < found <= 1
+    return found
+
+
+def most_rejected(trials: int, level: float = 0.06) -> float:
+    """The share of rejections that a test of that level exceeds once in a million times."""
+    return float(stats.binom(trials, level).isf(1e-6)) / trials
+
+
+@contextmanager
+def fewer_draws() -> Iterator[None]:
+    """Simulations of null laws are short."""
+    usual = null_law.MOST_DRAWS, null_law.LEAST_DRAWS
+    null_law.MOST_DRAWS = null_law.LEAST_DRAWS = FEWER
+    try:
+        yield
+    finally:
+        null_law.MOST_DRAWS, null_law.LEAST_DRAWS = usual
+
+
+def share_rejected(
+    statistic: Statistic, price: Price, draw: Callable[[np.random.Generator], Data], trials: int, seed: str
+) -> float:
+    """The share of p-values of at most the level, of people and noise that follow from a seed."""
+    random, bits = np.random.default_rng(list(seed.encode())), SeededBits(seed)
+    with fewer_draws():
+        tables = (analyse(statistic, price, draw(random), bits) for _ in range(trials))
+        return float(np.mean([read_p_value(table) <= LEVEL for table in tables]))  # type: ignore[arg-type]
+
+
+def share_covered(
+    statistic: Statistic, price: Price, draw: Callable[[np.random.Generator], Data], truth: float, trials: int
+) -> float:
+    """The share of 95% intervals, of the first row, that hold the truth."""
+    random, bits, held = np.random.default_rng(11), SeededBits("covered"), []
+    with fewer_draws():
+        for _ in range(trials):
+            table: Any = analyse(statistic, price, draw(random), bits)
+            lower, upper = table.estimates["estimate"].interval(0.95, 1)
+            held.append(lower[0] <= truth <= upper[0])
+    return float(np.mean(held))
+
+
+def share_rejected_naively(
+    statistic: Statistic,
+    price: Price,
+    draw: Callable[[np.random.Generator], Data],
+    p_value: Callable[[np.ndarray], float],
+    trials: int,
+) -> float:
+    """The same of a classical test on the noisy numbers, which takes them for exact ones."""
+    random, bits = np.random.default_rng(7), SeededBits("naive")
+    (measure,) = statistic.rehearse(price)
+    noisy = (Arms(draw(random), bits).measure(measure).values.astype(float) for _ in range(trials))
+    return float(np.mean([p_value(each) <= LEVEL for each in noisy]))

@@ -1,0 +1,121 @@
+"""Fits of laws: known answers, coverage of all that is stated, and no reply where nothing can be told."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.methods.contract import BadArgument
+from adomnia.methods.densities.fit_distribution import METHOD
+from adomnia.methods.densities.laws import LAWS
+from adomnia.privacy.conversions import rho_of
+from adomnia.privacy.events import Concentrated, Pure
+from kit.analyses import analyse, frame
+from kit.bits import SeededBits
+
+FRAME = frame({"salary": (0, 500), "debt": (-9, 0), "age": (0, 90)}, {"city": ("A", "B")}, whole=("age",))
+DEFAULTS = {"column": FRAME.numbers["salary"], "law": "lognormal", "bins": 32, "breaks": (), "by": ()}
+PRICES = {"epsilon": Pure(Fraction(1)), "rho": Concentrated(rho_of(1, 1e-6))}
+LAW = LAWS["lognormal"]
+POINT = LAW.start(74.9, 38.3)
+
+every_price = pytest.mark.parametrize("price", PRICES.values(), ids=PRICES)
+
+
+def ask(data, price, seed="fit", **arguments):
+    return analyse(METHOD.build(FRAME, {**DEFAULTS, **arguments}), price, data, SeededBits(seed))
+
+
+def salaries(n, seed=1):
+    mu, sigma = LAW.parameters(POINT)
+    return np.random.default_rng(seed).lognormal(mu, sigma, n)
+
+
+def truth(n):
+    mean, deviation = LAW.moments(POINT)
+    return np.array([*LAW.parameters(POINT), mean, deviation, LAW.quantile(POINT, np.array(1 - 1 / n))])
+
+
+def covering(price, n, times):
+    covered = []
+    for place in range(times):
+        lower, upper = ask({"salary": salaries(n, place)}, price, place).estimates["estimate"].interval(0.95, 1)
+        covered.append((lower <= truth(n)) & (truth(n) <= upper))
+    return np.mean(covered, axis=0)
+
+
+@every_price
+def test_intervals_cover_parameters_moments_and_the_maximum(price):
+    """Of 20 intervals that cover in 95% of cases, 9 miss in one of 10**7 runs."""
+    assert (covering(price, 1_000, 20) > 0.55).all()
+
+
+@pytest.mark.soak
+@every_price
+@pytest.mark.parametrize("n", [300, 1_000, 10_000])
+def test_intervals_cover_in_many_tables(price, n):
+    found = covering(price, n, 1_000)
+    assert (found >= 0.92).all()
+    assert (found <= 0.985).all()
+
+
+def test_many_rows_find_the_salaries_of_the_known_example():
+    table = ask({"salary": salaries(100_000)}, PRICES["epsilon"], breaks=tuple(map(Fraction, range(0, 276, 25))))
+    assert table.labels["term"] == ("mu", "sigma", "mean", "sd", "maximum")
+    found = table.estimates["estimate"].values
+    assert found[:4] == pytest.approx([4.2, 0.482, 74.9, 38.3], rel=0.01)
+    assert table.facts["fit_p_value"]()[0] > 1e-3
+
+
+def test_a_wrong_law_is_seen_and_underestimates_the_maximum():
+    normal = ask({"salary": salaries(5_000)}, PRICES["epsilon"], law="normal")
+    assert normal.facts["fit_p_value"]()[0] < 0.01
+    assert normal.estimates["estimate"].values[-1] < 0.7 * truth(5_000)[-1]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@every_price
+@pytest.mark.parametrize(
+    "x",
+    [[], [70.0], [1.0, 2.0], [70.0] * 1_000, [0.0, 500.0] * 300, [np.nan] * 20, [1e300, -1e300] * 99],
+    ids=["nobody", "one", "two", "constant", "at the bounds", "missing", "far"],
+)
+def test_ugly_data_has_no_reply_or_finite_figures(x, price, law):
+    table = ask({"salary": np.array(x, dtype=float)}, price, law=law)
+    estimate = table.estimates["estimate"]
+    silent = np.isnan(estimate.values)
+    assert silent.all() or np.isfinite(estimate.values).all()
+    lower, upper = estimate.interval(0.95, 1)
+    assert not np.isnan([lower, upper]).any()
+    assert ((lower == -np.inf) & (upper == np.inf)).all() or (lower <= estimate.values).all()
+    assert silent.any() == any(note.startswith("No reply") for note in table.notes)
+    assert all((fact() == (None,) * table.rows) == silent.any() for fact in table.facts.values())
+
+
+@every_price
+def test_few_rows_and_one_value_are_no_reply(price):
+    for x in ([], [70.0], [70.0] * 1_000):
+        assert np.isnan(ask({"salary": np.array(x)}, price).estimates["estimate"].values).all()
+
+
+def test_whole_numbers_are_taken_for_rounded_ones():
+    """Rounded normal ages have the mean and the spread that they had, up to the variance of rounding."""
+    ages = np.round(np.random.default_rng(3).normal(40, 6, 50_000))
+    found = ask({"age": ages}, PRICES["epsilon"], column=FRAME.numbers["age"], law="normal").estimates["estimate"]
+    assert found.values[:2] == pytest.approx([40, 6], rel=0.01)
+
+
+def test_it_is_repeated_for_groups():
+    data = {"salary": salaries(4_000), "city": np.array(["A", "B"] * 2_000, dtype=object)}
+    table = ask(data, PRICES["epsilon"], by=(FRAME.factors["city"],))
+    assert table.labels["city"] == ("A",) * 5 + ("B",) * 5
+
+
+def test_what_cannot_be_fitted_is_refused():
+    for arguments in ({"column": FRAME.numbers["debt"]}, {"bins": 3}, {"breaks": (Fraction(0), Fraction(9))}):
+        with pytest.raises(BadArgument):
+            METHOD.build(FRAME, {**DEFAULTS, **arguments})
+    with pytest.raises(Refusal) as refused:
+        METHOD.build(frame({"salary": (0, 1)}, rows_per_person=2), DEFAULTS)
+    assert refused.value.code == "rows_per_person"

@@ -1,0 +1,150 @@
+"""Designs: the columns that formulaic and R make, and columns that are refused because others make them up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adomnia.methods.contract import BadArgument, Factor, Frame
+from adomnia.methods.models.design import MOST_COLUMNS, build_design, evaluate_basis
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import Bucket
+from kit.analyses import frame
+
+FRAME = frame(
+    {"y": (0, 9), "x": (0, 9), "z": (1, 5), "year": (1990, 2010), "k": (0, 3)},
+    {"a": ("p", "q", "r"), "b": ("u", "v"), "one": ("only",)},
+    whole=("k", "year"),
+)
+
+
+def matrix_of(design, data):
+    """The columns in some rows, by the basis around the middles."""
+    middles = [float(n.domain.lower + n.domain.upper) / 2 for n in design.numbers]
+    halves = [float(n.domain.upper - n.domain.lower) / 2 for n in design.numbers]
+    held = zip(design.numbers, design.logged, strict=False)
+    values = [np.log(data[n.name[4:-1]]) if logged else data[n.name] for n, logged in held]
+    numbers = [(np.asarray(v) - m) / h for v, m, h in zip(values, middles, halves, strict=True)]
+    codes = [np.array([factor.levels.index(each) for each in data[factor.name]]) for factor in design.factors]
+    return evaluate_basis(design.basis, numbers, codes, len(data)) @ design.transformation(middles, halves)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "x": rng.uniform(0, 9, 300),
+            "z": rng.uniform(1, 5, 300),
+            "year": rng.integers(1990, 2011, 300),
+            "a": rng.choice(list("pqr"), 300),
+            "b": rng.choice(list("uv"), 300),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "x + z",
+        "x + a",
+        "x*a",
+        "0 + a + b",
+        "a:b",
+        "a*b - a",
+        "0 + a:x",
+        "x + a:x + b:x",
+        "(a + b + x)^2",
+        "x:z - 1",
+        "a:b:x",
+        "log(z) + year",
+        "year*x",
+    ],
+)
+def test_columns_are_those_of_formulaic(right, data):
+    from formulaic import model_matrix
+
+    design = build_design(f"y ~ {right}", FRAME)
+    found = matrix_of(design, data)
+    expected = np.asarray(model_matrix(right.replace("^", "**"), data), dtype=float)
+    assert found.shape == expected.shape
+    both = np.hstack([found / np.linalg.norm(found, axis=0), expected / np.linalg.norm(expected, axis=0)])
+    assert np.linalg.matrix_rank(both, tol=1e-6) == found.shape[1]  # they span the same
+
+
+@pytest.mark.parametrize(
+    ("right", "names"),
+    [
+        ("x + a", ["(Intercept)", "x", "a[q]", "a[r]"]),
+        ("0 + a + b", ["a[p]", "a[q]", "a[r]", "b[v]"]),
+        ("poly(x, 2):b", ["(Intercept)", *(f"poly(x, 2)[{k}]:b[{b}]" for k in (1, 2) for b in "uv")]),
+        ("a*b", ["(Intercept)", "a[q]", "a[r]", "b[v]", "a[q]:b[v]", "a[r]:b[v]"]),
+    ],
+)
+def test_columns_are_named_by_their_levels(right, names):
+    assert list(build_design(f"y ~ {right}", FRAME).names) == names
+
+
+def test_columns_hold_what_they_are_called(data):
+    design = build_design("y ~ x*b + I(x^2) + log(z)", FRAME)
+    found = dict(zip(design.names, matrix_of(design, data).T, strict=True))
+    assert np.allclose(found["(Intercept)"], 1)
+    assert np.allclose(found["I(x^2)"], data["x"] ** 2)
+    assert np.allclose(found["log(z)"], np.log(data["z"]))
+    assert np.allclose(found["x:b[v]"], data["x"] * (data["b"] == "v"))
+
+
+def with_both(*names):
+    """Numbers of few whole values, which may be factors as well."""
+    factors = {
+        name: Factor(name, Bucket(number.value, Numbers.integers(0, 3), number.value))
+        for name in names
+        for number in (FRAME.numbers[name],)
+    }
+    return Frame(FRAME.relation, FRAME.numbers, {**FRAME.factors, **factors})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("y ~ x + I(x^1)", "I(x^1), which the columns before it make up"),
+        ("y ~ x + poly(x, 2)", "make up"),
+        ("y ~ one", "one value only"),
+        ("y ~ k + C(k)", "make up"),
+        ("y ~ I(x^3):x:x:I(x^2)", "power above 4"),
+    ],
+)
+def test_columns_that_others_make_up_are_refused_before_data(text, words):
+    with pytest.raises(BadArgument) as refused:
+        build_design(text, with_both("k"))
+    assert words in str(refused.value)
+
+
+def test_a_number_of_few_values_has_no_more_powers_than_these():
+    build_design("y ~ poly(k, 3)", FRAME)  # four values
+    with pytest.raises(BadArgument, match="make up"):
+        build_design("y ~ poly(k, 4)", FRAME)
+
+
+def test_the_same_column_under_two_names_is_seen():
+    twice = Frame(FRAME.relation, {**FRAME.numbers, "again": FRAME.numbers["x"]}, FRAME.factors)
+    with pytest.raises(BadArgument, match="make up"):
+        build_design("y ~ x + again", twice)
+
+
+def test_constants_and_too_many_columns_are_refused():
+    constant = frame({"y": (0, 1), "x": (3, 3)}, {}, whole=("x",))
+    with pytest.raises(BadArgument, match="bounds are equal"):
+        build_design("y ~ x", constant)
+    many = frame({"y": (0, 1)}, {"c": tuple(f"c{k}" for k in range(MOST_COLUMNS + 1))})
+    with pytest.raises(BadArgument, match="more than 128 columns"):
+        build_design("y ~ c", many)
+
+
+def test_rows_are_complete_in_all_that_is_named():
+    design = build_design("y ~ x + a", FRAME)
+    conditions = repr(design.complete_cases(FRAME.relation))
+    assert all(f"name='{name}'" in conditions for name in ("y", "x", "a"))
+    assert isinstance(design.factors[0].key, Column)

@@ -1,0 +1,101 @@
+"""Poisson regression: statsmodels' fit where there is no noise, intervals that cover where there is."""
+
+import numpy as np
+import pytest
+import statsmodels.formula.api as smf
+from pandas import DataFrame
+
+from adomnia.errors import Refusal
+from adomnia.methods.models.poisson import METHOD
+from adomnia.methods.models.prediction import predict
+from adomnia.privacy.conversions import rho_of
+from adomnia.privacy.events import Concentrated, Pure
+from kit.analyses import analyse, frame
+from kit.bits import SeededBits
+
+FRAME = frame({"y": (0, 20), "x": (-1, 1), "z": (0, 10), "low": (-1, 5)}, {"city": ("A", "B")}, whole=("y",))
+PRICES = [Pure(1), Concentrated(rho_of(1, 1e-6))]
+
+
+def build(formula, inference="population"):
+    return METHOD.build(FRAME, {"formula": formula, "inference": inference})
+
+
+def draw(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    x, z = rng.uniform(-1, 1, rows), rng.uniform(0, 10, rows)
+    city = np.array(["A", "B"], dtype=object)[rng.integers(0, 2, rows)]
+    y = np.minimum(rng.poisson(np.exp(0.8 + 0.6 * x + 0.05 * z - 0.3 * (city == "B"))), 20).astype(float)
+    return {"y": y, "x": x, "z": z, "low": x, "city": city}
+
+
+TRUTH = np.array([0.8, 0.6, 0.05, -0.3])
+
+
+def read(table):
+    errors = [np.nan if each is None else each for each in table.facts["standard_error"]()]
+    return table.estimates["estimate"].values, np.array(errors)
+
+
+@pytest.mark.parametrize("price", [Pure(10**5), Concentrated(10**11)], ids=["Pure", "Concentrated"])
+@pytest.mark.parametrize("formula", ["y ~ x + z + city", "y ~ 0 + city + x:city", "y ~ 1"])
+def test_without_noise_it_is_the_fit_of_statsmodels(formula, price):
+    data = draw(1500)
+    found, errors = read(analyse(build(formula), price, data, SeededBits("known")))
+    expected = smf.poisson(formula, DataFrame(data)).fit(disp=0)
+    assert sorted(found) == pytest.approx(sorted(expected.params), abs=0.05 * expected.bse.max())
+    assert sorted(errors) == pytest.approx(sorted(expected.bse), rel=0.03)
+
+
+def cover(price, runs, rows):
+    """How often intervals at 95% hold the truth, and how many there were."""
+    model, held, replied = build("y ~ x + z + city"), 0, 0
+    for run in range(runs):
+        values, errors = read(analyse(model, price, draw(rows, run), SeededBits(f"cover {run}")))
+        told = ~np.isnan(errors)
+        held += int((np.abs(values - TRUTH)[told] < 1.96 * errors[told]).sum())
+        replied += int(told.sum())
+    return held / replied, replied / (4 * runs)
+
+
+def test_intervals_cover():
+    """Of 100 intervals or more, 95% held: below 80% by chance in under 1e-6."""
+    held, replied = cover(PRICES[1], runs=30, rows=5000)
+    assert replied > 0.9
+    assert held > 0.80
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("price", PRICES, ids=["Pure", "Concentrated"])
+@pytest.mark.parametrize("rows", [10_000, 100_000])
+def test_intervals_cover_for_the_usual_prices(price, rows):
+    """400 intervals or more: the bars are 92% and 98.5%, here with four standard deviations to spare."""
+    held, replied = cover(price, runs=110, rows=rows)
+    assert replied > 0.9
+    assert 0.92 - 0.04 < held <= 1.0
+
+
+@pytest.mark.parametrize("price", PRICES, ids=["Pure", "Concentrated"])
+@pytest.mark.parametrize("rows", [0, 1, 2, 30, 3000])
+@pytest.mark.parametrize("value", [0.0, 20.0, 1e300])
+def test_constant_responses_give_finite_numbers_or_no_reply(price, rows, value):
+    data = draw(rows, seed=rows)
+    data["y"] = np.full(rows, value)
+    table = analyse(build("y ~ x + city"), price, data, SeededBits(f"ugly {rows}"))
+    values, errors = read(table)
+    told = ~np.isnan(values)
+    assert np.all(np.isfinite(values[told]) & np.isfinite(errors[told]))
+    assert told.all() or any("No reply for" in note for note in table.notes)
+
+
+def test_what_may_be_negative_is_refused():
+    with pytest.raises(Refusal, match="may be -1"):
+        build("low ~ x")
+
+
+def test_predictions_are_expected_counts():
+    table = analyse(build("y ~ x"), Pure(10**5), draw(2000), SeededBits("predict"))
+    ((value, lower, upper),) = predict(table.model, [{"x": 0.5}])
+    assert 0 < lower < value < upper
+    level, slope = read(table)[0]
+    assert value == pytest.approx(np.exp(level + slope * 0.5))

@@ -1,0 +1,39 @@
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.methods.contract import BadArgument
+from kit.analyses import frame
+from kit.trials import build
+
+SEVERAL = frame({"x": (0, 1), "y": (0, 1)}, {"g": ("A", "B"), "h": ("a", "b", "c")}, rows_per_person=3)
+ONE = frame({"x": (0, 1), "y": (0, 1), "c": (5, 5)}, {"g": ("A", "B"), "h": ("a", "b", "c")}, whole=("c",))
+CALLS = {
+    "t_test": {"column": SEVERAL.numbers["x"]},
+    "proportion_test": {"column": SEVERAL.factors["g"]},
+    "chi_square_test": {"column": SEVERAL.factors["g"], "other": SEVERAL.factors["h"]},
+    "goodness_of_fit": {"column": SEVERAL.factors["h"]},
+    "ks_test": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["g"]},
+    "mann_whitney": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["g"]},
+    "correlation_test": {"column": SEVERAL.numbers["x"], "other": SEVERAL.numbers["y"]},
+    "oneway_anova": {"column": SEVERAL.numbers["x"], "group": SEVERAL.factors["h"]},
+}
+
+
+@pytest.mark.parametrize("method", CALLS)
+def test_rows_of_one_person_are_not_independent_so_that_several_are_refused_with_the_fix(method):
+    with pytest.raises(Refusal, match="one row a person in the bracketed SELECT") as refused:
+        build(method, SEVERAL, **CALLS[method])
+    assert refused.value.code == "rows_per_person"
+    assert build(method, ONE, **CALLS[method])
+
+
+@pytest.mark.parametrize("method", ["t_test", "ks_test", "mann_whitney"])
+def test_two_groups_are_two(method):
+    with pytest.raises(BadArgument, match="h has 3"):
+        build(method, ONE, column=ONE.numbers["x"], group=ONE.factors["h"])
+
+
+@pytest.mark.parametrize("method", ["t_test", "ks_test", "mann_whitney", "oneway_anova"])
+def test_a_column_that_cannot_vary_is_refused(method):
+    with pytest.raises(BadArgument, match="one value alone"):
+        build(method, ONE, column=ONE.numbers["c"], group=ONE.factors["g"])
