@@ -1,6 +1,6 @@
 """Statistics beside those of diffprivlib and OpenDP: who is nearer to the truth at the same epsilon.
 
-    ADOMNIA_DIFFPRIVLIB=/path/to/python python benchmarks/peers.py [--draws 40]
+    ADOMNIA_DIFFPRIVLIB=/path/to/python python benchmarks/peers.py [--draws 40] [--data normal]
 
 diffprivlib needs an older scikit-learn, so that it has an environment of its own, whose Python is named there; without
 it, and without OpenDP, those cells are left out. Each cell is a method, a law of the data and a number of rows; its
@@ -98,16 +98,21 @@ def newton(design: np.ndarray, response: np.ndarray) -> np.ndarray:
     return found
 
 
-def ask(name: str, data: dict[str, np.ndarray]) -> np.ndarray:
-    """What we say, with intervals or "alone"."""
-    method = name.split(",", maxsplit=1)[0]
-    with adomnia.protect(pa.table(data), unit="row", bounds=BOUNDS, epsilon=EPSILON) as own:
-        answer = own.sql(QUESTIONS[method], epsilon=EPSILON, anyway=True, interval=not name.endswith(ALONE))
+def ask(data: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What we say of a data set, each question for the whole epsilon."""
+    names = [*QUESTIONS, *(name + ALONE for name, further in FURTHER.items() if further == ALONE)]
+    with adomnia.protect(pa.table(data), unit="row", bounds=BOUNDS, epsilon=EPSILON * len(names)) as own:
+        told = {name: ask_once(own, name) for name in names}
+    return told | {name + CUT: np.maximum(told[name], 0) for name, further in FURTHER.items() if further == CUT}
+
+
+def ask_once(own: adomnia.Session, name: str) -> np.ndarray:
+    """The numbers of one question, with intervals or "alone"."""
+    method = name.removesuffix(ALONE)
+    answer = own.sql(QUESTIONS[method], epsilon=EPSILON, anyway=True, interval=not name.endswith(ALONE))
     columns = ("value", "other") if method == "quartiles" else ("value",)
     guess = GUESSES.get(method, (LOWER + UPPER) / 2)
     values = np.array([guess if each is None else float(each) for column in columns for each in answer[column]])
-    if name.endswith(CUT):
-        return np.maximum(values, 0)
     return values[1:] if method in WITHOUT_INTERCEPT else values
 
 
@@ -191,13 +196,13 @@ class Cell:
         return f"| {self.method} | {self.law} | {self.rows:,} | {self.peer} | {errors} | {ratio} |"
 
 
-def compare(draws: int) -> Iterator[Cell]:
-    """All cells."""
-    for law in LAWS:
+def compare(laws: list[str], draws: int) -> Iterator[Cell]:
+    """All cells of some laws."""
+    for law in laws:
         for rows in ROWS:
             cells = [draw(law, rows, seed) for seed in range(draws)]
-            names = [*QUESTIONS, *(name + further for name, further in FURTHER.items())]
-            ours = {name: error(name, cells, [ask(name, cell) for cell in cells]) for name in names}
+            answers = [ask(cell) for cell in cells]
+            ours = {name: error(name, cells, [told[name] for told in answers]) for name in answers[0]}
             for peer, told in (("diffprivlib", diffprivlib(cells)), ("OpenDP", opendp(cells))):
                 for name, values in told.items():
                     theirs = error(name, cells, [np.array(each) for each in values])
@@ -217,10 +222,11 @@ def error(name: str, cells: list[dict[str, np.ndarray]], found: list[np.ndarray]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=40)
-    draws = parser.parse_args().draws
+    parser.add_argument("--data", nargs="+", choices=LAWS, default=list(LAWS))
+    given = parser.parse_args()
     print("| method | data | rows | peer | our error | theirs | ratio |\n|---|---|---|---|---|---|---|")
     cells = []
-    for cell in compare(draws):
+    for cell in compare(given.data, given.draws):
         cells.append(cell)
         print(cell, flush=True)
     if not cells:
@@ -229,7 +235,9 @@ def main() -> int:
     further = {(each.method.split(",")[0], each.peer) for each in cells if "," in each.method}
     alike = [each for each in cells if "," in each.method or (each.method, each.peer) not in further]
     usual = [each for each in cells if "," not in each.method]
-    print(f"\nWith our intervals: {count(usual)}\n\nAs the peers answer, alone and cut at 0: {count(alike)}")
+    print(f"\nWith our intervals: {count(usual)}\n\nAs the peers answer, alone and cut at 0: {count(alike)}\n")
+    for peer in dict.fromkeys(each.peer for each in usual):
+        print(f"{peer}, with our intervals: {count([each for each in usual if each.peer == peer])}\n")
     return int(sum(each.kept for each in usual) < BAR * len(usual))
 
 
