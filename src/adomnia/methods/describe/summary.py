@@ -20,7 +20,8 @@ from adomnia.methods.contract import (
     Parameter,
 )
 from adomnia.methods.describe.column_sums import SPREAD, ColumnSums, column_vector
-from adomnia.methods.describe.cuts import CutQuantile, Cutting, Flow, estimate_quantiles
+from adomnia.methods.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
+from adomnia.methods.describe.cuts import Cutting
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.describe.rounds import SeveralRounds, split_cells, table_of, together
 from adomnia.methods.stacking import stack_estimates
@@ -106,7 +107,7 @@ class Summary(SeveralRounds):
             price * _CHOOSE,
             price * _COUNT,
         )
-        quartiles = yield from cutting.find(rows)
+        quartiles = yield from find_cuts(cutting, rows)
         extremes = zip(*(split_cells(self.by, end) for end in ends), strict=True)
         return [
             _say(each, found, (Extreme(least, greatest=False), low), (Extreme(greatest, greatest=True), high))
