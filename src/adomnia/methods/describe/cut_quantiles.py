@@ -1,7 +1,7 @@
 """Quantiles from rows that were counted between cuts: the value where ranks meet its share, and what they allow for."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
@@ -33,6 +33,7 @@ class CutQuantile:
     edges: Floats
     counts: Floats
     cumulants: tuple[float, float]
+    ordered: float | None = None  # its place, once all quantiles of the cell were put in their order
 
     @property
     def share(self) -> float:
@@ -84,6 +85,8 @@ class CutQuantile:
     @cached_property
     def found(self) -> float:
         """The place of the quantile: the chosen one if the ranks agree, or where noisy ranks meet the share."""
+        if self.ordered is not None:
+            return self.ordered
         low, high = self._bounds(float(self.cutting.confidence), 1)
         return float(min(max(self._crossing(), low, 0.0), high, float(self.cutting.domain.width)))
 
@@ -150,9 +153,15 @@ def read_cuts(cutting: Cutting, chosen: Measured, edges: Integers, counts: Measu
     law = (len(apart) * variance, len(apart) * fourth)
     values = chosen.values.reshape(-1, 3 * len(cutting.shares))[:, 1::3].tolist()
     return [
-        [CutQuantile(cutting, place, found[place], cuts, rows, law) for place in places]
+        _order([CutQuantile(cutting, place, found[place], cuts, rows, law) for place in places])
         for found, cuts, rows in zip(values, laid, apart.sum(axis=0), strict=True)
     ]
+
+
+def _order(quantiles: Sequence[CutQuantile]) -> list[CutQuantile]:
+    """The same with places that rise with their shares, as exact quantiles do: sorting moves none farther from it."""
+    places = sorted(each.found for each in quantiles)
+    return [replace(each, ordered=place) for each, place in zip(quantiles, places, strict=True)]
 
 
 def estimate_quantiles(found: Sequence[CutQuantile]) -> Estimate:

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE
+from adomnia.methods.contract import BadArgument, Factor
 from adomnia.methods.describe.error_laws import cumulants, deviations, left_open
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram, Rows
@@ -37,6 +39,7 @@ _PLACES = (-1.0, -0.2, 0.6, 1.5, 3.0, 6.0)
 _FAR = 5.0  # and one so many times as far as the last, in case that these are too near
 _FINE = 0.08
 _BLURS = 2.5  # the values beside a quantile are chosen so many scales of a choice away, at least
+_MOST_CUT = 150  # quantiles of all groups
 EDGES = 2 * len(_PLACES) + 4  # of each quantile
 
 
@@ -82,7 +85,7 @@ class Cutting:
         many = np.maximum(np.asarray(rows, dtype=np.float64), 1.0)[..., None]
         shares = np.array([float(each) for each in self.shares])
         noise = self._count_variance * (EDGES * len(shares) + 1) / 4
-        sampled = many * shares * (1 - shares) if self.population else 0.0
+        sampled = many * shares * (1 - shares) * self.population
         sure = deviations(np.ones(1), np.zeros(1), left_open(float(self.confidence), 1))
         return np.asarray((sure * np.sqrt(sampled + noise) + 1) / many)
 
@@ -168,6 +171,14 @@ def _up_to(key: Key, level: int) -> Expression:
 def _aside(wanted: Fraction, most: Fraction) -> Fraction:
     """A share that is a whole number of the finest ones, at least one."""
     return max(_STEP, min(wanted, Fraction(int(most * FINEST_SHARE), FINEST_SHARE)))
+
+
+def check_cells(by: Sequence[Factor], quantiles: int) -> None:
+    """Refuse so many groups that the statement which cuts each of them in its own way would be too long."""
+    groups = prod(len(factor.levels) for factor in by)
+    if groups * quantiles > _MOST_CUT and by:
+        why = f"makes {groups:,} groups of {quantiles} quantiles each, more than {_MOST_CUT} in all"
+        raise BadArgument("by", why, "name fewer columns, or choose rows with WHERE and ask for the groups in turn")
 
 
 def is_whole(value: Expression, domain: Numbers) -> bool:
