@@ -99,18 +99,13 @@ class ColumnSums:
         """The quotient of a combination of the sums and the number of rows; `sampling` is the variance of one row."""
         variance, fourth = self.cumulants
         sampled = max(self.rows, 1.0) * sampling if self.population else 0.0
-        found = NoisyRatio(
-            np.array([self.sums @ top]),
-            np.array([self.rows]),
-            tuple(
-                np.array([each]) for each in (variance * top @ top + sampled, variance * top.sum(), variance * len(top))
-            ),
-            np.zeros(1),
-            limits,
+        over, under = np.array([self.sums @ top]), np.array([self.rows])
+        a, b, c = (
+            np.array([each]) for each in (variance * top @ top + sampled, variance * top.sum(), variance * len(top))
         )
-        return NoisyRatio(
-            found.top, found.bottom, found.variance, fourth * ((top - found.values) ** 4).sum(keepdims=True), limits
-        )
+        plain = NoisyRatio(over, under, (a, b, c), np.zeros(1), limits)
+        law = fourth * ((top - plain.values) ** 4).sum(keepdims=True)
+        return NoisyRatio(over, under, (a, b, c), law, limits)
 
     def mean_ratio(self) -> NoisyRatio:
         """The mean between the ends of the grid, from 0 to 1."""

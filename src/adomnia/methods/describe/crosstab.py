@@ -50,7 +50,8 @@ class Crosstab(SingleRound):
         found, cells = _with_margins(counts), _with_margins(np.ones_like(counts))
 
         def count(rows: Floats, of: Floats) -> Counted:
-            return Counted(*(np.broadcast_to(each, found.shape).ravel() for each in (rows, of)), law)
+            values, parts = (np.broadcast_to(each, found.shape).ravel() for each in (rows, of))
+            return Counted(values, parts, law)
 
         counted = count(found, cells)
         wholes = {

@@ -104,7 +104,7 @@ class Curve:
         drawn = random.multinomial(rows, shares, _DRAWS) if self.population else np.broadcast_to(rows * shares, size)
         scale = np.sqrt(variance)
         noise = random.laplace(0.0, scale / np.sqrt(2), size) if fourth else random.normal(0.0, scale, size)
-        return np.max(np.abs(self._raw(drawn + noise) - np.cumsum(shares)), axis=1)
+        return np.asarray(np.max(np.abs(self._raw(drawn + noise) - np.cumsum(shares)), axis=1))
 
 
 def _build(frame: Frame, arguments: Arguments) -> Ecdf:

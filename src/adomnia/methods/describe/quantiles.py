@@ -20,7 +20,8 @@ from adomnia.methods.contract import (
     NumberColumn,
     Parameter,
 )
-from adomnia.methods.describe.cuts import CutQuantile, Cutting, Flow, estimate_quantiles
+from adomnia.methods.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
+from adomnia.methods.describe.cuts import Cutting, check_cells
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.describe.robust import Robust
 from adomnia.methods.describe.rounds import SeveralRounds, table_of
@@ -84,7 +85,7 @@ def find_quantiles(
     ((query, _),) = asked.shares
     (rows,) = yield (Measure(query, price * ROWS),)
     cutting = cut_column(asked, shares, price)
-    return (yield from cutting.find(np.asarray(rows.values, dtype=np.float64)))
+    return (yield from find_cuts(cutting, np.asarray(rows.values, dtype=np.float64)))
 
 
 def cut_column(asked: Quantiles | Robust, shares: tuple[Fraction, ...], price: Price) -> Cutting:
@@ -100,6 +101,7 @@ def cut_column(asked: Quantiles | Robust, shares: tuple[Fraction, ...], price: P
 def _build(frame: Frame, arguments: Arguments) -> Quantiles:
     column, probs = arguments["column"], arguments["probs"]
     _check(probs)
+    check_cells(arguments["by"], len(probs))
     population = read_inference(frame, arguments, "quantiles")
     return Quantiles(frame.relation, arguments["by"], column, probs, population, frame.confidence)
 

@@ -12,7 +12,7 @@ from adomnia.methods.stacking import stack
 from adomnia.methods.supposition import suppose
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells
-from adomnia.statistics.contract import Measured, ResultTable, Round, Steps
+from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
 
 _Found = TypeVar("_Found")
 
@@ -26,7 +26,8 @@ class SeveralRounds(Analysis):
     def steps(self, price: Price) -> Steps: ...
 
     def rehearse(self, price: Price) -> Round:
-        flow, asked = self.steps(price), []
+        flow = self.steps(price)
+        asked: list[Measure] = []
         measures = next(flow)
         while True:
             asked += measures
