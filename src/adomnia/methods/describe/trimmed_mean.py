@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +35,7 @@ class TrimmedMean(Robust):
     name: ClassVar[str] = "trimmed_mean"
     trim: Fraction
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         histogram = Histogram(self.column.value, self.column.domain, (self.trim, 1 - self.trim), self.confidence)
         return ((Query(self.present, (), histogram), Fraction(1)),)
