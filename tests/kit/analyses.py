@@ -115,26 +115,29 @@ class Arms:
 
     def _vector(self, vector: Vector, kept: np.ndarray) -> list[np.ndarray]:
         steps = [_grid(each.domain, self.value(each.value))[kept] - each.domain.grid_lower for each in vector.variables]
-        kind = object if vector.magnitude * max(1, int(kept.sum())) >= 2**62 else np.int64
-        whole = [np.where(np.isnan(each), 0, each).astype(np.int64).astype(kind) for each in steps]
+        # Beyond 64 bits doubles are near enough: what they round off is far below any noise.
+        kind = np.float64 if vector.magnitude * max(1, int(kept.sum())) >= 2**62 else np.int64
+        whole = [np.where(np.isnan(each), 0, each).astype(kind) for each in steps]
         found = []
         for entry in vector.entries:
             added = np.zeros(int(kept.sum()), dtype=kind)
             missing = np.zeros(int(kept.sum()), dtype=bool)
             for coefficient, exponents in entry.terms:
-                product = np.full(int(kept.sum()), coefficient, dtype=kind)
+                product = np.full(int(kept.sum()), kind(coefficient), dtype=kind)
                 for place, power in enumerate(exponents):
                     if power:
                         product, missing = product * whole[place] ** power, missing | np.isnan(steps[place])
                 added = added + product
             found.append(np.where(missing, 0, added))
         if vector.absent:
-            found.append(np.isnan(steps[0]).astype(kind) * vector.absent)
+            found.append(np.isnan(steps[0]).astype(kind) * kind(vector.absent))
         return found
 
     def _added(self, values: np.ndarray, cells: np.ndarray, query: Query) -> np.ndarray:
         sums = np.zeros(int(np.prod(query.shape, dtype=int)), dtype=values.dtype)
         np.add.at(sums, cells, values)
+        if sums.dtype == np.float64:
+            sums = np.array([int(each) for each in sums], dtype=object)
         return sums.reshape(query.shape)
 
     def _histogram(self, query: Query, buckets: Any) -> np.ndarray:

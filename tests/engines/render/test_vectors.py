@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.render import render
-from adomnia.engines.render.vectors import factor, render_product
+from adomnia.engines.render.vectors import factor, factor_centred, render_product
 from adomnia.privacy.aggregates import Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.matrices import Combination, Matrix
@@ -70,6 +70,34 @@ def test_an_entry_is_put_together_from_sums_of_products():
         'CAST(CAST(1 AS HUGEINT) * SUM((CAST("age" AS BIGINT) - 18)) AS BIGINT) AS m1 '
         'FROM "people" WHERE "rank" <= 3 GROUP BY 1'
     )
+
+
+CENTRED = tuple(constant(2, 2) * variable(place, 2) - constant(width, 2) for place, width in enumerate((6400, 102)))
+
+
+def test_a_product_of_distances_from_the_middles_is_written_as_that():
+    text = render((query(Vector(BOTH, (constant(3, 2) * CENTRED[0] * CENTRED[1],))),), DUCKDB).text
+    summed = 'SUM((2 * CAST("fare grid" AS BIGINT) - 5120) * (2 * CAST("age" AS BIGINT) - 138))'
+    assert f"CAST(3 AS HUGEINT) * {summed}" in text
+    assert "0 *" not in text
+
+
+@pytest.mark.parametrize("powers", [(1, 1), (2, 1), (1, 3)])
+def test_powers_of_distances_from_the_middles_are_found_and_nothing_else(powers):
+    product = reduce(mul, [CENTRED[0]] * powers[0] + [CENTRED[1]] * powers[1])
+    assert factor_centred(product, (6400, 102)) == (1, powers)
+    assert factor_centred(product + constant(1, 2), (6400, 102)) is None
+    assert factor_centred(product, (6400, 104)) is None
+
+
+def test_integers_beyond_64_bits_are_multiplied_in_wide_ones():
+    wide = [number("x", 0, 2**36, 1), number("y", -(2**36), 2**36, 1)]
+    variables = tuple(Variable(each, each.domain) for each in wide)
+    entry = reduce(
+        mul, [constant(2, 2) * variable(k, 2) - constant(v.domain.width, 2) for k, v in enumerate(variables)]
+    )
+    one = Query(relation(people(*wide, rows_per_person=1), cap=1), (), Vector(variables, (entry,)))
+    assert '(2 * CAST("x grid" AS HUGEINT) - 68719476736)' in render((one,), DUCKDB).text
 
 
 @pytest.mark.parametrize(
@@ -138,6 +166,7 @@ def test_sums_are_those_of_plain_python_with_whatever_values():
         for vector in (
             NINE,
             ENDS,
+            Vector(BOTH, (CENTRED[0] * CENTRED[1], CENTRED[0] * CENTRED[0] * CENTRED[1], CENTRED[0])),
             Vector(
                 BOTH, (variable(1, 2) - variable(1, 2), constant(5, 2), variable(0, 2), variable(0, 2) * variable(1, 2))
             ),

@@ -1,9 +1,9 @@
 """Vectors as SQL: each entry is an exact sum of products, or a combination of such sums put together by the engine.
 
-A product of distances from the ends of several variables is written as that: a Bernstein polynomial of two columns,
-multiplied out, is a statement five times as long. Other entries share their products, which are added up once. No row
-can make it fail: every step stays within `Vector.magnitude`, and is computed in integers that hold it. Proof:
-docs/proofs/vectors.md.
+A product of distances from the ends of several variables, or from their middles, is written as that: a Bernstein
+polynomial of two columns, multiplied out, is a statement five times as long. Other entries share their products, which
+are added up once. No row can make it fail: every step stays within `Vector.magnitude`, and is computed in integers that
+hold it. Proof: docs/proofs/vectors.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,6 +45,9 @@ def _render_entry(
     if sum(named) > 1 and (found := factor(entry, widths)) is not None:
         factors = _render_distances(found[1], variables, computed, types)
         return f"{_widen(found[0], types)} * SUM({' * '.join(factors)})"
+    if sum(named) > 1 and (centred := factor_centred(entry, widths)) is not None:
+        factors = _render_centred(centred[1], variables, types)
+        return f"{_widen(centred[0], types)} * SUM({' * '.join(factors)})"
     terms = entry.terms or ((0, (0,) * len(variables)),)
     return " + ".join(
         f"{_widen(coefficient, types)} * {_render_sum(exponents, named, variables, types)}"
@@ -73,10 +76,15 @@ def _render_steps(
     largest = max([size, *(max(domain.magnitude, domain.width) for domain in domains)])
     kind = types.long if largest <= types.long.largest else types.wide
     return {
-        place: f"(CAST({grid} AS {kind.name}) - {integer(variable.domain.grid_lower)})"
+        place: _count_from(variable.domain.grid_lower, f"CAST({grid} AS {kind.name})")
         for place, (grid, variable) in enumerate(variables)
         if named[place]
     }
+
+
+def _count_from(lower: int, step: str) -> str:
+    """Steps counted from the lower end."""
+    return f"({step} - {integer(lower)})" if lower else step
 
 
 def render_product(exponents: Exponents, steps: Mapping[int, str]) -> str:
@@ -99,6 +107,25 @@ def factor(entry: Polynomial, widths: Sequence[int]) -> tuple[int, _Powers] | No
     powers = tuple((low, high - low) for low, high in zip(lowest, highest, strict=True))
     whole = coefficient // prod(width**above for width, (_, above) in zip(widths, powers, strict=True))
     return (whole, powers) if tuple(_expand(whole, powers, widths)) == entry.terms else None
+
+
+def factor_centred(entry: Polynomial, widths: Sequence[int]) -> tuple[int, Exponents] | None:
+    """An entry as a constant times powers of 2x less the width of each x; None where it is no such product.
+
+    >>> factor_centred(Polynomial(((70, (0, 0)), (-20, (0, 1)), (-14, (1, 0)), (4, (1, 1)))), (10, 7))
+    (1, (1, 1))
+    """
+    coefficient, powers = entry.terms[-1]
+    whole = coefficient // 2 ** sum(powers)
+    families = [
+        [(comb(power, k) * 2**k * (-width) ** (power - k), k) for k in range(power + 1)]
+        for power, width in zip(powers, widths, strict=True)
+    ]
+    terms = (
+        (whole * prod(coefficient for coefficient, _ in chosen), tuple(exponent for _, exponent in chosen))
+        for chosen in product(*families)
+    )
+    return (whole, powers) if tuple(terms) == entry.terms else None
 
 
 def _expand(whole: int, powers: _Powers, widths: Sequence[int]) -> Iterator[tuple[int, Exponents]]:
@@ -125,8 +152,19 @@ def _render_distances(
         kind = types.long if max(size, variable.domain.magnitude, width) <= types.long.largest else types.wide
         is_long = kind == types.long and variable.value in computed
         step = grid if is_long else f"CAST({grid} AS {kind.name})"
-        yield from [f"({step} - {integer(lower)})" if lower else step] * below
+        yield from [_count_from(lower, step)] * below
         yield from [f"({integer(lower + width)} - {step})"] * above
+
+
+def _render_centred(powers: Exponents, variables: list[tuple[str, Variable]], types: Types) -> Iterator[str]:
+    """The factors of a product, twice each distance from the middle, in integers that hold all of them multiplied."""
+    domains = [variable.domain for _, variable in variables]
+    size = prod(_width(variable) ** power for (_, variable), power in zip(variables, powers, strict=True))
+    largest = max([size, *(2 * max(domain.magnitude, domain.width) for domain in domains)])
+    kind = types.long if largest <= types.long.largest else types.wide
+    for (grid, variable), power in zip(variables, powers, strict=True):
+        middle = 2 * variable.domain.grid_lower + _width(variable)
+        yield from [f"(2 * CAST({grid} AS {kind.name}) - {integer(middle)})"] * power
 
 
 def _width(variable: Variable) -> int:

@@ -3,7 +3,8 @@
 First three values are chosen for every quantile: its own, and one on each side as many rows away as its interval will
 reach. Then cuts are laid around these, and the rows between all cuts are counted. T(e) = rows below the edge e - share
 of all rows tells on which side of e the quantile lies, up to noise and, for that of the population, the sampling of a
-share. Edges are tested from the outside in; nothing but ranks and the known law of T is used.
+share. Edges are tested from the outside in, for each end by itself: an end is wrong only if the first edge beyond the
+quantile passes, and each has half of what the confidence leaves open. Nothing but ranks and the law of T is used.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -41,6 +42,9 @@ _FAR = 5.0  # and one so many times as far as the last, in case that these are t
 _FINE = 0.08
 _BLURS = 2.5  # the values beside a quantile are chosen so many scales of a choice away, at least
 EDGES = 2 * len(_PLACES) + 4  # of each quantile
+_EVEN_BLOCKS = 4  # grid steps: fewer values are ties
+_EVEN_ROWS = 6.0  # rows, or deviations of a count, of each block that is looked at
+_EVEN_SURE = 3.0  # deviations of a chi-square
 METHOD = "rows counted between values chosen by rank"
 _RAMP = 1e-9  # keeps equal ranks in order
 
@@ -88,7 +92,7 @@ class Cutting:
         shares = np.array([float(each) for each in self.shares])
         noise = self._count_variance * (EDGES * len(shares) + 1) / 4
         sampled = many * shares * (1 - shares) if self.population else 0.0
-        sure = deviations(np.ones(1), np.zeros(1), 2 * self._alpha(float(self.confidence), 1))
+        sure = deviations(np.ones(1), np.zeros(1), left_open(float(self.confidence), 1))
         return np.asarray((sure * np.sqrt(sampled + noise) + 1) / many)
 
     def _blur(self, rows: Floats) -> Floats:
@@ -101,10 +105,6 @@ class Cutting:
     @cached_property
     def _count_variance(self) -> float:
         return cumulants(Measure(Query(self.relation, self.by, Rows()), self.counting).mechanism)[0]  # type: ignore[arg-type]  # of counts
-
-    def _alpha(self, confidence: float, cells: int) -> float:
-        """The probability that one end may miss: about the data at most one can, about the population either."""
-        return left_open(confidence, cells) / (2 if self.population else 1)
 
     def lay(self, chosen: Measured, rows: Floats) -> Integers:
         """Edges in every cell, in rising order: those of all quantiles together."""
@@ -233,14 +233,18 @@ class CutQuantile:
         return np.cumsum(self.counts)[:-1] - self.share * self.rows
 
     def _sure(self, confidence: float, cells: int) -> Floats:
-        """How far the excess at each edge goes by chance, to one side."""
+        """How far the excess at each edge goes by chance, to either side."""
         below = np.arange(1, len(self.counts))
         above, share = len(self.counts) - below, self.share
         variance = self.cumulants[0] * ((1 - share) ** 2 * below + share**2 * above)
         fourth = self.cumulants[1] * ((1 - share) ** 4 * below + share**4 * above)
         variance = variance + self.sampled
-        alpha = self.cutting._alpha(confidence, cells)
-        return np.asarray(deviations(variance, fourth, min(2 * alpha, 1.0)) * np.sqrt(variance) + 0.5)
+        return np.asarray(deviations(variance, fourth, left_open(confidence, cells)) * np.sqrt(variance) + 0.5)
+
+    def rank_error(self, confidence: float, cells: int) -> float:
+        """How far the rank of the quantile goes by chance, as a share of the rows."""
+        at = min(int(np.searchsorted(self.edges, self.found)), len(self.edges) - 1)
+        return float(min(self._sure(confidence, cells)[at] / max(self.rows, 1.0), 1.0))
 
     @property
     def sampled(self) -> float:
@@ -250,15 +254,14 @@ class CutQuantile:
     def _bounds(self, confidence: float, cells: int) -> tuple[float, float]:
         """The least and the greatest place of the grid that the quantile may be at."""
         sure, low, high = self._sure(confidence, cells), -1.0, self.cutting.domain.width + 1.0
-        lower = int(np.searchsorted(self.edges, self.chosen, side="right"))
-        for at in range(lower):
-            if self.excess[at] > -sure[at]:
+        for edge, excess, far in zip(self.edges, self.excess, sure, strict=True):
+            if excess > -far:
                 break
-            low = float(self.edges[at])
-        for at in reversed(range(lower, len(self.edges))):
-            if self.excess[at] < sure[at]:
+            low = float(edge)
+        for edge, excess, far in zip(self.edges[::-1], self.excess[::-1], sure[::-1], strict=True):
+            if excess < far:
                 break
-            high = float(self.edges[at]) - 1
+            high = float(edge) - 1
         return low, high
 
     @cached_property
@@ -275,6 +278,26 @@ class CutQuantile:
         if at <= 0 <= after:
             return float(self.chosen)
         return float(np.floor(np.interp(0.0, ranks + _RAMP * np.arange(len(ranks)), edges) + 1e-6))
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether rows look evenly spread between the ends of the interval, as far as noise lets one see.
+
+        Where they are not, as on ties and beside gaps, its ends cannot be taken for a normal law's.
+        """
+        low, high = self._bounds(float(self.cutting.confidence), 1)
+        inside = np.flatnonzero((self.edges[:-1] >= low) & (self.edges[1:] <= high + 1))
+        widths, counts = np.diff(self.edges)[inside], self.counts[1:-1][inside]
+        if low < 0 or high > self.cutting.domain.width or widths.sum() < _EVEN_BLOCKS:
+            return False
+        expected = counts.sum() * widths / widths.sum()
+        needed = max(_EVEN_ROWS * np.sqrt(self.cumulants[0]), _EVEN_ROWS)
+        block = np.minimum(np.floor(np.cumsum(expected) / needed), max(np.floor(expected.sum() / needed) - 1, 0.0))
+        found, wanted, cells = (
+            np.bincount(block.astype(np.int64), each) for each in (counts, expected, np.ones(len(inside)))
+        )
+        off = ((found - wanted) ** 2 / (np.maximum(wanted, 1.0) + cells * self.cumulants[0])).sum()
+        return bool(off <= len(found) + _EVEN_SURE * np.sqrt(2 * len(found)))
 
     def _number(self, place: float) -> float:
         domain = self.cutting.domain

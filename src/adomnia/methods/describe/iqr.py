@@ -38,12 +38,13 @@ class Iqr(Robust):
 def estimate_difference(first: CutQuantile, third: CutQuantile) -> Estimate:
     """How far apart two quartiles are."""
     together = _CORRELATION if first.cutting.population else 0.0
+    together = -together if first.even and third.even else 1.0  # on ties, both ends may be off by all that they can
     found, widest = third.value - first.value, float(first.cutting.domain.upper - first.cutting.domain.lower)
 
     def interval(confidence: float, cells: int) -> Bounds:
         (low1, high1), (low3, high3) = (each.bounds(confidence, cells) for each in (first, third))
-        less = add_sides(third.value - low3, high1 - first.value, -together)
-        more = add_sides(high3 - third.value, first.value - low1, -together)
+        less = add_sides(third.value - low3, high1 - first.value, together)
+        more = add_sides(high3 - third.value, first.value - low1, together)
         ends = np.clip([found - less, found + more], 0.0, widest)
         return ends[:1], ends[1:]
 

@@ -69,9 +69,9 @@ class Mad(Robust):
 
     def _estimate(self, median: CutQuantile, found: CutQuantile, sides: Floats) -> Estimate:
         constant, widest = float(self.constant), float(found.cutting.domain.upper)
-        slope, correlation = _slope(found, sides)
+        slope, correlation = _slope(found, sides) if median.even and found.even else (1.0, 1.0)
         if not self.population:
-            correlation = 0.0
+            correlation = max(correlation, 0.0)
 
         def interval(confidence: float, cells: int) -> Bounds:
             (low, high), (left, right) = found.bounds(confidence, cells), median.bounds(confidence, cells)

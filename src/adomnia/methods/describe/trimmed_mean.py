@@ -2,31 +2,24 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from adomnia.mechanisms.quantiles import FINEST_SHARE
-from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, Parameter
-from adomnia.methods.describe.clamped_means import TRIM, measure_clamped, read_clamped, released_domain
+from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
+from adomnia.methods.describe.clamped_means import TRIM, find_clamped, read_trim
 from adomnia.methods.describe.robust import Robust, read_robust
-from adomnia.privacy.aggregates import Histogram
-from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
-from adomnia.privacy.queries import Query
-from adomnia.statistics.contract import Bounds, Estimate, Measure, Steps
-
-_CHOOSE = Fraction(35, 100)  # of the price
+from adomnia.statistics.contract import Bounds, Estimate, Steps
 
 
 @dataclass(frozen=True)
 class TrimmedMean(Robust):
     """The mean of the rows between two quantiles.
 
-    Method      both quantiles chosen by rank; then the mean of the values clamped between them, whose sensitivity is
-                that of the released bounds; what clamping added at the ends is taken off again.
-    Guarantee   the choice and the sums, composed.
+    Method      both quantiles as `quantiles` finds them; then the mean of the values clamped between them, whose
+                sensitivity is that of the released bounds; what clamping added at the ends is taken off again.
+    Guarantee   four rounds composed.
     Bias        of second order in the ranks that the choice misses by; clamping to the declared bounds.
     Cite        Tukey & McLaughlin 1963; Dwork & Lei 2009; Kaplan, Schnapp & Stemmer 2022 (the choice).
     """
@@ -35,39 +28,20 @@ class TrimmedMean(Robust):
     name: ClassVar[str] = "trimmed_mean"
     trim: Fraction
 
-    @cached_property
-    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        histogram = Histogram(self.column.value, self.column.domain, (self.trim, 1 - self.trim), self.confidence)
-        return ((Query(self.present, (), histogram), Fraction(1)),)
-
     def steps(self, price: Price) -> Steps:
-        ((query, _),) = self.shares
-        (chosen,) = yield (Measure(query, price * _CHOOSE, "halving"),)
-        domain = released_domain(self.column, *map(int, chosen.values))
-        (sums,) = yield (measure_clamped(self, domain, price * (1 - _CHOOSE)),)
-        mean, trim = read_clamped(self, domain, sums).mean(), float(self.trim)
-        ends = trim * float(domain.lower + domain.upper)
-        limits = float(domain.lower), float(domain.upper)
+        clamped = yield from find_clamped(self, self.trim, price)
+        mean, domain, trim = clamped.sums.mean(), clamped.sums.domain, clamped.trim
+        ends, kept = trim * float(domain.lower + domain.upper), 1 - 2 * trim
+        limits = float(self.column.domain.lower), float(self.column.domain.upper)
 
         def interval(confidence: float, cells: int) -> Bounds:
             lower, upper = mean.interval(confidence, cells)
-            return np.clip((lower - ends) / (1 - 2 * trim), *limits), np.clip((upper - ends) / (1 - 2 * trim), *limits)
+            missed = clamped.missed(confidence, cells)
+            below, above = (lower - ends - missed) / kept, (upper - ends + missed) / kept
+            return np.clip(below, *limits), np.clip(above, *limits)
 
-        values = np.clip((mean.values - ends) / (1 - 2 * trim), *limits)
-        return self.tabulate(Estimate(values, interval, mean.method), note_bounds(domain))
-
-
-def note_bounds(domain: Numbers) -> str:
-    """What the bounds are, which were bought too."""
-    return f"The released bounds are {float(domain.lower):g} and {float(domain.upper):g}."
-
-
-def read_trim(arguments: Arguments) -> Fraction:
-    """The share at each end."""
-    trim: Fraction = arguments["trim"]
-    if FINEST_SHARE % trim.denominator:
-        raise BadArgument("trim", "has more than three digits", "write trim => 0.1")
-    return trim
+        values = np.clip((mean.values - ends) / kept, *limits)
+        return self.tabulate(Estimate(values, interval, mean.method), clamped.note)
 
 
 def _build(frame: Frame, arguments: Arguments) -> TrimmedMean:
