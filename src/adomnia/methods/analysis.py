@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Self
 
 from adomnia.methods.contract import Factor
 from adomnia.methods.stacking import stack
-from adomnia.methods.supposition import suppose
-from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.expressions import Expression, call
@@ -67,10 +65,6 @@ class Analysis(ABC):
 
     def event(self, price: Price) -> Composed:
         return Composed(price * part for _, part in self.shares)
-
-    def suppose(self, measure: Measure, rows: int) -> Integers:
-        """What would be measured of so many rows, spread evenly over all values, without noise."""
-        return suppose(measure, rows)
 
     def split(self, _portions: tuple[Fraction, ...]) -> Self:
         raise TypeError(f"{type(self).__name__} states the parts of its price itself.")

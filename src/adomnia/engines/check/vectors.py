@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import factorial, prod
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
@@ -24,8 +24,7 @@ _MOST_POINTS = 2**22  # of all polynomials, multiplied out: more would take seco
 _Product: TypeAlias = tuple[int, ...]  # the places of the variables that are multiplied, in their order, with repeats
 
 
-@dataclass(frozen=True)
-class _Integers:
+class _Integers(NamedTuple):
     """What an expression computes: a polynomial, its range, and the largest integer of its type; 0 for a constant.
 
     `named` are the variables that stand in it, also those that cancel out: where one of them is NULL, so is all of it.
@@ -119,15 +118,15 @@ class _Polynomials:
         return integer(node.this.this), node.expression
 
     def _read(self, node: exp.Expr) -> _Integers:
+        if type(node) in (exp.Add, exp.Sub, exp.Mul):
+            only(node, "this", "expression")
+            return _compute(type(node), self._read(node.this), self._read(node.expression))
         if type(node.unnest()) in (exp.Literal, exp.Neg):
             constant = integer(node)
             return _Integers({(): constant}, Range(constant, constant))
         if type(node) is exp.Paren:
             only(node, "this")
             return self._read(node.this)
-        if type(node) in (exp.Add, exp.Sub, exp.Mul):
-            only(node, "this", "expression")
-            return _compute(type(node), self._read(node.this), self._read(node.expression))
         return self._variable(node)
 
     def _variable(self, node: exp.Expr) -> _Integers:
@@ -177,27 +176,29 @@ class _Polynomials:
         found = []
         for corner in product(*corners):
             forms = {each: prod(map(list.__getitem__, corner, own)) for each, own in powers.items()}
-            found.append([sum(forms[each] * polynomial[each] for each in polynomial) for polynomial in polynomials])
+            found.append([sum([forms[each] * many for each, many in terms.items()]) for terms in polynomials])
         return prod(map(factorial, degrees)), found
 
 
 def _compute(kind: type[exp.Expr], left: _Integers, right: _Integers) -> _Integers:
     """A sum, a difference or a product, of which no row can leave its type."""
+    (low, high), (least, most) = _ends(left), _ends(right)
     room = max(left.room, right.room)
     if kind is exp.Mul:
         terms: dict[_Product, int] = {}
-        ends = [a * b for a in _ends(left) for b in _ends(right)]
-        for (one, first), (two, second) in product(left.terms.items(), right.terms.items()):
-            both = tuple(sorted(one + two))
-            terms[both] = terms.get(both, 0) + first * second
+        ends = (low * least, low * most, high * least, high * most)
+        for one, first in left.terms.items():
+            for two, second in right.terms.items():
+                both = tuple(sorted(one + two))
+                terms[both] = terms.get(both, 0) + first * second
     else:
         terms, sign = dict(left.terms), 1 if kind is exp.Add else -1
-        ends = [a + sign * b for a in _ends(left) for b in _ends(right)]
+        ends = (low + sign * least, low + sign * most, high + sign * least, high + sign * most)
         for two, second in right.terms.items():
             terms[two] = terms.get(two, 0) + sign * second
     within = Range(min(ends), max(ends))
     # Two constants have no room at all: the engine would compute them in integers of 32 bits.
-    require(max(each.within.magnitude for each in (left, right)) <= room, "the width of a part")
+    require(left.within.magnitude <= room and right.within.magnitude <= room, "the width of a part")
     require(within.magnitude <= room, "the width of a product or a sum")
     return _Integers(terms, within, left.named | right.named, room)
 

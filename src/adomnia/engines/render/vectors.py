@@ -76,10 +76,15 @@ def _render_steps(
     largest = max([size, *(max(domain.magnitude, domain.width) for domain in domains)])
     kind = types.long if largest <= types.long.largest else types.wide
     return {
-        place: f"(CAST({grid} AS {kind.name}) - {integer(variable.domain.grid_lower)})"
+        place: _count_from(variable.domain.grid_lower, f"CAST({grid} AS {kind.name})")
         for place, (grid, variable) in enumerate(variables)
         if named[place]
     }
+
+
+def _count_from(lower: int, step: str) -> str:
+    """Steps counted from the lower end."""
+    return f"({step} - {integer(lower)})" if lower else step
 
 
 def render_product(exponents: Exponents, steps: Mapping[int, str]) -> str:
@@ -147,7 +152,7 @@ def _render_distances(
         kind = types.long if max(size, variable.domain.magnitude, width) <= types.long.largest else types.wide
         is_long = kind == types.long and variable.value in computed
         step = grid if is_long else f"CAST({grid} AS {kind.name})"
-        yield from [f"({step} - {integer(lower)})" if lower else step] * below
+        yield from [_count_from(lower, step)] * below
         yield from [f"({integer(lower + width)} - {step})"] * above
 
 

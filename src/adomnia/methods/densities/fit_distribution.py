@@ -15,6 +15,7 @@ from adomnia.methods.densities.fresh_noise import draw_again, variance_of
 from adomnia.methods.densities.laws import LAWS, Family
 from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.densities.shares import project
+from adomnia.methods.simulations import count_simulations
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
@@ -139,7 +140,7 @@ class Fitted:
         generator = follow([self._measured.values], "fit of a distribution")
         shares = self._model.shares(self._fit.points)
         rows = min(round(float(self._fit.rows)), _MOST_ROWS)
-        counts = generator.multinomial(rows, shares / shares.sum(), _DRAWS).astype(np.float64)
+        counts = generator.multinomial(rows, shares / shares.sum(), count_simulations(_DRAWS)).astype(np.float64)
         counts += draw_again(self._measured.noise, generator, counts.shape)
         fits = self._model.fit(counts, self._fit)
         return fits, self._model.misfit(fits, counts)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import ClassVar
 
@@ -40,7 +41,7 @@ class Crosstab(SingleRound):
     column: Factor
     population: bool
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by, self.row, self.column), Rows()), Fraction(1)),)
 

@@ -54,7 +54,7 @@ class Modes(SingleRound):
     top: int
     population: bool
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, (*keys_of(*self.by), self._key), Rows()), Fraction(1)),)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
 
@@ -61,7 +62,7 @@ class Quantiles(SeveralRounds):
     population: bool
     confidence: Fraction
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by), NonNull(self.column.value)), Fraction(1)),)
 

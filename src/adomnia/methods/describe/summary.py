@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -63,7 +64,7 @@ class Summary(SeveralRounds):
     population: bool
     confidence: Fraction
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         many = len(self.columns)
         parts = ((_SUMS + _CHOOSE + _COUNT) / many, _EXTREME / many, _EXTREME / many)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import sqrt
 from typing import ClassVar
 
@@ -39,7 +40,7 @@ class ChiSquareTest(SingleRound):
     rows: Factor
     columns: Factor
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by, self.rows, self.columns), Rows()), Fraction(1)),)
 

@@ -54,7 +54,7 @@ class CorrelationTest(SingleRound):
     other: NumberColumn
     alternative: str
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         totals = tuple(Total(each.value, _coarsen(each.domain)) for each in (self.column, self.other))
         return ((Query(self.relation, keys_of(*self.by), bernstein_vector(totals, 2, absent=False)), Fraction(1)),)

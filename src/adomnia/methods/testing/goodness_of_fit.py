@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -37,7 +38,7 @@ class GoodnessOfFit(SingleRound):
     column: Factor
     probabilities: tuple[Fraction, ...]
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by, self.column), Rows()), Fraction(1)),)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -80,7 +80,7 @@ class KolmogorovSmirnov(SingleRound):
     law: str
     parameters: tuple[Fraction, ...]
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         groups = () if self.group is None else (self.group,)
         return ((self.bins.query(self.relation, keys_of(*self.by, *groups)), Fraction(1)),)

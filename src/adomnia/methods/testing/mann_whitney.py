@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -47,7 +47,7 @@ class MannWhitney(SingleRound):
     group: Factor
     alternative: str
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((self.bins.query(self.relation, keys_of(*self.by, self.group)), Fraction(1)),)
 

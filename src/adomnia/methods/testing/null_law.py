@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from adomnia.methods.contract import Factor
+from adomnia.methods.simulations import count_simulations
 from adomnia.statistics.contract import Floats
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
@@ -24,7 +25,8 @@ _ROUNDING = 1e-12
 def count_draws(numbers: int, by: Sequence[Factor] = ()) -> int:
     """How many draws are made of a statistic that takes so many random numbers, in each of the groups."""
     groups = prod(len(factor.levels) for factor in by)
-    return max(LEAST_DRAWS, min(MOST_DRAWS, _NUMBERS // max(1, numbers * groups)))
+    draws = max(LEAST_DRAWS, min(MOST_DRAWS, _NUMBERS // max(1, numbers * groups)))
+    return count_simulations(draws, least=20 * _TAIL)  # enough to read off the quantile of 0.95
 
 
 @dataclass(frozen=True)
