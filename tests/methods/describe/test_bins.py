@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.methods.describe.bins import Bins
+from adomnia.methods.describe.bins import EqualBins
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from kit.analyses import Arms, frame
@@ -14,7 +14,7 @@ FRAME = frame({"x": (-10, 10), "y": (0, 120)}, whole=("y",))
 
 @pytest.mark.parametrize(("name", "wanted", "count"), [("x", 8, 8), ("y", 24, 21), ("y", 500, 121)])
 def test_bins_hold_all_rows_each_with_its_upper_end(name, wanted, count):
-    bins = Bins(FRAME.numbers[name], wanted)
+    bins = EqualBins(FRAME.numbers[name], wanted)
     edges = [float(each) for each in bins.edges]
     assert bins.count == count == len(edges) - 1
     random = np.random.default_rng(1)
@@ -27,5 +27,5 @@ def test_bins_hold_all_rows_each_with_its_upper_end(name, wanted, count):
 
 
 def test_whole_numbers_are_never_divided():
-    assert all(each.denominator == 1 for each in Bins(FRAME.numbers["y"], 24).edges)
-    assert Bins(FRAME.numbers["x"], 8).width == Fraction(5, 2)
+    assert all(each.denominator == 1 for each in EqualBins(FRAME.numbers["y"], 24).edges)
+    assert EqualBins(FRAME.numbers["x"], 8).width == Fraction(5, 2)

@@ -1,4 +1,4 @@
-"""Bins of a column: equal parts of its declared range, as a key that rows are counted by."""
+"""EqualBins of a column: equal parts of its declared range, as a key that rows are counted by."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +12,7 @@ from adomnia.privacy.keys import Bucket
 
 
 @dataclass(frozen=True)
-class Bins:
+class EqualBins:
     """Equal parts of a range, each without its lower and with its upper end; the first has both ends.
 
     Whole numbers are never divided: there are fewer bins where the range has fewer values, and each ends at one.

@@ -9,7 +9,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.bins import Bins
+from adomnia.methods.describe.bins import EqualBins
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.simulations import count_simulations
@@ -44,8 +44,8 @@ class Ecdf(SingleRound):
     population: bool
 
     @property
-    def _bins(self) -> Bins:
-        return Bins(self.column, self.bins)
+    def _bins(self) -> EqualBins:
+        return EqualBins(self.column, self.bins)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
