@@ -1,4 +1,4 @@
-"""EqualBins of a column: equal parts of its declared range, as a key that rows are counted by."""
+"""Bins of a column: equal parts of its declared range, as a key that rows are counted by."""
 
 from dataclasses import dataclass
 from fractions import Fraction
