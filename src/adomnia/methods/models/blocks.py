@@ -7,7 +7,7 @@ sum. The sums of u, v and u v, and the number of rows, are differences of them (
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from math import prod
 from operator import mul
@@ -81,8 +81,14 @@ class Corners:
         named = {place: power for place, power in enumerate(powers) if power}
         if max(named.values(), default=0) > 1 or not named.keys() <= set(self.variables):
             return None
-        signs = [(-1.0, 1.0) if place in named else (1.0, 1.0) for place in self.variables]
-        return np.array([prod(chosen) for chosen in product(*signs)])
+        return _sign_corners(tuple(place in named for place in self.variables))
+
+
+@lru_cache(maxsize=2**BOX_VARIABLES)
+def _sign_corners(named: tuple[bool, ...]) -> Floats:
+    """The product of those variables at each corner, where each is -1 or 1."""
+    signs = [(-1.0, 1.0) if each else (1.0, 1.0) for each in named]
+    return np.array([prod(chosen) for chosen in product(*signs)])
 
 
 Block: TypeAlias = Product | Corners
