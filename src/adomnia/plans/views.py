@@ -106,8 +106,9 @@ def _holds(  # noqa: PLR0911 - one for each function
             return True if True in equal else None if None in equal else False
         case "like":
             text, pattern = operands
-            known = isinstance(text, str) and isinstance(pattern, str)
-            return bool(_pattern(pattern).fullmatch(text)) if known else None
+            if not isinstance(text, str) or not isinstance(pattern, str):
+                return None
+            return bool(_pattern(pattern).fullmatch(text))
     return _compare(condition.function, *operands)
 
 

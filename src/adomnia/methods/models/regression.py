@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import prod
 from typing import Self
 
 from adomnia.errors import Refusal
@@ -15,7 +16,9 @@ from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measured
+from adomnia.work import spend
 
+_PRODUCTS_OF_A_STEP = 4  # of the algebra of a fit, which is done to tell its errors before it is paid
 _KEPT = 64  # regressions whose queries are remembered: a question is priced, explained and asked
 
 FORMULA = Parameter("formula", "formula", "what explains what, as in R: salary ~ age + C(city)", required=True)
@@ -61,6 +64,7 @@ def read_rows(frame: Frame, arguments: Arguments) -> tuple[Relation, tuple[Facto
     """The complete rows, the groups and the design that the arguments of a regression name."""
     design = build_design(arguments["formula"], frame)
     by: tuple[Factor, ...] = arguments.get("by") or ()
+    spend(len(design.columns) ** 3 * prod(len(factor.levels) for factor in by) // _PRODUCTS_OF_A_STEP)
     for factor in by:
         if factor in design.factors or any(factor.name == number.name for number in design.numbers):
             why = f"names {factor.name}, which is the same in all rows of a group"
