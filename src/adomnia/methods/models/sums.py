@@ -102,13 +102,26 @@ class SumsOfProducts:
         wanted = {cells: [powers for each, powers in kept if each == cells] for cells in every}
         return tuple(chain.from_iterable(self._with_corners(*each) for each in wanted.items()))
 
+    @property
+    def size(self) -> int:
+        """How many numbers all cells of all sums are."""
+        return sum(self.count_cells(cells) for cells, _ in self.sums)
+
     def count_cells(self, cells: Cells) -> int:
         """How many combinations of levels some factors have."""
         return prod(len(self.design.factors[place].levels) for place in cells)
 
+    @cached_property
+    def _cells_of(self) -> dict[Powers, list[set[int]]]:
+        """In which cells each product is wanted."""
+        found: dict[Powers, list[set[int]]] = {}
+        for cells, powers in self.sums:
+            found.setdefault(powers, []).append(set(cells))
+        return found
+
     def _is_added_up(self, wanted: Sum) -> bool:
         cells, powers = wanted
-        return any(same == powers and set(each) > set(cells) for each, same in self.sums)
+        return any(each > set(cells) for each in self._cells_of[powers])
 
     def _product(self, wanted: Sum) -> Product:
         # Coefficients follow from products with the response directly, and from others times coefficients below 1.
@@ -171,18 +184,14 @@ class SumsOfProducts:
         return NoisyProducts(self, sums, maps, 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0)
 
     def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> list[Floats]:
-        """How the cells of a sum follow from the entries of each block: by least squares.
+        """How the cells of a sum follow from the entries of the blocks that tell of it: by least squares.
 
         The effects of each set of factors are told by every block that has their cells, the less exactly the more cells
         are added up. These effects are orthogonal, so each is averaged by itself.
         """
         found = []
         for source in sources:
-            shape = self.count_cells(cells), self.count_cells(source.cells)
-            if not source.variance:
-                found.append(np.zeros((shape[0], shape[1] * len(source.row))))
-                continue
-            mapped = np.zeros(shape)
+            mapped = np.zeros((self.count_cells(cells), self.count_cells(source.cells)))
             for effect in _subsets(set(cells) & set(source.cells)):
                 weight = self._weigh(source, effect) / sum(self._weigh(each, effect) for each in sources)
                 mapped += weight * self._effect(effect, cells, source.cells)
@@ -191,7 +200,7 @@ class SumsOfProducts:
 
     def _weigh(self, source: "_Source", effect: set[int]) -> float:
         """The inverse of the variance of an effect, where a block tells of it."""
-        if not source.variance or not effect <= set(source.cells):
+        if not effect <= set(source.cells):
             return 0.0
         return 1 / (source.variance * self.count_cells(tuple(set(source.cells) - effect)))
 
@@ -209,19 +218,19 @@ class SumsOfProducts:
 
 @dataclass(frozen=True)
 class _Source:
-    """What a block tells of a sum: how it follows from the entries of a cell, and its variance; 0 where it does not."""
+    """What a block tells of a sum: how it follows from the entries of a cell, and its variance."""
 
     cells: Cells
     row: Floats
     variance: float
 
 
-def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> list[_Source]:
-    found = []
-    for block, variance in told:
-        row = block.decode(powers)
-        known = np.zeros(block.columns) if row is None else row
-        found.append(_Source(block.cells, known, variance * float(known @ known)))
+def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> dict[int, _Source]:
+    """The blocks that tell of a product, by their places."""
+    found = {}
+    for place, (block, variance) in enumerate(told):
+        if (row := block.decode(powers)) is not None:
+            found[place] = _Source(block.cells, row, variance * float(row @ row))
     return found
 
 
@@ -241,8 +250,14 @@ class Maps:
 @lru_cache(maxsize=_KEPT)
 def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...]) -> Maps:
     told = list(zip(plan.blocks, variances, strict=True))
-    maps = np.concatenate([np.hstack(plan.map_cells(cells, _decode(told, powers))) for cells, powers in plan.sums])
     sizes = [plan.count_cells(block.cells) * block.columns for block in plan.blocks]
+    ends = np.cumsum(sizes)
+    maps, row = np.zeros((plan.size, sum(sizes))), 0
+    for cells, powers in plan.sums:
+        sources = _decode(told, powers)
+        for place, mapped in zip(sources, plan.map_cells(cells, list(sources.values())), strict=True):
+            maps[row : row + len(mapped), ends[place] - sizes[place] : ends[place]] = mapped
+        row += plan.count_cells(cells)
     return Maps(maps, np.asarray(maps * np.sqrt(np.repeat(variances, sizes))))
 
 
