@@ -22,7 +22,7 @@ from adomnia.methods.contract import BadArgument, Frame
 ARGUMENT = "formula"
 LONGEST = 2000  # characters
 MOST_TERMS = 64
-MOST_DEGREE = 4  # of a number in one column: products of two columns have twice that
+MOST_DEGREE = 4  # of one column, all its numbers together: products of two columns have twice that
 _DEEPEST = 20  # brackets in brackets
 
 _TOKENS = re.compile(
@@ -288,13 +288,13 @@ class _Reader:
         if column.domain.lower <= 0:
             raise self._refusal(
                 f"takes the logarithm of {number.column}, which may be {float(column.domain.lower):g} or less",
-                f"keep values above zero by bounds: SELECT GREATEST({number.column}, 1) AS {number.column} ...",
+                f"keep values above zero by bounds: SELECT CLAMP({number.column}, 1, {float(column.domain.upper):g}) AS {number.column} ...",
                 offset,
             )
 
     def _check_degree(self, powers: dict[Number, int], offset: int) -> None:
-        if max(powers.values()) > MOST_DEGREE:
-            raise self._refusal(f"has a power above {MOST_DEGREE}", "use a lower one", offset)
+        if sum(powers.values()) > MOST_DEGREE:
+            raise self._refusal(f"multiplies more than {MOST_DEGREE} numbers", "use fewer, or lower powers", offset)
 
     # Names.
 

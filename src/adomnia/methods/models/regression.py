@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import prod
 from typing import Self
 
 from adomnia.errors import Refusal
@@ -18,7 +17,7 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measured
 from adomnia.work import spend
 
-_PRODUCTS_OF_A_STEP = 4  # of the algebra of a fit, which is done to tell its errors before it is paid
+_PRODUCTS_OF_A_STEP = 15_000  # of numbers: how long it takes to tell the noise of each direction
 _KEPT = 64  # regressions whose queries are remembered: a question is priced, explained and asked
 
 FORMULA = Parameter("formula", "formula", "what explains what, as in R: salary ~ age + C(city)", required=True)
@@ -46,11 +45,17 @@ class Regression(SingleRound):
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return _divide(self.sums, self.relation, self.by)
 
+    @property
+    def fits(self) -> int:
+        """How many models of that size are fitted, in their work."""
+        return 1
+
     def suit(self, price: Price) -> Self:
         return replace(self, laplace=isinstance(price, Pure))
 
     def fit(self, measured: tuple[Measured, ...]) -> LeastSquares:
         """The fit of all columns."""
+        spend(self.fits * (len(self.design.columns) * self.sums.size) ** 2 // _PRODUCTS_OF_A_STEP)
         return LeastSquares(self.sums.read(*measured), len(self.design.columns))
 
 
@@ -64,7 +69,6 @@ def read_rows(frame: Frame, arguments: Arguments) -> tuple[Relation, tuple[Facto
     """The complete rows, the groups and the design that the arguments of a regression name."""
     design = build_design(arguments["formula"], frame)
     by: tuple[Factor, ...] = arguments.get("by") or ()
-    spend(len(design.columns) ** 3 * prod(len(factor.levels) for factor in by) // _PRODUCTS_OF_A_STEP)
     for factor in by:
         if factor in design.factors or any(factor.name == number.name for number in design.numbers):
             why = f"names {factor.name}, which is the same in all rows of a group"
