@@ -11,7 +11,7 @@ from math import comb
 
 import numpy as np
 
-from adomnia.methods.describe.counted_shares import Counted
+from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.noisy_ratios import NoisyRatio
 from adomnia.privacy.aggregates import Total
@@ -75,7 +75,7 @@ class ColumnSums:
         return self._number(float(self.measured.values[self.degree + 1]) / self._whole, 1)
 
     def _number(self, found: float, noises: int) -> Estimate:
-        return Counted(np.array([found]), np.array([float(noises)]), self.cumulants).estimate()
+        return NoisyCounts(np.array([found]), np.array([float(noises)]), self.cumulants).estimate()
 
     def _power(self, power: int) -> Floats:
         """The coefficients of u**power over the polynomials."""

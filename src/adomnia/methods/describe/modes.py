@@ -21,7 +21,7 @@ from adomnia.methods.contract import (
     Parameter,
 )
 from adomnia.methods.describe.bins import Bins
-from adomnia.methods.describe.counted_shares import Counted
+from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.describe.inference import read_inference
@@ -74,8 +74,8 @@ class Modes(SingleRound):
         counts = np.asarray(measured[0].values, dtype=np.float64)
         law, many = noise_cumulants(measured[0]), len(counts)
         chosen = np.argsort(-counts, kind="stable")[: self.top]
-        counted = Counted(counts[chosen], np.ones(len(chosen)), law)
-        whole = Counted(np.full(len(chosen), counts.sum()), np.full(len(chosen), float(many)), law)
+        counted = NoisyCounts(counts[chosen], np.ones(len(chosen)), law)
+        whole = NoisyCounts(np.full(len(chosen), counts.sum()), np.full(len(chosen), float(many)), law)
         share = counted.share_of(whole, population=self.population).estimate("noisy count / noisy count of all")
         held = [self._candidates[place] for place in chosen.tolist()]
         return ResultTable(
