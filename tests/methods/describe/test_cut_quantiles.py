@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adomnia.methods.describe.cut_quantiles import estimate_quantiles, find_cuts
+from adomnia.methods.describe.cut_quantiles import CutQuantile, estimate_quantiles, find_cuts
 from adomnia.methods.describe.cuts import Cutting
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
@@ -96,3 +96,25 @@ def test_coverage_is_near_what_is_promised(law, size, price):
         hits += [low <= exact <= high for (low, high), exact in zip(ends, truth, strict=True)]
     assert all(covers_as_often(each, draws, 0.94) for each in hits)
     assert hits.mean() / draws < 0.995
+
+
+def median_of(counts):
+    """The median of rows that were counted between cuts a thousand places apart, half of them below the middle."""
+    prices = EPSILON / 3, EPSILON / 3
+    plan = Cutting(FRAME.relation, (), COLUMN.value, COLUMN.domain, QUARTILES[1:2], True, Fraction(19, 20), *prices)
+    edges = 400_000.0 + 1000 * np.arange(len(counts) - 1)
+    return CutQuantile(plan, 0, int(edges.mean()), edges, np.array(counts, dtype=np.float64), (8.0, 192.0))
+
+
+def test_what_is_uneven_is_seen_among_many_rows_too():
+    """Blocks that no cut divides say nothing: counting them let half a million rows look even."""
+    far, even, uneven = [450_000], [200] * 10, [230, 170] * 5
+    assert median_of(far + even + far).even
+    assert not median_of(far + uneven + far).even
+
+
+def test_more_rows_than_there_is_memory_for_are_looked_at():
+    many = [2**46] + [2**40] * 10 + [2**46]
+    assert isinstance(median_of(many).even, bool)
+    low, high = median_of(many).bounds(0.95, 1)
+    assert low < high

@@ -112,10 +112,10 @@ class CutQuantile:
             return False
         expected = counts.sum() * widths / widths.sum()
         needed = max(_EVEN_ROWS * np.sqrt(self.cumulants[0]), _EVEN_ROWS)
-        block = np.minimum(np.floor(np.cumsum(expected) / needed), max(np.floor(expected.sum() / needed) - 1, 0.0))
-        found, wanted, cells = (
-            np.bincount(block.astype(np.int64), each) for each in (counts, expected, np.ones(len(inside)))
-        )
+        place = np.minimum(np.floor(np.cumsum(expected) / needed), max(np.floor(expected.sum() / needed) - 1, 0.0))
+        # Only blocks that a count ends in: there may be more rows than anybody could number blocks of.
+        block = np.unique(place, return_inverse=True)[1]
+        found, wanted, cells = (np.bincount(block, each) for each in (counts, expected, np.ones(len(inside))))
         off = ((found - wanted) ** 2 / (np.maximum(wanted, 1.0) + cells * self.cumulants[0])).sum()
         return bool(off <= len(found) + _EVEN_SURE * np.sqrt(2 * len(found)))
 

@@ -53,7 +53,7 @@ class QuantilesOfColumn(SeveralRounds):
     Cite        McSherry & Talwar 2007; Kaplan, Schnapp & Stemmer 2022; Thompson 1936 (the interval by ranks).
     """
 
-    tag: ClassVar[str] = "Quantiles"
+    tag: ClassVar[str] = "ColumnQuantiles"
     name: ClassVar[str] = "quantiles"
     relation: Relation
     by: tuple[Factor, ...]

@@ -286,11 +286,10 @@ class _Reader:
     def _check_log(self, number: Number, offset: int) -> None:
         column = self.frame.numbers[number.column]
         if column.domain.lower <= 0:
-            raise self._refusal(
-                f"takes the logarithm of {number.column}, which may be {float(column.domain.lower):g} or less",
-                f"keep values above zero by bounds: SELECT CLAMP({number.column}, 1, {float(column.domain.upper):g}) AS {number.column} ...",
-                offset,
-            )
+            name, upper = number.column, float(column.domain.upper)
+            why = f"takes the logarithm of {name}, which may be {float(column.domain.lower):g} or less"
+            fix = f"keep values above zero by bounds: SELECT CLAMP({name}, 1, {upper:g}) AS {name} ..."
+            raise self._refusal(why, fix, offset)
 
     def _check_degree(self, powers: dict[Number, int], offset: int) -> None:
         if sum(powers.values()) > MOST_DEGREE:
