@@ -63,6 +63,7 @@ class _Polynomials:
     places: dict[tuple[str, str] | str, int] = field(default_factory=dict)  # by the name of a column, or by a text
     grids: list[Range] = field(default_factory=list)
     named: set[frozenset[int]] = field(default_factory=set)  # what outputs name, each of them
+    columns: dict[tuple[str, str], _Integers] = field(default_factory=dict)  # what was read of bare columns
 
     def read_output(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
         """What one row adds to an output, which so many rows cannot overflow."""
@@ -131,15 +132,18 @@ class _Polynomials:
 
     def _variable(self, node: exp.Expr) -> _Integers:
         """CAST(grid AS a long or wide integer), or a grid of a known width: NULL where it is, else within its range."""
-        if place(node) is not None:
-            room = self.row.column(node).room
-            require(room > 0, "a stored grid of a known width")
-            variable = self._place(node)
-        else:
-            require(type(node) is exp.Cast, "a stored grid of a known width")
-            kind, types = integer_type(node, self.row.dialect), self.row.dialect.types
-            room = kind.largest if kind is not None and kind in (types.long, types.wide) else 0
-            variable = self._place(node.this)
+        if (name := place(node)) is not None:
+            if name not in self.columns:
+                room = self.row.column(node).room
+                require(room > 0, "a stored grid of a known width")
+                self.columns[name] = self._within(self._place(node), room)
+            return self.columns[name]
+        require(type(node) is exp.Cast, "a stored grid of a known width")
+        kind, types = integer_type(node, self.row.dialect), self.row.dialect.types
+        room = kind.largest if kind is not None and kind in (types.long, types.wide) else 0
+        return self._within(self._place(node.this), room)
+
+    def _within(self, variable: int, room: int) -> _Integers:
         within = self.grids[variable]
         require(within.magnitude <= room, "a stored grid within its width")
         return _Integers({(variable,): 1}, within, frozenset({variable}), room)

@@ -45,9 +45,9 @@ def _render_entry(
     if sum(named) > 1 and (found := factor(entry, widths)) is not None:
         factors = _render_distances(found[1], variables, computed, types)
         return f"{_widen(found[0], types)} * SUM({' * '.join(factors)})"
-    if sum(named) > 1 and (centred := factor_centred(entry, widths)) is not None:
-        factors = _render_centred(centred[1], variables, computed, types)
-        return f"{_widen(centred[0], types)} * SUM({' * '.join(factors)})"
+    if any(named) and (centred := factor_centred(entry, widths)) is not None:
+        halves, factors = _render_centred(centred[1], variables, computed, types)
+        return f"{_widen(centred[0] * 2**halves, types)} * SUM({' * '.join(factors)})"
     terms = entry.terms or ((0, (0,) * len(variables)),)
     return " + ".join(
         f"{_widen(coefficient, types)} * {_render_sum(exponents, named, variables, computed, types)}"
@@ -99,9 +99,9 @@ def _render_integer(
     return grid if kind == types.long and variable.value in computed else f"CAST({grid} AS {kind.name})"
 
 
-def _count_from(lower: int, step: str) -> str:
-    """Steps counted from the lower end."""
-    return f"({step} - {integer(lower)})" if lower else step
+def _count_from(start: int, step: str) -> str:
+    """Steps counted from one of them."""
+    return f"({step} - {integer(start)})" if start else step
 
 
 def render_product(exponents: Exponents, steps: Mapping[int, str]) -> str:
@@ -171,16 +171,22 @@ def _render_distances(
 
 def _render_centred(
     powers: Exponents, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
-) -> Iterator[str]:
-    """The factors of a product, twice each distance from the middle, in integers that hold all of them multiplied."""
+) -> tuple[int, list[str]]:
+    """The factors of a product in integers that hold all of them multiplied, and how many of them are halved.
+
+    A factor is twice the distance from the middle; where that is a whole number of steps away, the distance itself.
+    """
     domains = [variable.domain for _, variable in variables]
     size = prod(_width(variable) ** power for (_, variable), power in zip(variables, powers, strict=True))
     largest = max([size, *(2 * max(domain.magnitude, domain.width) for domain in domains)])
     kind = types.long if largest <= types.long.largest else types.wide
+    halves, factors = 0, []
     for (grid, variable), power in zip(variables, powers, strict=True):
-        middle = 2 * variable.domain.grid_lower + _width(variable)
+        middle, odd = divmod(2 * variable.domain.grid_lower + _width(variable), 2)
         step = _render_integer(grid, variable, kind, computed, types)
-        yield from [f"(2 * {step} - {integer(middle)})"] * power
+        factors += [f"(2 * {step} - {integer(2 * middle + odd)})" if odd else _count_from(middle, step)] * power
+        halves += 0 if odd else power
+    return halves, factors
 
 
 def _width(variable: Variable) -> int:

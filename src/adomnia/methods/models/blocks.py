@@ -69,10 +69,8 @@ class Corners:
 
     def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
         """The distances from the lower or the upper end of each variable, multiplied."""
-        count = len(self.variables)
-        above = [variable(rank, count) for rank in range(count)]
-        families = [(constant(widths[place], count) - x, x) for place, x in zip(self.variables, above, strict=True)]
-        return tuple(reduce(mul, chosen) for chosen in product(*families))
+        used = [widths[place] for place in self.variables]
+        return tuple(_multiply_distances(corner, used) for corner in product((0, 1), repeat=len(used)))
 
     def size(self, widths: Sequence[int]) -> int:
         return prod(widths[place] for place in self.variables)
@@ -82,6 +80,14 @@ class Corners:
         if max(named.values(), default=0) > 1 or not named.keys() <= set(self.variables):
             return None
         return _sign_corners(tuple(place in named for place in self.variables))
+
+
+def _multiply_distances(corner: tuple[int, ...], widths: Sequence[int]) -> Polynomial:
+    """The product of x where a corner is at the upper end, and of w - x where it is at the lower, multiplied out."""
+    families = [((1, 1),) if end else ((width, 0), (-1, 1)) for end, width in zip(corner, widths, strict=True)]
+    return Polynomial(
+        tuple((prod(many for many, _ in chosen), tuple(power for _, power in chosen)) for chosen in product(*families))
+    )
 
 
 @lru_cache(maxsize=1 << BOX_VARIABLES)
