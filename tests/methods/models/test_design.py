@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from time import process_time
+
 import numpy as np
 import pandas as pd
 import pytest

@@ -284,11 +284,11 @@ class _Reader:
         return name
 
     def _check_log(self, number: Number, offset: int) -> None:
-        column = self.frame.numbers[number.column]
-        if column.domain.lower <= 0:
+        name, domain = number.column, self.frame.numbers[number.column].domain
+        if domain.lower <= 0:
             raise self._refusal(
-                f"takes the logarithm of {number.column}, which may be {float(column.domain.lower):g} or less",
-                f"keep values above zero by bounds: SELECT CLAMP({number.column}, 1, {float(column.domain.upper):g}) AS {number.column} ...",
+                f"takes the logarithm of {name}, which may be {float(domain.lower):g} or less",
+                f"keep values above zero by bounds: SELECT CLAMP({name}, 1, {float(domain.upper):g}) AS {name} ...",
                 offset,
             )
 
