@@ -46,8 +46,8 @@ def _render_entry(
         factors = _render_distances(found[1], variables, computed, types)
         return f"{_widen(found[0], types)} * SUM({' * '.join(factors)})"
     if any(named) and (centred := factor_centred(entry, widths)) is not None:
-        halves, factors = _render_centred(centred[1], variables, computed, types)
-        return f"{_widen(centred[0] * 2**halves, types)} * SUM({' * '.join(factors)})"
+        halves, distances = _render_centred(centred[1], variables, computed, types)
+        return f"{_widen(centred[0] * 2**halves, types)} * SUM({' * '.join(distances)})"
     terms = entry.terms or ((0, (0,) * len(variables)),)
     return " + ".join(
         f"{_widen(coefficient, types)} * {_render_sum(exponents, named, variables, computed, types)}"
