@@ -362,7 +362,7 @@ def test_every_console_block_shows_what_the_command_prints(page, checkout, typed
 
 def test_pages_for_newcomers_are_run():
     assert {"README.md", "docs/python.md", "docs/tutorial/python.md"} <= set(map(by_name, with_blocks("python")))
-    tutorials = {"docs/tutorial/analyst.md", "docs/tutorial/owner.md"}
+    tutorials = {f"docs/tutorial/{name}.md" for name in ("analyst", "owner", "statistics")}
     assert {"README.md", "docs/epsilon.md", *tutorials} <= set(map(by_name, with_blocks("console")))
 
 

@@ -214,6 +214,7 @@ MEANINGS: dict[str, Any] = {
     "ln": lambda a: _finite(np.where(a > 0, np.log(a), np.nan)),
     "sqrt": lambda a: _finite(np.sqrt(a)),
     "floor": np.floor,
+    "ceil": np.ceil,
     "finite": _finite,
     "boolean as number": lambda a: a,
     "is null": lambda a: _null(a).astype(float),

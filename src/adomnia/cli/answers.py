@@ -106,6 +106,8 @@ def _numeric(answer: Answer) -> Iterator[int]:
     place = 0
     for column in answer.columns:
         if isinstance(column, KeyColumn):
+            if any(isinstance(value, int | float) and not isinstance(value, bool) for value in column.values):
+                yield place
             place += 1
         else:
             yield from (place, place + 1)

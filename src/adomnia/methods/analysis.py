@@ -4,13 +4,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from typing import Any, ClassVar, Self
 
 from adomnia.methods.contract import Factor
 from adomnia.methods.stacking import stack
-from adomnia.methods.supposition import suppose
-from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.expressions import Expression, call
@@ -68,10 +66,6 @@ class Analysis(ABC):
     def event(self, price: Price) -> Composed:
         return Composed(price * part for _, part in self.shares)
 
-    def suppose(self, measure: Measure, rows: int) -> Integers:
-        """What would be measured of so many rows, spread evenly over all values, without noise."""
-        return suppose(measure, rows)
-
     def split(self, _portions: tuple[Fraction, ...]) -> Self:
         raise TypeError(f"{type(self).__name__} states the parts of its price itself.")
 
@@ -107,7 +101,12 @@ def tabulate_groups(
     """The tables of all groups, one below the other; without groups the only one."""
     if not by:
         return tabulate(*measured)
-    tables = [tabulate(*(_of_cell(each, cell) for each in measured)) for cell in _cells(by)]
+    known: dict[tuple[int, ...], ResultTable] = {}  # before data is read all groups are alike: one is enough
+    tables = []
+    for cell in _cells(by):
+        own = [_of_cell(each, cell) for each in measured]
+        released = tuple(chain.from_iterable(each.values.ravel().tolist() for each in own))
+        tables.append(known[released] if released in known else known.setdefault(released, tabulate(*own)))
     return stack(by, tables)
 
 

@@ -50,4 +50,6 @@ def with_effort(plan: Plan, effort: str, price: Price) -> Plan:
 
 def without_effort(plan: Plan) -> Plan:
     """The same plan with normal effort."""
+    if plan.effort == "normal":
+        return plan
     return replace(plan.with_statistics(unlocate), effort="normal")

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from math import isfinite, prod
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.threshold import KeyPrice
+from adomnia.methods.simulations import simulate_less
+from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.formulas import Formula, Over, statistics_of
 from adomnia.plans.plan import Output, Plan
@@ -22,7 +25,7 @@ from adomnia.pricing.findings import cost, list_findings, total_price
 from adomnia.pricing.notes import list_suppositions
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
-from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
+from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Event, Price, Pure
@@ -38,6 +41,7 @@ from adomnia.work import spend
 
 _LARGEST_NOISE = 1e300  # a number of many times this size is no double any more
 _BEYOND = Fraction(10**301)
+_KEPT = 64  # plans of which the measures are remembered: every question lists them several times
 _STEPS_OF_A_QUERY = 15
 _STEPS_OF_A_MEASUREMENT = 15  # to describe it
 
@@ -124,8 +128,18 @@ class Quote:
 def list_measures(plan: Plan, price: Price) -> Round:
     """What a plan measures, as far as it is known before, each once; a Refusal where no noise can be drawn for it."""
     spend(_STEPS_OF_A_QUERY * sum(len(statistic.queries) for statistic in plan.statistics))
-    rounds = (statistic.rehearse(part) for statistic, part in split_price(plan, price))
-    distinct = tuple(dict.fromkeys(measure for each in rounds for measure in each))
+    return _list_measures(plan, price)
+
+
+@lru_cache(maxsize=_KEPT)
+def rehearse_plan(plan: Plan, price: Price) -> tuple[Round, ...]:
+    """What each statistic of a plan measures, in their order."""
+    return tuple(statistic.rehearse(part) for statistic, part in split_price(plan, price))
+
+
+@lru_cache(maxsize=_KEPT)
+def _list_measures(plan: Plan, price: Price) -> Round:
+    distinct = tuple(dict.fromkeys(measure for each in rehearse_plan(plan, price) for measure in each))
     for measure in distinct:
         check_drawable(measure, price)
     return distinct
@@ -139,7 +153,8 @@ def quote_plan(
     measured = tuple(_measurement(measure, plan.relation) for measure in list_measures(plan, price))
     sure = (confidence, plan.rows if together else 1)
     supposed = Supposed(plan, price, rows or SUPPOSED_ROWS)
-    expected = tuple(line for output in plan.outputs for line in _expect(output, plan.relation, supposed, sure))
+    with simulate_less():
+        expected = tuple(line for output in plan.outputs for line in _expect(output, plan.relation, supposed, sure))
     return Quote(price, event, confidence, expected, measured, together=together, effort=effort, rows=supposed.rows)
 
 
@@ -247,15 +262,19 @@ def _why(query: Query) -> str:
 
 def check_drawable(measure: Measure, price: Price) -> None:
     """Refuse a price at which no noise can be drawn, before it is paid."""
-    what = f"makes noise for the {describe_query(in_words(measure.query))} that is"
     try:
         _ = measure.mechanism
     except (ValueError, TypeError):
-        why, fix = f"{what} too small or too large to draw", "name a price between 0.001 and 10"
-        raise Refusal(_amount(price), why, fix, code="bad_price") from None
+        fix = "name a price between 0.001 and 10"
+        raise _not_drawable(measure, price, "too small or too large to draw", fix) from None
     if _noise_size(measure) > _LARGEST_NOISE:
         fix = "divide the value by a large constant, or name a higher price"
-        raise Refusal(_amount(price), f"{what} larger than any double", fix, code="bad_price")
+        raise _not_drawable(measure, price, "larger than any double", fix)
+
+
+def _not_drawable(measure: Measure, price: Price, size: str, fix: str) -> Refusal:
+    why = f"makes noise for the {describe_query(in_words(measure.query))} that is {size}"
+    return Refusal(_amount(price), why, fix, code="bad_price")
 
 
 def _noise_size(measure: Measure) -> float:

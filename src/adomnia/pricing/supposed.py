@@ -11,6 +11,7 @@ import numpy as np
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.noise import Integers
 from adomnia.plans.finish import find_estimates
 from adomnia.plans.formulas import Over, Term, is_linear, statistics_of
@@ -31,7 +32,6 @@ from adomnia.statistics.rings import Ring
 from adomnia.statistics.summed import part_of
 from adomnia.work import spend
 
-SUPPOSED_ROWS = 1000  # of a cell, where the error depends on how many there are
 _STEPS_OF_A_QUERY = 10
 _STEPS_OF_AN_INTERVAL = 40  # for each query that it follows from
 _TIMES_OF_A_SUM = 3  # as many steps: the law of a sum of many noises is found by search
@@ -84,9 +84,12 @@ class Supposed:
         """What a statistic would return."""
         if (statistic, rows) not in self._known:
             spend(_STEPS_OF_A_QUERY * sum(map(_count_values, statistic.queries)))
-            measured = self._measured.setdefault(rows, {})
-            with np.errstate(all="ignore"):
-                self._known[statistic, rows] = _drive(*self._paid[statistic], rows, measured)
+            paid = self._paid[statistic]
+            if self._plan.view is not None:  # a method, which is alone in its plan
+                self._known[statistic, rows] = drive(*paid, rows)[1]  # type: ignore[arg-type]  # it is hashed by its fields
+            else:
+                with np.errstate(all="ignore"):
+                    self._known[statistic, rows] = _drive(*paid, rows, self._measured.setdefault(rows, {}))
         return self._known[statistic, rows]
 
 

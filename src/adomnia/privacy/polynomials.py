@@ -5,7 +5,7 @@ form), with the same weights for all polynomials of one vector. So no norm of th
 control point. Proof: docs/proofs/vectors.md.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
@@ -84,39 +84,39 @@ def reach(polynomials: Sequence[Polynomial], widths: Sequence[int]) -> Sensitivi
     >>> reach([x, width - x], [100]).l1
     Fraction(100, 1)
     """
-    points = list(_control_points(polynomials, widths))
-    parts = [part for point in points for part in point]
+    denominator, points = _control_points(polynomials, widths)
     l1, squares = (max(sum(abs(part) ** power for part in point) for point in points) for power in (1, 2))
+    furthest = max(max(map(abs, point)) for point in points)
     least = Fraction(1)
     return Sensitivity(
-        max(least, l1),
-        max(least, squares),
-        max(least, *map(abs, parts)),
-        monotone=min(parts) >= 0,
+        max(least, Fraction(l1, denominator)),
+        max(least, Fraction(squares, denominator**2)),
+        max(least, Fraction(furthest, denominator)),
+        monotone=all(min(point) >= 0 for point in points),
     )
 
 
-def _control_points(polynomials: Sequence[Polynomial], widths: Sequence[int]) -> Iterator[list[Fraction]]:
-    """The control points of all polynomials together, each variable in the highest degree that one of them has."""
-    degrees = [max((e[place] for p in polynomials for _, e in p.terms), default=0) for place in range(len(widths))]
+def _control_points(polynomials: Sequence[Polynomial], widths: Sequence[int]) -> tuple[int, list[list[int]]]:
+    """The control points of all polynomials together, each variable in the highest degree that one of them has.
+
+    They are integers over one denominator, which comes first.
+    """
+    every = list(dict.fromkeys(exponents for polynomial in polynomials for _, exponents in polynomial.terms))
+    degrees = [max((exponents[place] for exponents in every), default=0) for place in range(len(widths))]
     count = prod(degree + 1 for degree in degrees)
     if count * sum(len(polynomial.terms) for polynomial in polynomials) > MOST_POINTS:
         raise ValueError(f"Polynomials must have at most {MOST_POINTS} terms times control points, got {count} points.")
-    # In integers, over one denominator: x**a over [0, w] has the control points w**a * C(k, a) / C(n, a).
+    # x**a over [0, w] has the control points w**a * C(k, a) / C(n, a).
     scales = [lcm(*(comb(degree, a) for a in range(degree + 1))) for degree in degrees]
     powers = [
         [[scale // comb(n, a) * width**a * comb(k, a) for a in range(n + 1)] for k in range(n + 1)]
         for n, width, scale in zip(degrees, widths, scales, strict=True)
     ]
-    denominator = prod(scales)
+    points = []
     for chosen in product(*powers):
-        yield [
-            Fraction(
-                sum(c * prod(power[a] for power, a in zip(chosen, e, strict=True)) for c, e in polynomial.terms),
-                denominator,
-            )
-            for polynomial in polynomials
-        ]
+        products = {exponents: prod(map(list.__getitem__, chosen, exponents)) for exponents in every}
+        points.append([sum(c * products[exponents] for c, exponents in each.terms) for each in polynomials])
+    return prod(scales), points
 
 
 def _collect(terms: Iterable[Term]) -> Polynomial:

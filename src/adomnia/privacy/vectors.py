@@ -5,7 +5,7 @@ Proof: docs/proofs/vectors.md.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 from adomnia.privacy.domains import Numbers
@@ -54,7 +54,8 @@ class Vector:
     @cached_property
     def magnitude(self) -> int:
         """A bound on every entry of a row, and on every step of computing it."""
-        return max(1, self.absent, *(entry.size(self._widths) for entry in self.entries))
+        widths = self._widths
+        return max(1, self.absent, *(entry.size(widths) for entry in self.entries))
 
     @property
     def columns(self) -> int:
@@ -64,7 +65,7 @@ class Vector:
     @cached_property
     def row(self) -> Sensitivity:
         """How far one row moves all entries together: those that name what it has, or the one for what it has not."""
-        present, absent = reach(self.entries, self._widths), Fraction(self.absent)
+        present, absent = _reach(self.entries, self._widths), Fraction(self.absent)
         return Sensitivity(
             max(present.l1, absent),
             max(present.l2_squared, absent**2),
@@ -78,8 +79,12 @@ class Vector:
         return [rows * entry.at(middles) for entry in self.entries] + [0] * bool(self.absent)
 
     @property
-    def _widths(self) -> list[int]:
-        return [variable.domain.width for variable in self.variables]
+    def _widths(self) -> tuple[int, ...]:
+        return tuple(variable.domain.width for variable in self.variables)
+
+
+# A question makes the same polynomials of several values, and several times.
+_reach = lru_cache(maxsize=1024)(reach)
 
 
 def _is_named(entry: Polynomial) -> bool:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from adomnia.errors import Refusal
 from adomnia.ledger.storage import Storage
 from adomnia.plans.formulas import statistics_of
-from adomnia.pricing.parts import split_price
-from adomnia.pricing.quotes import list_measures
+from adomnia.pricing.quotes import list_measures, rehearse_plan
 from adomnia.privacy.keys import is_open, key_cells
 
 if TYPE_CHECKING:
@@ -73,8 +72,7 @@ def count_storage(analyst: Analyst, size: AnswerSize, asked: str) -> Storage:
 
 def _measure_plan(plan: Plan, price: Price) -> AnswerSize:
     distinct = list_measures(plan, price)  # refuses prices for which no noise can be drawn
-    split = zip(plan.statistics, split_price(plan, price), strict=True)
-    measures = {statistic: paid.rehearse(part) for statistic, (paid, part) in split}
+    measures = dict(zip(plan.statistics, rehearse_plan(plan, price), strict=True))
     outputs = (set(chain.from_iterable(map(measures.__getitem__, statistics_of(term)))) for term in plan.terms)
     found = prod(len(key_cells(key)) for key in plan.keys if is_open(key)) if any(map(is_open, plan.keys)) else 0
     return AnswerSize(

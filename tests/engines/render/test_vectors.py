@@ -77,9 +77,27 @@ CENTRED = tuple(constant(2, 2) * variable(place, 2) - constant(width, 2) for pla
 
 def test_a_product_of_distances_from_the_middles_is_written_as_that():
     text = render((query(Vector(BOTH, (constant(3, 2) * CENTRED[0] * CENTRED[1],))),), DUCKDB).text
-    summed = 'SUM((2 * CAST("fare grid" AS BIGINT) - 5120) * (2 * CAST("age" AS BIGINT) - 138))'
-    assert f"CAST(3 AS HUGEINT) * {summed}" in text
+    summed = 'SUM((CAST("fare grid" AS BIGINT) - 2560) * (CAST("age" AS BIGINT) - 69))'
+    assert f"CAST(12 AS HUGEINT) * {summed}" in text
     assert "0 *" not in text
+
+
+ODD = Variable(AGE, Numbers(18, 121, 1))
+OFF = constant(2, 2) * variable(1, 2) - constant(103, 2)
+
+
+def test_a_middle_between_two_steps_is_counted_in_halves():
+    text = render((query(Vector((BOTH[0], ODD), (CENTRED[0] * OFF * OFF,))),), DUCKDB).text
+    assert (
+        'CAST(2 AS HUGEINT) * SUM((CAST("c0 grid" AS BIGINT) - 2560) * (2 * "v0 grid" - 139) * (2 * "v0 grid" - 139))'
+        in text
+    )
+
+
+def test_powers_of_one_variable_from_its_middle_are_one_sum():
+    from_middle = constant(2, 1) * variable(0, 1) - constant(102, 1)
+    text = render((query(Vector(BOTH[1:], (from_middle * from_middle,))),), DUCKDB).text
+    assert 'CAST(4 AS HUGEINT) * SUM((CAST("age" AS BIGINT) - 69) * (CAST("age" AS BIGINT) - 69))' in text
 
 
 @pytest.mark.parametrize("powers", [(1, 1), (2, 1), (1, 3)])
@@ -97,7 +115,7 @@ def test_integers_beyond_64_bits_are_multiplied_in_wide_ones():
         mul, [constant(2, 2) * variable(k, 2) - constant(v.domain.width, 2) for k, v in enumerate(variables)]
     )
     one = Query(relation(people(*wide, rows_per_person=1), cap=1), (), Vector(variables, (entry,)))
-    assert '(2 * CAST("x grid" AS HUGEINT) - 68719476736)' in render((one,), DUCKDB).text
+    assert 'SUM((CAST("x grid" AS HUGEINT) - 34359738368) * CAST("y grid" AS HUGEINT))' in render((one,), DUCKDB).text
 
 
 @pytest.mark.parametrize(
@@ -167,6 +185,7 @@ def test_sums_are_those_of_plain_python_with_whatever_values():
             NINE,
             ENDS,
             Vector(BOTH, (CENTRED[0] * CENTRED[1], CENTRED[0] * CENTRED[0] * CENTRED[1], CENTRED[0])),
+            Vector((BOTH[0], ODD), (CENTRED[0] * OFF, CENTRED[0] * OFF * OFF, OFF, OFF * OFF)),
             Vector(
                 BOTH, (variable(1, 2) - variable(1, 2), constant(5, 2), variable(0, 2), variable(0, 2) * variable(1, 2))
             ),

@@ -15,9 +15,9 @@ _REMARKS = {"typed", "safe", "big_int"}  # of the parser; they say how it would 
 
 def only(node: exp.Expr, *allowed: str) -> None:
     """Nothing but these arguments may be given."""
-    extra = [name for name, value in node.args.items() if value and name not in allowed and name not in _REMARKS]
-    if extra:
-        raise not_proved(f"{type(node).__name__} without {', '.join(sorted(extra))}")
+    for name, value in node.args.items():
+        if value and name not in allowed and name not in _REMARKS:
+            raise not_proved(f"{type(node).__name__} without {name}")
 
 
 def require(holds: bool, what: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import factorial, prod
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
@@ -24,8 +24,7 @@ _MOST_POINTS = 2**22  # of all polynomials, multiplied out: more would take seco
 _Product: TypeAlias = tuple[int, ...]  # the places of the variables that are multiplied, in their order, with repeats
 
 
-@dataclass(frozen=True)
-class _Integers:
+class _Integers(NamedTuple):
     """What an expression computes: a polynomial, its range, and the largest integer of its type; 0 for a constant.
 
     `named` are the variables that stand in it, also those that cancel out: where one of them is NULL, so is all of it.
@@ -64,6 +63,7 @@ class _Polynomials:
     places: dict[tuple[str, str] | str, int] = field(default_factory=dict)  # by the name of a column, or by a text
     grids: list[Range] = field(default_factory=list)
     named: set[frozenset[int]] = field(default_factory=set)  # what outputs name, each of them
+    columns: dict[tuple[str, str], _Integers] = field(default_factory=dict)  # what was read of bare columns
 
     def read_output(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
         """What one row adds to an output, which so many rows cannot overflow."""
@@ -119,28 +119,31 @@ class _Polynomials:
         return integer(node.this.this), node.expression
 
     def _read(self, node: exp.Expr) -> _Integers:
+        if type(node) in (exp.Add, exp.Sub, exp.Mul):
+            only(node, "this", "expression")
+            return _compute(type(node), self._read(node.this), self._read(node.expression))
         if type(node.unnest()) in (exp.Literal, exp.Neg):
             constant = integer(node)
             return _Integers({(): constant}, Range(constant, constant))
         if type(node) is exp.Paren:
             only(node, "this")
             return self._read(node.this)
-        if type(node) in (exp.Add, exp.Sub, exp.Mul):
-            only(node, "this", "expression")
-            return _compute(type(node), self._read(node.this), self._read(node.expression))
         return self._variable(node)
 
     def _variable(self, node: exp.Expr) -> _Integers:
         """CAST(grid AS a long or wide integer), or a grid of a known width: NULL where it is, else within its range."""
-        if place(node) is not None:
-            room = self.row.column(node).room
-            require(room > 0, "a stored grid of a known width")
-            variable = self._place(node)
-        else:
-            require(type(node) is exp.Cast, "a stored grid of a known width")
-            kind, types = integer_type(node, self.row.dialect), self.row.dialect.types
-            room = kind.largest if kind is not None and kind in (types.long, types.wide) else 0
-            variable = self._place(node.this)
+        if (name := place(node)) is not None:
+            if name not in self.columns:
+                room = self.row.column(node).room
+                require(room > 0, "a stored grid of a known width")
+                self.columns[name] = self._within(self._place(node), room)
+            return self.columns[name]
+        require(type(node) is exp.Cast, "a stored grid of a known width")
+        kind, types = integer_type(node, self.row.dialect), self.row.dialect.types
+        room = kind.largest if kind is not None and kind in (types.long, types.wide) else 0
+        return self._within(self._place(node.this), room)
+
+    def _within(self, variable: int, room: int) -> _Integers:
         within = self.grids[variable]
         require(within.magnitude <= room, "a stored grid within its width")
         return _Integers({(variable,): 1}, within, frozenset({variable}), room)
@@ -177,27 +180,29 @@ class _Polynomials:
         found = []
         for corner in product(*corners):
             forms = {each: prod(map(list.__getitem__, corner, own)) for each, own in powers.items()}
-            found.append([sum(forms[each] * polynomial[each] for each in polynomial) for polynomial in polynomials])
+            found.append([sum([forms[each] * many for each, many in terms.items()]) for terms in polynomials])
         return prod(map(factorial, degrees)), found
 
 
 def _compute(kind: type[exp.Expr], left: _Integers, right: _Integers) -> _Integers:
     """A sum, a difference or a product, of which no row can leave its type."""
+    (low, high), (least, most) = _ends(left), _ends(right)
     room = max(left.room, right.room)
     if kind is exp.Mul:
         terms: dict[_Product, int] = {}
-        ends = [a * b for a in _ends(left) for b in _ends(right)]
-        for (one, first), (two, second) in product(left.terms.items(), right.terms.items()):
-            both = tuple(sorted(one + two))
-            terms[both] = terms.get(both, 0) + first * second
+        ends = (low * least, low * most, high * least, high * most)
+        for one, first in left.terms.items():
+            for two, second in right.terms.items():
+                both = tuple(sorted(one + two))
+                terms[both] = terms.get(both, 0) + first * second
     else:
         terms, sign = dict(left.terms), 1 if kind is exp.Add else -1
-        ends = [a + sign * b for a in _ends(left) for b in _ends(right)]
+        ends = (low + sign * least, low + sign * most, high + sign * least, high + sign * most)
         for two, second in right.terms.items():
             terms[two] = terms.get(two, 0) + sign * second
     within = Range(min(ends), max(ends))
     # Two constants have no room at all: the engine would compute them in integers of 32 bits.
-    require(max(each.within.magnitude for each in (left, right)) <= room, "the width of a part")
+    require(left.within.magnitude <= room and right.within.magnitude <= room, "the width of a part")
     require(within.magnitude <= room, "the width of a product or a sum")
     return _Integers(terms, within, left.named | right.named, room)
 

@@ -13,6 +13,7 @@ from adomnia.privacy.kinds import LONGEST_TEXT
 
 # The type of what a cast gives, and the texts that can be written as constants of it.
 CastTarget: TypeAlias = tuple[str, re.Pattern[str] | None]
+TypeKey: TypeAlias = exp.DType | tuple[exp.DType | str, ...] | str  # what `type_key` tells types apart by
 
 _NOT_FINITE = re.compile("NaN|-?Infinity")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -22,7 +23,7 @@ _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 class Vocabulary:
     """Types by how SQLGlot writes or names them; `cut` is what a text is shortened to, ends are the calendar's."""
 
-    integers: Mapping[exp.DType | str, IntegerType]  # by `type_key`
+    integers: Mapping[TypeKey, IntegerType]
     targets: Mapping[exp.DType, CastTarget]
     long: exp.DType
     days: exp.DType
@@ -35,10 +36,19 @@ class Vocabulary:
     seconds_a_day: exp.Expr
 
 
-def type_key(kind: exp.DataType) -> exp.DType | str:
-    """What a type is told apart by: its word, or all of its text where more than a word is said."""
+def type_key(kind: exp.DataType) -> TypeKey:
+    """What a type is told apart by: its word, its word and digits, or all of its text where more is said."""
     bare: exp.DType = kind.this
-    return kind.sql() if any(value for name, value in kind.args.items() if name != "this") else bare
+    more = [name for name, value in kind.args.items() if value and name != "this"]
+    if more == ["expressions"] and all(map(_is_size, kind.expressions)):  # to write it would take ten times as long
+        return bare, *(str(size.this.this) for size in kind.expressions)
+    return kind.sql() if more else bare
+
+
+def _is_size(node: exp.Expr) -> bool:
+    """Whether a node is one of the digits of DECIMAL(38, 0), and nothing beside them."""
+    alone = type(node) is exp.DataTypeParam and not node.args.get("expression")
+    return alone and type(node.this) is exp.Literal and not node.this.is_string
 
 
 @lru_cache

@@ -17,7 +17,7 @@ from adomnia.engines.render.relations import From, render_output, render_person,
 from adomnia.engines.render.scalars import Scalars, may_be_nan
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Total, values_of
 from adomnia.privacy.domains import Numbers
-from adomnia.privacy.expressions import Column, Expression, columns_of, map_columns
+from adomnia.privacy.expressions import Call, Column, Expression, columns_of, map_columns
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Identity, Quantity
 from adomnia.privacy.queries import Query
@@ -26,6 +26,7 @@ from adomnia.privacy.vectors import Variable, Vector
 
 COMPUTED = "computed"  # the name of the SELECT that is added up
 
+_MOST_PARTS = 16  # of a value that is written three times on its way to a grid
 _Grid: TypeAlias = tuple[Expression, Numbers]
 
 
@@ -100,7 +101,8 @@ class _Inside:
 
     def _left(self, query: Query) -> Iterator[frozenset[Column]]:
         """The columns of everything but what is computed."""
-        yield from (columns_of(key.value) if isinstance(key, Bucket) else frozenset({key}) for key in query.keys)
+        left = (key for key in query.keys if _grid_of_key(key) not in self.computed)
+        yield from (columns_of(key.value) if isinstance(key, Bucket) else frozenset({key}) for key in left)
         match query.aggregate:
             case Total(value=value, domain=domain):
                 yield frozenset() if (value, domain) in self.computed else columns_of(value)
@@ -114,7 +116,10 @@ class _Inside:
                 yield from map(columns_of, values_of(aggregate))
 
     def _key(self, key: Key) -> Key:
-        return replace(key, value=self._outside(key.value)) if isinstance(key, Bucket) else self.passed[key].column
+        if not isinstance(key, Bucket):
+            return self.passed[key].column
+        grid = _grid_of_key(key)
+        return replace(key, value=self._outside(key.value) if grid is None else self._grid(grid))
 
     def _aggregate(self, aggregate: Aggregate) -> Aggregate:
         match aggregate:
@@ -140,7 +145,9 @@ def _list_repeated(queries: tuple[Query, ...]) -> tuple[_Grid, ...]:
     """The grids that have to be computed and would be written more than once, in their order."""
     grids = dict.fromkeys(grid for query in queries for grid in _grids(query.aggregate))
     looked_at = Counter(value for query in queries for value in _looks(query.aggregate))
-    return tuple(grid for grid in grids if looked_at[grid[0]] > 1 and _is_computed(*grid))
+    repeated = (grid for grid in grids if looked_at[grid[0]] > 1)
+    keys = (grid for grid in map(_grid_of_key, queries[0].keys) if grid is not None and _is_long(grid[0]))
+    return tuple(grid for grid in dict.fromkeys((*repeated, *keys)) if _is_computed(*grid))
 
 
 def _looks(aggregate: Aggregate) -> tuple[Expression, ...]:
@@ -160,6 +167,16 @@ def _grids(aggregate: Aggregate) -> tuple[_Grid, ...]:
 
 def _grid_of(variable: Variable) -> _Grid:
     return variable.value, variable.domain
+
+
+def _grid_of_key(key: Key) -> _Grid | None:
+    """The grid of a key that is put on one."""
+    return (key.value, key.among) if isinstance(key, Bucket) and isinstance(key.among, Numbers) else None
+
+
+def _is_long(value: Expression) -> bool:
+    """Whether a value has many parts, as one that tells on which side of many limits a number lies."""
+    return isinstance(value, Call) and len(value.arguments) > _MOST_PARTS
 
 
 def _is_computed(value: Expression, domain: Numbers) -> bool:

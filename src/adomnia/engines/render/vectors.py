@@ -11,7 +11,7 @@ from itertools import product
 from math import comb, prod
 from typing import TypeAlias
 
-from adomnia.engines.dialect import Types
+from adomnia.engines.dialect import IntegerType, Types
 from adomnia.engines.render.constants import integer
 from adomnia.engines.render.scalars import Scalars
 from adomnia.privacy.expressions import Expression
@@ -45,21 +45,27 @@ def _render_entry(
     if sum(named) > 1 and (found := factor(entry, widths)) is not None:
         factors = _render_distances(found[1], variables, computed, types)
         return f"{_widen(found[0], types)} * SUM({' * '.join(factors)})"
-    if sum(named) > 1 and (centred := factor_centred(entry, widths)) is not None:
-        factors = _render_centred(centred[1], variables, types)
-        return f"{_widen(centred[0], types)} * SUM({' * '.join(factors)})"
+    if any(named) and (centred := factor_centred(entry, widths)) is not None:
+        halves, distances = _render_centred(centred[1], variables, computed, types)
+        return f"{_widen(centred[0] * 2**halves, types)} * SUM({' * '.join(distances)})"
     terms = entry.terms or ((0, (0,) * len(variables)),)
     return " + ".join(
-        f"{_widen(coefficient, types)} * {_render_sum(exponents, named, variables, types)}"
+        f"{_widen(coefficient, types)} * {_render_sum(exponents, named, variables, computed, types)}"
         for coefficient, exponents in terms
     )
 
 
-def _render_sum(exponents: Exponents, named: list[bool], variables: list[tuple[str, Variable]], types: Types) -> str:
+def _render_sum(
+    exponents: Exponents,
+    named: list[bool],
+    variables: list[tuple[str, Variable]],
+    computed: frozenset[Expression],
+    types: Types,
+) -> str:
     """The sum of one product; where nothing is multiplied of one variable, how many rows have it: that is quicker."""
     if not any(exponents) and sum(named) == 1:
         return f"COUNT({variables[named.index(True)][0]})"
-    return f"SUM({render_product(exponents, _render_steps(exponents, named, variables, types))})"
+    return f"SUM({render_product(exponents, _render_steps(exponents, named, variables, computed, types))})"
 
 
 def _widen(constant: int, types: Types) -> str:
@@ -67,7 +73,11 @@ def _widen(constant: int, types: Types) -> str:
 
 
 def _render_steps(
-    exponents: Exponents, named: list[bool], variables: list[tuple[str, Variable]], types: Types
+    exponents: Exponents,
+    named: list[bool],
+    variables: list[tuple[str, Variable]],
+    computed: frozenset[Expression],
+    types: Types,
 ) -> dict[int, str]:
     """The variables that an entry names, in integers that hold the product of one of its terms."""
     domains = [variable.domain for _, variable in variables]
@@ -76,10 +86,22 @@ def _render_steps(
     largest = max([size, *(max(domain.magnitude, domain.width) for domain in domains)])
     kind = types.long if largest <= types.long.largest else types.wide
     return {
-        place: f"(CAST({grid} AS {kind.name}) - {integer(variable.domain.grid_lower)})"
+        place: _count_from(variable.domain.grid_lower, _render_integer(grid, variable, kind, computed, types))
         for place, (grid, variable) in enumerate(variables)
         if named[place]
     }
+
+
+def _render_integer(
+    grid: str, variable: Variable, kind: IntegerType, computed: frozenset[Expression], types: Types
+) -> str:
+    """A grid in integers of a type. What is computed in the same statement is of long ones, wherever these hold it."""
+    return grid if kind == types.long and variable.value in computed else f"CAST({grid} AS {kind.name})"
+
+
+def _count_from(start: int, step: str) -> str:
+    """Steps counted from one of them."""
+    return f"({step} - {integer(start)})" if start else step
 
 
 def render_product(exponents: Exponents, steps: Mapping[int, str]) -> str:
@@ -136,30 +158,35 @@ def _expand(whole: int, powers: _Powers, widths: Sequence[int]) -> Iterator[tupl
 def _render_distances(
     powers: _Powers, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
 ) -> Iterator[str]:
-    """The factors of a product, from left to right in integers that hold all that is multiplied so far.
-
-    What is computed in the same statement is of long integers there, wherever these hold it.
-    """
+    """The factors of a product, from left to right in integers that hold all that is multiplied so far."""
     size = 1
     for (below, above), (grid, variable) in zip(powers, variables, strict=True):
         lower, width = variable.domain.grid_lower, _width(variable)
         size *= width ** (below + above)
         kind = types.long if max(size, variable.domain.magnitude, width) <= types.long.largest else types.wide
-        is_long = kind == types.long and variable.value in computed
-        step = grid if is_long else f"CAST({grid} AS {kind.name})"
-        yield from [f"({step} - {integer(lower)})" if lower else step] * below
+        step = _render_integer(grid, variable, kind, computed, types)
+        yield from [_count_from(lower, step)] * below
         yield from [f"({integer(lower + width)} - {step})"] * above
 
 
-def _render_centred(powers: Exponents, variables: list[tuple[str, Variable]], types: Types) -> Iterator[str]:
-    """The factors of a product, twice each distance from the middle, in integers that hold all of them multiplied."""
+def _render_centred(
+    powers: Exponents, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
+) -> tuple[int, list[str]]:
+    """The factors of a product in integers that hold all of them multiplied, and how many of them are halved.
+
+    A factor is twice the distance from the middle; where that is a whole number of steps away, the distance itself.
+    """
     domains = [variable.domain for _, variable in variables]
     size = prod(_width(variable) ** power for (_, variable), power in zip(variables, powers, strict=True))
     largest = max([size, *(2 * max(domain.magnitude, domain.width) for domain in domains)])
     kind = types.long if largest <= types.long.largest else types.wide
+    halves, factors = 0, []
     for (grid, variable), power in zip(variables, powers, strict=True):
-        middle = 2 * variable.domain.grid_lower + _width(variable)
-        yield from [f"(2 * CAST({grid} AS {kind.name}) - {integer(middle)})"] * power
+        middle, odd = divmod(2 * variable.domain.grid_lower + _width(variable), 2)
+        step = _render_integer(grid, variable, kind, computed, types)
+        factors += [f"(2 * {step} - {integer(2 * middle + odd)})" if odd else _count_from(middle, step)] * power
+        halves += 0 if odd else power
+    return halves, factors
 
 
 def _width(variable: Variable) -> int:

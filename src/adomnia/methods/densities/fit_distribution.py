@@ -15,6 +15,7 @@ from adomnia.methods.densities.fresh_noise import draw_again, variance_of
 from adomnia.methods.densities.laws import LAWS, Family
 from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.densities.shares import project
+from adomnia.methods.simulations import count_simulations
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
@@ -26,6 +27,7 @@ _LEAST_BINS = 4
 _LARGEST_ERROR = 1.0  # of a logarithm, or in standard deviations: beyond it a parameter is unknown
 _CLEAR = 3.0  # standard deviations of the noise that the number of rows must exceed
 _MOST_ROWS = 2**53
+_LEAST_MEAN = 0.1  # standard deviations above 0 that the fit of a positive law starts at: noise may put it below
 
 _OPEN = "The outer bins are open: values beyond the bounds count as censored there."
 _LARGEST = "maximum is what the largest of as many values is about: one of them lies above it on average."
@@ -90,7 +92,8 @@ class Fitted:
 
     @cached_property
     def _fit(self) -> Fits:
-        start = self.law.start(self._mean / self._unit, 1.0)
+        mean = self._mean / self._unit
+        start = self.law.start(max(mean, _LEAST_MEAN) if self.law.positive else mean, 1.0)
         return self._model.fit(self._counts, Fits(start, np.array(max(self._counts.sum(), 1.0))))
 
     @property
@@ -139,7 +142,7 @@ class Fitted:
         generator = follow([self._measured.values], "fit of a distribution")
         shares = self._model.shares(self._fit.points)
         rows = min(round(float(self._fit.rows)), _MOST_ROWS)
-        counts = generator.multinomial(rows, shares / shares.sum(), _DRAWS).astype(np.float64)
+        counts = generator.multinomial(rows, shares / shares.sum(), count_simulations(_DRAWS)).astype(np.float64)
         counts += draw_again(self._measured.noise, generator, counts.shape)
         fits = self._model.fit(counts, self._fit)
         return fits, self._model.misfit(fits, counts)

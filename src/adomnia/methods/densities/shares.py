@@ -14,6 +14,7 @@ import numpy as np
 
 from adomnia.mechanisms.contract import Noise
 from adomnia.methods.densities.fresh_noise import draw_again, variance_of
+from adomnia.methods.simulations import count_simulations
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Floats
@@ -85,11 +86,11 @@ class NoisyShares:
     def _simulated(self) -> Floats:
         """Of tables like this one, how far each bin is from its share of the total, in standard deviations."""
         generator = follow([self.released], "shares of bins")
-        rows = min(round(self.total), _MOST_ROWS)
+        rows, draws = min(round(self.total), _MOST_ROWS), count_simulations(_DRAWS)
         counts = self.values * rows
         if self.sampled:
-            counts = generator.multinomial(rows, self.values / self.values.sum(), _DRAWS).astype(np.float64)
-        noise = draw_again(self.noise, generator, (_DRAWS, int(self._merged.sum())))
+            counts = generator.multinomial(rows, self.values / self.values.sum(), draws).astype(np.float64)
+        noise = draw_again(self.noise, generator, (draws, int(self._merged.sum())))
         counts = counts + merge(noise, self.cells)
         total = counts.sum(axis=1, keepdims=True)
         spread = np.sqrt(np.maximum(self._variance(self.values, total), np.finfo(np.float64).tiny))

@@ -13,6 +13,7 @@ from adomnia.methods.describe.crosstab import COLUMN, ROW, read_factors
 from adomnia.methods.describe.error_laws import left_open, noise_cumulants
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.describe.noisy_ratios import NoisyRatio
+from adomnia.methods.simulations import count_simulations
 from adomnia.methods.stacking import stack_estimates
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows
@@ -48,7 +49,7 @@ class Association(SingleRound):
     column: Factor
     population: bool
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by, self.row, self.column), Rows()), Fraction(1)),)
 
@@ -83,7 +84,7 @@ class NoisyTable:
 
     @cached_property
     def _smaller(self) -> int:
-        return min(self.counts.shape) - 1
+        return int(min(self.counts.shape)) - 1
 
     @cached_property
     def _rows(self) -> int:
@@ -99,7 +100,7 @@ class NoisyTable:
         seen = float(np.sqrt((along**2 / apart).sum() / self._smaller))
         falls = along < 0
         farthest = float((apart[falls] / -along[falls]).min()) if falls.any() else 1.0
-        steps = np.linspace(0.0, min(farthest, 1 / max(seen, 1e-9)), _STRENGTHS)
+        steps = np.linspace(0.0, min(farthest, 1 / max(seen, 1e-9)), count_simulations(_STRENGTHS, least=8))
         return np.maximum(apart + steps[:, None, None] * along, 0.0), steps * seen
 
     @cached_property
@@ -107,9 +108,9 @@ class NoisyTable:
         """The chi-square of tables that are drawn from each of these, in rising order."""
         shares, _ = self._path
         random = follow([self.measured.values], "association")
-        flat = shares.reshape(_STRENGTHS, -1)
+        flat = shares.reshape(len(shares), -1)
         flat = flat / flat.sum(axis=1, keepdims=True)
-        size = (_STRENGTHS, _DRAWS, flat.shape[1])
+        size = (len(shares), count_simulations(_DRAWS), flat.shape[1])
         if self.population:
             drawn = random.multinomial(self._rows, flat[:, None, :], size[:2]).astype(np.float64)
         else:
@@ -122,9 +123,11 @@ class NoisyTable:
     def _chi_square(self, counts: Floats) -> Floats:
         """Pearson's statistic, where a cell counts less in which noise is much."""
         floor = np.maximum(counts, 0.0)
-        margins = floor.sum(axis=-1, keepdims=True) * floor.sum(axis=-2, keepdims=True)
-        expected = margins / np.maximum(floor.sum(axis=(-2, -1), keepdims=True), 1.0)
-        return np.asarray(((counts - expected) ** 2 / (expected + self._noise + 1.0)).sum(axis=(-2, -1)))
+        rows, columns = np.einsum("...ij->...i", floor), np.einsum("...ij->...j", floor)
+        shares = columns / np.maximum(rows.sum(axis=-1), 1.0)[..., None]
+        expected = rows[..., :, None] * shares[..., None, :]
+        off = counts - expected
+        return np.asarray(np.einsum("...ij,...ij->...", off, off / (expected + self._noise + 1.0)))
 
     def _strength_at(self, quantile: float) -> float:
         """The V of which so many drawn tables have a smaller chi-square than the one that was seen."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import ClassVar
 
@@ -28,7 +29,7 @@ class Correlations(PairMatrix):
     tag: ClassVar[str] = "Correlations"
     name: ClassVar[str] = "correlations"
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return equal_parts(self.pair_queries(CORRELATION))
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import ClassVar
 
@@ -27,7 +28,7 @@ class Covariances(PairMatrix):
     tag: ClassVar[str] = "Covariances"
     name: ClassVar[str] = "covariances"
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         keys = keys_of(*self.by)
         vectors = (column_vector(each.value, each.domain, SPREAD, absent=False) for each in self.columns)

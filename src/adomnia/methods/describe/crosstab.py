@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import ClassVar
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.describe.counted_shares import Counted
+from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.describe.inference import read_inference
@@ -40,7 +41,7 @@ class Crosstab(SingleRound):
     column: Factor
     population: bool
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by, self.row, self.column), Rows()), Fraction(1)),)
 
@@ -49,8 +50,9 @@ class Crosstab(SingleRound):
         law = noise_cumulants(measured[0])
         found, cells = _with_margins(counts), _with_margins(np.ones_like(counts))
 
-        def count(rows: Floats, of: Floats) -> Counted:
-            return Counted(*(np.broadcast_to(each, found.shape).ravel() for each in (rows, of)), law)
+        def count(rows: Floats, of: Floats) -> NoisyCounts:
+            values, parts = (np.broadcast_to(each, found.shape).ravel() for each in (rows, of))
+            return NoisyCounts(values, parts, law)
 
         counted = count(found, cells)
         wholes = {

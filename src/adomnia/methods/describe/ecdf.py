@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.bins import Bins
+from adomnia.methods.describe.bins import EqualBins
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.inference import describe_inference, read_inference
+from adomnia.methods.simulations import count_simulations
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
@@ -43,10 +44,10 @@ class Ecdf(SingleRound):
     population: bool
 
     @property
-    def _bins(self) -> Bins:
-        return Bins(self.column, self.bins)
+    def _bins(self) -> EqualBins:
+        return EqualBins(self.column, self.bins)
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, (*keys_of(*self.by), self._bins.key), Rows()), Fraction(1)),)
 
@@ -100,11 +101,11 @@ class Curve:
         rows = int(np.clip(counts.sum(), 1, _MOST_ROWS))
         rises = np.diff(np.clip(isotonic(self._raw(counts)), 0.0, 1.0), prepend=0.0)
         shares = np.maximum(rises, 1e-12) / np.maximum(rises, 1e-12).sum()
-        size = (_DRAWS, len(counts))
-        drawn = random.multinomial(rows, shares, _DRAWS) if self.population else np.broadcast_to(rows * shares, size)
+        size = (count_simulations(_DRAWS), len(counts))
+        drawn = random.multinomial(rows, shares, size[0]) if self.population else np.broadcast_to(rows * shares, size)
         scale = np.sqrt(variance)
         noise = random.laplace(0.0, scale / np.sqrt(2), size) if fourth else random.normal(0.0, scale, size)
-        return np.max(np.abs(self._raw(drawn + noise) - np.cumsum(shares)), axis=1)
+        return np.asarray(np.max(np.abs(self._raw(drawn + noise) - np.cumsum(shares)), axis=1))
 
 
 def _build(frame: Frame, arguments: Arguments) -> Ecdf:

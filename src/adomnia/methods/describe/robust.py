@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from adomnia.methods.analysis import with_values
 from adomnia.methods.contract import Arguments, Frame, NumberColumn
@@ -27,7 +28,7 @@ class Robust(SeveralRounds):
         """The rows that have a value."""
         return with_values(self.relation, self.column.value)
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, (), NonNull(self.column.value)), Fraction(1)),)
 

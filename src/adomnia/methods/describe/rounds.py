@@ -9,14 +9,12 @@ from typing import TypeVar
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Factor
 from adomnia.methods.stacking import stack
-from adomnia.methods.supposition import suppose
+from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.privacy.events import Price
 from adomnia.privacy.keys import key_cells
 from adomnia.statistics.contract import Measured, ResultTable, Round, Steps
 
 _Found = TypeVar("_Found")
-
-_SUPPOSED = 1000  # rows of a rehearsal
 
 
 class SeveralRounds(Analysis):
@@ -26,14 +24,7 @@ class SeveralRounds(Analysis):
     def steps(self, price: Price) -> Steps: ...
 
     def rehearse(self, price: Price) -> Round:
-        flow, asked = self.steps(price), []
-        measures = next(flow)
-        while True:
-            asked += measures
-            try:
-                measures = flow.send(tuple(Measured(suppose(each, _SUPPOSED), each.mechanism) for each in measures))
-            except StopIteration:
-                return tuple(asked)
+        return drive(self, price, SUPPOSED_ROWS)[0]
 
 
 def together(

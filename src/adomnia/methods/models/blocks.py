@@ -7,7 +7,7 @@ sum. The sums of u, v and u v, and the number of rows, are differences of them (
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from math import prod
 from operator import mul
@@ -69,10 +69,8 @@ class Corners:
 
     def entries(self, widths: Sequence[int]) -> tuple[Polynomial, ...]:
         """The distances from the lower or the upper end of each variable, multiplied."""
-        count = len(self.variables)
-        above = [variable(rank, count) for rank in range(count)]
-        families = [(constant(widths[place], count) - x, x) for place, x in zip(self.variables, above, strict=True)]
-        return tuple(reduce(mul, chosen) for chosen in product(*families))
+        used = [widths[place] for place in self.variables]
+        return tuple(_multiply_distances(corner, used) for corner in product((0, 1), repeat=len(used)))
 
     def size(self, widths: Sequence[int]) -> int:
         return prod(widths[place] for place in self.variables)
@@ -81,8 +79,22 @@ class Corners:
         named = {place: power for place, power in enumerate(powers) if power}
         if max(named.values(), default=0) > 1 or not named.keys() <= set(self.variables):
             return None
-        signs = [(-1.0, 1.0) if place in named else (1.0, 1.0) for place in self.variables]
-        return np.array([prod(chosen) for chosen in product(*signs)])
+        return _sign_corners(tuple(place in named for place in self.variables))
+
+
+def _multiply_distances(corner: tuple[int, ...], widths: Sequence[int]) -> Polynomial:
+    """The product of x where a corner is at the upper end, and of w - x where it is at the lower, multiplied out."""
+    families = [((1, 1),) if end else ((width, 0), (-1, 1)) for end, width in zip(corner, widths, strict=True)]
+    return Polynomial(
+        tuple((prod(many for many, _ in chosen), tuple(power for _, power in chosen)) for chosen in product(*families))
+    )
+
+
+@lru_cache(maxsize=1 << BOX_VARIABLES)
+def _sign_corners(named: tuple[bool, ...]) -> Floats:
+    """The product of those variables at each corner, where each is -1 or 1."""
+    signs = [(-1.0, 1.0) if each else (1.0, 1.0) for each in named]
+    return np.array([prod(chosen) for chosen in product(*signs)])
 
 
 Block: TypeAlias = Product | Corners

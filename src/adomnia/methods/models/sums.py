@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import chain, combinations, combinations_with_replacement
+from itertools import accumulate, chain, combinations, combinations_with_replacement
 from math import exp, expm1, prod
 from typing import TypeAlias
 
@@ -102,13 +102,26 @@ class SumsOfProducts:
         wanted = {cells: [powers for each, powers in kept if each == cells] for cells in every}
         return tuple(chain.from_iterable(self._with_corners(*each) for each in wanted.items()))
 
+    @property
+    def size(self) -> int:
+        """How many numbers all cells of all sums are."""
+        return sum(self.count_cells(cells) for cells, _ in self.sums)
+
     def count_cells(self, cells: Cells) -> int:
         """How many combinations of levels some factors have."""
         return prod(len(self.design.factors[place].levels) for place in cells)
 
+    @cached_property
+    def _cells_of(self) -> dict[Powers, list[set[int]]]:
+        """In which cells each product is wanted."""
+        found: dict[Powers, list[set[int]]] = {}
+        for cells, powers in self.sums:
+            found.setdefault(powers, []).append(set(cells))
+        return found
+
     def _is_added_up(self, wanted: Sum) -> bool:
         cells, powers = wanted
-        return any(same == powers and set(each) > set(cells) for each, same in self.sums)
+        return any(each > set(cells) for each in self._cells_of[powers])
 
     def _product(self, wanted: Sum) -> Product:
         # Coefficients follow from products with the response directly, and from others times coefficients below 1.
@@ -170,28 +183,22 @@ class SumsOfProducts:
         sums = np.asarray(maps.entries @ np.concatenate(entries))
         return NoisyProducts(self, sums, maps, 3.0 if isinstance(measured[0].noise, DiscreteLaplace) else 0.0)
 
-    def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> list[Floats]:
-        """How the cells of a sum follow from the entries of each block: by least squares.
+    def map_cells(self, cells: Cells, sources: Sequence["_Source"]) -> Iterator[Floats]:
+        """How the cells of a sum follow from the entries of each block that tells of it: by least squares.
 
         The effects of each set of factors are told by every block that has their cells, the less exactly the more cells
         are added up. These effects are orthogonal, so each is averaged by itself.
         """
-        found = []
         for source in sources:
-            shape = self.count_cells(cells), self.count_cells(source.cells)
-            if not source.variance:
-                found.append(np.zeros((shape[0], shape[1] * len(source.row))))
-                continue
-            mapped = np.zeros(shape)
+            mapped = np.zeros((self.count_cells(cells), self.count_cells(source.cells)))
             for effect in _subsets(set(cells) & set(source.cells)):
                 weight = self._weigh(source, effect) / sum(self._weigh(each, effect) for each in sources)
                 mapped += weight * self._effect(effect, cells, source.cells)
-            found.append(np.asarray(np.kron(mapped, source.row), dtype=np.float64))
-        return found
+            yield (mapped[:, :, None] * source.row).reshape(len(mapped), -1)
 
     def _weigh(self, source: "_Source", effect: set[int]) -> float:
         """The inverse of the variance of an effect, where a block tells of it."""
-        if not source.variance or not effect <= set(source.cells):
+        if not effect <= set(source.cells):
             return 0.0
         return 1 / (source.variance * self.count_cells(tuple(set(source.cells) - effect)))
 
@@ -209,20 +216,19 @@ class SumsOfProducts:
 
 @dataclass(frozen=True)
 class _Source:
-    """What a block tells of a sum: how it follows from the entries of a cell, and its variance; 0 where it does not."""
+    """What the block at a place tells of a sum: how it follows from the entries of a cell, and its variance."""
 
+    place: int
     cells: Cells
     row: Floats
     variance: float
 
 
-def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> list[_Source]:
-    found = []
-    for block, variance in told:
+def _decode(told: Iterable[tuple[Block, float]], powers: Powers) -> Iterator[_Source]:
+    for place, (block, variance) in enumerate(told):
         row = block.decode(powers)
-        known = np.zeros(block.columns) if row is None else row
-        found.append(_Source(block.cells, known, variance * float(known @ known)))
-    return found
+        if row is not None and variance:
+            yield _Source(place, block.cells, row, variance * float(row @ row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,8 +247,14 @@ class Maps:
 @lru_cache(maxsize=_KEPT)
 def _map_sums(plan: SumsOfProducts, variances: tuple[float, ...]) -> Maps:
     told = list(zip(plan.blocks, variances, strict=True))
-    maps = np.concatenate([np.hstack(plan.map_cells(cells, _decode(told, powers))) for cells, powers in plan.sums])
     sizes = [plan.count_cells(block.cells) * block.columns for block in plan.blocks]
+    starts, row = [0, *accumulate(sizes)], 0
+    maps = np.zeros((sum(plan.count_cells(cells) for cells, _ in plan.sums), starts[-1]))
+    for cells, powers in plan.sums:
+        sources = list(_decode(told, powers))
+        for source, mapped in zip(sources, plan.map_cells(cells, sources), strict=True):
+            maps[row : row + len(mapped), starts[source.place] : starts[source.place + 1]] = mapped
+        row += plan.count_cells(cells)
     return Maps(maps, np.asarray(maps * np.sqrt(np.repeat(variances, sizes))))
 
 

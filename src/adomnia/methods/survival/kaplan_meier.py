@@ -12,6 +12,7 @@ from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method
 from adomnia.methods.densities.bins import BREAKS
 from adomnia.methods.densities.fresh_noise import draw_again
 from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.simulations import count_simulations
 from adomnia.methods.survival.curves import SurvivalCurve
 from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
 from adomnia.noise.afterwards import follow
@@ -143,8 +144,9 @@ class Survival:
     def _simulated(self) -> Floats:
         """Deviations by noise of its own law, which has heavier tails than the normal one, and by sampling."""
         generator = follow([self.measured.values], "band of a curve")
-        noise = draw_again(self.measured.noise, generator, (_DRAWS, self.measured.values.size))
-        moved = self.curve.deviate(noise, generator.normal(size=(_DRAWS, self.curve.intervals)))
+        draws = count_simulations(_DRAWS)
+        noise = draw_again(self.measured.noise, generator, (draws, self.measured.values.size))
+        moved = self.curve.deviate(noise, generator.normal(size=(draws, self.curve.intervals)))
         return np.asarray(np.abs(moved) / np.where(self._deviations > 0, self._deviations, 1.0))
 
 

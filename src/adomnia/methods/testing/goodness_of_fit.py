@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -37,7 +38,7 @@ class GoodnessOfFit(SingleRound):
     column: Factor
     probabilities: tuple[Fraction, ...]
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by, self.column), Rows()), Fraction(1)),)
 
@@ -49,13 +50,14 @@ class GoodnessOfFit(SingleRound):
             return expected
 
         most = float(np.sqrt(1 / chances.min() - 1))
-        departures = Departures(measured[0], expect, len(chances) - 1, most, self.by)
+        departures = Departures(measured[0], expect, most, self.by)
         return tabulate_test(
             [f"effect size w of {self.column.name}"],
             np.array([departures.effect]),
             departures.interval,
             lambda: departures.statistic,
             lambda: departures.law.p_value(departures.statistic),
+            notes=departures.notes,
         )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -38,7 +38,7 @@ class OnewayAnova(SingleRound):
     column: NumberColumn
     group: Factor
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((moment_query(self.relation, keys_of(*self.by, self.group), self.column), Fraction(1)),)
 

@@ -55,7 +55,7 @@ class OneProportion(SingleRound):
     p: Fraction
     alternative: str
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by, self.outcome), Rows()), Fraction(1)),)
 
@@ -93,7 +93,7 @@ class TwoProportions(SingleRound):
     group: Factor
     alternative: str
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((Query(self.relation, keys_of(*self.by, self.group, self.outcome), Rows()), Fraction(1)),)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -46,7 +46,7 @@ class OneMean(SingleRound):
     mu: Fraction
     alternative: str
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((moment_query(self.relation, keys_of(*self.by), self.column), Fraction(1)),)
 
@@ -89,7 +89,7 @@ class TwoMeans(SingleRound):
     mu: Fraction
     alternative: str
 
-    @property
+    @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return ((moment_query(self.relation, keys_of(*self.by, self.group), self.column), Fraction(1)),)
 
