@@ -39,3 +39,8 @@ def test_the_law_of_a_noise_is_that_of_its_mechanism():
 def test_a_confidence_is_a_probability():
     with pytest.raises(ValueError, match="confidence"):
         left_open(1.0, 1)
+
+
+def test_an_error_next_to_zero_has_the_law_of_one_noise():
+    tiny = 1e-160 * ONE
+    assert deviations(tiny, ONE, 0.05)[0] == pytest.approx(log(20) / sqrt(2), rel=1e-4)

@@ -36,6 +36,15 @@ def test_its_interval_holds_for_the_population_and_says_something(law, price):
         assert np.median([high - low for low, high in ends]) < 0.8
 
 
+def test_values_that_are_all_equal_are_not_taken_for_spread_ones():
+    """All rows lie between two cuts: nothing tells that they do not lie at one place, as they do."""
+    draws, asked = 15, build("trimmed_mean", FRAME, column=COLUMN)
+    values = LAWS["constant"](np.random.default_rng(6), 1000)
+    found = [table_of(asked, EPSILON, {"x": values}, seed).estimates["estimate"] for seed in range(draws)]
+    ends = [np.ravel(each.interval(0.95, 1)) for each in found]
+    assert covers_as_often(sum(low - 1e-3 <= 37.3 <= high + 1e-3 for low, high in ends), draws, 0.94)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("price", [EPSILON, RHO], ids=str)
 @pytest.mark.parametrize("size", [1000, 10_000, 100_000])

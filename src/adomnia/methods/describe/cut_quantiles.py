@@ -18,6 +18,7 @@ Flow: TypeAlias = Generator[Round, tuple[Measured, ...], _Found]
 
 _EVEN_BLOCKS = 4  # grid steps: fewer values are ties
 _EVEN_ROWS = 6.0  # rows, or deviations of a count, of each block that is looked at
+_FEWEST_BLOCKS = 3  # where rows are enough for more: between two cuts alone they may all lie at one place
 _EVEN_SURE = 3.0  # deviations of a chi-square
 METHOD = "rows counted between values chosen by rank"
 _RAMP = 1e-9  # keeps equal ranks in order
@@ -112,12 +113,14 @@ class CutQuantile:
             return False
         expected = counts.sum() * widths / widths.sum()
         needed = max(_EVEN_ROWS * np.sqrt(self.cumulants[0]), _EVEN_ROWS)
-        place = np.minimum(np.floor(np.cumsum(expected) / needed), max(np.floor(expected.sum() / needed) - 1, 0.0))
+        whole = float(np.floor(expected.sum() / needed))  # so many blocks have rows enough
+        place = np.minimum(np.floor(np.cumsum(expected) / needed), max(whole - 1, 0.0))
         # Only blocks that a count ends in: there may be more rows than anybody could number blocks of.
         block = np.unique(place, return_inverse=True)[1]
         found, wanted, cells = (np.bincount(block, each) for each in (counts, expected, np.ones(len(inside))))
         off = ((found - wanted) ** 2 / (np.maximum(wanted, 1.0) + cells * self.cumulants[0])).sum()
-        return bool(off <= len(found) + _EVEN_SURE * np.sqrt(2 * len(found)))
+        told = len(found) >= min(_FEWEST_BLOCKS, whole)
+        return bool(told and off <= len(found) + _EVEN_SURE * np.sqrt(2 * len(found)))
 
     def _number(self, place: float) -> float:
         domain = self.cutting.domain

@@ -42,7 +42,8 @@ def deviations(variance: Floats, fourth: Floats, alpha: float) -> Floats:
     Its law is taken to be the sum of one Laplace and one normal variable that has the same kurtosis: sums of several
     Laplace noises differ from that by little.
     """
-    kurtosis = fourth / np.maximum(np.square(variance), np.finfo(np.float64).tiny)
+    with np.errstate(over="ignore"):  # of a variance next to zero: no law has more than the last of the table
+        kurtosis = fourth / np.maximum(np.square(variance), np.finfo(np.float64).tiny)
     return np.interp(kurtosis, _KURTOSES, _tabulate(max(alpha, _LEAST_ALPHA)))
 
 
