@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.mechanisms.contract import Noise
-from adomnia.methods.densities.fresh_noise import draw_again, variance_of
+from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Floats

@@ -10,7 +10,8 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.testing.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.moments import COMBINED, GroupMoments
 from adomnia.methods.testing.null_law import NullLaw, as_alternative, count_draws
 from adomnia.methods.testing.report import (
@@ -34,7 +35,9 @@ _SIX = (0, 3, 1, 6, 2, 4)  # of all products of powers of x and y up to 2: 1, x,
 _BEYOND = 0.001  # of simulated correlations may be
 _LARGEST = 1 - 1e-12  # a correlation, where it is to have a Fisher transform
 _CLEAR = 2.0  # standard deviations of its noise that the spread of a column must exceed
-_NO_REPLY = "The spread of a column is lost in the noise, so that there is no estimate of the correlation; the test stands."
+_NO_REPLY = (
+    "The spread of a column is lost in the noise, so that there is no estimate of the correlation; the test stands."
+)
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,9 @@ class Products:
     @property
     def lost(self) -> bool:
         """Whether the spread of a column may be noise alone."""
-        return any(float(each.rows * each.variances) < _CLEAR * sqrt(each.noise_of_squares) for each in (self._x, self._y))
+        return any(
+            float(each.rows * each.variances) < _CLEAR * sqrt(each.noise_of_squares) for each in (self._x, self._y)
+        )
 
     def draw_people(self, correlation: float, generator: Generator, draws: int) -> Floats:
         """The exact sums of so many normal pairs of that correlation, with these means and variances."""
@@ -198,6 +203,7 @@ def _whole(query: Query) -> float:
 def build(frame: Frame, arguments: Arguments) -> CorrelationTest:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "correlation_test")
+    demand_few_tables(arguments["by"], 9)
     column, other = arguments["column"], arguments["other"]
     demand_spread(column)
     demand_spread(other, "other")
