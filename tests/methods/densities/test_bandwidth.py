@@ -11,8 +11,8 @@ from scipy import stats
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.densities.bandwidth import candidates, choose, estimate_error
-from adomnia.methods.densities.fresh_noise import draw_again, variance_of
 from adomnia.methods.densities.shares import merge
+from adomnia.methods.fresh_noise import draw_again, variance_of
 
 KNOWN = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors.json").read_text())["hist_density_beta22"]
 CELLS = 128

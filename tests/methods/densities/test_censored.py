@@ -9,8 +9,8 @@ from scipy import optimize
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.densities.censored import Censored, Fits
-from adomnia.methods.densities.fresh_noise import draw_again, variance_of
 from adomnia.methods.densities.laws import LAWS
+from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.privacy.conversions import rho_of
 
 LAW = LAWS["lognormal"]

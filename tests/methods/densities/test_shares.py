@@ -7,8 +7,8 @@ import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.densities.fresh_noise import draw_again
 from adomnia.methods.densities.shares import NoisyShares, merge, project
+from adomnia.methods.fresh_noise import draw_again
 from adomnia.privacy.conversions import rho_of
 
 LAPLACE = DiscreteLaplace(Fraction(1))

@@ -9,7 +9,7 @@ from statsmodels.duration.survfunc import survdiff
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.densities.fresh_noise import draw_again, variance_of
+from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.survival.curves import SurvivalCurve
 from adomnia.methods.survival.differences import Differences
 from adomnia.privacy.conversions import rho_of

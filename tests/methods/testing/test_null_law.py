@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adomnia.methods.contract import Factor
-from adomnia.methods.testing.null_law import LEAST_DRAWS, MOST_DRAWS, NullLaw, count_draws, invert
+from adomnia.methods.testing.null_law import LEAST_DRAWS, MOST_DRAWS, NullLaw, count_draws
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
 from kit.hypotheses import OF_MEANS, SETTINGS, SHAPED, SHAPES, draw_shape
@@ -31,17 +31,6 @@ def test_distances_are_quantiles_and_grow_beyond_the_draws():
     assert NORMAL.distance(0.95, 10) == pytest.approx(2.81, abs=0.2)
     assert NORMAL.distance(0.999) < NORMAL.distance(0.99999) < NORMAL.distance(1.0) < np.inf
     assert NORMAL.distance(0.99999) >= 4.41  # of a normal law: the tail is taken for a heavier one
-
-
-def test_inversion_finds_the_effect_whose_law_has_the_statistic_in_its_middle():
-    def draw_at(size):
-        return np.abs(NORMAL.draws + size)
-
-    assert invert(5.0, draw_at, 0.5, 100.0) == pytest.approx(5.0, abs=0.05)
-    assert invert(5.0, draw_at, 0.975, 100.0) == pytest.approx(5 - 1.96, abs=0.08)
-    assert invert(5.0, draw_at, 0.025, 100.0) == pytest.approx(5 + 1.96, abs=0.08)
-    assert invert(0.1, draw_at, 0.5, 100.0) == 0.0
-    assert invert(5.0, draw_at, 0.5, 2.0) == 2.0
 
 
 def test_many_groups_get_fewer_draws_each_but_never_too_few():

@@ -19,7 +19,7 @@ _LARGEST_STEP = 0.7
 _FARTHEST = 30.0  # of any parameter: standard deviations, or logarithms
 _SMALLEST_VARIANCE = 1e-6
 _DIFFERENCE = 1e-5
-_CLOSE = 1e-7
+_CLOSE = 1e-6
 
 
 class Fits(NamedTuple):
@@ -48,10 +48,13 @@ class Censored:
         points = np.broadcast_to(start.points, (*counts.shape[:-1], start.points.shape[-1]))
         logs = np.broadcast_to(np.log(start.rows), counts.shape[:-1])
         now = np.concatenate([logs[..., None], points], axis=-1)
+        moving = np.ones(counts.shape[:-1], dtype=bool)
         for _ in range(_STEPS):
-            step = np.clip(self._scoring_step(now, counts), -_LARGEST_STEP, _LARGEST_STEP)
-            before, now = now, np.clip(now + step, -_FARTHEST, _FARTHEST)
-            if np.abs(now - before).max(initial=0) < _CLOSE:
+            before = now[moving]
+            step = np.clip(self._scoring_step(before, counts[moving]), -_LARGEST_STEP, _LARGEST_STEP)
+            now[moving] = np.clip(before + step, -_FARTHEST, _FARTHEST)
+            moving[moving] = np.abs(now[moving] - before).max(axis=-1) >= _CLOSE
+            if not moving.any():
                 break
         return Fits(now[..., 1:], np.exp(now[..., 0]))
 

@@ -8,13 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
 from adomnia.methods.densities.bandwidth import choose
-from adomnia.methods.densities.bins import ColumnBins, split_finely
-from adomnia.methods.densities.fresh_noise import variance_of
 from adomnia.methods.densities.sampling import require_one_row
 from adomnia.methods.densities.shares import NoisyShares, merge
-from adomnia.privacy.aggregates import Rows
+from adomnia.methods.fresh_noise import variance_of
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
@@ -26,6 +25,7 @@ _ABOUT = (
     "The band is about the population that the people are a sample of: it holds the average density within each bin, "
     "of all bins at once."
 )
+_PICTURE = {"kind": "line", "x_from": "x_from", "x_to": "x_to", "y": "density"}
 _NOBODY = "No rows are seen above the noise: the density is that of rows spread evenly."
 
 
@@ -48,7 +48,7 @@ class Density(SingleRound):
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((Query(self.relation, (*keys_of(*self.by), self.cells.key), Rows()), Fraction(1)),)
+        return ((self.cells.query(self.relation, keys_of(*self.by)), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         (counted,) = measured
@@ -59,7 +59,13 @@ class Density(SingleRound):
             labels={"x_from": self.cells.lower, "x_to": self.cells.upper},
             estimates={"density": _spread(found, self.cells.widths)},
             notes=(_ABOUT, _NOBODY if found.total <= 0 else chosen),
-            figure={"kind": "line", "x_from": "x_from", "x_to": "x_to", "y": "density"},
+            figure={
+                "kind": "line",
+                "x_from": "x_from",
+                "x_to": "x_to",
+                "y": "density",
+                "x_title": self.cells.column.name,
+            },
         )
 
 

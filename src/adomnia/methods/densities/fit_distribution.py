@@ -8,22 +8,24 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.bins import BREAKS, ColumnBins, bins_parameter, choose_bins, split_finely
 from adomnia.methods.densities.censored import Censored, Fits
-from adomnia.methods.densities.fresh_noise import draw_again, variance_of
 from adomnia.methods.densities.laws import LAWS, Family
 from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.densities.shares import project
+from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.simulations import count_simulations
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Fact, Floats, Measured, ResultTable
 
 _DRAWS = 400
 _LEAST_BINS = 4
+_MOST_BINS = 200
+_STEPS = 4  # that a fit takes, about
 _LARGEST_ERROR = 1.0  # of a logarithm, or in standard deviations: beyond it a parameter is unknown
 _CLEAR = 3.0  # standard deviations of the noise that the number of rows must exceed
 _MOST_ROWS = 2**53
@@ -55,7 +57,7 @@ class FitDistribution(SingleRound):
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((Query(self.relation, (*keys_of(*self.by), self.bins.key), Rows()), Fraction(1)),)
+        return ((self.bins.query(self.relation, keys_of(*self.by)), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         fitted = Fitted(LAWS[self.law], self.bins, measured[0])
@@ -65,7 +67,7 @@ class FitDistribution(SingleRound):
             estimates={"estimate": Estimate(fitted.values, fitted.interval, "fit to a noisy histogram")},
             facts={"standard_error": fitted.standard_errors, "fit_p_value": fitted.fit_p_values},
             notes=(ABOUT_PEOPLE, _OPEN, _LARGEST, _LAW, *([_NO_REPLY.format(problem)] if problem else [])),
-            figure={"kind": "points", "x": "term", "y": "estimate"},
+            figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
             model={"law": self.law, "point": [] if problem else fitted.point.tolist()},
         )
 
@@ -190,6 +192,7 @@ def _build(frame: Frame, arguments: Arguments) -> FitDistribution:
     bins = choose_bins(column, arguments) if arguments["breaks"] else split_finely(column, arguments["bins"])
     if len(bins) < _LEAST_BINS:
         raise BadArgument("bins", f"are {len(bins)}, too few for a law", f"ask for at least {_LEAST_BINS}")
+    demand_few_tables(arguments["by"], _STEPS * len(bins))
     return FitDistribution(with_values(frame.relation, column.value), arguments["by"], bins, law)
 
 
@@ -200,7 +203,7 @@ METHOD = Method(
     parameters=(
         Parameter("column", "column", "the column of numbers", required=True),
         Parameter("law", "choice", "the family of laws", default="lognormal", choices=tuple(LAWS)),
-        bins_parameter(32),
+        bins_parameter(32, _MOST_BINS),
         BREAKS,
         BY,
     ),

@@ -6,17 +6,17 @@ from functools import cached_property
 from typing import ClassVar
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.column_bins import BREAKS, ColumnBins, bins_parameter, choose_bins
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.bins import BREAKS, ColumnBins, bins_parameter, choose_bins
 from adomnia.methods.densities.sampling import ABOUT_DATA, require_one_row
 from adomnia.methods.densities.shares import NoisyShares
-from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Estimate, Measured, ResultTable
 from adomnia.statistics.scaled import in_steps
 
 _OUTSIDE = "What lies outside the bins is counted in the outer ones."
+_PICTURE = {"kind": "bars", "x_from": "x_from", "x_to": "x_to", "y": "density"}
 _NOBODY = "No rows are seen above the noise: the density is that of rows spread evenly."
 
 
@@ -40,7 +40,7 @@ class HistogramOfColumn(SingleRound):
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((Query(self.relation, (*keys_of(*self.by), self.bins.key), Rows()), Fraction(1)),)
+        return ((self.bins.query(self.relation, keys_of(*self.by)), Fraction(1)),)
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         (counted,) = measured
@@ -52,7 +52,13 @@ class HistogramOfColumn(SingleRound):
                 "density": density_of(found, self.bins),
             },
             notes=(*self._notes, *([_NOBODY] if found.total <= 0 else [])),
-            figure={"kind": "bars", "x_from": "x_from", "x_to": "x_to", "y": "density"},
+            figure={
+                "kind": "bars",
+                "x_from": "x_from",
+                "x_to": "x_to",
+                "y": "density",
+                "x_title": self.bins.column.name,
+            },
         )
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adomnia.mechanisms.contract import Noise
-from adomnia.methods.densities.fresh_noise import draw_again, variance_of
+from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.simulations import count_simulations
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow

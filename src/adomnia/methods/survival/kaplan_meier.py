@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.column_bins import BREAKS
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method
-from adomnia.methods.densities.bins import BREAKS
-from adomnia.methods.densities.fresh_noise import draw_again
 from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.fresh_noise import draw_again
 from adomnia.methods.simulations import count_simulations
 from adomnia.methods.survival.curves import SurvivalCurve
 from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.noise.afterwards import follow
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
@@ -154,6 +155,7 @@ def _build(frame: Frame, arguments: Arguments) -> KaplanMeier:
     require_one_row(frame, METHOD.name)
     times, event = choose_times(arguments), require_event(arguments["event"])
     rows = with_values(frame.relation, arguments["time"].value, event)
+    demand_few_tables(arguments["by"], 4 * len(times.bins))
     return KaplanMeier(rows, arguments["by"], times, event)
 
 

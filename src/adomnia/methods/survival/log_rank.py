@@ -6,17 +6,19 @@ from functools import cached_property
 from typing import ClassVar
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.column_bins import BREAKS
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.densities.bins import BREAKS
 from adomnia.methods.densities.sampling import require_one_row
 from adomnia.methods.survival.differences import Differences
 from adomnia.methods.survival.times import EVENT, HALVED, INTERVALS, TIME, Times, choose_times, require_event
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Estimate, Fact, Measured, ResultTable
 from adomnia.statistics.linear import linear
 
+_MOST_GROUPS = 50  # the covariance of their noise has the square of that many entries for each interval
 _ABOUT = "The test is about the population that the people are a sample of; its law knows the noise."
 _NO_REPLY = "No reply: no people at risk are seen above the noise. Ask with a larger price."
 
@@ -78,8 +80,14 @@ def _p_value(found: Differences, freedom: int) -> Fact:
 def _build(frame: Frame, arguments: Arguments) -> LogRank:
     require_one_row(frame, METHOD.name)
     times, event, group = choose_times(arguments), require_event(arguments["event"]), arguments["group"]
-    if len(group.levels) < 2:
-        raise BadArgument("group", f"{group.name} has one value alone", "compare at least two groups")
+    groups = len(group.levels)
+    if not 2 <= groups <= _MOST_GROUPS:
+        raise BadArgument(
+            "group",
+            f"must have between 2 and {_MOST_GROUPS} values, and {group.name} has {groups}",
+            "choose another column, or make fewer groups in the bracketed SELECT",
+        )
+    demand_few_tables(arguments["by"], 2 * groups**2)
     rows = with_values(frame.relation, arguments["time"].value, event, group)
     return LogRank(rows, arguments["by"], times, event, group)
 

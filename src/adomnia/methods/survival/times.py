@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from adomnia.methods.column_bins import ColumnBins, choose_bins, split_finely
 from adomnia.methods.contract import Arguments, BadArgument, Factor, NumberColumn, Parameter
-from adomnia.methods.densities.bins import ColumnBins, choose_bins, split_finely
-from adomnia.methods.densities.fresh_noise import variance_of
+from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.survival.curves import SurvivalCurve
 from adomnia.privacy.kinds import Quantity
 from adomnia.statistics.contract import Measured

@@ -2,54 +2,17 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
-from adomnia.methods.contract import Factor, NumberColumn
-from adomnia.methods.testing.fresh_noise import draw_again, variance_of
+from adomnia.methods.contract import Factor
+from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.testing.null_law import count_draws
 from adomnia.methods.testing.shares import project
 from adomnia.noise.afterwards import follow
-from adomnia.privacy.aggregates import Rows
-from adomnia.privacy.domains import Numbers
-from adomnia.privacy.keys import Bucket, Key
-from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats, Measured
 
 LOST = "A group has so few rows that they are lost in the noise: nothing is known of its distribution."
-
-
-@dataclass(frozen=True)
-class Bins:
-    """A column on a grid so coarse that few values are left; the bins of a histogram are centred on these."""
-
-    tag: ClassVar[str] = "Bins"
-    column: NumberColumn
-    grid: Numbers
-
-    @classmethod
-    def of(cls, column: NumberColumn, most: int) -> "Bins":
-        """At most so many bins; a column of few values keeps them."""
-        grid = column.domain
-        while grid.width >= most:
-            grid = Numbers(grid.lower, grid.upper, grid.step * 2)
-        return cls(column, grid)
-
-    @property
-    def key(self) -> Bucket:
-        """Counts rows by their bin."""
-        return Bucket(self.column.value, self.grid, self.column.value)
-
-    @property
-    def edges(self) -> Floats:
-        """Where a bin ends and the next begins."""
-        return np.array([float((2 * place + 1) * self.grid.step / 2) for place in self.key.cells[:-1]])
-
-    def query(self, relation: Relation, keys: tuple[Key, ...]) -> Query:
-        """The numbers of rows in each bin of each cell of the keys."""
-        return Query(relation, (*keys, self.key), Rows())
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.departures import Departures
 from adomnia.methods.testing.report import demand_one_row_a_person, returns, tabulate_test
 from adomnia.methods.testing.shares import project
@@ -87,6 +88,7 @@ def build(frame: Frame, arguments: Arguments) -> ChiSquareTest:
             f"makes {cells} cells together with column, and a test has at most {MOST_CELLS}",
             "make fewer groups in the bracketed SELECT",
         )
+    demand_few_tables(arguments["by"], cells)
     return ChiSquareTest(with_values(frame.relation, rows, columns), arguments["by"], rows, columns)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.testing.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.moments import COMBINED, GroupMoments
 from adomnia.methods.testing.null_law import NullLaw, as_alternative, count_draws
 from adomnia.methods.testing.report import (
@@ -202,6 +203,7 @@ def _whole(query: Query) -> float:
 def build(frame: Frame, arguments: Arguments) -> CorrelationTest:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "correlation_test")
+    demand_few_tables(arguments["by"], 9)
     column, other = arguments["column"], arguments["other"]
     demand_spread(column)
     demand_spread(other, "other")

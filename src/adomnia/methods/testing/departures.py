@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from adomnia.methods.contract import Factor
-from adomnia.methods.testing.fresh_noise import draw_again, variance_of
+from adomnia.methods.fresh_noise import draw_again, variance_of
 from adomnia.methods.testing.null_law import NullLaw, count_draws
 from adomnia.methods.testing.shares import project
 from adomnia.noise.afterwards import follow

@@ -9,6 +9,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.departures import Departures
 from adomnia.methods.testing.report import demand_one_row_a_person, returns, tabulate_test
 from adomnia.privacy.aggregates import Rows
@@ -72,6 +73,7 @@ def build(frame: Frame, arguments: Arguments) -> GoodnessOfFit:
             f"must have between 2 and {MOST_CELLS} values, and {column.name} has {levels}",
             "choose another column, or make fewer groups in the bracketed SELECT",
         )
+    demand_few_tables(arguments["by"], levels)
     given = arguments["probabilities"] or (Fraction(1, levels),) * levels
     if len(given) != levels:
         raise BadArgument(

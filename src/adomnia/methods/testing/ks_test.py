@@ -9,8 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.testing.binned import LOST, Bins, Histograms
+from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.report import (
     demand_one_row_a_person,
@@ -77,7 +79,7 @@ class KolmogorovSmirnov(SingleRound):
     name: ClassVar[str] = "ks_test"
     relation: Relation
     by: tuple[Factor, ...]
-    bins: Bins
+    bins: ColumnBins
     group: Factor | None
     law: str
     parameters: tuple[Fraction, ...]
@@ -132,7 +134,7 @@ class KolmogorovSmirnov(SingleRound):
     @property
     def _chances(self) -> Floats:
         """The probability of each bin by the law; what is beyond the bounds is in the outer bins."""
-        reached = LAWS[self.law].probability(self.bins.edges, *map(float, self.parameters))
+        reached = LAWS[self.law].probability(np.array(self.bins.upper[:-1]), *map(float, self.parameters))
         return np.diff(reached, prepend=0.0, append=1.0)
 
 
@@ -165,6 +167,7 @@ def _bound_largest(found: Floats, errors: Floats, confidence: float, cells: int)
 def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "ks_test")
+    demand_few_tables(arguments["by"], 2 * MOST_BINS)
     column, group, law = arguments["column"], arguments["group"], arguments["law"]
     demand_spread(column)
     parameters = arguments["law_parameters"] or ()
@@ -175,12 +178,12 @@ def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov:
     else:
         _demand_parameters(law, parameters)
     relation = with_values(frame.relation, column.value, *(() if group is None else (group,)))
-    return KolmogorovSmirnov(relation, arguments["by"], Bins.of(column, MOST_BINS), group, law or "", parameters)
+    return KolmogorovSmirnov(relation, arguments["by"], split_finely(column, MOST_BINS), group, law or "", parameters)
 
 
 def _demand_parameters(law: str, parameters: tuple[Fraction, ...]) -> None:
     named = LAWS[law].parameters
-    if len(parameters) != len(named) or not LAWS[law].fits(*parameters):
+    if len(parameters) != len(named) or not LAWS[law].fits(*map(float, parameters)):
         raise BadArgument(
             "law_parameters",
             f"of a {law} law are its {' and '.join(named)}, and these are none",

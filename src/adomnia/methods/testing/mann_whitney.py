@@ -8,9 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.column_bins import ColumnBins, split_finely
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
-from adomnia.methods.testing.binned import LOST, Bins, Histograms
-from adomnia.methods.testing.fresh_noise import variance_of
+from adomnia.methods.fresh_noise import variance_of
+from adomnia.methods.table_limits import demand_few_tables
+from adomnia.methods.testing.binned import LOST, Histograms
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -45,7 +47,7 @@ class MannWhitney(SingleRound):
     name: ClassVar[str] = "mann_whitney"
     relation: Relation
     by: tuple[Factor, ...]
-    bins: Bins
+    bins: ColumnBins
     group: Factor
     alternative: str
 
@@ -92,11 +94,12 @@ class MannWhitney(SingleRound):
 def build(frame: Frame, arguments: Arguments) -> MannWhitney:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "mann_whitney")
+    demand_few_tables(arguments["by"], 2 * MOST_BINS)
     column, group = arguments["column"], arguments["group"]
     demand_spread(column)
     demand_two_levels(group)
     relation = with_values(frame.relation, column.value, group)
-    return MannWhitney(relation, arguments["by"], Bins.of(column, MOST_BINS), group, arguments["alternative"])
+    return MannWhitney(relation, arguments["by"], split_finely(column, MOST_BINS), group, arguments["alternative"])
 
 
 METHOD = Method(

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from adomnia.methods.contract import NumberColumn
-from adomnia.methods.testing.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
 from adomnia.privacy.aggregates import Total
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query

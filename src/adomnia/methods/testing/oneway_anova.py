@@ -9,6 +9,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
 from adomnia.methods.testing.moments import GroupMoments, moment_query
 from adomnia.methods.testing.null_law import NullLaw
@@ -94,6 +95,7 @@ def build(frame: Frame, arguments: Arguments) -> OnewayAnova:
             f"must have between 2 and {MOST_GROUPS} values, and {group.name} has {len(group.levels)}",
             "choose another column, or make fewer groups in the bracketed SELECT",
         )
+    demand_few_tables(arguments["by"], 3 * len(group.levels))
     return OnewayAnova(with_values(frame.relation, column.value, group), arguments["by"], column, group)
 
 

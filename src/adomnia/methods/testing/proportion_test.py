@@ -10,7 +10,8 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.testing.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.fresh_noise import Generator, draw_again, variance_of
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.null_law import Alternative, NullLaw, as_alternative, count_draws
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -233,6 +234,7 @@ def _most_powerful(counts: Counts, measured: Measured, null: float, alternative:
 def build(frame: Frame, arguments: Arguments) -> OneProportion | TwoProportions:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "proportion_test")
+    demand_few_tables(arguments["by"], 4)
     outcome, success = _find_success(arguments["column"], arguments["success"])
     group, p, by, alternative = (arguments[name] for name in ("group", "p", "by", "alternative"))
     if group is None:

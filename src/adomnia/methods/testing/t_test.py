@@ -9,6 +9,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.group_means import LEAST_ERROR, GroupMeans
 from adomnia.methods.testing.moments import GroupMoments, moment_query
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
@@ -130,6 +131,7 @@ def _compare(moments: GroupMoments, shift: float) -> Floats:
 def build(frame: Frame, arguments: Arguments) -> OneMean | TwoMeans:
     """The test that the arguments ask for."""
     demand_one_row_a_person(frame, "t_test")
+    demand_few_tables(arguments["by"], 6)
     column, other, group = arguments["column"], arguments["other"], arguments["group"]
     if other is not None and group is not None:
         raise BadArgument("other", "makes pairs, and group makes two groups", "give one of them")

@@ -3,7 +3,7 @@ import pytest
 
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
-from adomnia.methods.testing.fresh_noise import draw_again, variance_of
+from adomnia.methods.fresh_noise import draw_again, variance_of
 from kit.bits import SeededBits
 
 DRAWS = 40_000

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from adomnia.methods.column_bins import ColumnBins, choose_bins, split_evenly, split_finely
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.densities.bins import ColumnBins, choose_bins, split_evenly, split_finely
 from kit.analyses import Arms, frame
 from kit.bits import SeededBits
 

@@ -1,4 +1,4 @@
-"""ColumnBins of a column of numbers: where they end, and the key that counts rows in each of them."""
+"""Bins of a column of numbers: where they end, and the key that counts rows in each of them."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,23 +8,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
+from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Expression, call, number
-from adomnia.privacy.keys import Bucket
+from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats
 
 MOST_BINS = 1_000
 MOST_BREAKS = 200  # each is a condition of the statement
+_LIFT = Fraction(1, 2**30)  # of the width of a bin: much more than doubles are off, much less than a step
 
 BREAKS = Parameter("breaks", "numbers", "where the bins end, instead of bins of equal width; rising")
 
 
-def bins_parameter(
-    default: int, meaning: str = "how many bins of equal width there are between the bounds"
-) -> Parameter:
+def bins_parameter(default: int, most: int = MOST_BINS) -> Parameter:
     """The parameter that says how many bins there are."""
-    return Parameter("bins", "integer", meaning, default=default, lower=1, upper=MOST_BINS)
+    meaning = "how many bins of equal width there are between the bounds"
+    return Parameter("bins", "integer", meaning, default=default, lower=1, upper=most)
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,10 @@ class ColumnBins:
         """Counts rows by the place of their bin."""
         place = _divide(self.column.value, self) if self._even else _compare(self.column.value, self)
         return Bucket(place, Numbers.integers(0, len(self) - 1), place)
+
+    def query(self, relation: Relation, keys: tuple[Key, ...]) -> Query:
+        """The numbers of rows in each bin of each cell of the keys."""
+        return Query(relation, (*keys, self.key), Rows())
 
     @property
     def lower(self) -> tuple[float, ...]:
@@ -104,11 +111,12 @@ def _cut(column: NumberColumn, breaks: tuple[Fraction, ...]) -> ColumnBins:
 
 
 def _divide(value: Expression, bins: ColumnBins) -> Expression:
-    """The place by division. Multiplied first: a decimal times a whole number is mostly exact, a tenth never."""
+    """The place by division. Values that rounding puts just below an edge, as 0.29 * 100, are lifted over it."""
     start, rate = bins.edges[0], 1 / (bins.edges[1] - bins.edges[0])
     steps: Any = value if start == 0 else call("-", value, number(start))
     steps = steps if rate.numerator == 1 else call("*", steps, number(rate.numerator))
-    return call("floor", steps if rate.denominator == 1 else call("/", steps, number(rate.denominator)))
+    steps = steps if rate.denominator == 1 else call("/", steps, number(rate.denominator))
+    return call("floor", call("+", steps, number(_LIFT)))
 
 
 def _compare(value: Expression, bins: ColumnBins) -> Expression:

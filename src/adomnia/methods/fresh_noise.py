@@ -1,4 +1,4 @@
-"""The noise of a measurement, drawn again: what simulations of a null hypothesis add to what they draw."""
+"""The noise of a measurement, drawn again: what simulations after the noise add to what they draw."""
 
 from math import expm1, sinh, sqrt
 from typing import Any, TypeAlias
