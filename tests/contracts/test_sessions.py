@@ -100,6 +100,16 @@ QUESTIONS = {
         "SELECT COUNT(*) AS n FROM visits WHERE day > ? AND cost > ? AND hospital <> ? AND urgent IS NOT ?",
         {"epsilon": 1, "parameters": [date(2020, 1, 1), -1, "O'Hara", True]},
     ),
+    "a model": ("SELECT * FROM lm(people, formula => 'salary ~ age + sex')", {"epsilon": 50}),
+    "a model of several rounds": (
+        "SELECT term, estimate AS e, p_value FROM logit(people, formula => 'member ~ age') ORDER BY e",
+        {"rho": 2},
+    ),
+    "a test in groups": (
+        "SELECT * FROM t_test(adults, column => salary, mu => 1000, by => sex) WHERE p_value IS NOT NULL",
+        {"epsilon": 5},
+    ),
+    "a curve": ("SELECT * FROM ecdf(people, column => age, bins => 5)", {"epsilon": 1}),
     "public rows": ("SELECT city, population FROM cities ORDER BY city", {}),
     "no public rows": ("SELECT city, population FROM cities WHERE population > 1000000", {}),
 }
@@ -107,6 +117,8 @@ REFUSED = {
     "syntax": ("SELECT COUNT(* FROM people", {"epsilon": 1}),
     "unknown column": ("SELECT city,\n  AVG(salery) FROM people GROUP BY city", {"epsilon": 1}),
     "rows": ("SELECT name FROM people", {"epsilon": 1}),
+    "a formula": ("SELECT * FROM lm(people,\n  formula => 'salary ~ agee')", {"epsilon": 1}),
+    "a method": ("SELECT * FROM lmm(people)", {"epsilon": 1}),
     "no text": ("", {"epsilon": 1}),
     "no price": ("SELECT COUNT(*) FROM people", {}),
     "two prices": ("SELECT COUNT(*) FROM people", {"epsilon": 1, "rho": 1}),
@@ -545,3 +557,19 @@ def test_nothing_is_reached_where_nobody_listens(monkeypatch):
     with pytest.raises(Unavailable) as raised:
         adomnia.connect(f"http://{HOST}:{free_port()}", "ao_token")
     assert raised.value.code == "unreachable"
+
+
+def test_both_list_the_same_methods(pairs):
+    local, remote = pairs["alice"].here, pairs["alice"].there
+    assert [page.record for page in local.methods()] == [page.record for page in remote.methods()]
+    assert repr(local.methods().page("lm")) == repr(remote.methods().page("LM"))
+    with pytest.raises(Refusal, match="did you mean lm"):
+        remote.methods().page("lmm")
+
+
+def test_models_predict_the_same_on_both_sides(pairs):
+    local, remote = pairs["alice"].here, pairs["alice"].there
+    text, rows = "SELECT * FROM lm(people, formula => 'salary ~ age')", [{"age": 30}]
+    assert local.sql(text, epsilon=20).predict(rows) == remote.sql(text, epsilon=20).predict(rows)
+    with pytest.raises(Refusal, match="needs the answer of a model"):
+        remote.sql("SELECT COUNT(*) FROM people", epsilon=1).predict(rows)

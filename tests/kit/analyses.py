@@ -154,8 +154,9 @@ class Arms:
             chosen = np.isin(held, np.asarray(buckets, dtype=np.int64))
             cells, places = cells[there][chosen], places[chosen]
             there = np.ones(len(cells), dtype=bool)
-        found, counts = np.unique(np.stack([cells[there], places]), axis=1, return_counts=True)
-        return np.vstack([found, counts])
+        values = counted.domain.width + 1
+        found, counts = np.unique(cells[there] * values + places, return_counts=True)
+        return np.vstack([*np.divmod(found, values), counts])
 
     def value(self, expression: Expression) -> np.ndarray:
         """The values of all rows; NaN and None are NULL, conditions are 1 and 0."""
@@ -213,6 +214,7 @@ MEANINGS: dict[str, Any] = {
     "ln": lambda a: _finite(np.where(a > 0, np.log(a), np.nan)),
     "sqrt": lambda a: _finite(np.sqrt(a)),
     "floor": np.floor,
+    "ceil": np.ceil,
     "finite": _finite,
     "boolean as number": lambda a: a,
     "is null": lambda a: _null(a).astype(float),

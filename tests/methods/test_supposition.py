@@ -1,12 +1,14 @@
-"""What is supposed of rows is spread evenly over cells and values."""
+"""What is supposed of rows is spread evenly over groups and values."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from adomnia.methods.supposition import suppose
+from adomnia.methods.describe.cuts import Cutting
+from adomnia.methods.supposition import drive, suppose
 from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.matrices import Combination, Matrix
@@ -15,6 +17,7 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Measure
 from kit.analyses import frame
+from kit.describing import build
 
 FRAME = frame({"x": (0, 8)}, {"city": ("A", "B", "C", "D")}, whole=("x",))
 X, CITY = FRAME.numbers["x"], FRAME.factors["city"]
@@ -49,3 +52,26 @@ def test_what_is_missing_is_supposed_not_to_be():
 def test_combinations_are_of_equal_counts():
     both = Combination(((Matrix.total(4),), (Matrix.identity(4),)))
     assert supposed(both, CITY.key) == [100, 25, 25, 25, 25]
+
+
+@pytest.mark.parametrize("by", [(), (CITY.key,)])
+def test_rows_between_cuts_are_as_many_as_values_are(by):
+    prices = Pure(Fraction(1, 2)), Pure(Fraction(1, 2))
+    shares = (Fraction(1, 2),)
+    cutting = Cutting(FRAME.relation, by, X.value, X.domain, shares, True, Fraction(19, 20), *prices)
+    counted = cutting.count(np.array([[1, 1, 5]] * 4) if by else np.array([1, 1, 5]))
+    chosen = cutting.choose(np.full(4, 9.0) if by else np.array(36.0))
+    found = suppose(counted, 36 * 9, (chosen,))
+    assert found.tolist() == ([[9, 0, 36, 36]] * 4 if by else [36, 0, 144, 144])
+    assert len(set(suppose(counted, 36 * 9).ravel().tolist())) == 1  # of which nothing else is known
+
+
+@pytest.mark.parametrize("name", ["quantiles", "summary", "iqr", "mad"])
+def test_the_error_to_expect_of_quantiles_is_that_of_evenly_spread_rows(name):
+    people = frame({"x": (0, 100)})
+    column = {} if name == "summary" else {"column": people.numbers["x"]}
+    table = drive(build(name, people, **column), Pure(Fraction(1)), 1000)[1]
+    for named in {"median", "q1", "q3", "estimate"} & table.estimates.keys():
+        lower, upper = table.estimates[named].interval(0.95, 1)
+        assert (upper - lower > 5.0).all()  # a sample of so many rows alone has 6
+        assert (upper - lower < 25.0).all()

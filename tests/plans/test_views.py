@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from time import process_time
 
 import numpy as np
 import pytest
@@ -78,3 +79,30 @@ def test_a_column_is_read_from_wherever_it_is():
     assert list(read_column(TABLE, "estimate")) == [2.0, None, -1.0, 2.0]
     assert read_column(TABLE, "p") == (0.5, 0.1, None, 0.01)
     assert read_column(TABLE, "flag") == (True, False, True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "expected"),
+    [
+        ("", "", True),
+        ("", "%", True),
+        ("abcab", "%ab", True),
+        ("abcab", "ab%ab", True),
+        ("abab", "ab%ab%ab", False),
+        ("aXbYb", "a_b%b", True),
+        ("ab", "a_b", False),
+        ("a.b", "a.b", True),
+        ("axb", "a.b", False),
+        ("a\nb", "a%b", True),
+        ("aab", "%a_", True),
+    ],
+)
+def test_patterns_fit_as_in_sql(text, pattern, expected):
+    assert bool(holds("like", text, pattern)) is expected
+
+
+@pytest.mark.parametrize("pattern", ["%" * 200 + "z", "%a" * 200 + "z", "%_a" * 150 + "%z", "%" * 1000])
+def test_a_pattern_of_many_wildcards_takes_no_time(pattern):
+    started = process_time()
+    assert bool(holds("like", "a" * 1000, pattern)) is (pattern == "%" * 1000)
+    assert process_time() - started < 0.5

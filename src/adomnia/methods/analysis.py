@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import Any, ClassVar, Self
 
 from adomnia.methods.contract import Factor
@@ -111,7 +111,12 @@ def tabulate_groups(
     """The tables of all groups, one below the other; without groups the only one."""
     if not by:
         return tabulate(*measured)
-    tables = [tabulate(*(_of_cell(each, cell) for each in measured)) for cell in _cells(by)]
+    known: dict[tuple[int, ...], ResultTable] = {}  # before data is read all groups are alike: one is enough
+    tables = []
+    for cell in _cells(by):
+        own = [_of_cell(each, cell) for each in measured]
+        released = tuple(chain.from_iterable(each.values.ravel().tolist() for each in own))
+        tables.append(known[released] if released in known else known.setdefault(released, tabulate(*own)))
     return stack(by, tables)
 
 

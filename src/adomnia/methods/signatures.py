@@ -48,7 +48,7 @@ def describe_kind(parameter: Parameter) -> str:
 def plain_default(parameter: Parameter) -> Any:  # noqa: ANN401 - by its kind
     """The default of a parameter as plain data."""
     value = parameter.default
-    return tuple(map(_plain, value)) if isinstance(value, tuple) else _plain(value)
+    return list(map(_plain, value)) if isinstance(value, tuple) else _plain(value)
 
 
 def _parameter_record(parameter: Parameter) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What would be measured of rows that are only supposed: how the errors of methods are known before data is read.
 
-Rows are spread evenly over all cells, and values evenly and independently over their bounds.
+Rows are spread evenly over all groups, and values evenly and independently over their bounds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm, prod
@@ -15,22 +15,28 @@ from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.methods.simulations import simulate_less
 from adomnia.noise import Integers
-from adomnia.privacy.aggregates import Aggregate, Total
+from adomnia.privacy.aggregates import Aggregate, Histogram, Total
+from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
+from adomnia.privacy.expressions import Call, Expression, Literal
+from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.polynomials import Polynomial
 from adomnia.privacy.vectors import Vector
-from adomnia.statistics.contract import Measure, Measured, Result, Round, Statistic
+from adomnia.statistics.contract import Floats, Measure, Measured, Result, Round, Statistic
 
 SUPPOSED_ROWS = 1000  # of a cell, where nobody says how many there are
 _KEPT = 64  # analyses that are remembered: what they ask for is listed, and their errors are told
 
 
-def suppose(measure: Measure, rows: int) -> Integers:
-    """The integers that would be released without noise."""
+def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
+    """The integers that would be released without noise, after what was asked before."""
     query, mechanism = measure.query, measure.mechanism
     if isinstance(mechanism, Quantiles | Halving | Brackets):
         return _repeat(mechanism.spread_evenly(rows), mechanism.shape(query))
+    cuts = _find_cuts(query.keys[-1], _list_domains(asked)) if query.keys else None
+    if cuts is not None:
+        return _repeat(np.rint(cuts * rows / prod(query.shape[:-1])).astype(np.int64), mechanism.shape(query))
     inside = Fraction(rows, max(1, prod(query.shape)))
     values = np.array([round(each) for each in _sums(query.aggregate, inside)], dtype=object)
     exact = values.astype(np.int64) if all(abs(each) < 2**63 for each in values.flat) else values
@@ -46,7 +52,8 @@ def drive(analysis: Statistic, price: Price, rows: int) -> tuple[Round, Result]:
         asked = measures = next(flow)
         while True:
             try:
-                measures = flow.send(tuple(Measured(suppose(each, rows), each.mechanism) for each in measures))
+                supposed = (suppose(each, rows, asked) for each in measures)
+                measures = flow.send(tuple(map(Measured, supposed, (each.mechanism for each in measures))))
             except StopIteration as end:
                 return asked, end.value
             asked += measures
@@ -56,6 +63,33 @@ def _repeat(values: Integers, shape: tuple[int, ...]) -> Integers:
     """The same in every cell, before whose axes several numbers have none."""
     repeated: Integers = np.broadcast_to(values, shape).copy()  # type: ignore[assignment]  # of the same type
     return repeated
+
+
+def _list_domains(asked: Round) -> dict[Expression, Numbers]:
+    """The grids that values were chosen from, by what they were values of."""
+    histograms = (each.query.aggregate for each in asked if isinstance(each.query.aggregate, Histogram))
+    return {each.value: each.domain for each in histograms}
+
+
+def _find_cuts(key: Key, domains: Mapping[Expression, Numbers]) -> Floats | None:
+    """The shares of evenly spread values that lie between cuts, if the key cuts one that was chosen from before.
+
+    What is cut apart in every group is cut alike in all of them, because all are supposed to be alike.
+    """
+    found = key.value if isinstance(key, Bucket) else key
+    while isinstance(found, Call) and found.function == "case" and isinstance(found.arguments[1], Call):
+        found = found.arguments[1]
+    if not isinstance(found, Call) or found.function != "case":
+        return None
+    conditions = [each for each in found.arguments[:-1:2] if isinstance(each, Call) and each.function == "<"]
+    limits = [each.arguments[1].value for each in conditions if isinstance(each.arguments[1], Literal)]
+    domain = domains.get(conditions[0].arguments[0]) if limits else None
+    if domain is None:
+        return None
+    places = np.array([float(Fraction(limit) / domain.step) for limit in limits])  # type: ignore[arg-type]  # numbers
+    ends = domain.grid_lower - 0.5, domain.grid_upper + 0.5
+    edges = np.clip([ends[0], *places, ends[1]], *ends)
+    return np.asarray(np.diff(edges) / (ends[1] - ends[0]))
 
 
 def _sums(aggregate: Aggregate, rows: Fraction) -> list[Fraction]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias, Union
 
 import numpy as np
@@ -105,9 +106,9 @@ def _holds(  # noqa: PLR0911 - one for each function
             return True if True in equal else None if None in equal else False
         case "like":
             text, pattern = operands
-            return (
-                bool(_pattern(pattern).fullmatch(text)) if isinstance(text, str) and isinstance(pattern, str) else None
-            )
+            if not isinstance(text, str) or not isinstance(pattern, str):
+                return None
+            return bool(_pattern(pattern).fullmatch(text))
     return _compare(condition.function, *operands)
 
 
@@ -139,5 +140,9 @@ def _compare(sign: str, one: object, two: object) -> bool | None:
     return None
 
 
+@lru_cache(maxsize=16)
 def _pattern(like: str) -> re.Pattern[str]:
-    return re.compile("".join({"%": ".*", "_": "."}.get(each, re.escape(each)) for each in like), re.DOTALL)
+    """What stands between two % is taken where it first fits, for good: to try all ways to share a text has no end."""
+    first, *others = ("".join("." if each == "_" else re.escape(each) for each in part) for part in like.split("%"))
+    middle = "".join(f"(?>.*?{part})" for part in others[:-1] if part)
+    return re.compile(f"{first}{middle}.*{others[-1]}" if others else first, re.DOTALL)

@@ -5,12 +5,13 @@ from fractions import Fraction
 from math import isinf
 
 from adomnia.errors import Refusal
+from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.descriptions import describe_term
 from adomnia.plans.formulas import Over, Term, walk
 from adomnia.plans.plan import Output, Plan
 from adomnia.plans.words import term_in_words
 from adomnia.pricing.parts import weigh_starts
-from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
+from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.amounts import EPSILON_UNIT, Number, positive
 from adomnia.privacy.events import Pure
 

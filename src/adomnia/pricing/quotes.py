@@ -13,6 +13,7 @@ from adomnia.errors import Refusal
 from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.methods.simulations import simulate_less
+from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.formulas import Formula, Over, statistics_of
 from adomnia.plans.plan import Output, Plan
@@ -24,7 +25,7 @@ from adomnia.pricing.findings import cost, list_findings, total_price
 from adomnia.pricing.notes import list_suppositions
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.questions import Priced
-from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
+from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Event, Price, Pure

@@ -86,7 +86,7 @@ class Supposed:
             spend(_STEPS_OF_A_QUERY * sum(map(_count_values, statistic.queries)))
             paid = self._paid[statistic]
             if self._plan.view is not None:  # a method, which is alone in its plan
-                self._known[statistic, rows] = drive(*paid, rows)[1]
+                self._known[statistic, rows] = drive(*paid, rows)[1]  # type: ignore[arg-type]  # it is hashed by its fields
             else:
                 with np.errstate(all="ignore"):
                     self._known[statistic, rows] = _drive(*paid, rows, self._measured.setdefault(rows, {}))

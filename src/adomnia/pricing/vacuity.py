@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.errors import Refusal
+from adomnia.methods.supposition import SUPPOSED_ROWS
 from adomnia.plans.formulas import Formula, Grouping, Keyed, Over
 from adomnia.pricing.findings import total_price
 from adomnia.pricing.parts import amount
-from adomnia.pricing.supposed import SUPPOSED_ROWS, Supposed
+from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.events import Pure
 from adomnia.privacy.keys import Key

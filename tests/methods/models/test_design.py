@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -113,7 +115,7 @@ def with_both(*names):
         ("y ~ x + poly(x, 2)", "make up"),
         ("y ~ one", "one value only"),
         ("y ~ k + C(k)", "make up"),
-        ("y ~ I(x^3):x:x:I(x^2)", "power above 4"),
+        ("y ~ I(x^3):x:x:I(x^2)", "more than 4 numbers"),
     ],
 )
 def test_columns_that_others_make_up_are_refused_before_data(text, words):
@@ -148,3 +150,20 @@ def test_rows_are_complete_in_all_that_is_named():
     conditions = repr(design.complete_cases(FRAME.relation))
     assert all(f"name='{name}'" in conditions for name in ("y", "x", "a"))
     assert isinstance(design.factors[0].key, Column)
+
+
+def test_the_lower_powers_of_products_are_counted_before_they_are_made():
+    names = [f"x{place}" for place in range(40)]
+    wide = frame({"y": (0, 1), **dict.fromkeys(names, (0, 1))})
+    products = " + ".join(f"I({'*'.join(names[place : place + 4])})" for place in range(0, 40, 4))
+    with pytest.raises(BadArgument, match="lower powers of products included"):
+        build_design(f"y ~ {products}", wide)
+
+
+def test_a_short_formula_of_many_powers_takes_no_time():
+    names = [f"x{place}" for place in range(9)]
+    wide = frame({"y": (0, 1), **dict.fromkeys(names, (0, 1))})
+    started = process_time()
+    with pytest.raises(BadArgument, match="more than 4 numbers"):
+        build_design(f"y ~ I({'*'.join(f'{name}^4' for name in names)})", wide)
+    assert process_time() - started < 0.5

@@ -216,3 +216,16 @@ def test_its_price_is_spent_whole_and_sums_suit_the_kind_of_the_price():
         assert suited.laplace == isinstance(price, Pure)
         assert sum(part for _, part in suited.shares) == 1
         assert len(suited.event(price).events) == len(suited.queries) == len(suited.rehearse(price))
+
+
+@pytest.mark.parametrize("units", [(2.0**150, 2.0**-180), (2.0**-150, 2.0**180), (1.0, 2.0**200)], ids=str)
+def test_intervals_and_tests_do_not_depend_on_units(units):
+    data, (wide, high) = sample(800), units
+    found = []
+    for x, y in ((1.0, 1.0), (wide, high)):
+        scaled = frame({"y": (-16 * y, 16 * y), "x": (0, 8 * x)})
+        rows = {"y": data["y"] * y, "x": np.minimum(data["x"], 8) * x}
+        table = analyse(build("y ~ x + I(x^2)", scaled), Pure(20), rows, SeededBits("units"))
+        ends = np.array(table.estimates["estimate"].interval(0.95, 1)) / np.array([y, y / x, y / x**2])
+        found.append([*ends.ravel(), *table.facts["statistic"](), *table.facts["p_value"]()])
+    np.testing.assert_allclose(found[1], found[0], rtol=0.02)  # grids differ where the step of one is out of range

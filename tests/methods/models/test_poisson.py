@@ -99,3 +99,9 @@ def test_predictions_are_expected_counts():
     assert 0 < lower < value < upper
     level, slope = read(table)[0]
     assert value == pytest.approx(np.exp(level + slope * 0.5))
+
+
+def test_a_response_far_below_one_is_refused_before_data():
+    tiny = frame({"y": (0, 1e-20), "x": (-1, 1)})
+    with pytest.raises(Refusal, match="multiply it in the SELECT"):
+        METHOD.build(tiny, {"formula": "y ~ x", "inference": "population"})

@@ -27,6 +27,7 @@ _LEAST_BINS = 4
 _LARGEST_ERROR = 1.0  # of a logarithm, or in standard deviations: beyond it a parameter is unknown
 _CLEAR = 3.0  # standard deviations of the noise that the number of rows must exceed
 _MOST_ROWS = 2**53
+_LEAST_MEAN = 0.1  # standard deviations above 0 that the fit of a positive law starts at: noise may put it below
 
 _OPEN = "The outer bins are open: values beyond the bounds count as censored there."
 _LARGEST = "maximum is what the largest of as many values is about: one of them lies above it on average."
@@ -91,7 +92,8 @@ class Fitted:
 
     @cached_property
     def _fit(self) -> Fits:
-        start = self.law.start(self._mean / self._unit, 1.0)
+        mean = self._mean / self._unit
+        start = self.law.start(max(mean, _LEAST_MEAN) if self.law.positive else mean, 1.0)
         return self._model.fit(self._counts, Fits(start, np.array(max(self._counts.sum(), 1.0))))
 
     @property

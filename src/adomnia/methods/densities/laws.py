@@ -12,7 +12,7 @@ import numpy as np
 
 from adomnia.statistics.contract import Floats
 
-_FARTHEST = 600.0  # exponents beyond it are beyond the doubles
+_FARTHEST = 300.0  # exponents are cut there: products of two such numbers are still doubles
 
 
 class Family(ABC):
@@ -149,12 +149,12 @@ class WeibullLaw(Family):
         return _exp(points)
 
     def moments(self, points: Floats) -> tuple[Floats, Floats]:
-        from scipy.special import gamma
+        from scipy.special import gammaln
 
         reciprocal = _exp(-points[..., 0])
-        first, second = gamma(1 + reciprocal), gamma(1 + 2 * reciprocal)
-        scale = _exp(points[..., 1])
-        return scale * first, scale * np.sqrt(np.maximum(second - first**2, 0))
+        first, second = gammaln(1 + reciprocal), gammaln(1 + 2 * reciprocal)
+        mean = _exp(points[..., 1] + first)
+        return mean, mean * np.sqrt(np.expm1(np.clip(second - 2 * first, 0, _FARTHEST)))
 
     def quantile(self, points: Floats, share: Floats) -> Floats:
         return _exp(points[..., 1] + np.log(-np.log1p(-share)) * _exp(-points[..., 0]))

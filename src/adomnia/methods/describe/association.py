@@ -84,7 +84,7 @@ class NoisyTable:
 
     @cached_property
     def _smaller(self) -> int:
-        return min(self.counts.shape) - 1
+        return int(min(self.counts.shape)) - 1
 
     @cached_property
     def _rows(self) -> int:

@@ -12,7 +12,7 @@ from adomnia.privacy.keys import Bucket
 
 
 @dataclass(frozen=True)
-class Bins:
+class EqualBins:
     """Equal parts of a range, each without its lower and with its upper end; the first has both ends.
 
     Whole numbers are never divided: there are fewer bins where the range has fewer values, and each ends at one.

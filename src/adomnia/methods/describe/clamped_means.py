@@ -13,7 +13,8 @@ import numpy as np
 from adomnia.mechanisms.quantiles import FINEST_SHARE
 from adomnia.methods.contract import Arguments, BadArgument, NumberColumn, Parameter
 from adomnia.methods.describe.column_sums import MEAN, ColumnSums, column_vector
-from adomnia.methods.describe.cuts import CutQuantile, Cutting, Flow
+from adomnia.methods.describe.cut_quantiles import CutQuantile, Flow, find_cuts
+from adomnia.methods.describe.cuts import Cutting
 from adomnia.methods.describe.robust import Robust
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
@@ -69,7 +70,7 @@ def find_clamped(asked: Robust, trim: Fraction, price: Price) -> Flow[ClampedMea
     cutting = Cutting(
         asked.present, (), column.value, column.domain, shares, asked.population, asked.confidence, *prices
     )
-    ((low, high),) = yield from cutting.find(np.asarray(rows.values, dtype=np.float64))
+    ((low, high),) = yield from find_cuts(cutting, np.asarray(rows.values, dtype=np.float64))
     domain = _between(column, int(low.found), int(high.found))
     vector = column_vector(column.value, domain, MEAN, absent=False)
     (sums,) = yield (Measure(Query(asked.present, (), vector), price * _SUMS),)
@@ -81,8 +82,8 @@ def _between(column: NumberColumn, low: int, high: int) -> Numbers:
     domain = column.domain
     first = min(max(low, 1), max(domain.width - 2, 0))
     last = min(max(min(high, domain.width - 1), first + 1), domain.width)
-    ends = ((place + domain.grid_lower) * domain.step for place in (first, last))
-    return Numbers(*ends, domain.step)
+    lower, upper = ((place + domain.grid_lower) * domain.step for place in (first, last))
+    return Numbers(lower, upper, domain.step)
 
 
 def read_trim(arguments: Arguments) -> Fraction:

@@ -11,7 +11,7 @@ from math import comb
 
 import numpy as np
 
-from adomnia.methods.describe.counted_shares import Counted
+from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.noisy_ratios import NoisyRatio
 from adomnia.privacy.aggregates import Total
@@ -75,7 +75,7 @@ class ColumnSums:
         return self._number(float(self.measured.values[self.degree + 1]) / self._whole, 1)
 
     def _number(self, found: float, noises: int) -> Estimate:
-        return Counted(np.array([found]), np.array([float(noises)]), self.cumulants).estimate()
+        return NoisyCounts(np.array([found]), np.array([float(noises)]), self.cumulants).estimate()
 
     def _power(self, power: int) -> Floats:
         """The coefficients of u**power over the polynomials."""
@@ -99,18 +99,13 @@ class ColumnSums:
         """The quotient of a combination of the sums and the number of rows; `sampling` is the variance of one row."""
         variance, fourth = self.cumulants
         sampled = max(self.rows, 1.0) * sampling if self.population else 0.0
-        found = NoisyRatio(
-            np.array([self.sums @ top]),
-            np.array([self.rows]),
-            tuple(
-                np.array([each]) for each in (variance * top @ top + sampled, variance * top.sum(), variance * len(top))
-            ),
-            np.zeros(1),
-            limits,
+        over, under = np.array([self.sums @ top]), np.array([self.rows])
+        a, b, c = (
+            np.array([each]) for each in (variance * top @ top + sampled, variance * top.sum(), variance * len(top))
         )
-        return NoisyRatio(
-            found.top, found.bottom, found.variance, fourth * ((top - found.values) ** 4).sum(keepdims=True), limits
-        )
+        plain = NoisyRatio(over, under, (a, b, c), np.zeros(1), limits)
+        law = fourth * ((top - plain.values) ** 4).sum(keepdims=True)
+        return NoisyRatio(over, under, (a, b, c), law, limits)
 
     def mean_ratio(self) -> NoisyRatio:
         """The mean between the ends of the grid, from 0 to 1."""

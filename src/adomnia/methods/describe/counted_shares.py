@@ -10,7 +10,7 @@ from adomnia.statistics.contract import Bounds, Estimate, Floats
 
 
 @dataclass(frozen=True)
-class Counted:
+class NoisyCounts:
     """Noisy numbers of rows, each the sum of so many cells whose noise is independent."""
 
     values: Floats
@@ -29,7 +29,7 @@ class Counted:
 
         return Estimate(np.maximum(np.rint(self.values), 0.0), interval, "noisy count", whole=True)
 
-    def share_of(self, all_rows: "Counted", *, population: bool) -> NoisyRatio:
+    def share_of(self, all_rows: "NoisyCounts", *, population: bool) -> NoisyRatio:
         """The shares of others, of which these are parts; sampled ones vary as those of a binomial law."""
         variance, fourth = self.cumulants
         sampled = np.maximum(all_rows.values, 0.0) * population

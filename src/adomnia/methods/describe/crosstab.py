@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, BadArgument, Factor, Frame, Method, Parameter
-from adomnia.methods.describe.counted_shares import Counted
+from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.describe.inference import read_inference
@@ -50,8 +50,9 @@ class Crosstab(SingleRound):
         law = noise_cumulants(measured[0])
         found, cells = _with_margins(counts), _with_margins(np.ones_like(counts))
 
-        def count(rows: Floats, of: Floats) -> Counted:
-            return Counted(*(np.broadcast_to(each, found.shape).ravel() for each in (rows, of)), law)
+        def count(rows: Floats, of: Floats) -> NoisyCounts:
+            values, parts = (np.broadcast_to(each, found.shape).ravel() for each in (rows, of))
+            return NoisyCounts(values, parts, law)
 
         counted = count(found, cells)
         wholes = {

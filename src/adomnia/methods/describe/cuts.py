@@ -7,17 +7,19 @@ share. Edges are tested from the outside in, for each end by itself: an end is w
 quantile passes, and each has half of what the confidence leaves open. Nothing but ranks and the law of T is used.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeAlias, TypeVar
+from math import prod
+from typing import Any
 
 import numpy as np
 
 from adomnia.mechanisms.quantiles import FINEST_SHARE
-from adomnia.methods.describe.error_laws import cumulants, deviations, left_open, noise_cumulants
+from adomnia.methods.contract import BadArgument, Factor
+from adomnia.methods.describe.error_laws import cumulants, deviations, left_open
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram, Rows
 from adomnia.privacy.domains import Numbers
@@ -27,11 +29,7 @@ from adomnia.privacy.keys import Bucket, Key, key_cells, key_values
 from adomnia.privacy.kinds import Boolean, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.brackets import isotonic
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, Round
-
-_Found = TypeVar("_Found")
-Flow: TypeAlias = Generator[Round, tuple[Measured, ...], _Found]
+from adomnia.statistics.contract import Floats, Measure, Measured
 
 _STEP = Fraction(1, FINEST_SHARE)
 _FARTHEST = Fraction(3, 5)  # of the rows beyond a quantile may lie between it and the value beside it
@@ -41,12 +39,8 @@ _PLACES = (-1.0, -0.2, 0.6, 1.5, 3.0, 6.0)
 _FAR = 5.0  # and one so many times as far as the last, in case that these are too near
 _FINE = 0.08
 _BLURS = 2.5  # the values beside a quantile are chosen so many scales of a choice away, at least
+_MOST_CUT = 150  # quantiles of all groups
 EDGES = 2 * len(_PLACES) + 4  # of each quantile
-_EVEN_BLOCKS = 4  # grid steps: fewer values are ties
-_EVEN_ROWS = 6.0  # rows, or deviations of a count, of each block that is looked at
-_EVEN_SURE = 3.0  # deviations of a chi-square
-METHOD = "rows counted between values chosen by rank"
-_RAMP = 1e-9  # keeps equal ranks in order
 
 
 @dataclass(frozen=True)
@@ -91,7 +85,7 @@ class Cutting:
         many = np.maximum(np.asarray(rows, dtype=np.float64), 1.0)[..., None]
         shares = np.array([float(each) for each in self.shares])
         noise = self._count_variance * (EDGES * len(shares) + 1) / 4
-        sampled = many * shares * (1 - shares) if self.population else 0.0
+        sampled = many * shares * (1 - shares) * self.population
         sure = deviations(np.ones(1), np.zeros(1), left_open(float(self.confidence), 1))
         return np.asarray((sure * np.sqrt(sampled + noise) + 1) / many)
 
@@ -100,7 +94,8 @@ class Cutting:
         levels = (3 * len(self.shares)).bit_length()
         histogram = Histogram(self.value, self.domain, (Fraction(1, 2),), self.confidence)
         law = Measure(Query(self.relation, self.by, histogram), self.choosing / levels, "halving").mechanism
-        return 1 / (float(law.rate) * np.maximum(np.asarray(rows, dtype=np.float64), 1.0))[..., None]  # type: ignore[attr-defined, no-any-return]  # of Halving
+        many = np.maximum(np.asarray(rows, dtype=np.float64), 1.0)[..., None]
+        return np.asarray(1 / (float(law.rate) * many))  # type: ignore[attr-defined]  # of Halving
 
     @cached_property
     def _count_variance(self) -> float:
@@ -147,34 +142,6 @@ class Cutting:
         """The same counts, apart by a further key, which comes first."""
         return replace(counted, keys=(*self.by, key, counted.keys[-1]))
 
-    def read(self, chosen: Measured, edges: Integers, counts: Measured) -> "list[list[CutQuantile]]":
-        """The quantiles of every cell, in the order of their shares."""
-        return self.read_counts(chosen, edges, np.asarray(counts.values, dtype=np.float64), counts)
-
-    def read_counts(
-        self, chosen: Measured, edges: Integers, counts: Floats, measured: Measured, noises: int = 1
-    ) -> "list[list[CutQuantile]]":
-        """The same from counts that are sums of so many measured ones."""
-        rows = zip(
-            chosen.values.reshape(-1, 3 * len(self.shares)).tolist(),
-            edges.reshape(-1, edges.shape[-1]).astype(np.float64),
-            counts.reshape(-1, edges.shape[-1] + 1),
-            strict=True,
-        )
-        variance, fourth = noise_cumulants(measured)
-        law = (noises * variance, noises * fourth)
-        return [
-            [CutQuantile(self, place, values[3 * place + 1], laid, counted, law) for place in range(len(self.shares))]
-            for values, laid, counted in rows
-        ]
-
-    def find(self, rows: Floats) -> "Flow[list[list[CutQuantile]]]":
-        """Two rounds: choose and count."""
-        (chosen,) = yield (self.choose(rows),)
-        edges = self.lay(chosen, rows)
-        (counts,) = yield (self.count(edges),)
-        return self.read(chosen, edges, counts)
-
 
 def _cut(by: Sequence[Key], edges: list[Any], place: Callable[[Sequence[int]], Expression]) -> Expression:
     """The places of values between the edges of the cell that their row is in."""
@@ -206,127 +173,14 @@ def _aside(wanted: Fraction, most: Fraction) -> Fraction:
     return max(_STEP, min(wanted, Fraction(int(most * FINEST_SHARE), FINEST_SHARE)))
 
 
-@dataclass(frozen=True)
-class CutQuantile:
-    """One quantile of one cell: what was chosen, the edges, and the noisy numbers of rows between them."""
-
-    cutting: Cutting
-    place: int
-    chosen: int
-    edges: Floats
-    counts: Floats
-    cumulants: tuple[float, float]
-
-    @property
-    def share(self) -> float:
-        """Which quantile it is."""
-        return float(self.cutting.shares[self.place])
-
-    @property
-    def rows(self) -> float:
-        """All rows, with noise."""
-        return float(self.counts.sum())
-
-    @cached_property
-    def excess(self) -> Floats:
-        """Of each edge, how many rows too many lie below it."""
-        return np.cumsum(self.counts)[:-1] - self.share * self.rows
-
-    def _sure(self, confidence: float, cells: int) -> Floats:
-        """How far the excess at each edge goes by chance, to either side."""
-        below = np.arange(1, len(self.counts))
-        above, share = len(self.counts) - below, self.share
-        variance = self.cumulants[0] * ((1 - share) ** 2 * below + share**2 * above)
-        fourth = self.cumulants[1] * ((1 - share) ** 4 * below + share**4 * above)
-        variance = variance + self.sampled
-        return np.asarray(deviations(variance, fourth, left_open(confidence, cells)) * np.sqrt(variance) + 0.5)
-
-    def rank_error(self, confidence: float, cells: int) -> float:
-        """How far the rank of the quantile goes by chance, as a share of the rows."""
-        at = min(int(np.searchsorted(self.edges, self.found)), len(self.edges) - 1)
-        return float(min(self._sure(confidence, cells)[at] / max(self.rows, 1.0), 1.0))
-
-    @property
-    def sampled(self) -> float:
-        """The variance of the excess by sampling."""
-        return max(self.rows, 1.0) * self.share * (1 - self.share) if self.cutting.population else 0.0
-
-    def _bounds(self, confidence: float, cells: int) -> tuple[float, float]:
-        """The least and the greatest place of the grid that the quantile may be at."""
-        sure, low, high = self._sure(confidence, cells), -1.0, self.cutting.domain.width + 1.0
-        for edge, excess, far in zip(self.edges, self.excess, sure, strict=True):
-            if excess > -far:
-                break
-            low = float(edge)
-        for edge, excess, far in zip(self.edges[::-1], self.excess[::-1], sure[::-1], strict=True):
-            if excess < far:
-                break
-            high = float(edge) - 1
-        return low, high
-
-    @cached_property
-    def found(self) -> float:
-        """The place of the quantile: the chosen one if the ranks agree, or where noisy ranks meet the share."""
-        low, high = self._bounds(float(self.cutting.confidence), 1)
-        return float(min(max(self._crossing(), low, 0.0), high, float(self.cutting.domain.width)))
-
-    def _crossing(self) -> float:
-        edges, first = np.unique(self.edges, return_index=True)
-        last = np.append(first[1:], len(self.edges)) - 1
-        ranks = isotonic((self.excess[first] + self.excess[last]) / 2)
-        at, after = np.interp([self.chosen, self.chosen + 1], edges, ranks)
-        if at <= 0 <= after:
-            return float(self.chosen)
-        return float(np.floor(np.interp(0.0, ranks + _RAMP * np.arange(len(ranks)), edges) + 1e-6))
-
-    @cached_property
-    def even(self) -> bool:
-        """Whether rows look evenly spread between the ends of the interval, as far as noise lets one see.
-
-        Where they are not, as on ties and beside gaps, its ends cannot be taken for a normal law's.
-        """
-        low, high = self._bounds(float(self.cutting.confidence), 1)
-        inside = np.flatnonzero((self.edges[:-1] >= low) & (self.edges[1:] <= high + 1))
-        widths, counts = np.diff(self.edges)[inside], self.counts[1:-1][inside]
-        if low < 0 or high > self.cutting.domain.width or widths.sum() < _EVEN_BLOCKS:
-            return False
-        expected = counts.sum() * widths / widths.sum()
-        needed = max(_EVEN_ROWS * np.sqrt(self.cumulants[0]), _EVEN_ROWS)
-        block = np.minimum(np.floor(np.cumsum(expected) / needed), max(np.floor(expected.sum() / needed) - 1, 0.0))
-        found, wanted, cells = (
-            np.bincount(block.astype(np.int64), each) for each in (counts, expected, np.ones(len(inside)))
-        )
-        off = ((found - wanted) ** 2 / (np.maximum(wanted, 1.0) + cells * self.cumulants[0])).sum()
-        return bool(off <= len(found) + _EVEN_SURE * np.sqrt(2 * len(found)))
-
-    def _number(self, place: float) -> float:
-        domain = self.cutting.domain
-        found = (place + domain.grid_lower) * float(domain.step)
-        return float(np.clip(found, float(domain.lower), float(domain.upper)))
-
-    @property
-    def value(self) -> float:
-        """The quantile."""
-        return self._number(self.found)
-
-    def bounds(self, confidence: float, cells: int) -> tuple[float, float]:
-        """Its interval; the value is always in it."""
-        low, high = self._bounds(confidence, cells)
-        half = 0.0 if is_whole(self.cutting.value, self.cutting.domain) else 0.5
-        return self._number(min(low, self.found) - half), self._number(max(high, self.found) + half)
+def check_cells(by: Sequence[Factor], quantiles: int) -> None:
+    """Refuse so many groups that the statement which cuts each of them in its own way would be too long."""
+    groups = prod(len(factor.levels) for factor in by)
+    if groups * quantiles > _MOST_CUT and by:
+        why = f"makes {groups:,} groups of {quantiles} quantiles each, more than {_MOST_CUT} in all"
+        raise BadArgument("by", why, "name fewer columns, or choose rows with WHERE and ask for the groups in turn")
 
 
 def is_whole(value: Expression, domain: Numbers) -> bool:
     """Whether values are whole numbers, which are their own grid."""
     return domain.step == 1 and isinstance(value.kind, Quantity) and value.kind.whole
-
-
-def estimate_quantiles(found: Sequence[CutQuantile]) -> Estimate:
-    """Quantiles of one cell as an estimate, in their order."""
-
-    def interval(confidence: float, cells: int) -> Bounds:
-        ends = np.array([each.bounds(confidence, cells) for each in found])
-        return ends[:, 0], ends[:, 1]
-
-    whole = all(is_whole(each.cutting.value, each.cutting.domain) for each in found)
-    return Estimate(np.array([each.value for each in found]), interval, METHOD, whole)

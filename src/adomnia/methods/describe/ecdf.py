@@ -9,7 +9,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, NumberColumn, Parameter
-from adomnia.methods.describe.bins import Bins
+from adomnia.methods.describe.bins import EqualBins
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.simulations import count_simulations
@@ -44,8 +44,8 @@ class Ecdf(SingleRound):
     population: bool
 
     @property
-    def _bins(self) -> Bins:
-        return Bins(self.column, self.bins)
+    def _bins(self) -> EqualBins:
+        return EqualBins(self.column, self.bins)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -105,7 +105,7 @@ class Curve:
         drawn = random.multinomial(rows, shares, size[0]) if self.population else np.broadcast_to(rows * shares, size)
         scale = np.sqrt(variance)
         noise = random.laplace(0.0, scale / np.sqrt(2), size) if fourth else random.normal(0.0, scale, size)
-        return np.max(np.abs(self._raw(drawn + noise) - np.cumsum(shares)), axis=1)
+        return np.asarray(np.max(np.abs(self._raw(drawn + noise) - np.cumsum(shares)), axis=1))
 
 
 def _build(frame: Frame, arguments: Arguments) -> Ecdf:

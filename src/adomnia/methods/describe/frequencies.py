@@ -9,7 +9,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of
 from adomnia.methods.contract import BY, INFERENCE, Arguments, Factor, Frame, Method, Parameter
-from adomnia.methods.describe.counted_shares import Counted
+from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.inference import read_inference
 from adomnia.privacy.aggregates import Rows
@@ -48,8 +48,8 @@ class Frequencies(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         counts = np.asarray(measured[0].values, dtype=np.float64)
         law = noise_cumulants(measured[0])
-        counted = Counted(counts, np.ones(len(counts)), law)
-        whole = Counted(np.full(len(counts), counts.sum()), np.full(len(counts), float(len(counts))), law)
+        counted = NoisyCounts(counts, np.ones(len(counts)), law)
+        whole = NoisyCounts(np.full(len(counts), counts.sum()), np.full(len(counts), float(len(counts))), law)
         share = counted.share_of(whole, population=self.population).estimate("noisy count / noisy count of all")
         return ResultTable(
             {"value": self.factor.levels},

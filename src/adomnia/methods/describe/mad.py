@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from adomnia.methods.contract import INFERENCE, Arguments, Frame, Method, Parameter
-from adomnia.methods.describe.cuts import CutQuantile, Cutting
+from adomnia.methods.describe.cut_quantiles import CutQuantile, find_cuts, read_cuts
+from adomnia.methods.describe.cuts import Cutting
 from adomnia.methods.describe.iqr import add_sides
 from adomnia.methods.describe.quantiles import BOUNDS_NOTE
 from adomnia.methods.describe.robust import Robust, read_robust
@@ -44,7 +45,7 @@ class Mad(Robust):
         ((query, _),) = self.shares
         (rows,) = yield (Measure(query, price * _ROWS),)
         many = np.asarray(rows.values, dtype=np.float64)
-        ((median,),) = yield from self._cut(self.column.value, self.column.domain, price, _FIRST).find(many)
+        ((median,),) = yield from find_cuts(self._cut(self.column.value, self.column.domain, price, _FIRST), many)
         distance, sides = self._distances(median)
         widest = Numbers(0, self.column.domain.upper - self.column.domain.lower, self.column.domain.step)
         cutting = self._cut(distance, widest, price, _SECOND)
@@ -53,7 +54,7 @@ class Mad(Robust):
         counted = cutting.count(edges)
         (counts,) = yield (Measure(cutting.beside(counted.query, sides), counted.price),)
         both = np.asarray(counts.values, dtype=np.float64)
-        ((found,),) = cutting.read_counts(chosen, edges, both.sum(axis=0), counts, noises=2)
+        ((found,),) = read_cuts(cutting, chosen, edges, counts)
         return self.tabulate(self._estimate(median, found, both), BOUNDS_NOTE)
 
     def _cut(self, value: Expression, domain: Numbers, price: Price, parts: tuple[Fraction, Fraction]) -> Cutting:

@@ -20,8 +20,8 @@ from adomnia.methods.contract import (
     NumberColumn,
     Parameter,
 )
-from adomnia.methods.describe.bins import Bins
-from adomnia.methods.describe.counted_shares import Counted
+from adomnia.methods.describe.bins import EqualBins
+from adomnia.methods.describe.counted_shares import NoisyCounts
 from adomnia.methods.describe.error_laws import noise_cumulants
 from adomnia.methods.describe.frequencies import COUNTS_NOTE, note_shares
 from adomnia.methods.describe.inference import read_inference
@@ -60,22 +60,22 @@ class Modes(SingleRound):
 
     @property
     def _key(self) -> Key:
-        return self.among.key if isinstance(self.among, Factor) else Bins(self.among, self.bins).key
+        return self.among.key if isinstance(self.among, Factor) else EqualBins(self.among, self.bins).key
 
     @cached_property
     def _candidates(self) -> tuple[tuple[Label, Label | None], ...]:
         """What may be chosen: values, or both ends of bins."""
         if isinstance(self.among, Factor):
             return tuple((level, None) for level in self.among.levels)
-        edges = [float(edge) for edge in Bins(self.among, self.bins).edges]
+        edges = [float(edge) for edge in EqualBins(self.among, self.bins).edges]
         return tuple(pairwise(edges))
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         counts = np.asarray(measured[0].values, dtype=np.float64)
         law, many = noise_cumulants(measured[0]), len(counts)
         chosen = np.argsort(-counts, kind="stable")[: self.top]
-        counted = Counted(counts[chosen], np.ones(len(chosen)), law)
-        whole = Counted(np.full(len(chosen), counts.sum()), np.full(len(chosen), float(many)), law)
+        counted = NoisyCounts(counts[chosen], np.ones(len(chosen)), law)
+        whole = NoisyCounts(np.full(len(chosen), counts.sum()), np.full(len(chosen), float(many)), law)
         share = counted.share_of(whole, population=self.population).estimate("noisy count / noisy count of all")
         held = [self._candidates[place] for place in chosen.tolist()]
         return ResultTable(
@@ -103,7 +103,7 @@ def _build(frame: Frame, arguments: Arguments) -> Modes:
         raise BadArgument("factor", why, "write factor => city, or column => age for bins of a range of numbers")
     among = factor or column
     relation = frame.relation if factor else with_values(frame.relation, column.value)
-    candidates = len(factor.levels) if factor else Bins(column, arguments["bins"]).count
+    candidates = len(factor.levels) if factor else EqualBins(column, arguments["bins"]).count
     if arguments["top"] > candidates:
         raise BadArgument("top", f"is more than the {candidates} candidates", f"write top => {candidates} or less")
     population = read_inference(frame, arguments, "modes")

@@ -21,7 +21,8 @@ from adomnia.methods.contract import (
     NumberColumn,
     Parameter,
 )
-from adomnia.methods.describe.cuts import CutQuantile, Cutting, Flow, estimate_quantiles
+from adomnia.methods.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
+from adomnia.methods.describe.cuts import Cutting, check_cells
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.describe.robust import Robust
 from adomnia.methods.describe.rounds import SeveralRounds, table_of
@@ -42,7 +43,7 @@ BOUNDS_NOTE = (
 
 
 @dataclass(frozen=True)
-class Quantiles(SeveralRounds):
+class QuantilesOfColumn(SeveralRounds):
     """The values that given shares of all rows are below or at, in every group.
 
     Method      a noisy number of rows; values chosen by rank, three for each quantile; rows counted between cuts that
@@ -52,7 +53,7 @@ class Quantiles(SeveralRounds):
     Cite        McSherry & Talwar 2007; Kaplan, Schnapp & Stemmer 2022; Thompson 1936 (the interval by ranks).
     """
 
-    tag: ClassVar[str] = "Quantiles"
+    tag: ClassVar[str] = "ColumnQuantiles"
     name: ClassVar[str] = "quantiles"
     relation: Relation
     by: tuple[Factor, ...]
@@ -79,16 +80,16 @@ class Quantiles(SeveralRounds):
 
 
 def find_quantiles(
-    asked: Quantiles | Robust, shares: tuple[Fraction, ...], price: Price
+    asked: QuantilesOfColumn | Robust, shares: tuple[Fraction, ...], price: Price
 ) -> Flow[list[list[CutQuantile]]]:
     """Three rounds: how many rows, values by rank, counts between cuts."""
     ((query, _),) = asked.shares
     (rows,) = yield (Measure(query, price * ROWS),)
     cutting = cut_column(asked, shares, price)
-    return (yield from cutting.find(np.asarray(rows.values, dtype=np.float64)))
+    return (yield from find_cuts(cutting, np.asarray(rows.values, dtype=np.float64)))
 
 
-def cut_column(asked: Quantiles | Robust, shares: tuple[Fraction, ...], price: Price) -> Cutting:
+def cut_column(asked: QuantilesOfColumn | Robust, shares: tuple[Fraction, ...], price: Price) -> Cutting:
     """How quantiles of the column are bought."""
     ((query, _),) = asked.shares
     column, prices = asked.column, (price * CHOOSE, price * COUNT)
@@ -98,11 +99,12 @@ def cut_column(asked: Quantiles | Robust, shares: tuple[Fraction, ...], price: P
     )
 
 
-def _build(frame: Frame, arguments: Arguments) -> Quantiles:
+def _build(frame: Frame, arguments: Arguments) -> QuantilesOfColumn:
     column, probs = arguments["column"], arguments["probs"]
     _check(probs)
+    check_cells(arguments["by"], len(probs))
     population = read_inference(frame, arguments, "quantiles")
-    return Quantiles(frame.relation, arguments["by"], column, probs, population, frame.confidence)
+    return QuantilesOfColumn(frame.relation, arguments["by"], column, probs, population, frame.confidence)
 
 
 def _check(probs: tuple[Fraction, ...]) -> None:

@@ -1,7 +1,7 @@
 """Numbers of rows, mean, spread, extremes and quartiles of columns, as R's summary shows them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -21,7 +21,8 @@ from adomnia.methods.contract import (
     Parameter,
 )
 from adomnia.methods.describe.column_sums import SPREAD, ColumnSums, column_vector
-from adomnia.methods.describe.cuts import CutQuantile, Cutting, Flow, estimate_quantiles
+from adomnia.methods.describe.cut_quantiles import CutQuantile, Flow, estimate_quantiles, find_cuts
+from adomnia.methods.describe.cuts import Cutting, check_cells
 from adomnia.methods.describe.inference import describe_inference, read_inference
 from adomnia.methods.describe.rounds import SeveralRounds, split_cells, table_of, together
 from adomnia.methods.stacking import stack_estimates
@@ -107,7 +108,7 @@ class Summary(SeveralRounds):
             price * _CHOOSE,
             price * _COUNT,
         )
-        quartiles = yield from cutting.find(rows)
+        quartiles = yield from find_cuts(cutting, rows)
         extremes = zip(*(split_cells(self.by, end) for end in ends), strict=True)
         return [
             _say(each, found, (Extreme(least, greatest=False), low), (Extreme(greatest, greatest=True), high))
@@ -130,6 +131,8 @@ def _say(
 ) -> dict[str, Estimate]:
     q1, median, q3 = (estimate_quantiles([each]) for each in quartiles)
     low, high = (statistic.estimate(measured) for statistic, measured in (least, greatest))
+    low = replace(low, values=np.minimum(low.values, q1.values))
+    high = replace(high, values=np.maximum(high.values, q3.values))
     return {
         "n": sums.count(),
         "missing": sums.missing(),
@@ -166,6 +169,7 @@ def _build(frame: Frame, arguments: Arguments) -> Summary:
     if len(columns) > _MOST_COLUMNS:
         why = f"are {len(columns)}, which leaves next to nothing of the price for each"
         raise BadArgument("columns", why, f"name at most {_MOST_COLUMNS}")
+    check_cells(arguments["by"], len(_QUARTILES))
     population = read_inference(frame, arguments, "summary")
     return Summary(frame.relation, arguments["by"], columns, population, frame.confidence)
 

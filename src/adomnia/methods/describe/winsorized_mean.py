@@ -47,10 +47,15 @@ class WinsorizedMean(Robust):
                 less.append(trim * (end.value - left))
                 more.append(trim * (right - end.value))
             missed = clamped.missed(confidence, cells)
-            lower, upper = (missed + np.sqrt(max(np.array(side) @ together @ side, 0.0)) for side in (less, more))
+            lower, upper = (missed + _add(np.array(side), together) for side in (less, more))
             return np.clip([centre - lower], *limits), np.clip([centre + upper], *limits)
 
         return Estimate(np.clip([centre], *limits), interval, "noisy mean between noisy quantiles")
+
+
+def _add(parts: Floats, correlations: Floats) -> float:
+    """How far a sum goes where its parts go so far, and are so correlated."""
+    return float(np.sqrt(max(float(parts @ correlations @ parts), 0.0)))
 
 
 def _correlations(sums: ColumnSums, mean: float, trim: float) -> Floats:

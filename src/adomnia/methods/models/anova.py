@@ -85,6 +85,10 @@ class Anova(Regression):
     tag: ClassVar[str] = "Anova"
     name: ClassVar[str] = "anova"
 
+    @property
+    def fits(self) -> int:
+        return 1 + len(self.design.terms) // 3  # one for each term, each of a column more
+
     def tabulate(self, *measured: Measured) -> ResultTable:
         fit = self.fit(measured)
         table = VarianceTable(fit, tuple(self._ends()))

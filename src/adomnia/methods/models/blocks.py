@@ -90,7 +90,7 @@ def _multiply_distances(corner: tuple[int, ...], widths: Sequence[int]) -> Polyn
     )
 
 
-@lru_cache(maxsize=2**BOX_VARIABLES)
+@lru_cache(maxsize=1 << BOX_VARIABLES)
 def _sign_corners(named: tuple[bool, ...]) -> Floats:
     """The product of those variables at each corner, where each is -1 or 1."""
     signs = [(-1.0, 1.0) if each else (1.0, 1.0) for each in named]

@@ -140,6 +140,9 @@ def build_design(text: str, frame: Frame) -> Design:
     """The design of a formula, or a refusal: of too many columns, constants, or columns that others make up."""
     formula = read_formula(text, frame)
     design = _Builder(formula, frame).build()
+    if len(design.basis) > MOST_COLUMNS:
+        why = f"makes more than {MOST_COLUMNS} columns, lower powers of products included"
+        raise BadArgument(ARGUMENT, why, "use fewer terms, or lower powers")
     _check_rank(design)
     return design
 
@@ -236,8 +239,9 @@ class _Builder:
             for _, monomial in chosen:
                 for number, power in monomial:
                     powers[number] += power
-            if max(powers.values(), default=0) > MOST_DEGREE:
-                raise BadArgument(ARGUMENT, f"has a power above {MOST_DEGREE}", "use a lower one", offset=offset)
+            if sum(powers.values()) > MOST_DEGREE:
+                why = f"multiplies more than {MOST_DEGREE} numbers"
+                raise BadArgument(ARGUMENT, why, "use fewer, or lower powers", offset=offset)
             names = [
                 (atom.written, f"{atom.written}[{k}]" if len(atom.monomials) > 1 else atom.written)
                 for atom, (k, _) in zip(numeric, chosen, strict=True)

@@ -24,6 +24,7 @@ from adomnia.statistics.contract import Floats
 _GRID = Numbers(-1, 1, Fraction(1, 128))  # six such numbers and a weight are multiplied in 64 bits
 _CARRIED = 3.0  # standard deviations of its noise that the information in a direction must have
 _STEADY = 2.0  # the least that steps suppose it to have
+_ROUNDED = 1e-12  # of the largest information: less than that is lost where doubles are rounded
 _LOST = 0.02  # of the square of a coefficient's direction that may lie where there is no information
 _DAMPED = 3.0  # the longest step of a linear predictor, in its root mean square
 
@@ -177,7 +178,8 @@ class Evidence:
     def steady(self) -> Floats:
         """The information, at least as much in each direction as its noise lets one hope for."""
         values, vectors, deviations = self._directions
-        kept = np.maximum(values, np.maximum(_STEADY * deviations, 1e-9))
+        least = max(1e-9, _ROUNDED * float(np.abs(values).max()))
+        kept = np.maximum(values, np.maximum(_STEADY * deviations, least))
         return np.asarray((vectors * kept) @ vectors.T)
 
     @cached_property

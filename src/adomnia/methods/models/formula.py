@@ -22,7 +22,7 @@ from adomnia.methods.contract import BadArgument, Frame
 ARGUMENT = "formula"
 LONGEST = 2000  # characters
 MOST_TERMS = 64
-MOST_DEGREE = 4  # of a number in one column: products of two columns have twice that
+MOST_DEGREE = 4  # of one column, all its numbers together: products of two columns have twice that
 _DEEPEST = 20  # brackets in brackets
 
 _TOKENS = re.compile(
@@ -286,15 +286,14 @@ class _Reader:
     def _check_log(self, number: Number, offset: int) -> None:
         column = self.frame.numbers[number.column]
         if column.domain.lower <= 0:
-            raise self._refusal(
-                f"takes the logarithm of {number.column}, which may be {float(column.domain.lower):g} or less",
-                f"keep values above zero by bounds: SELECT GREATEST({number.column}, 1) AS {number.column} ...",
-                offset,
-            )
+            name, upper = number.column, float(column.domain.upper)
+            why = f"takes the logarithm of {name}, which may be {float(column.domain.lower):g} or less"
+            fix = f"keep values above zero by bounds: SELECT CLAMP({name}, 1, {upper:g}) AS {name} ..."
+            raise self._refusal(why, fix, offset)
 
     def _check_degree(self, powers: dict[Number, int], offset: int) -> None:
-        if max(powers.values()) > MOST_DEGREE:
-            raise self._refusal(f"has a power above {MOST_DEGREE}", "use a lower one", offset)
+        if sum(powers.values()) > MOST_DEGREE:
+            raise self._refusal(f"multiplies more than {MOST_DEGREE} numbers", "use fewer, or lower powers", offset)
 
     # Names.
 

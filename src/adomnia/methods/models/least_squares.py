@@ -160,14 +160,17 @@ class LeastSquares:
 
     def scores(self, *, population: bool) -> "Scores":
         """What decides which coefficients go with the sums."""
-        slopes = self.inverse @ self._units.T
-        sizes = np.maximum(np.einsum("ij,ji->i", self._units, slopes), _LEAST)  # the inverse of what is seen of each
+        lengths = np.sqrt((self._units**2).sum(axis=1))  # units are taken out: they may be as large as anybody likes
+        units = self._units / lengths[:, None]
+        slopes = self.inverse @ units.T
+        sizes = np.maximum(np.einsum("ij,ji->i", units, slopes), _LEAST)  # the inverse of what is seen of each
         ways = self.directions @ (slopes / sizes)  # along which one coefficient moves by 1, and the fit least
         covariance, products = self.products.maps.covariance, self.products
         at_fit = products.weigh_products(ways, self.residual)
         moved = np.stack([products.weigh_products(way[:, None], way)[0] for way in ways.T])
-        variances = np.diagonal(self.covariance(population=population)) / sizes**2
+        variances = np.diagonal(self.covariance(population=population)) / lengths**2 / sizes**2
         return Scores(
+            lengths,
             sizes,
             np.asarray(variances),
             np.einsum("ij,jk,ik->i", at_fit, covariance, moved),
@@ -193,12 +196,13 @@ class LeastSquares:
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of coefficients that are off by d: d / size, with a variance that is a quadratic function of d.
+    """The scores of coefficients that are off by d lengths: d / size, with a variance that is quadratic in d.
 
     The products of the columns with each other are noisy, too. Where they are hardly above their noise, this makes
     intervals wider, and further to one side, than a standard error does (Fieller 1954).
     """
 
+    lengths: Floats
     sizes: Floats
     at_fit: Floats
     slopes: Floats
@@ -209,9 +213,10 @@ class Scores:
         seen = np.maximum(1 / self.sizes**2 - reach**2 * self.curvatures, _LEAST_SEEN / self.sizes**2)
         middle = -(reach**2) * self.slopes / seen
         half = np.sqrt(middle**2 + reach**2 * self.at_fit / seen)
-        return middle - half, middle + half
+        return (middle - half) * self.lengths, (middle + half) * self.lengths
 
     def statistics(self, distances: Floats) -> Floats:
         """The scores of such distances, in their standard deviations."""
-        variances = self.at_fit - 2 * distances * self.slopes + distances**2 * self.curvatures
-        return distances / self.sizes / np.sqrt(np.maximum(variances, _LEAST))
+        apart = distances / self.lengths
+        variances = self.at_fit - 2 * apart * self.slopes + apart**2 * self.curvatures
+        return apart / self.sizes / np.sqrt(np.maximum(variances, _LEAST))

@@ -39,8 +39,10 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable
 from adomnia.statistics.contract import Floats, Measured, ResultTable, Round, Steps
+from adomnia.work import spend
 
 MOST_COEFFICIENTS = 32
+MOST_DEGREE = 3  # of a column: the information has twice that, and a weight
 MOST_SCANS = 6  # of the rows, in all rounds
 _EARLY = (Fraction(3, 40), Fraction(3, 40))  # of the price, for the score and for the information of a round
 _MOST_MIDDLE = 2
@@ -52,6 +54,7 @@ _WEIGHT_STEPS = 2**14
 _LEAST_WEIGHT = Fraction(1, 64)  # of the largest: where weights are clamped at the lowest
 _FINE = 2**20
 _CURVED = 0.7  # the longest last step that can be corrected for its curvature
+_STEPS_OF_A_BLOCK = 150  # to write it, and to derive how far a person moves it
 _SHORT = 1e-3  # a step in linear predictors
 
 _Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
@@ -218,7 +221,9 @@ class GeneralisedLinear(Analysis):
 
     def _ask(self, price: Price, parts: _Parts, view: "_View") -> Round:
         source = Source(self.relation, self.design.factors, view.coordinates.numbers)
-        asked = zip(self._layouts(isinstance(price, Pure)), self._multiply(view), parts, strict=True)
+        layouts = self._layouts(isinstance(price, Pure))
+        spend(_STEPS_OF_A_BLOCK * sum(len(each.blocks) for each in layouts))
+        asked = zip(layouts, self._multiply(view), parts, strict=True)
         return tuple(
             each for layout, multiplier, part in asked for each in layout.measures(source, multiplier, price * part)
         )
@@ -278,6 +283,9 @@ def check_model(relation: Relation, design: Design, inference: str) -> None:
     if len(design.basis) > MOST_COEFFICIENTS:
         why = f"makes {len(design.basis)} coefficients, and {MOST_COEFFICIENTS} are the most here"
         raise BadArgument(ARGUMENT, why, "use fewer terms, or factors of fewer levels")
+    if max(sum(column.powers) for column in design.columns) > MOST_DEGREE:
+        why = f"multiplies more than {MOST_DEGREE} numbers, which are the most here"
+        raise BadArgument(ARGUMENT, why, "use fewer, or lower powers")
     if inference == "population" and relation.rows_per_person > 1:
         raise Refusal(
             "Inference about the population",

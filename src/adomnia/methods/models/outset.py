@@ -130,7 +130,8 @@ class Outset:
         near = Coordinates(wide.design, self._ranges)
         change = wide.from_columns @ near.to_columns
         slopes, level, weight = self._balanced
-        constant, point = (_solve(change, each) for each in (self._constant, slopes + level * self._constant))
+        back = near.from_columns @ wide.to_columns
+        constant, point = back @ self._constant, back @ (slopes + level * self._constant)
         start = float(self.family.start) * constant
         squares, means = change.T @ self._squares @ change, change.T @ self._means
         return Scene(near, squares, means, constant, start, change.T @ self.first.score, point, self.rows, weight)

@@ -15,6 +15,7 @@ from adomnia.privacy.expressions import Expression, call
 _LOWEST = -30
 _LEAST_SHARE = 1e-3  # of the largest number, where a start is looked for
 _UNIT = 2**20
+_LEAST_BOUND = 1e-6  # of the upper end of responses: their means are told from 0 far below
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,11 @@ def _build(frame: Frame, arguments: Arguments) -> Poisson:
     bounds = design.response.domain
     if bounds.lower < 0 or bounds.upper <= 0:
         why = f"explains {design.response.name}, which may be {float(bounds.lower):g}"
-        fix = f"count from 0: SELECT GREATEST({design.response.name}, 0) AS {design.response.name} ..."
+        fix = f"count from 0: SELECT CLAMP({design.response.name}, 0, 100) AS {design.response.name} ..."
         raise BadArgument(ARGUMENT, why, fix)
+    if bounds.upper < _LEAST_BOUND:
+        why = f"explains {design.response.name}, which is {float(bounds.upper):g} at most"
+        raise BadArgument(ARGUMENT, why, "multiply it in the SELECT, as by 1,000: the intercept grows by LN(1000)")
     check_model(frame.relation, design, arguments["inference"])
     return Poisson(design.complete_cases(frame.relation), design, arguments["inference"])
 

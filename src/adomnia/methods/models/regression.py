@@ -15,7 +15,9 @@ from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measured
+from adomnia.work import spend
 
+_PRODUCTS_OF_A_STEP = 15_000  # of numbers: how long it takes to tell the noise of each direction
 _KEPT = 64  # regressions whose queries are remembered: a question is priced, explained and asked
 
 FORMULA = Parameter("formula", "formula", "what explains what, as in R: salary ~ age + C(city)", required=True)
@@ -43,11 +45,17 @@ class Regression(SingleRound):
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         return _divide(self.sums, self.relation, self.by)
 
+    @property
+    def fits(self) -> int:
+        """How many models of that size are fitted, in their work."""
+        return 1
+
     def suit(self, price: Price) -> Self:
         return replace(self, laplace=isinstance(price, Pure))
 
     def fit(self, measured: tuple[Measured, ...]) -> LeastSquares:
         """The fit of all columns."""
+        spend(self.fits * (len(self.design.columns) * self.sums.size) ** 2 // _PRODUCTS_OF_A_STEP)
         return LeastSquares(self.sums.read(*measured), len(self.design.columns))
 
 

@@ -102,13 +102,26 @@ class SumsOfProducts:
         wanted = {cells: [powers for each, powers in kept if each == cells] for cells in every}
         return tuple(chain.from_iterable(self._with_corners(*each) for each in wanted.items()))
 
+    @property
+    def size(self) -> int:
+        """How many numbers all cells of all sums are."""
+        return sum(self.count_cells(cells) for cells, _ in self.sums)
+
     def count_cells(self, cells: Cells) -> int:
         """How many combinations of levels some factors have."""
         return prod(len(self.design.factors[place].levels) for place in cells)
 
+    @cached_property
+    def _cells_of(self) -> dict[Powers, list[set[int]]]:
+        """In which cells each product is wanted."""
+        found: dict[Powers, list[set[int]]] = {}
+        for cells, powers in self.sums:
+            found.setdefault(powers, []).append(set(cells))
+        return found
+
     def _is_added_up(self, wanted: Sum) -> bool:
         cells, powers = wanted
-        return any(same == powers and set(each) > set(cells) for each, same in self.sums)
+        return any(each > set(cells) for each in self._cells_of[powers])
 
     def _product(self, wanted: Sum) -> Product:
         # Coefficients follow from products with the response directly, and from others times coefficients below 1.

@@ -47,8 +47,7 @@ class ChiSquareTest(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         shape = (len(self.rows.levels), len(self.columns.levels))
         spread = sqrt(min(shape) - 1)  # the largest w, which Cramer's V is a share of
-        degrees = (shape[0] - 1) * (shape[1] - 1)
-        departures = Departures(measured[0], lambda counts: _expect(counts, shape), degrees, spread, self.by)
+        departures = Departures(measured[0], lambda counts: _expect(counts, shape), spread, self.by)
 
         def interval(confidence: float, cells: int) -> Bounds:
             lower, upper = departures.interval(confidence, cells)
@@ -60,6 +59,7 @@ class ChiSquareTest(SingleRound):
             interval,
             lambda: departures.statistic,
             lambda: departures.law.p_value(departures.statistic),
+            notes=departures.notes,
         )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -30,8 +31,12 @@ from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
 _MOST_STEPS = 2**11  # of each column: products of four of them stay within 64 bits for a million rows
 _SIX = (0, 3, 1, 6, 2, 4)  # of all products of powers of x and y up to 2: 1, x, y, x**2, y**2, x y
+_BEYOND = 0.001  # of simulated correlations may be
 _LARGEST = 1 - 1e-12  # a correlation, where it is to have a Fisher transform
-_NO_REPLY = "The noisy variance of a column is zero, so that there is no estimate of the correlation; the test stands."
+_CLEAR = 2.0  # standard deviations of its noise that the spread of a column must exceed
+_NO_REPLY = (
+    "The spread of a column is lost in the noise, so that there is no estimate of the correlation; the test stands."
+)
 
 
 @dataclass(frozen=True)
@@ -76,23 +81,21 @@ class CorrelationTest(SingleRound):
             return NullLaw(simulate(0.0).statistic)
 
         @lru_cache(maxsize=1)
-        def errors() -> NullLaw:
-            again = simulate(float(found.correlation)).correlation
-            return NullLaw(_fisher(np.where(np.isnan(again), 0.0, again)) - _fisher(found.correlation))
+        def again() -> Floats:
+            return simulate(float(np.clip(found.correlation, -1.0, 1.0))).correlation
 
         def interval(confidence: float, cells: int) -> Bounds:
-            if np.isnan(found.correlation):
+            if found.lost:
                 return np.array([-np.inf]), np.array([np.inf])
-            reach, middle = errors().distance(confidence, cells), _fisher(found.correlation)
-            return np.atleast_1d(np.tanh(middle - reach)), np.atleast_1d(np.tanh(middle + reach))
+            return _bound(float(found.correlation), again(), confidence, cells)
 
         return tabulate_test(
             [f"correlation of {self.column.name} and {self.other.name}"],
-            np.atleast_1d(found.correlation),
+            np.array([np.nan if found.lost else np.clip(found.correlation, -1.0, 1.0)]),
             interval,
             lambda: observed,
             lambda: law().p_value(observed, as_alternative(self.alternative)),
-            notes=(_NO_REPLY,) if np.isnan(found.correlation) else (),
+            notes=(_NO_REPLY,) if found.lost else (),
         )
 
 
@@ -128,11 +131,18 @@ class Products:
 
     @cached_property
     def correlation(self) -> Floats:
-        """Pearson's, not beyond -1 and 1; NaN where a variance is zero."""
+        """Pearson's; noise may put it beyond -1 and 1. 0 where a variance is zero."""
         spread = np.sqrt(self._x.variances * self._y.variances) * np.maximum(self._x.rows - 1, 1.0)
         there = spread > 0
-        found: Floats = np.where(there, np.clip(self._about_means / np.where(there, spread, 1.0), -1.0, 1.0), np.nan)
+        found: Floats = np.where(there, self._about_means / np.where(there, spread, 1.0), 0.0)
         return found
+
+    @property
+    def lost(self) -> bool:
+        """Whether the spread of a column may be noise alone."""
+        return any(
+            float(each.rows * each.variances) < _CLEAR * sqrt(each.noise_of_squares) for each in (self._x, self._y)
+        )
 
     def draw_people(self, correlation: float, generator: Generator, draws: int) -> Floats:
         """The exact sums of so many normal pairs of that correlation, with these means and variances."""
@@ -166,8 +176,14 @@ def _combine(sums: Floats) -> Floats:
     return sums @ np.kron(COMBINED, COMBINED)[:, _SIX]
 
 
-def _fisher(correlation: Floats) -> Floats:
-    return np.arctanh(np.clip(correlation, -_LARGEST, _LARGEST))
+def _bound(found: float, again: Floats, confidence: float, cells: int) -> Bounds:
+    """The interval: on Fisher's scale, but where noise makes correlations of 1 and more, which have no place there."""
+    if max(abs(found), float(np.quantile(np.abs(again), 1 - _BEYOND))) < 1:
+        inside = np.clip(again, -_LARGEST, _LARGEST)
+        reach = NullLaw(np.arctanh(inside) - np.arctanh(found)).distance(confidence, cells)
+        return np.tanh(np.arctanh([found]) - reach), np.tanh(np.arctanh([found]) + reach)
+    reach = NullLaw(again - np.clip(found, -1.0, 1.0)).distance(confidence, cells)
+    return np.clip([found - reach], -1.0, 1.0), np.clip([found + reach], -1.0, 1.0)
 
 
 def _coarsen(domain: Numbers) -> Numbers:
@@ -209,5 +225,8 @@ METHOD = Method(
     returns=returns("Pearson's correlation"),
     example="SELECT * FROM correlation_test(people, column => age, other => salary)",
     elsewhere={"R": "cor.test", "SAS": "PROC CORR", "SciPy": "pearsonr"},
-    notes=("A person must have one row. Values beyond the bounds of a column count as the bounds.",),
+    notes=(
+        "A person must have one row. Values beyond the bounds of a column count as the bounds.",
+        "Test and interval are those of normal values: of heavy tails that occur together, they are too narrow.",
+    ),
 )

@@ -9,11 +9,17 @@ import numpy as np
 
 from adomnia.methods.contract import Factor
 from adomnia.methods.testing.fresh_noise import draw_again, variance_of
-from adomnia.methods.testing.null_law import NullLaw, count_draws, invert
+from adomnia.methods.testing.null_law import NullLaw, count_draws
+from adomnia.methods.testing.shares import project
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Bounds, Floats, Measured
 
 _LEAST = 1e-9  # rows that are expected in a cell, where there is no noise to speak of either
+
+_RARE = (
+    "In some cells fewer rows are expected than there is noise: what the effect has of these is understated, by the"
+    " interval too."
+)
 
 
 @dataclass(frozen=True)
@@ -22,14 +28,13 @@ class Departures:
 
     Statistic   the sum of (count - expected)**2 / (expected + variance of the noise), as of Gaboardi, Lim, Rogers &
                 Vadhan 2016. Without noise it is Pearson's.
-    Effect      Cohen's w, at most `most`: the root of the sum of (share - expected share)**2 / expected share. What
-                chance adds to the statistic, its degrees of freedom, is taken away (Bergsma 2013). Intervals are by
-                inversion of the test: effects in the observed direction that make the statistic so large.
+    Effect      Cohen's w, at most `most`: the root of the sum of (share - expected share)**2 / expected share. Where
+                less is expected than the noise, that is divided by. What chance and noise add to its square is taken
+                away: simulations of the projected shares tell how much that is, and how far it varies.
     """
 
     measured: Measured
     expect: Callable[[Floats], Floats]
-    degrees: int
     most: float
     by: tuple[Factor, ...]
 
@@ -48,25 +53,60 @@ class Departures:
         """The statistic under the null hypothesis."""
         return NullLaw(np.square(self._simulated).sum(axis=-1))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of the effect."""
+        return (_RARE,) if (self.expect(self.counts) < self._least).any() else ()
+
     @cached_property
     def effect(self) -> float:
-        """The effect that is left where the statistic is as much smaller as it would be on average without any."""
-        return min(self.most, sqrt(max(0.0, self.statistic - self.degrees)) * self._unit)
+        """The effect: what was measured, less what chance and noise add to its square on average."""
+        squares, true = self._again
+        return self._size(float(self._squares(self.counts)) - (float(squares.mean()) - true))
 
     def interval(self, confidence: float, cells: int) -> Bounds:
-        """The effects in whose laws the statistic is not far out."""
+        """The effects from which what was measured differs by no more than simulations do from theirs.
+
+        Above, by the effects or by their squares, whichever are further off: one is right for large effects, whose
+        squares vary the more the larger they are, the other one for small ones.
+        """
         tail = (1 - confidence) / 2 / max(1, cells)
-        return np.array([self._effect_at(1 - tail)]), np.array([self._effect_at(tail)])
+        (squares, true), found = self._again, float(self._squares(self.counts))
+        low, high = np.quantile(squares, [tail, 1 - tail])
+        above = max(self._size(found - low + true), self._size(found) - self._size(low) + self._size(true))
+        return np.array([self._size(found - high + true)]), np.array([min(self.most, above)])
+
+    @cached_property
+    def _again(self) -> tuple[Floats, float]:
+        """The squares of effects in simulations of shares like those that were measured, and that of these shares."""
+        shares = project(self.counts)
+        again = self._simulate(shares, "effects of counts")
+        return self._squares(again), float(self._squares(shares * max(1.0, float(self.counts.sum()))))
+
+    def _squares(self, counts: Floats) -> Floats:
+        """Cohen's w, squared. Where less is expected than the noise, that is divided by."""
+        expected, rows = self.expect(counts), np.maximum(counts.sum(axis=-1), 1.0)
+        found: Floats = ((counts - expected) ** 2 / np.maximum(expected, self._least)).sum(axis=-1) / rows
+        return found
+
+    def _size(self, square: float) -> float:
+        return min(self.most, sqrt(max(0.0, square)))
 
     @cached_property
     def _simulated(self) -> Floats:
         """Standardised departures under the null hypothesis, many times."""
-        generator = follow([self.measured.values], "departures of counts")
-        rows, draws = max(0, round(self.counts.sum())), count_draws(2 * len(self.counts), self.by)
         chances = self.expect(self.counts)
-        chances = chances / chances.sum() if rows else np.full_like(chances, 1 / len(chances))
-        drawn = generator.multinomial(rows, chances, draws)
-        return self._off(drawn + draw_again(self.measured.noise, generator, drawn.shape))
+        total = float(chances.sum())
+        shares = chances / total if total > 0 else np.full_like(chances, 1 / len(chances))
+        return self._off(self._simulate(shares, "departures of counts"))
+
+    def _simulate(self, shares: Floats, purpose: str) -> Floats:
+        """Counts of as many people with these shares, with fresh noise, many times."""
+        generator = follow([self.measured.values], purpose)
+        rows, draws = max(0, round(self.counts.sum())), count_draws(2 * len(self.counts), self.by)
+        drawn = generator.multinomial(rows, shares, draws)
+        found: Floats = drawn + draw_again(self.measured.noise, generator, drawn.shape)
+        return found
 
     def _off(self, counts: Floats) -> Floats:
         expected = self.expect(counts)
@@ -76,23 +116,6 @@ class Departures:
     def _noise(self) -> float:
         return variance_of(self.measured.noise)
 
-    def _effect_at(self, share: float) -> float:
-        along, squares = 2 * self._simulated @ self._direction, self.law.draws
-        found = invert(
-            self.statistic, lambda size: squares + size * along + size**2, share, self.most / max(self._unit, _LEAST)
-        )
-        return min(self.most, found * self._unit)
-
-    @cached_property
-    def _direction(self) -> Floats:
-        """The standardised departures that were measured, as a vector of length 1."""
-        off = self._off(self.counts)
-        length = float(np.sqrt(np.square(off).sum()))
-        return off / length if length > 0 else np.full_like(off, len(off) ** -0.5)
-
-    @cached_property
-    def _unit(self) -> float:
-        """Cohen's w of a standardised departure of length 1 in that direction."""
-        expected = np.maximum(self.expect(self.counts), _LEAST)
-        rows = max(1.0, float(self.counts.sum()))
-        return float(np.sqrt(np.sum(self._direction**2 * (expected + self._noise) / expected) / rows))
+    @property
+    def _least(self) -> float:
+        return max(sqrt(self._noise), _LEAST)

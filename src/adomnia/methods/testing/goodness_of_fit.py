@@ -50,13 +50,14 @@ class GoodnessOfFit(SingleRound):
             return expected
 
         most = float(np.sqrt(1 / chances.min() - 1))
-        departures = Departures(measured[0], expect, len(chances) - 1, most, self.by)
+        departures = Departures(measured[0], expect, most, self.by)
         return tabulate_test(
             [f"effect size w of {self.column.name}"],
             np.array([departures.effect]),
             departures.interval,
             lambda: departures.statistic,
             lambda: departures.law.p_value(departures.statistic),
+            notes=departures.notes,
         )
 
 

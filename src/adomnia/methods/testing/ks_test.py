@@ -11,7 +11,7 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.testing.binned import LOST, Bins, Histograms
-from adomnia.methods.testing.null_law import LEAST_DRAWS, NullLaw, invert
+from adomnia.methods.testing.null_law import NullLaw
 from adomnia.methods.testing.report import (
     demand_one_row_a_person,
     demand_spread,
@@ -25,6 +25,7 @@ from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
 
 MOST_BINS = 32
+_LEAST = 1e-12  # standard deviations that are divided by
 _BINNED = "The distributions are compared at the ends of bins: what differs within a bin is not seen."
 
 
@@ -66,6 +67,7 @@ class KolmogorovSmirnov(SingleRound):
 
     Method      noisy histograms, projected to be shares; the largest difference of the two sums of shares up to the end
                 of a bin. Null: multinomial laws of the shares of both groups together, or of the law, and fresh noise.
+                The interval is of differences that are not projected, which would make them too small.
     Guarantee   one measurement at the whole price: a person is in one group and one bin.
     Bias        bins: differences within one are not seen.
     Cite        Kolmogorov 1933; Smirnov 1939; Ferrando, Wang & Sheldon 2022 (the simulation).
@@ -107,16 +109,16 @@ class KolmogorovSmirnov(SingleRound):
         def law() -> NullLaw:
             return NullLaw(np.abs(simulated()).max(axis=-1))
 
-        def effect(share: float) -> float:
-            shape = observed / distance if distance > 0 else np.ones_like(observed)
-            noise = simulated()[:LEAST_DRAWS]
-            return invert(distance, lambda size: np.abs(noise + size * shape).max(axis=-1), share, 1.0)
+        @lru_cache(maxsize=1)
+        def errors() -> Floats:
+            shares = project(histograms.counts)
+            again = histograms.simulate(shares, "ks_test intervals")
+            return _differ(again, target) - _differ(shares, target)
 
         def interval(confidence: float, cells: int) -> Bounds:
             if histograms.lost:
                 return np.zeros(1), np.ones(1)
-            tail = (1 - confidence) / 2 / max(1, cells)
-            return np.array([effect(1 - tail)]), np.array([effect(tail)])
+            return _bound_largest(_differ(histograms.counts, target), errors(), confidence, cells)
 
         return tabulate_test(
             [f"largest difference in {self.bins.column.name}"],
@@ -136,10 +138,28 @@ class KolmogorovSmirnov(SingleRound):
 
 def _apart(counts: Floats, target: Floats | None) -> Floats:
     """The difference of the distribution functions at the end of each bin but the last, where there is none."""
-    reached = np.cumsum(project(counts), axis=-1)[..., :-1]
+    return _differ(project(counts), target)
+
+
+def _differ(counts: Floats, target: Floats | None) -> Floats:
+    """The same, not projected: right on average, but noisier."""
+    reached = (np.cumsum(counts, axis=-1) / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0))[..., :-1]
     other = reached[..., 1, :] if target is None else np.cumsum(target)[:-1]
     found: Floats = reached[..., 0, :] - other
     return found
+
+
+def _bound_largest(found: Floats, errors: Floats, confidence: float, cells: int) -> Bounds:
+    """The interval of the largest difference, from simulated errors of all of them.
+
+    It is above what any of them is surely above, of all at once. It is one of them, of which each alone may be as large
+    as its own error allows.
+    """
+    spread = np.maximum(errors.std(axis=0), _LEAST)
+    together = NullLaw((np.abs(errors) / spread).max(axis=-1)).distance((1 + confidence) / 2, cells)
+    alone = np.array([NullLaw(each).distance(confidence, cells) for each in errors.T])
+    lower, upper = (np.abs(found) - together * spread).max(), (np.abs(found) + alone).max()
+    return np.clip([lower], 0.0, 1.0), np.clip([upper], 0.0, 1.0)
 
 
 def build(frame: Frame, arguments: Arguments) -> KolmogorovSmirnov:

@@ -10,6 +10,7 @@ import numpy as np
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
 from adomnia.methods.testing.binned import LOST, Bins, Histograms
+from adomnia.methods.testing.fresh_noise import variance_of
 from adomnia.methods.testing.null_law import NullLaw, as_alternative
 from adomnia.methods.testing.report import (
     ALTERNATIVE,
@@ -20,6 +21,7 @@ from adomnia.methods.testing.report import (
     tabulate_test,
 )
 from adomnia.methods.testing.shares import project
+from adomnia.methods.testing.superiority import Pairs, superiority, vary_by_sampling
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Bounds, Floats, Measured, ResultTable
@@ -63,16 +65,18 @@ class MannWhitney(SingleRound):
         def law() -> NullLaw:
             return NullLaw(compare(histograms.simulate(histograms.pooled, "mann_whitney")) - 0.5)
 
+        noise, shares = variance_of(measured[0].noise), project(histograms.counts)
+        sampling = vary_by_sampling(shares, histograms.rows)
+
         @lru_cache(maxsize=1)
         def errors() -> NullLaw:
-            again = superiority(histograms.simulate(project(histograms.counts), "mann_whitney intervals"))
-            return NullLaw(again - larger)
+            again = histograms.simulate(shares, "mann_whitney intervals")
+            return NullLaw(Pairs(again, noise, sampling).studentize(float(superiority(shares))))
 
         def interval(confidence: float, cells: int) -> Bounds:
             if histograms.lost:
                 return np.zeros(1), np.ones(1)
-            reach = errors().distance(confidence, cells)
-            return np.array([max(0.0, larger - reach)]), np.array([min(1.0, larger + reach)])
+            return Pairs(histograms.counts, noise, sampling).interval(errors().distance(confidence, cells))
 
         first, second = self.group.levels
         return tabulate_test(
@@ -83,14 +87,6 @@ class MannWhitney(SingleRound):
             lambda: law().p_value(larger - 0.5, as_alternative(self.alternative)),
             notes=(_TIED, *((LOST,) if histograms.lost else ())),
         )
-
-
-def superiority(counts: Floats) -> Floats:
-    """P(first > second) + P(first = second) / 2 of two histograms, groups on the axis before the last."""
-    shares = project(counts)
-    below = np.cumsum(shares[..., 1, :], axis=-1) - shares[..., 1, :] / 2
-    found: Floats = (shares[..., 0, :] * below).sum(axis=-1)
-    return found
 
 
 def build(frame: Frame, arguments: Arguments) -> MannWhitney:

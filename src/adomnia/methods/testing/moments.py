@@ -107,6 +107,12 @@ class GroupMoments:
         lower, upper = (np.clip((linear + sign * root) / inner, -1.0, 1.0) for sign in (-1, 1))
         return np.where(bounded, lower, -1.0), np.where(bounded, upper, 1.0)
 
+    @property
+    def noise_of_squares(self) -> float:
+        """The variance of the noise in the sum of (z - mean)**2."""
+        mean = float(self.means)
+        return self.noise * ((1 + mean) ** 4 + (1 - mean**2) ** 2 + (1 - mean) ** 4)
+
     def _noise_about(self, means: Floats | float) -> Floats:
         """The variance of the noise in the sum of z - mean: the squares of 1 + mean, mean and 1 - mean."""
         return self.noise * (2 + 3 * np.square(means))

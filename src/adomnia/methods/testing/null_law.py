@@ -1,6 +1,6 @@
 """What a statistic would be if the null hypothesis held, noise included: simulated, because no table has that law."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
@@ -18,7 +18,6 @@ MOST_DRAWS = 9_999
 LEAST_DRAWS = 999
 _NUMBERS = 250_000  # that one simulation draws: some 20 ms
 _TAIL = 20  # draws beyond a quantile that is read off; further out the tail is taken for an exponential one
-_HALVINGS = 40
 _ROUNDING = 1e-12
 
 
@@ -67,20 +66,6 @@ def _turn_outwards(values: Floats, alternative: Alternative) -> Floats:
     if alternative == "two-sided":
         return np.abs(values)
     return -values if alternative == "less" else values
-
-
-def invert(observed: float, draw_at: Callable[[float], Floats], share: float, most: float) -> float:
-    """The size of an effect, up to `most`, at which such a share of a statistic's draws is at most what was observed.
-
-    With larger effects the statistic is larger. Zero where even without any effect more of the draws lie above it.
-    """
-    lower, upper = 0.0, most
-    if (draw_at(upper) <= observed).mean() > share:
-        return upper
-    for _ in range(_HALVINGS if (draw_at(lower) <= observed).mean() > share else 0):
-        middle = (lower + upper) / 2
-        lower, upper = (middle, upper) if (draw_at(middle) <= observed).mean() > share else (lower, middle)
-    return lower
 
 
 def as_alternative(text: str) -> Alternative:
