@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import chain, product
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from adomnia.methods.stacking import stack
 from adomnia.privacy.aggregates import Aggregate, Rows
 from adomnia.privacy.events import Composed, Price
 from adomnia.privacy.expressions import Expression, call
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
@@ -50,14 +52,14 @@ class Analysis(ABC):
     def operands(self) -> tuple[Aggregate | Fraction, ...]:
         return ()
 
-    @property
+    @cached_property
     def queries(self) -> tuple[Query, ...]:
         return tuple(query for query, _ in self.shares)
 
-    @property
+    @cached_property
     def continuations(self) -> tuple[Hashable, ...]:
         """Nothing that others measure is shared with it: its queries have prices of their own."""
-        return (self,) * len(self.shares)
+        return (_Continuation(self),) * len(self.shares)
 
     def suit(self, _price: Price) -> Self:
         """The same, measured in the way that has the least noise for that kind of price."""
@@ -73,6 +75,14 @@ class Analysis(ABC):
         changed: Any = replace  # every subclass is a dataclass
         found: Self = changed(self, relation=change(Query(self.relation, (), Rows())).relation)
         return found
+
+
+@hashed_once
+@dataclass(frozen=True)
+class _Continuation:
+    """All that an analysis does, which is looked up once for each of its queries."""
+
+    analysis: Analysis
 
 
 class SingleRound(Analysis):

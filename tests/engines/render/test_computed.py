@@ -44,11 +44,17 @@ NINE = Vector(
     tuple(one * two for one in bernstein(2, NARROW.width, 0, 2) for two in bernstein(2, AGE.domain.width, 1, 2)),
 )
 OLD = applied(">", SUM, written(60))
+CUTS = (*range(20, 120, 10), 120)
+PLACED = applied(
+    "case", *(part for k, cut in enumerate(CUTS) for part in (applied("<", AGE, written(cut)), written(k))), written(11)
+)
+LONG = Bucket(PLACED, Numbers.integers(0, 11), PLACED)
 KEYS = {
     "no key": (),
     "a category": (CITY,),
     "a condition": (Bucket(OLD, None, OLD),),
     "a number": (Bucket(AGE, Numbers.integers(18, 120), AGE),),
+    "a long value": (CITY, LONG),
 }
 
 
@@ -135,6 +141,15 @@ def test_a_person_whom_a_left_join_leaves_out_is_not_the_one_of_the_row(others, 
     assert together == alone
     found, everybody = (alone[2], alone[-1]) if others else (alone[-1][1], sum(alone[-1]))
     assert 0 < found < everybody  # or it would not matter whose person it is
+
+
+def test_the_long_value_of_a_key_is_written_once():
+    (counted,) = ask(Rows(), keys=(CITY, LONG))
+    text = render((counted,), DUCKDB).text
+    assert text.startswith('SELECT "c0" AS k0, "v0 grid" AS k1, COUNT(*) AS m0 FROM (SELECT ')
+    assert text.count("< 70.0e0") == 1
+    (short,) = ask(Rows(), keys=(Bucket(SUM, WIDE, SUM),))
+    assert " FROM (SELECT" not in render((short,), DUCKDB).text
 
 
 def test_a_value_is_written_once_however_many_aggregates_look_at_it():

@@ -1,5 +1,7 @@
 """Logistic regression: statsmodels' fit where there is no noise, intervals that cover where there is."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import statsmodels.formula.api as smf
@@ -180,6 +182,17 @@ def test_all_rounds_together_cost_the_price(price):
     assert 2 <= rounds <= 4
     assert sum(map(amount, spent)) == amount(price)
     assert covers(model.event(price), Composed(spent))
+
+
+def test_the_bill_of_many_terms_covers_its_rounds_in_every_currency():
+    numbers = [f"x{place}" for place in range(6)]
+    given = frame({"y": (0, 1), **dict.fromkeys(numbers, (0, 10))}, whole=("y",))
+    model = build(f"y ~ {' + '.join(numbers)}", given=given)
+    spent = Composed(each.mechanism.event(each.query.sensitivity()) for each in model.rehearse(Pure(1)))
+    assert len(model.queries) > 4
+    assert sum(part for _, part in model.shares) == 1
+    assert covers(model.event(Pure(1)), spent)
+    assert not covers(Composed([Pure(Fraction(1, len(model.queries)))] * len(model.queries)), spent)
 
 
 def test_predictions_are_made_from_its_model():

@@ -125,8 +125,15 @@ class GeneralisedLinear(Analysis):
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        asked = self._ask(Pure(1), (Fraction(1, 2), Fraction(1, 2)), self._extreme)
-        return tuple((each.query, Fraction(1, len(asked))) for each in asked)
+        """What each query gets in the first round and in the last.
+
+        A round between them takes of the last and is no larger than the first. So the rounds lose no more than the sums
+        of their parts, in squares neither: these are at most the squares of the sums.
+        """
+        whole = Pure(1)
+        first, last = (self._ask(whole, parts, self._extreme) for parts in (_EARLY, _split_rest(1 - sum(_EARLY))))
+        pairs = zip(first, last, strict=True)
+        return tuple((one.query, one.price.epsilon + two.price.epsilon) for one, two in pairs)  # type: ignore[union-attr]  # as asked
 
     def rehearse(self, price: Price) -> Round:
         """The first round and the last, if there is none between them: no part of the price is smaller or larger.

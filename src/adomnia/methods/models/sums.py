@@ -193,7 +193,7 @@ class SumsOfProducts:
             mapped = np.zeros((self.count_cells(cells), self.count_cells(source.cells)))
             for effect in _subsets(set(cells) & set(source.cells)):
                 weight = self._weigh(source, effect) / sum(self._weigh(each, effect) for each in sources)
-                mapped += weight * self._effect(effect, cells, source.cells)
+                mapped += weight * (self._effect(effect, cells, source.cells) if cells or source.cells else 1.0)
             yield (mapped[:, :, None] * source.row).reshape(len(mapped), -1)
 
     def _weigh(self, source: "_Source", effect: set[int]) -> float:
