@@ -26,6 +26,7 @@ _CARRIED = 3.0  # standard deviations of its noise that the information in a dir
 _STEADY = 2.0  # the least that steps suppose it to have
 _ROUNDED = 1e-12  # of the largest information: less than that is lost where doubles are rounded
 _LOST = 0.02  # of the square of a coefficient's direction that may lie where there is no information
+_SLOPE = 2.0  # how far linear predictors may rise over half of a range of which nothing is known
 _DAMPED = 3.0  # the longest step of a linear predictor, in its root mean square
 
 
@@ -194,6 +195,13 @@ class Evidence:
         parts = own**2 / np.maximum((own**2).sum(axis=1, keepdims=True), 1e-300)
         lost = (values < _CARRIED * deviations).astype(np.float64)
         return np.asarray(parts @ lost < _LOST)
+
+    @cached_property
+    def unknown(self) -> Floats:
+        """What may be there where there is no information, as a covariance: it does not leave a coefficient alone."""
+        values, vectors, deviations = self._directions
+        lost = vectors * (values < _CARRIED * deviations) * _SLOPE
+        return np.asarray(lost @ lost.T)
 
     def newton(self) -> Floats:
         """The step to where the score would be zero."""

@@ -169,6 +169,7 @@ class GeneralisedLinear(Analysis):
         missed = _miss(scene.length(step)) * step
         noise = last.score_noise + last.information_noise(step)
         covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + np.outer(curved, curved)
+        covariance = covariance + last.unknown
         if self.inference == "population":
             covariance = covariance + last.inverse
         back = scene.coordinates.to_columns
