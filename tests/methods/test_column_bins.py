@@ -66,3 +66,16 @@ def test_a_column_of_one_value_is_refused():
     constant = frame({"x": (3, 3)}, whole=("x",)).numbers["x"]
     with pytest.raises(BadArgument, match="one value alone"):
         split_evenly(constant, 5)
+
+
+@pytest.mark.parametrize("bins", [10, 20, 25, 50, 100, 1000])
+def test_decimals_that_are_edges_are_in_the_bin_above(bins):
+    """0.29 * 100 is less than 29 in doubles."""
+    assert places(split_evenly(COLUMNS["x"], bins), [place / bins for place in range(bins + 1)]) == [
+        *range(bins),
+        bins - 1,
+    ]
+
+
+def test_what_is_clearly_below_an_edge_stays_there():
+    assert places(split_evenly(COLUMNS["x"], 4), [0.25 - 2**-22, 0.25, 0.5 - 2**-22]) == [0, 1, 1]

@@ -108,3 +108,7 @@ def test_rows_of_one_person_are_refused():
     with pytest.raises(Refusal) as refused:
         METHOD.build(frame({"x": (0, 1)}, rows_per_person=2), DEFAULTS)
     assert refused.value.code == "rows_per_person"
+
+
+def test_its_picture_names_the_column():
+    assert ask({"x": np.linspace(0, 1, 50)}, PRICES["rho"]).figure["x_title"] == "x"

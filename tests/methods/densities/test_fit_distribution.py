@@ -119,3 +119,21 @@ def test_what_cannot_be_fitted_is_refused():
     with pytest.raises(Refusal) as refused:
         METHOD.build(frame({"salary": (0, 1)}, rows_per_person=2), DEFAULTS)
     assert refused.value.code == "rows_per_person"
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("mean", [-60.0, -1.0, 0.0])
+def test_values_below_zero_are_no_obstacle_to_any_law(law, mean):
+    rows = frame({"x": (-100, 100)})
+    analysis = METHOD.build(rows, {**DEFAULTS, "column": rows.numbers["x"], "law": law})
+    data = {"x": np.random.default_rng(1).normal(mean, 10, 300)}
+    table = analyse(analysis, PRICES["epsilon"], data, SeededBits(law))
+    lower, upper = table.estimates["estimate"].interval(0.95, 1)
+    found = table.estimates["estimate"].values
+    assert np.isfinite(found).all() or np.isnan(found).all()
+    assert not np.isnan(lower).any()
+    assert not np.isnan(upper).any()
+
+
+def test_its_terms_have_axes_of_their_own():
+    assert ask({"salary": salaries(100)}, PRICES["epsilon"]).figure["scales"] == "own"

@@ -86,3 +86,7 @@ def test_rows_of_one_person_are_no_sample_but_can_be_counted():
     assert "inference => 'data'" in refused.value.fix
     built = METHOD.build(several, {**DEFAULTS, "column": several.numbers["x"], "inference": "data"})
     assert built.query.sensitivity().l1 == 3
+
+
+def test_its_picture_names_the_column():
+    assert ask({"x": np.arange(10.0)}, PRICES[0]).figure["x_title"] == "x"

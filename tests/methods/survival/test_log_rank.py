@@ -75,8 +75,14 @@ def test_it_is_repeated_for_each_value_of_by():
 
 
 def test_what_cannot_be_compared_is_refused():
-    with pytest.raises(BadArgument, match="one value alone"):
+    with pytest.raises(BadArgument, match="between 2 and 50"):
         METHOD.build(FRAME, {**DEFAULTS, "group": FRAME.factors["one"]})
     with pytest.raises(Refusal) as refused:
         METHOD.build(frame({"time": (0, 2)}, rows_per_person=2), DEFAULTS)
     assert refused.value.code == "rows_per_person"
+
+
+def test_more_groups_than_can_be_compared_are_refused():
+    many = frame({}, {"arm": tuple(map(str, range(51)))}).factors["arm"]
+    with pytest.raises(BadArgument, match="between 2 and 50"):
+        METHOD.build(FRAME, {**DEFAULTS, "group": many})

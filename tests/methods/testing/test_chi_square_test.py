@@ -84,3 +84,20 @@ def test_what_cannot_be_is_refused():
         build("chi_square_test", ROWS, column=A, other=ROWS.factors["one"])
     with pytest.raises(BadArgument, match="1200 cells"):
         build("chi_square_test", ROWS, column=A, other=ROWS.factors["many"])
+
+
+def test_the_interval_covers_where_values_are_rare():
+    """60 trials that miss 7%: a false alarm in 1e-6. Dividing by what is expected alone says V = 1 of all of them."""
+    chances = np.array([0.02, 0.08, 0.9])
+    joint = 0.2 * chances[:, None] / 4 + 0.8 * chances[:, None] * np.eye(3, 4)
+    alone = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    truth = float(np.sqrt(((joint - alone) ** 2 / alone).sum() / 2))
+    drawn = partial(draw, rows=2000, bound=0.8, chances=tuple(chances))
+    missed = 1 - share_covered(TEST, PRICES["rho of (1, 1e-6)"], drawn, truth, 60)
+    assert missed <= most_rejected(60, 0.07)
+
+
+def test_a_note_says_that_rare_values_are_lost_in_noise():
+    few, many = (answer(TEST, PRICES["rho of (1, 1e-6)"], draw(np.random.default_rng(1), rows)) for rows in (100, 9000))
+    assert "fewer rows are expected" in " ".join(few.notes)
+    assert "fewer rows are expected" not in " ".join(many.notes)

@@ -104,3 +104,25 @@ def test_where_a_variance_is_lost_there_is_no_estimate_and_a_note_says_so():
 def test_a_column_is_not_compared_with_itself():
     with pytest.raises(BadArgument, match="the same as column"):
         build("correlation_test", ROWS, column=X, other=X)
+
+
+def test_a_strong_correlation_has_a_short_interval_also_where_noise_puts_it_beyond_1():
+    tables = [
+        answer(TEST, PRICES["rho of (1, 1e-6)"], draw(np.random.default_rng(seed), 4000, 0.97), str(seed))
+        for seed in range(10)
+    ]
+    ends = np.array([np.ravel(table.estimates["estimate"].interval(0.95, 1)) for table in tables])
+    assert (np.diff(ends, axis=1) < 0.5).all()
+    assert (ends <= 1).all()
+
+
+def test_a_spread_that_is_lost_in_noise_has_no_correlation():
+    random = np.random.default_rng(1)
+    data = {"x": 0.03 + 0.001 * random.standard_normal(200), "y": np.clip(random.normal(1, 0.8, 200), -3, 5)}
+    for seed in range(20):
+        table = answer(TEST, PRICES["rho of (1, 1e-6)"], data, str(seed))
+        lower, upper = table.estimates["estimate"].interval(0.95, 1)
+        told = not np.isnan(table.estimates["estimate"].values[0])
+        assert told or (lower[0], upper[0]) == (-np.inf, np.inf)
+        assert told != ("lost in the noise" in " ".join(table.notes))
+        assert not told or lower[0] <= 0 <= upper[0]

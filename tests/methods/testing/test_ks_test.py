@@ -131,3 +131,16 @@ def test_where_a_group_is_lost_in_noise_anything_is_possible_and_a_note_says_so(
     assert (lower[0], upper[0]) == (0, 1)
     assert table.facts["p_value"]()[0] == 1
     assert "lost in the noise" in " ".join(table.notes)
+
+
+def test_the_interval_covers_the_difference_where_the_noise_is_large():
+    """120 trials that miss 5%: a false alarm in 1e-6."""
+    truth = 2 * stats.norm.cdf(0.15 / 2 / 0.15) - 1
+    drawn = partial(draw, rows=200, shift=0.15)
+    missed = 1 - share_covered(TWO, PRICES["rho of (1, 1e-6)"], drawn, truth - 0.01, 120)
+    assert missed <= most_rejected(120, 0.05)
+
+
+def test_parameters_that_are_the_same_as_doubles_make_no_law():
+    with pytest.raises(BadArgument, match="lower and upper"):
+        build("ks_test", ROWS, column=X, law="uniform", law_parameters=(Fraction(50), 50 + Fraction(1, 10**20)))

@@ -196,4 +196,4 @@ def _exp(values: Floats) -> Floats:
 
 def _log(edges: Floats) -> Floats:
     """The logarithm; of what is not above 0 a number so low that nothing lies below it."""
-    return np.log(np.maximum(edges, np.exp(-2 * _FARTHEST)))
+    return np.log(np.maximum(edges, np.exp(-_FARTHEST)))

@@ -31,7 +31,10 @@ INTERVALS = Parameter(
     upper=_MOST_INTERVALS,
 )
 
-HALVED = "Intervals hold many times: those who are censored within one count as at risk for half of it (life table)."
+HALVED = (
+    "Intervals hold many times: those who are censored within one count as at risk for half of it (life table). What"
+    " happens at the very end of an interval counts in the next one."
+)
 
 
 @dataclass(frozen=True)

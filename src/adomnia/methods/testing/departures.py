@@ -62,7 +62,7 @@ class Departures:
     def effect(self) -> float:
         """The effect: what was measured, less what chance and noise add to its square on average."""
         squares, true = self._again
-        return self._size(float(self._squares(self.counts)) - (float(squares.mean()) - true))
+        return self._size(float(self._squares(self.counts) - squares.mean()) + true)
 
     def interval(self, confidence: float, cells: int) -> Bounds:
         """The effects from which what was measured differs by no more than simulations do from theirs.
