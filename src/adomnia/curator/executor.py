@@ -69,6 +69,7 @@ class Statements:
         self._engine, self._catalog = engine, catalog
         self._proved: dict[tuple[Query, ...], Statement] = {}
         self._wholes: dict[Query, str] = {}
+        self._histograms: dict[Statement, tuple[Sensitivity, tuple[range, ...], Reading]] = {}
 
     def of(self, queries: Iterable[Query]) -> list[tuple[tuple[Query, ...], Statement]]:
         """One statement for all queries of the same rows and keys, no data read. An error where one is not proved."""
@@ -94,7 +95,9 @@ class Statements:
             columns = tuple(each.columns for each in batch)
             found = check_statement(statement, self._catalog, self._engine.dialect, query.provable, columns)
             return tuple(_combine_derived(moved, each) for moved, each in zip(found, batch, strict=True))
-        moved, cells, reading = check_histogram(statement, self._catalog, self._engine.dialect)
+        if statement not in self._histograms:  # of which several quantiles may be asked
+            self._histograms[statement] = check_histogram(statement, self._catalog, self._engine.dialect)
+        moved, cells, reading = self._histograms[statement]
         # All that is read of one histogram must be of the same rows and values, or their ranks would be of nothing.
         whole = self._wholes.setdefault(replace(query, aggregate=replace(counted, buckets=None)), reading.whole)
         planned = Reading(counted.domain.grid_lower, counted.shift, counted.buckets, whole)
