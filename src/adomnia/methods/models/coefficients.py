@@ -88,6 +88,7 @@ class Coefficients:
             "kind": kind,
             "response": self.design.response.name,
             "columns": self.design.plain_columns(),
+            "factors": self.design.plain_factors(),
             "coefficients": list(self._reply(lambda: self.values)()),
             "covariance": np.where(both, self.covariance, 0.0).tolist(),
         }

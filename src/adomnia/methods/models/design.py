@@ -29,7 +29,7 @@ from adomnia.methods.models.formula import (
 )
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Expression, call
-from adomnia.privacy.keys import Bucket
+from adomnia.privacy.keys import Bucket, Label
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Floats
@@ -115,6 +115,10 @@ class Design:
             }
             for column in self.columns
         ]
+
+    def plain_factors(self) -> dict[str, list[Label]]:
+        """The levels of each factor: what a row of a prediction may have there."""
+        return {factor.name: list(factor.levels) for factor in self.factors}
 
     def _plain_number(self, place: int) -> tuple[str, bool]:
         name, logged = self.numbers[place].name, self.logged[place]

@@ -108,6 +108,7 @@ def describe_model(analysis: Regression, fit: LeastSquares, covariance: Floats) 
         "kind": analysis.name,
         "formula": analysis.design.formula,
         "columns": analysis.design.plain_columns(),
+        "factors": analysis.design.plain_factors(),
         "coefficients": list_facts(fit.coefficients),
         "covariance": covariance.tolist(),
         "sigma": fit.deviation,

@@ -37,6 +37,7 @@ def predict(
     if not 0 < confidence < 1:
         raise ValueError(f"predict confidence must be above 0 and below 1, got {confidence}.")
     reach = float(stdtrit(model.get("df") or np.inf, (1 + confidence) / 2))
+    _check_levels(model.get("factors", {}), rows)
     matrix = design_matrix(model["columns"], rows)
     known = np.array([each is not None for each in model["coefficients"]])
     values = np.array([0.0 if each is None else each for each in model["coefficients"]])
@@ -50,6 +51,16 @@ def predict(
         (link(middle), link(middle - half), link(middle + half)) if able else (None, None, None)
         for middle, half, able in zip(middles.tolist(), halves.tolist(), clear.tolist(), strict=True)
     ]
+
+
+def _check_levels(factors: Mapping[str, Sequence[object]], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a level that the model does not know: it would be taken for the first one."""
+    for place, row in enumerate(rows, 1):
+        held = {name.lower(): value for name, value in row.items()}
+        for name, levels in factors.items():
+            if (value := _hold(held, name, place)) not in levels:
+                why = f"knows no {name} {str(value)[:63]!r}, which row {place} has"
+                raise Refusal("predict", why, f"use one of {', '.join(map(str, levels[:12]))}", code="bad_row")
 
 
 def design_matrix(columns: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Floats:
