@@ -43,8 +43,8 @@ def _render_entry(
     named = [any(exponents[place] for _, exponents in entry.terms) for place in range(len(variables))]
     widths = [_width(variable) for _, variable in variables]
     if sum(named) > 1 and (found := factor(entry, widths)) is not None:
-        distances = _render_distances(found[1], variables, computed, types)
-        return f"{_widen(found[0], types)} * SUM({' * '.join(distances)})"
+        factors = _render_distances(found[1], variables, computed, types)
+        return f"{_widen(found[0], types)} * SUM({' * '.join(factors)})"
     if any(named) and (centred := factor_centred(entry, widths)) is not None:
         halves, distances = _render_centred(centred[1], variables, computed, types)
         return f"{_widen(centred[0] * 2**halves, types)} * SUM({' * '.join(distances)})"
