@@ -205,7 +205,7 @@ def test_a_method_is_priced_paid_shown_and_replayed_like_any_question(alice, cur
     answer = alice.sql(text, epsilon=1)
     assert answer["n"] == sorted(answer["n"])
     assert len(answer) == 6
-    assert answer.figure == {"kind": "points", "x": "term", "y": "n"}
+    assert answer.figure == {"kind": "points", "x": "term", "y": "n", "labels": ["term"]}
     assert answer.notes[0] == "The interval is about the data."
     again = alice.sql(text.replace("ORDER BY n", "ORDER BY place"), epsilon=1)
     assert again.replayed
@@ -221,7 +221,7 @@ def test_no_reply_is_null(alice):
 
 
 def test_without_its_columns_there_is_no_figure(alice):
-    assert alice.sql("SELECT term FROM tally(people, column => salary)", epsilon=1).figure == {}
+    assert alice.sql("SELECT term FROM tally(people, column => salary)", epsilon=1).figure == {"labels": ["term"]}
 
 
 @pytest.mark.parametrize(
