@@ -10,6 +10,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.departures import Departures
 from adomnia.methods.testing.report import demand_one_row_a_person, returns, tabulate_test
@@ -48,7 +49,9 @@ class ChiSquareTest(SingleRound):
     def tabulate(self, *measured: Measured) -> ResultTable:
         shape = (len(self.rows.levels), len(self.columns.levels))
         spread = sqrt(min(shape) - 1)  # the largest w, which Cramer's V is a share of
-        departures = Departures(measured[0], lambda counts: _expect(counts, shape), spread, self.by)
+        departures = Departures(
+            measured[0], lambda counts: _expect(counts, shape), spread, _doubt(measured[0], shape), self.by
+        )
 
         def interval(confidence: float, cells: int) -> Bounds:
             lower, upper = departures.interval(confidence, cells)
@@ -70,6 +73,15 @@ def _expect(counts: Floats, shape: tuple[int, int]) -> Floats:
     product = project(table.sum(axis=-1))[..., :, None] * project(table.sum(axis=-2))[..., None, :]
     expected: Floats = np.maximum(counts.sum(axis=-1, keepdims=True), 0.0) * product.reshape(counts.shape)
     return expected
+
+
+def _doubt(measured: Measured, shape: tuple[int, int]) -> Floats:
+    """How far the noise of margins, of which each is so many counts, puts off what is expected in each cell."""
+    table = np.asarray(measured.values, dtype=np.float64).reshape(shape)
+    rows, columns = project(table.sum(axis=1)), project(table.sum(axis=0))
+    squares = shape[1] * columns[None, :] ** 2 + shape[0] * rows[:, None] ** 2
+    found: Floats = np.sqrt(variance_of(measured.noise) * squares).ravel()
+    return found
 
 
 def build(frame: Frame, arguments: Arguments) -> ChiSquareTest:

@@ -16,9 +16,10 @@ from adomnia.statistics.contract import Bounds, Floats, Measured
 
 _LEAST = 1e-9  # rows that are expected in a cell, where there is no noise to speak of either
 
+_CLEAR = 2.0  # times its doubt that what is expected must be
 _RARE = (
-    "In some cells fewer rows are expected than there is noise: what the effect has of these is understated, by the"
-    " interval too."
+    "Some values are so rare that they are lost in the noise: how large the effect is at most is not known. Leave them"
+    " out, or put them together with others, in the bracketed SELECT."
 )
 
 
@@ -29,13 +30,14 @@ class Departures:
     Statistic   the sum of (count - expected)**2 / (expected + variance of the noise), as of Gaboardi, Lim, Rogers &
                 Vadhan 2016. Without noise it is Pearson's.
     Effect      Cohen's w, at most `most`: the root of the sum of (share - expected share)**2 / expected share. Where
-                less is expected than the noise, that is divided by. What chance and noise add to its square is taken
-                away: simulations of the projected shares tell how much that is, and how far it varies.
+                less is expected than what that may be off by, `doubt`, this is divided by. What chance and noise add to
+                its square is taken away: simulations of the projected shares tell how much, and how far it varies.
     """
 
     measured: Measured
     expect: Callable[[Floats], Floats]
     most: float
+    doubt: Floats
     by: tuple[Factor, ...]
 
     @cached_property
@@ -56,7 +58,12 @@ class Departures:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known of the effect."""
-        return (_RARE,) if (self.expect(self.counts) < self._least).any() else ()
+        return (_RARE,) if self.lost else ()
+
+    @property
+    def lost(self) -> bool:
+        """Whether less is expected in some cell than what that may be off by: the effect may be as large as any."""
+        return bool((self.expect(self.counts) < _CLEAR * self.doubt).any())
 
     @cached_property
     def effect(self) -> float:
@@ -73,6 +80,8 @@ class Departures:
         tail = (1 - confidence) / 2 / max(1, cells)
         (squares, true), found = self._again, float(self._squares(self.counts))
         low, high = np.quantile(squares, [tail, 1 - tail])
+        if self.lost:
+            return np.array([self._size(found - high + true)]), np.array([self.most])
         above = max(self._size(found - low + true), self._size(found) - self._size(low) + self._size(true))
         return np.array([self._size(found - high + true)]), np.array([min(self.most, above)])
 
@@ -84,7 +93,7 @@ class Departures:
         return self._squares(again), float(self._squares(shares * max(1.0, float(self.counts.sum()))))
 
     def _squares(self, counts: Floats) -> Floats:
-        """Cohen's w, squared. Where less is expected than the noise, that is divided by."""
+        """Cohen's w, squared."""
         expected, rows = self.expect(counts), np.maximum(counts.sum(axis=-1), 1.0)
         found: Floats = ((counts - expected) ** 2 / np.maximum(expected, self._least)).sum(axis=-1) / rows
         return found
@@ -116,6 +125,6 @@ class Departures:
     def _noise(self) -> float:
         return variance_of(self.measured.noise)
 
-    @property
-    def _least(self) -> float:
-        return max(sqrt(self._noise), _LEAST)
+    @cached_property
+    def _least(self) -> Floats:
+        return np.maximum(self.doubt, _LEAST)

@@ -9,6 +9,7 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
+from adomnia.methods.fresh_noise import variance_of
 from adomnia.methods.table_limits import demand_few_tables
 from adomnia.methods.testing.departures import Departures
 from adomnia.methods.testing.report import demand_one_row_a_person, returns, tabulate_test
@@ -51,7 +52,8 @@ class GoodnessOfFit(SingleRound):
             return expected
 
         most = float(np.sqrt(1 / chances.min() - 1))
-        departures = Departures(measured[0], expect, most, self.by)
+        doubt = chances * np.sqrt(len(chances) * variance_of(measured[0].noise))
+        departures = Departures(measured[0], expect, most, doubt, self.by)
         return tabulate_test(
             [f"effect size w of {self.column.name}"],
             np.array([departures.effect]),
