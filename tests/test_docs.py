@@ -53,7 +53,7 @@ TARGET = re.compile(r"^([a-z]+):.*## ", re.MULTILINE)
 PROOF = re.compile(r"docs/proofs/[\w-]+\.md")
 CODE = re.compile(r"[a-z]+(_[a-z]+)*")
 LIMIT = re.compile(r"^_?MOST(?!_DIGITS)\w* = ([\d_*]+)", re.MULTILINE)
-NUMBER = re.compile(r"[+-]?\d[\d,.]*\d|[+-]?\d")
+NUMBER = re.compile(r"[+-]?\d(?:[\d,.]*\d)?(?:e[+-]\d+)?")
 
 
 def slug(heading: str) -> str:
@@ -369,4 +369,5 @@ def test_pages_for_newcomers_are_run():
 def test_a_console_block_that_says_something_else_is_found():
     assert shape("Noisy count  557\n") == shape("Noisy count 1,024")
     assert shape("Noisy count  557") != shape("Exact count  557")
+    assert shape("p_value 2.3e-06") == shape("p_value 0.04")
     assert shape("───────\n   5") == shape("────\n5")
