@@ -99,8 +99,8 @@ def _by_hospital(curator, catalog):
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("SUM((CAST", "SUM(2 * (CAST"),
-        ('"salary grid" AS BIGINT) - 0', '"salary grid" AS BIGINT) - 5'),
+        ("SUM(CAST", "SUM(2 * CAST"),
+        ('SUM(CAST("salary grid" AS BIGINT))', 'SUM((CAST("salary grid" AS BIGINT) - 5))'),
         ("AS m1", "AS m2"),
         ('"rank" <= 1', '"rank" <= 2'),
         (' WHERE "rank" <= 1', ""),
