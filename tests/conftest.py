@@ -38,6 +38,7 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure() -> None:
     """At the end everything is garbage, and libraries complain of what is not collected."""
     gc.unfreeze()
+    gc.collect()
 
 
 @pytest.fixture
