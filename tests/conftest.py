@@ -35,12 +35,6 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_unconfigure() -> None:
-    """At the end everything is garbage, and libraries complain of what is not collected."""
-    gc.unfreeze()
-    gc.collect()
-
-
 @pytest.fixture
 def seeded_bits(request: pytest.FixtureRequest) -> SeededBits:
     """Bits that depend on the name of the test alone."""
