@@ -133,5 +133,8 @@ METHOD = Method(
         "statsmodels": "Logit",
         "scikit-learn": "LogisticRegression",
     },
-    notes=("An outcome of two values is explained by its second one.",),
+    notes=(
+        "An outcome of two values is explained by its second one.",
+        "Where effects are so steep that most rows are nearly sure, and rows are few, intervals are too narrow.",
+    ),
 )
