@@ -12,17 +12,10 @@ from adomnia.plans.views import Constant, TableColumn, TableCondition, TableOrde
 from adomnia.sql.methods.arguments import read_constant
 from adomnia.sql.reading.refusals import check_name, refusal, refusal_of_name, render_node
 from adomnia.sql.values.group_keys import output_index
+from adomnia.sql.values.having import SIGNS
 from adomnia.sql.values.scope import check_parts, items_of_in, strip_brackets
 
-_COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.Like: "like",
-}
+_COMPARISONS: dict[type[exp.Expr], str] = {**SIGNS, exp.Like: "like"}
 _JOINED: dict[type[exp.Expr], str] = {exp.And: "and", exp.Or: "or"}
 _FREE = "choose columns, WHERE, ORDER BY and LIMIT; compute the rest from the answer"
 _REFUSED = {

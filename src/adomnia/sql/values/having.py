@@ -19,7 +19,7 @@ from adomnia.sql.values.terms import TermReader, is_date
 
 Operand: TypeAlias = Key | Term | str | bool
 
-_SIGNS: dict[type[exp.Expr], str] = {
+SIGNS: dict[type[exp.Expr], str] = {  # of comparisons
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.LT: "<",
@@ -43,9 +43,9 @@ class Conditions(TermReader):
             case exp.Not():
                 check_parts(node, "this")
                 return Formula("not", (self.condition(node.this),))
-        if type(node) in _SIGNS:
+        if type(node) in SIGNS:
             check_parts(node, "this", "expression")
-            return self._comparison(node, _SIGNS[type(node)], node.this, node.expression)
+            return self._comparison(node, SIGNS[type(node)], node.this, node.expression)
         return self._shorthand(node)
 
     def _shorthand(self, node: exp.Expr) -> Term:
