@@ -1,4 +1,4 @@
-"""What holds of every robust number: without noise it is that of the data, and its interval holds and says something."""
+"""What holds of every robust number: without noise it is that of the data, and its interval holds and is narrow."""
 
 from __future__ import annotations
 
