@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
@@ -14,10 +14,11 @@ from starlette.routing import Route as StarletteRoute
 from adomnia import __version__
 from adomnia.server import models
 from adomnia.server.authorized_route import AuthorizedRoute
+from adomnia.server.console.problems import render_problem_page
+from adomnia.server.console.routes import PAGE_HANDLERS
 from adomnia.server.encoding import encode_json
 from adomnia.server.middleware import RequestMiddleware
 from adomnia.server.openapi import Endpoint, describe_api
-from adomnia.server.pages import handlers
 from adomnia.server.problems import render_problem, to_problem
 from adomnia.server.reply_cache import ReplyCache
 from adomnia.server.roles import API, DATASET, PAGES, ROUTES
@@ -32,8 +33,6 @@ from adomnia.wire.pasts import PastsReply
 from adomnia.wire.quotes import QuoteReply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from adomnia.server.roles import Route
     from adomnia.server.services import Services
 
@@ -88,14 +87,6 @@ ENDPOINTS: dict[Route, Endpoint] = {
     ("GET", f"{API}/metrics"): Endpoint(oversight.metrics, "text/plain"),
     ("GET", f"{API}/openapi.json"): Endpoint(openapi, models.DocumentReply),
 }
-PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
-    ("GET", "/"): handlers.home,
-    ("GET", "/sign-in"): handlers.sign_in_page,
-    ("POST", "/sign-in"): handlers.sign_in_form,
-    ("POST", "/sign-out"): handlers.sign_out_form,
-    ("POST", "/token"): handlers.make_token,
-    ("GET", "/style.css"): handlers.stylesheet,
-}
 
 
 def create_app(services: Services) -> FastAPI:
@@ -120,7 +111,7 @@ def create_app(services: Services) -> FastAPI:
         app.add_api_route(_template(path), endpoint.serve, methods=[method], **options)
     for method, path in PAGES:
         app.add_api_route(
-            path, PAGE_HANDLERS[method, path], methods=[method], response_model=None, include_in_schema=False
+            _template(path), PAGE_HANDLERS[method, path], methods=[method], response_model=None, include_in_schema=False
         )
     app.add_middleware(RequestMiddleware, services=services)
     return app
@@ -134,7 +125,8 @@ def _template(path: str) -> str:
 
 async def _render_unrouted(request: Request, fault: Exception) -> Response:
     """The reply where no route matches: the address is unknown, or does not have this method."""
-    response = render_problem(to_problem(request, fault))
+    render = render_problem if request.url.path.startswith(API) else render_problem_page
+    response = render(to_problem(request, fault))
     if response.status_code == 405:
         routes = (route for route in request.app.routes if isinstance(route, StarletteRoute))
         matching = [route.methods or () for route in routes if route.path_regex.match(request.url.path)]

@@ -8,9 +8,9 @@ from fastapi.routing import APIRoute
 
 from adomnia.server.authorization import authorize
 from adomnia.server.bodies import LARGEST, SMALL, BoundedRequest, check_media_type
-from adomnia.server.pages.problems import render_problem_page
+from adomnia.server.console.problems import render_problem_page
 from adomnia.server.problems import render_problem, to_problem
-from adomnia.server.roles import API, DATASET, roles_of
+from adomnia.server.roles import API, LONG_TEXTS, roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -27,7 +27,7 @@ class AuthorizedRoute(APIRoute):
         (method,) = self.methods or {""}
         roles, takes_body = roles_of(method, self.path_format), self.body_field is not None
         render = render_problem if self.path.startswith(API) else render_problem_page
-        largest = LARGEST if self.path.startswith(DATASET) else SMALL
+        largest = LARGEST if self.path.startswith(LONG_TEXTS) else SMALL
 
         async def handle_authorized(request: Request) -> Response:
             services = request.app.state.services

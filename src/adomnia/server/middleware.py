@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from adomnia.server.services import Services
 
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-_PAGE_POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
 _ALWAYS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -57,7 +60,9 @@ class RequestMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).update({**headers, "X-Request-Id": state["request_id"]})
+                sent = MutableHeaders(scope=message)
+                kept = {"Cache-Control": sent["Cache-Control"]} if "Cache-Control" in sent else {}
+                sent.update({**headers, **kept, "X-Request-Id": state["request_id"]})
             await send(message)
 
         try:

@@ -47,9 +47,9 @@ class PiecewiseResponse(Response):
     A caller who reads too slowly is cut off: what waits for them is memory that others could have.
     """
 
-    def __init__(self, reply: EncodedReply, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, reply: EncodedReply, headers: Mapping[str, str] | None = None, status: int = 200) -> None:
         size = sum(map(len, reply.pieces))
-        super().__init__(headers={**(headers or {}), "Content-Length": str(size)}, media_type=reply.form)
+        super().__init__(None, status, {**(headers or {}), "Content-Length": str(size)}, reply.form)
         self._pieces, self._claim = reply.pieces[::-1], reply.claim
         self._seconds = PATIENCE_SECONDS + size / LEAST_BYTES_A_SECOND
 

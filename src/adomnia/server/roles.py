@@ -56,10 +56,16 @@ PAGES: dict[Route, Roles] = {
     ("GET", "/sign-in"): ANYBODY,
     ("POST", "/sign-in"): ANYBODY,
     ("POST", "/sign-out"): SIGNED_IN,
-    ("POST", "/token"): SIGNED_IN,
-    ("GET", "/style.css"): ANYBODY,
+    ("GET", "/static/{name}"): ANYBODY,
+    ("GET", "/account"): SIGNED_IN,
+    ("POST", "/account/tokens"): SIGNED_IN,
+    ("POST", "/account/tokens/revoke"): SIGNED_IN,
+    ("POST", "/account/password"): SIGNED_IN,
 }
 """The pages for browsers."""
+
+LONG_TEXTS = (DATASET, "/ask", "/methods", "/owner/catalog")
+"""Where questions and catalogs are sent to: their bodies may be larger than others."""
 
 READING: frozenset[Route] = frozenset({("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch")})
 """Routes that may read data, whose times are rounded to edges of time buckets even in the log."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
@@ -14,11 +13,12 @@ from starlette.responses import Response
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.noise import SystemBits
 from adomnia.server.encoding import Pieces, encode_answer, encode_batch, encode_json, encode_pasts, encode_table
+from adomnia.server.free_work import ask_free
 from adomnia.server.negotiation import JSON, choose_form
 from adomnia.server.problems import route_of
 from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.server.reply_cache import CachedReply, ReplyCache, ReplyKey
-from adomnia.server.routes.requests import check_dataset, read_dataset, run_in_pool, services_of, visitor_of
+from adomnia.server.routes.requests import check_dataset, run_in_pool, services_of, visitor_of
 from adomnia.session.contract import MOST_LISTED
 from adomnia.wire.answers import left_record
 from adomnia.wire.asking import (  # noqa: TC001 - likewise
@@ -33,7 +33,7 @@ from adomnia.wire.models import LARGEST_BODY
 from adomnia.wire.pasts import pasts_record
 from adomnia.wire.quotes import quote_record
 from adomnia.wire.tables import HEADER, facts_header
-from adomnia.work import MOST_STEPS, Abandoned, Work, limit, spend
+from adomnia.work import MOST_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
-_HUNG_UP = 499  # nobody will see it, but the log does
 _CHANGING = frozenset({"replayed", "left"})  # parts of a reply that change each time
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")  # ids that the ledger surely takes
 
@@ -58,26 +57,29 @@ class QuestionJob:
 
     services: Services
     visitor: Visitor
-    dataset: str
+    dataset: str | None  # None: whichever is served
     request_id: str
     form: str = JSON
     headers: dict[str, str] = field(default_factory=dict)
 
     async def run(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> Response:
-        """Run the question and return the reply; the question goes on to its end even if the caller hangs up."""
+        """Run the question and return the reply."""
+        return PiecewiseResponse(await self.answer(request, ask), self.headers)
+
+    async def answer(self, request: Request, ask: Callable[[Session, Edition], Pieces]) -> EncodedReply:
+        """Run the question and encode its reply; the question goes on to its end even if the caller hangs up."""
         route = route_of(request.scope)
         try:
-            reply = await self.services.time_buckets.run(
+            return await self.services.time_buckets.run(
                 self.visitor.name, request.state.arrived, lambda: self._ask(ask, route)
             )
         except Failure as failure:
             raise Failure(failure.request_id or self.request_id) from None
-        return PiecewiseResponse(reply, self.headers)
 
     def _ask(self, ask: Callable[[Session, Edition], Pieces], route: str) -> EncodedReply:
         try:
             with self.services.dataset.lease() as edition:
-                check_dataset(edition.curator, self.dataset, self.visitor)
+                check_dataset(edition.curator, self.dataset or edition.curator.catalog.name, self.visitor)
                 session = edition.curator.session(self.visitor.name)
                 return encode_within(self.services.answer_memory, lambda: ask(session, edition), self.form)
         except (Refusal, Unavailable) as reason:
@@ -103,7 +105,7 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         if pieces is not None:
             services.metrics.count_question("replayed")
             return PiecewiseResponse(EncodedReply(pieces))
-    request_id = _choose_id(asked.request_id)
+    request_id = choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
     def ask(session: Session, edition: Edition) -> Pieces:
@@ -123,7 +125,7 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
 
 async def batch(dataset: str, asked: AskBatch, request: Request) -> Response:
     """Pay for several questions at once and answer them: one refusal refuses all."""
-    services, visitor, request_id = services_of(request), visitor_of(request), _choose_id(asked.request_id)
+    services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
 
     def ask(session: Session, _edition: Edition) -> Pieces:
@@ -197,30 +199,14 @@ async def _ask_free(  # noqa: PLR0913, PLR0917 - its callers say as much as they
     form: str = JSON,
     headers: dict[str, str] | None = None,
 ) -> Response:
-    """Ask a session something that costs nothing and reads no data; it never waits for questions that do.
+    """Ask a session something that costs nothing and reads no data; it never waits for questions that do."""
+    name, memory = visitor_of(request).name, services_of(request).answer_memory
 
-    It is given up when the caller hangs up. Without a number of steps, it is as large as what was paid for before.
-    """
-    name, memory, work = visitor_of(request).name, services_of(request).answer_memory, Work(most_steps)
+    def encode(curator: Curator) -> EncodedReply:
+        return encode_within(memory, lambda: ask(curator.session(name)), form)
 
-    def ask_counted(curator: Curator) -> EncodedReply:
-        with limit(work):
-            spend(0)  # nobody may have waited for its turn
-            return encode_within(memory, lambda: ask(curator.session(name)), form)
-
-    watch = asyncio.create_task(_abandon_with_caller(request, work))
-    try:
-        return PiecewiseResponse(await read_dataset(request, dataset, ask_counted), headers)
-    except Abandoned:
-        return Response(status_code=_HUNG_UP)
-    finally:
-        watch.cancel()
-
-
-async def _abandon_with_caller(request: Request, work: Work) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-    work.abandon()
+    reply = await ask_free(request, dataset, encode, most_steps)
+    return reply if isinstance(reply, Response) else PiecewiseResponse(reply, headers)
 
 
 def _key(visitor: Visitor, edition: Edition, asked: Ask) -> ReplyKey:
@@ -252,6 +238,6 @@ def _is_unused(ledger: Ledger, analyst: str, request_id: str) -> bool:
         return False
 
 
-def _choose_id(request_id: str | None) -> str:
+def choose_id(request_id: str | None) -> str:
     """The request id, or a random one, by which a caller whose reply failed can still ask for the answer."""
     return SystemBits().words(2).tobytes().hex() if request_id is None else request_id

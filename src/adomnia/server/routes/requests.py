@@ -48,13 +48,13 @@ async def run_in_pool(request: Request, work: Callable[[], _Result]) -> _Result:
     return await services_of(request).pool.run(visitor_of(request).name, work)
 
 
-async def read_dataset(request: Request, dataset: str, read: Callable[[Curator], _Result]) -> _Result:
-    """Run a job that reads public facts of the dataset in the thread pool, and return its result."""
+async def read_dataset(request: Request, dataset: str | None, read: Callable[[Curator], _Result]) -> _Result:
+    """Run a job that reads public facts of the dataset in the thread pool, and return its result; None: of any."""
     services, visitor = services_of(request), visitor_of(request)
 
     def work() -> _Result:
         with services.dataset.curator() as curator:
-            check_dataset(curator, dataset, visitor)
+            check_dataset(curator, dataset or curator.catalog.name, visitor)
             return read(curator)
 
     return await run_in_pool(request, work)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from adomnia.errors import Failure, Refusal
-from adomnia.server.pages.problems import render_problem_page
+from adomnia.server.console.problems import render_problem_page
 
 
 def test_who_is_not_signed_in_is_led_to_where_they_can():

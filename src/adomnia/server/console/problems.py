@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 
 from adomnia.errors import Failure, Refusal
-from adomnia.server.pages.rendering import render_page
+from adomnia.server.console.rendering import HTML, Page, render
 from adomnia.server.problems import headers_of, status_of
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
-
     from adomnia.server.problems import Problem
 
 
@@ -20,5 +18,8 @@ def render_problem_page(error: Problem) -> Response:
     """A page that says what is wrong; whoever is not signed in is redirected to the sign-in page."""
     if isinstance(error, Refusal) and error.code == "signed_out":
         return RedirectResponse("/sign-in", 303)
-    title = "Failed" if isinstance(error, Failure) else "Not possible"
-    return render_page("problem", status_of(error), headers_of(error), title=title, says=str(error))
+    title = "This failed" if isinstance(error, Failure) else "Not possible"
+    if isinstance(error, Refusal) and error.code == "unknown_route":
+        title = "There is no such page"
+    page = Page("problem.html", {"title": title, "error": error, "says": str(error)})
+    return Response(render(page), status_of(error), headers_of(error), HTML)

@@ -1,0 +1,37 @@
+"""Reads the forms of pages: a bounded number of fields, sent by a page of this server to somebody who is signed in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from adomnia.errors import Refusal
+from adomnia.server.authorization import check_csrf
+from adomnia.server.bodies import check_media_type, malformed_request
+from adomnia.server.routes.requests import visitor_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+__all__ = ["read_fields", "read_form"]
+
+_FORM = "application/x-www-form-urlencoded"
+_MOST_FIELDS = 200
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields that a visitor sent; refuse a form that another site may have sent in their name."""
+    form, visitor = await read_fields(request), visitor_of(request)
+    if visitor.csrf is None:
+        raise Refusal("A token", "is not for the pages", "use the routes under /api/v1", code="visit_needed")
+    check_csrf(request, visitor, form.pop("csrf", None))
+    return form
+
+
+async def read_fields(request: Request) -> dict[str, str]:
+    """The fields of a form; of several with one name, the last."""
+    check_media_type(request, _FORM)
+    try:
+        return dict(parse_qsl((await request.body()).decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        raise malformed_request("The form", "cannot be read") from None

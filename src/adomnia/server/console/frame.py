@@ -1,0 +1,101 @@
+"""What every page shows around its own content: the dataset, the pages there are, what is left, who is signed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adomnia.privacy.amounts import EPSILON_UNIT, show_down
+from adomnia.server.access import Role
+
+if TYPE_CHECKING:
+    from adomnia.privacy.filters import Filter
+    from adomnia.server.console.visits import Visit
+
+__all__ = ["Frame", "Link", "Purse", "build_frame", "find_start"]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A page that a role has, with the name of its icon."""
+
+    label: str
+    path: str
+    icon: str
+
+
+_OVERSIGHT = (
+    Link("Overview", "/owner", "overview"),
+    Link("Ledger", "/owner/ledger", "ledger"),
+    Link("Budgets", "/owner/budgets", "budget"),
+)
+LINKS = {
+    Role.ANALYST: (
+        Link("Ask", "/ask", "ask"),
+        Link("Methods", "/methods", "methods"),
+        Link("Data", "/data", "data"),
+        Link("Budget", "/budget", "budget"),
+        Link("History", "/answers", "history"),
+    ),
+    Role.OWNER: (*_OVERSIGHT, Link("People", "/owner/people", "people"), Link("Catalog", "/owner/catalog", "data")),
+    Role.AUDITOR: (*_OVERSIGHT, Link("Catalog", "/owner/catalog", "data")),
+}
+
+
+@dataclass(frozen=True)
+class Purse:
+    """What an analyst has left, in the currency that their budget is counted in."""
+
+    sign: str
+    word: str
+    left: str
+    whole: str
+    spent_share: float
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What stands around a page."""
+
+    dataset: str
+    version: int
+    name: str
+    role: Role
+    csrf: str
+    path: str
+    links: tuple[Link, ...]
+    purse: Purse | None
+
+    @property
+    def start(self) -> str:
+        """The first page of the role."""
+        return self.links[0].path
+
+    @property
+    def current(self) -> str:
+        """The path of the link that the page belongs to, if any: the longest that its own begins with."""
+        within = [link.path for link in self.links if f"{self.path}/".startswith(f"{link.path}/")]
+        return max(within, key=len, default="")
+
+
+def build_frame(path: str, visit: Visit) -> Frame:
+    """The frame of a visitor's page."""
+    visitor, catalog = visit.visitor, visit.curator.catalog
+    purse = _fill(visit.curator.ledger.account(visitor.name)) if visit.is_analyst else None
+    links = LINKS[visitor.role]
+    return Frame(catalog.name, catalog.version, visitor.name, visitor.role, visitor.csrf or "", path, links, purse)
+
+
+def find_start(role: Role) -> str:
+    """The page on which a role begins."""
+    return LINKS[role][0].path
+
+
+def _fill(account: Filter) -> Purse:
+    """What is left of the sum that the budget is held to: of epsilons while that may be, of rhos otherwise."""
+    budget, spent, left = account.budget, account.spent, account.left()
+    if account.branches().epsilon or not budget.rho:
+        share = float(spent.epsilon_units * EPSILON_UNIT / budget.epsilon) if budget.epsilon else 1.0
+        return Purse("ε", "epsilon", show_down(left.epsilon), show_down(budget.epsilon), min(share, 1.0))
+    share = float(spent.rho_units * EPSILON_UNIT / budget.rho)
+    return Purse("ρ", "rho", show_down(left.rho), show_down(budget.rho), min(share, 1.0))

@@ -1,0 +1,50 @@
+"""Pays for a question that a page asks: as the API does, and then leads to the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from starlette.responses import RedirectResponse, Response
+
+from adomnia.server.console.rendering import HTML, Page
+from adomnia.server.console.visits import Visit, render_visit
+from adomnia.server.replies import PiecewiseResponse
+from adomnia.server.routes.questions import QuestionJob, choose_id
+from adomnia.server.routes.requests import services_of, visitor_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+    from adomnia.server.running.served_dataset import Edition
+    from adomnia.session.answer import Answer
+    from adomnia.session.contract import Session
+    from adomnia.wire.asking import Ask
+
+__all__ = ["address_of_answer", "pay"]
+
+
+async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer], Page]) -> Response:
+    """Pay for a question and lead to the page of its answer; what is free has no such page and is shown at once."""
+    services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
+    identified = asked.model_copy(update={"request_id": request_id})
+    paid_as: list[str] = []
+
+    def ask(session: Session, edition: Edition) -> list[bytes]:
+        answer = identified.put_to(session)
+        services.metrics.count_question("replayed" if answer.replayed else "answered")
+        if answer.receipt is not None:
+            paid_as.append(answer.receipt.request_id)
+            return []
+        visit = Visit(services, visitor, edition.curator)
+        return [render_visit(request, visit, show_free(visit, answer))]
+
+    reply = await QuestionJob(services, visitor, None, request_id, HTML).answer(request, ask)
+    return RedirectResponse(address_of_answer(paid_as[0]), 303) if paid_as else PiecewiseResponse(reply)
+
+
+def address_of_answer(request_id: str) -> str:
+    """The page of an answer that was paid for."""
+    return f"/answers/{quote(request_id, safe='')}"

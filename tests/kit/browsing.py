@@ -1,0 +1,133 @@
+"""A real browser at a real server: people who are signed in, and whatever goes wrong on the pages that they see."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from axe_playwright_python.sync_playwright import Axe
+
+from adomnia.server.access import Access, Role
+from adomnia.session.curator import STATE
+from kit import serving
+from kit.example import write_example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, BrowserContext, Page, Playwright
+
+CHROMIUM = "/usr/bin/chromium"
+PASSWORD = "correct horse battery staple"
+ROLES = {"olga": Role.OWNER, "alice": Role.ANALYST, "bob": Role.ANALYST, "audrey": Role.AUDITOR}
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+PATIENCE = 15_000.0  # milliseconds: machines under load are slow
+_SWITCHES = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
+)
+# What the browser itself says about a page whose status is an error, which some tests are about.
+_EXPECTED = "Failed to load resource: the server responded with a status of 4"
+
+
+@dataclass
+class Console:
+    """A server, a browser, and the cookies of everybody."""
+
+    address: str
+    folder: Path
+    browser: Browser
+    _cookies: dict[str, list[Any]] = field(default_factory=dict)
+
+    @contextmanager
+    def visit(self, name: str | None = "alice", path: str = "/", **options: Any) -> Iterator[Page]:
+        """A page that somebody sees; at the end, nothing may have gone wrong on it.
+
+        `phone`, `dark` and `scripts=False` are how they see it; other options are the browser's.
+        """
+        with self._context(**options) as context:
+            if name is not None:
+                context.add_cookies(self._sign_in(name))
+            page, faults = context.new_page(), list[str]()
+            _watch(page, self.address, faults)
+            page.goto(self.address + path)
+            yield page
+            assert not faults, faults
+
+    @contextmanager
+    def _context(
+        self, *, phone: bool = False, dark: bool = False, scripts: bool = True, **options: Any
+    ) -> Iterator[BrowserContext]:
+        context = self.browser.new_context(
+            viewport=PHONE if phone else WIDE,  # type: ignore[arg-type]
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=scripts,
+            has_touch=phone,
+            reduced_motion="reduce",
+            permissions=["clipboard-read", "clipboard-write"],
+            **options,
+        )
+        context.set_default_timeout(PATIENCE)
+        try:
+            yield context
+        finally:
+            context.close()
+
+    def _sign_in(self, name: str) -> list[Any]:
+        """The cookies of a visit, which is begun once."""
+        if name not in self._cookies:
+            context = self.browser.new_context()
+            page = context.new_page()
+            page.goto(f"{self.address}/sign-in")
+            page.fill("#name", name)
+            page.fill("#password", PASSWORD)
+            page.click("text=Sign in >> nth=-1")
+            page.wait_for_url(lambda address: "/sign-in" not in address)
+            self._cookies[name] = context.cookies()
+            context.close()
+        return self._cookies[name]
+
+
+def _watch(page: Page, address: str, faults: list[str]) -> None:
+    """Collect errors of scripts, broken policies, and requests to anywhere else."""
+
+    def hear(kind: str, text: str) -> None:
+        if kind in {"error", "warning"} and not text.startswith(_EXPECTED):
+            faults.append(f"{page.url}: {text}")
+
+    page.on("console", lambda message: hear(message.type, message.text))
+    page.on("pageerror", lambda error: faults.append(f"{page.url}: {error}"))
+    page.on("request", lambda sent: None if _is_own(sent.url, address) else faults.append(f"asked {sent.url}"))
+
+
+def _is_own(url: str, address: str) -> bool:
+    return url.startswith((f"{address}/", "data:", "blob:", "about:"))
+
+
+@contextmanager
+def opened(playwright: Playwright, folder: Path, people: int = 20_000) -> Iterator[Console]:
+    """A server over the hospital of the examples, and a browser."""
+    write_example(folder / "hospital", people)
+    add_people(folder / "hospital")
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_SWITCHES))
+    try:
+        with serving.served(folder / "hospital", "--bucket", "0", "--rate", "1000") as server:
+            yield Console(f"http://127.0.0.1:{server.port}", folder / "hospital", browser)
+    finally:
+        browser.close()
+
+
+def add_people(folder: Path) -> None:
+    """Somebody of every role, with a password."""
+    (folder / STATE).mkdir(mode=0o700, exist_ok=True)
+    with Access.open(folder / STATE) as access:
+        for name, role in ROLES.items():
+            access.add_user(name, role, PASSWORD)
+
+
+def find_barriers(page: Page) -> list[str]:
+    """What axe finds on a page that keeps somebody from using it."""
+    found = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
