@@ -49,6 +49,31 @@ def test_the_last_answers_are_an_analysts_own_and_the_newest_first(ledger):
     assert ledger.latest_answers("carol", 3) == []
 
 
+def test_what_was_paid_for_and_has_no_answer_is_listed_to_its_payer_alone(ledger):
+    for name in ("mine", "lost", "last"):
+        ledger.reserve("alice", name, plan(name), COST)
+    ledger.reserve("bob", "theirs", plan("theirs"), COST)
+    answered(ledger, name="kept")
+    assert [receipt.request_id for receipt in ledger.unanswered("alice", 2)] == ["last", "lost"]
+    assert [receipt.request_id for receipt in ledger.unanswered("bob", 9)] == ["theirs"]
+    assert ledger.unanswered("ali", 9) == ledger.unanswered("alice2", 9) == []
+
+
+def test_a_receipt_is_found_by_its_payer_once_there_is_an_answer(ledger):
+    receipt = answered(ledger, name="kept")
+    ledger.reserve("alice", "lost", plan("lost"), COST)
+    assert ledger.receipt("alice", "id of kept") == receipt
+    assert ledger.receipt("bob", "id of kept") is None
+    assert all(ledger.receipt("alice", name) is None for name in ("lost", "none", "", "a\nb", "alice\nid of kept"))
+
+
+def test_receipts_tell_when_their_debit_was_written(ledger, monkeypatch):
+    monkeypatch.setattr("adomnia.ledger.requests.now", lambda: "2026-11-16T10:00:00+00:00")
+    given = answered(ledger, name="kept")
+    found = ledger.receipt("alice", "id of kept")
+    assert [given.at, found.at, *(each.at for each in ledger.answers("alice"))] == ["2026-11-16T10:00:00+00:00"] * 3
+
+
 def test_what_comes_while_pages_are_read_is_on_the_last_one(ledger):
     answered(ledger, name="one")
     (first,) = ledger.answers("alice")
@@ -81,6 +106,8 @@ def test_ids_of_the_first_ledgers_are_known(tmp_path):
         assert receipt.request_id == "id of two"
         with pytest.raises(Refusal, match="has no answer of yours"):
             history.list_answers(connection, "alice", "id of theirs")
+        assert history.find_receipt(connection, "alice", "id of two") == receipt
+        assert history.find_receipt(connection, "alice", "id of theirs") is None
 
 
 @pytest.mark.parametrize("limit", [0, -1])

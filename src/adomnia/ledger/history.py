@@ -8,12 +8,13 @@ import sqlite3
 from adomnia.errors import Refusal
 from adomnia.ledger.requests import Receipt, decode_receipt, list_keys
 
-__all__ = ["count_answers", "list_answers", "list_latest"]
+__all__ = ["count_answers", "find_receipt", "list_answers", "list_latest", "list_unanswered"]
 
 _USUAL = 1000  # receipts of a page
 MOST_BYTES = 2**23  # of the entries of a page: each may keep a long question
 
 _KEPT = "SELECT sequence FROM entries WHERE kind = 'commit' AND request_id = ? AND analyst = ?"
+_DEBIT = "SELECT body FROM entries WHERE kind = 'reserve' AND request_id = ?"
 _PAGE = """SELECT debits.body FROM entries AS kept
            JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
            WHERE kept.kind = 'commit' AND kept.analyst = ? AND kept.sequence > ? ORDER BY kept.sequence LIMIT ?"""
@@ -21,6 +22,12 @@ _PAGE = """SELECT debits.body FROM entries AS kept
 _LATEST = """SELECT debits.body FROM entries AS kept
              JOIN entries AS debits ON debits.kind = 'reserve' AND debits.request_id = kept.request_id
              WHERE kept.kind = 'commit' AND kept.analyst = ? ORDER BY kept.sequence DESC LIMIT ?"""
+
+# Debits are found by their request ids, which begin with the analyst's name; those of the first ledgers do not.
+_UNANSWERED = """SELECT body FROM entries AS debits INDEXED BY debits
+                 WHERE kind = 'reserve' AND request_id > ? AND request_id < ? AND NOT EXISTS (
+                     SELECT 1 FROM entries AS kept WHERE kept.kind = 'commit' AND kept.request_id = debits.request_id
+                 ) ORDER BY sequence DESC LIMIT ?"""
 
 
 def list_answers(
@@ -43,6 +50,22 @@ def list_answers(
 def list_latest(connection: sqlite3.Connection, analyst: str, limit: int) -> list[Receipt]:
     """List receipts of the last answers of an analyst, newest first."""
     return [decode_receipt(body) for (body,) in connection.execute(_LATEST, (analyst, limit))]
+
+
+def list_unanswered(connection: sqlite3.Connection, analyst: str, limit: int) -> list[Receipt]:
+    """List receipts of what an analyst paid for and has no answer to, newest first: it failed, or is being measured."""
+    first, *_ = list_keys(analyst, "")
+    beyond = f"{first[:-1]}{chr(ord(first[-1]) + 1)}"
+    return [decode_receipt(body) for (body,) in connection.execute(_UNANSWERED, (first, beyond, limit))]
+
+
+def find_receipt(connection: sqlite3.Connection, analyst: str, request_id: str) -> Receipt | None:
+    """Find the receipt of an analyst's answer by its request id, without the answer."""
+    for key in list_keys(analyst, request_id) if request_id.isprintable() else ():
+        if connection.execute(_KEPT, (key, analyst)).fetchone() is not None:
+            row = connection.execute(_DEBIT, (key,)).fetchone()
+            return None if row is None else decode_receipt(row[0])
+    return None
 
 
 def count_answers(connection: sqlite3.Connection, analyst: str) -> int:

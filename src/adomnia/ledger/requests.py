@@ -86,6 +86,7 @@ class Receipt:
     hash: str
     asked: str = ""
     key: str = field(default="", compare=False, repr=False)  # what entries call the request
+    at: str = field(default="", compare=False, repr=False)  # when the debit was written, where the ledger tells
 
 
 @dataclass(frozen=True)
@@ -165,12 +166,12 @@ def _debit(
     analysts: Iterable[str | None],
     **source: str,
 ) -> Receipt:
-    spent = {analyst: _charge(transaction, analyst, event) for analyst in analysts}
+    spent, at = {analyst: _charge(transaction, analyst, event) for analyst in analysts}, now()
     if request.storage is not None and request.analyst is not None:
         charge(transaction.connection, request.analyst, request.storage)
     head = transaction.append(
         "reserve",
-        at=now(),
+        at=at,
         analyst=request.analyst,
         request_id=_key(request),
         plan=request.plan.hex(),
@@ -180,7 +181,8 @@ def _debit(
         **source,
     )
     reach("reserve-written")
-    return Receipt(request.analyst, request.request_id, request.plan, event, head.hash, request.asked, _key(request))
+    rest = head.hash, request.asked, _key(request), at
+    return Receipt(request.analyst, request.request_id, request.plan, event, *rest)
 
 
 def _charge(transaction: Transaction, analyst: str | None, event: Event) -> Spent:
@@ -221,7 +223,7 @@ def decode_receipt(body: str) -> Receipt:
     """Read the receipt of a debit from the text of its entry."""
     entry: dict[str, Any] = json.loads(body)
     event, key = from_record(entry["event"]), entry["request_id"]
-    rest = digest(body.encode()), entry.get("asked", ""), key
+    rest = digest(body.encode()), entry.get("asked", ""), key, entry.get("at", "")
     return Receipt(entry["analyst"], key.rpartition(_SEPARATOR)[2], bytes.fromhex(entry["plan"]), event, *rest)
 
 

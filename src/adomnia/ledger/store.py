@@ -185,6 +185,14 @@ class Ledger:
         """The receipts of an analyst's last answers, newest first."""
         return self._inspect(partial(history.list_latest, analyst=analyst, limit=limit))
 
+    def unanswered(self, analyst: str, limit: int) -> list[Receipt]:
+        """The receipts of what an analyst paid for and has no answer to, newest first."""
+        return self._inspect(partial(history.list_unanswered, analyst=analyst, limit=limit))
+
+    def receipt(self, analyst: str, request_id: str) -> Receipt | None:
+        """The receipt of an analyst's answer; None if there is no answer of theirs under that id."""
+        return self._inspect(partial(history.find_receipt, analyst=analyst, request_id=request_id))
+
     def count_answers(self, analyst: str) -> int:
         """How many answers an analyst has."""
         return self._inspect(partial(history.count_answers, analyst=analyst))

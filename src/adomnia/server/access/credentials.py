@@ -1,4 +1,4 @@
-"""Random secrets that are shown once and stored as a digest: of tokens, browser sessions and links."""
+"""Random secrets that are shown once and stored as a digest: of tokens, browser sessions, links and shares."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class CredentialKind(StrEnum):
     TOKEN = "ao"  # noqa: S105 - a prefix, not a secret
     BROWSER_SESSION = "visit"
     LINK = "link"
+    SHARE = "share"
 
 
 @dataclass(frozen=True)

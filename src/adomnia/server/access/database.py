@@ -106,10 +106,16 @@ def run_now(work: Callable[[], None]) -> None:
 class Database:
     """The open file, with one connection for reading and one for writing: reads never wait for writes.
 
-    Writes that nobody waits for are handed to `defer`.
+    Writes that nobody waits for are handed to `defer`. `later_tables` make the tables that the first files do not have.
     """
 
-    def __init__(self, path: Path, clock: Clock, defer: Callable[[Callable[[], None]], object] = run_now) -> None:
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock,
+        defer: Callable[[Callable[[], None]], object] = run_now,
+        later_tables: tuple[str, ...] = (),
+    ) -> None:
         self._clock, self._defer = clock, defer
         self._deferred: set[str] = set()
         self._reading, self._writing = Lock(), Lock()
@@ -120,6 +126,8 @@ class Database:
                 with write_transaction(self._writer, ACCESS_FORMAT):
                     if is_new(self._writer, ACCESS_FORMAT):
                         create_tables(self._writer, ACCESS_FORMAT)
+                    for statement in later_tables:
+                        self._writer.execute(statement)
                 self._reader = connect(path, ACCESS_FORMAT)
             except BaseException:
                 self._writer.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["Role", "Token", "TokenState", "User", "Visitor"]
+__all__ = ["Role", "Share", "Token", "TokenState", "User", "Visitor"]
 
 
 class Role(StrEnum):
@@ -48,6 +48,16 @@ class Token:
     expires: float | None
     revoked: bool
     state: TokenState
+
+
+@dataclass(frozen=True)
+class Share:
+    """A link to an answer, without its code: whose it is, and the request id that they paid for it under."""
+
+    id: str
+    user: str
+    request_id: str
+    created: float
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from adomnia.errors import AdomniaError, Refusal
-from adomnia.server.access import browser_sessions, credentials, links, login_attempts, passwords, tokens, users
+from adomnia.server.access import browser_sessions, credentials, links, login_attempts, passwords, shares, tokens, users
 from adomnia.server.access.clock import Clock
 from adomnia.server.access.credentials import CredentialKind
 from adomnia.server.access.database import Database, run_now
-from adomnia.server.access.model import Role, Token, User, Visitor
+from adomnia.server.access.model import Role, Share, Token, User, Visitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ ACCESS = "access.sqlite"
 
 
 class Access:
-    """Users, passwords, links, tokens and browser sessions, shared by all processes that open the same folder.
+    """Users, passwords, links, tokens, shares and browser sessions, shared by all processes that open the same folder.
 
     Nothing is cached outside the file: what is revoked in one process is refused by all from then on. A process that
     forks opens it again.
@@ -46,7 +46,7 @@ class Access:
 
         With a `defer` that runs work in another thread, identifying somebody never waits for a write.
         """
-        return cls(Database(folder / ACCESS, Clock(clock, monotonic), defer))
+        return cls(Database(folder / ACCESS, Clock(clock, monotonic), defer, shares.TABLES))
 
     def add_user(self, name: str, role: Role, password: str | None = None) -> None:
         """Add a user; without a password they need a link to choose one."""
@@ -143,6 +143,28 @@ class Access:
         """Revoke a token for good, at once in all processes; with a `name`, only if it is theirs."""
         with self._database.transaction() as transaction:
             tokens.revoke(transaction, token_id, name)
+
+    def create_share(self, name: str, request_id: str) -> tuple[str, Share]:
+        """Create a link to an answer of a user's own; gives its code, which is shown this once, and the share."""
+        with self._database.transaction() as transaction:
+            return shares.create(transaction, name, request_id)
+
+    def shares(self, name: str) -> list[Share]:
+        """The links to answers that a user has made and not ended, newest first."""
+        return [shares.from_row(row) for row in self._database.rows(shares.SELECT, name)]
+
+    def find_share(self, code: str) -> Share | None:
+        """Find what a code stands for; None if it is unknown or was ended."""
+        credential = credentials.parse(CredentialKind.SHARE, code)
+        row = None if credential is None else self._database.one(shares.SELECT_BY_ID, credential.id)
+        if credential is None or row is None or not credential.matches(row[-1]):
+            return None
+        return shares.from_row(row[:-1])
+
+    def end_share(self, share_id: str, name: str) -> None:
+        """End a link to an answer, at once in all processes; a Refusal if it is not theirs."""
+        with self._database.transaction() as transaction:
+            shares.end(transaction, share_id, name)
 
     def identify_token(self, bearer: str) -> Visitor | None:
         """Find the user of a token; None if it is unknown, revoked or expired."""

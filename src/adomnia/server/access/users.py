@@ -69,10 +69,10 @@ def set_role(transaction: AccessTransaction, name: str, role: Role) -> None:
 
 
 def remove(transaction: AccessTransaction, name: str) -> None:
-    """Remove a user with all their tokens, browser sessions and links; what they paid for stays in the ledger."""
+    """Remove a user with all their tokens, browser sessions, links and shares; what they paid for stays in the ledger."""
     _check_owner_remains(transaction, find(transaction, name))
     transaction.run("UPDATE tokens SET revoked = 1 WHERE user = ?", name)
-    for table in ("visits", "links"):
+    for table in ("visits", "links", "shares"):
         transaction.run(f"DELETE FROM {table} WHERE user = ?", name)  # noqa: S608 - a name from the line above
     transaction.run("DELETE FROM users WHERE name = ?", name)
 
