@@ -61,6 +61,12 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/account/tokens"): SIGNED_IN,
     ("POST", "/account/tokens/revoke"): SIGNED_IN,
     ("POST", "/account/password"): SIGNED_IN,
+    ("GET", "/answers"): ANALYST,
+    ("POST", "/answers/share"): ANALYST,
+    ("POST", "/answers/share/end"): ANALYST,
+    ("GET", "/shared/{code}"): ANALYST,
+    ("POST", "/shared/{code}"): ANALYST,
+    ("GET", "/budget"): ANALYST,
 }
 """The pages for browsers."""
 

@@ -33,7 +33,8 @@ def create(transaction: AccessTransaction, name: str, request_id: str) -> tuple[
     users.find(transaction, name)
     (number,) = transaction.one("SELECT COUNT(*) FROM shares WHERE user = ?", name) or (0,)
     if number >= _MAX_SHARES:
-        raise Refusal("The link", f"would be one of more than {_MAX_SHARES}", "end some of yours", code="too_many_links")
+        why = f"would be one of more than {_MAX_SHARES}"
+        raise Refusal("The link", why, "end some of yours", code="too_many_links")
     code, credential = credentials.draw(CredentialKind.SHARE)
     sql = "INSERT INTO shares (id, user, digest, request_id, created) VALUES (?, ?, ?, ?, ?)"
     transaction.run(sql, credential.id, name, credential.digest, request_id, transaction.now)

@@ -69,7 +69,7 @@ def set_role(transaction: AccessTransaction, name: str, role: Role) -> None:
 
 
 def remove(transaction: AccessTransaction, name: str) -> None:
-    """Remove a user with all their tokens, browser sessions, links and shares; what they paid for stays in the ledger."""
+    """Remove a user with their tokens, browser sessions, links and shares; what they paid for stays in the ledger."""
     _check_owner_remains(transaction, find(transaction, name))
     transaction.run("UPDATE tokens SET revoked = 1 WHERE user = ?", name)
     for table in ("visits", "links", "shares"):

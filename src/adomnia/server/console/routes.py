@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
 from adomnia.server.console.assets import asset
+from adomnia.server.console.budget import page as budget
+from adomnia.server.console.history import page as history
+from adomnia.server.console.history import sharing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,4 +25,10 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/account/tokens"): account.make_token,
     ("POST", "/account/tokens/revoke"): account.revoke_token,
     ("POST", "/account/password"): account.change_password,
+    ("GET", "/answers"): history.history,
+    ("POST", "/answers/share"): sharing.share,
+    ("POST", "/answers/share/end"): sharing.end_share,
+    ("GET", "/shared/{code}"): sharing.shared,
+    ("POST", "/shared/{code}"): sharing.take_shared,
+    ("GET", "/budget"): budget.budget,
 }

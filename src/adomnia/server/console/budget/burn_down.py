@@ -1,0 +1,97 @@
+"""The picture of how a budget was used up: a line with a step for each debit, and marks on both axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+from adomnia.privacy.amounts import EPSILON_UNIT
+from adomnia.server.console.budget.gauges import EPSILON
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adomnia.privacy.filters import Filter, Spent
+    from adomnia.server.console.budget.debits import Debit
+    from adomnia.server.console.budget.gauges import Currency
+
+__all__ = ["BurnDown", "draw_burn_down"]
+
+_SIDE = 1000  # units of the picture, both ways; the page stretches it
+_FINEST = 2  # units between two steps; nobody sees finer ones
+_MARKS = 5  # on each axis, about
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place on an axis, from 0 to 1, and what stands there."""
+
+    place: float
+    label: str
+
+
+@dataclass(frozen=True)
+class BurnDown:
+    """The line and the area below it, as paths of SVG; its end, from 0 to 1 from the top; the marks of both axes."""
+
+    line: str
+    area: str
+    end: float
+    amounts: tuple[Mark, ...]
+    times: tuple[Mark, ...]
+
+
+def draw_burn_down(debits: Sequence[Debit], account: Filter, currency: Currency, now: datetime) -> BurnDown:
+    """The picture of debits, newest first, of which there is at least one."""
+    whole = float(account.budget.epsilon if currency is EPSILON else account.budget.rho)
+    moments = [_read_time(debit.at) for debit in reversed(debits)]
+    start, end = _frame(moments[0], max(now, moments[-1]))
+    before = _count(debits[-1].total, currency) - _count(debits[-1].cost, currency)
+    levels = [_height(_count(debit.total, currency), whole) for debit in reversed(debits)]
+    steps = _thin([(_SIDE * (moment - start) / (end - start)) for moment in moments], levels)
+    line = f"M0 {_height(before, whole):.1f}" + "".join(f"H{place:.1f}V{level:.1f}" for place, level in steps)
+    line += f"H{_SIDE}"
+    return BurnDown(line, f"{line}V{_SIDE}H0Z", levels[-1] / _SIDE, _mark_amounts(whole), _mark_times(start, end))
+
+
+def _thin(places: list[float], levels: list[float]) -> list[tuple[float, float]]:
+    """The steps, of which those that would stand in one place are one."""
+    steps: dict[int, tuple[float, float]] = {}
+    for place, level in zip(places, levels, strict=True):
+        first = steps.get(int(place / _FINEST), (place, level))
+        steps[int(place / _FINEST)] = (first[0], level)
+    return list(steps.values())
+
+
+def _frame(first: datetime, last: datetime) -> tuple[datetime, datetime]:
+    """Some time before the first debit, so that the whole budget is seen."""
+    return first - max((last - first) / 20, timedelta(minutes=1)), last
+
+
+def _height(spent: float, whole: float) -> float:
+    """How far below the top what is left stands."""
+    return _SIDE * min(max(spent / whole, 0.0), 1.0)
+
+
+def _count(spent: Spent, currency: Currency) -> float:
+    return float((spent.epsilon_units if currency is EPSILON else spent.rho_units) * EPSILON_UNIT)
+
+
+def _mark_amounts(whole: float) -> tuple[Mark, ...]:
+    """Round amounts from 0 to the whole."""
+    power = 10.0 ** floor(log10(whole / _MARKS))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor * _MARKS >= whole * (1 - 1e-9))
+    return tuple(Mark(1 - k * step / whole, f"{k * step:.6g}") for k in range(int(whole / step * (1 + 1e-9)) + 1))
+
+
+def _mark_times(start: datetime, end: datetime) -> tuple[Mark, ...]:
+    span = end - start
+    form = "%-d %b" if span > timedelta(days=_MARKS) else "%-d %b, %H:%M" if span > timedelta(days=1) else "%H:%M"
+    places = [k / (_MARKS - 1) for k in range(_MARKS)]
+    return tuple(Mark(place, f"{start + place * span:{form}}") for place in places)
+
+
+def _read_time(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

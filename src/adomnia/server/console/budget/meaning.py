@@ -1,0 +1,154 @@
+"""What a price means to a person: how sure somebody can become that they are in the data, as 100 dots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, pi, sin
+from typing import TYPE_CHECKING
+
+from adomnia.accounting.groups import group_privacy
+from adomnia.accounting.meaning import FALSE_ALARMS, concentrated_detection, detection, odds_factor, posterior
+from adomnia.explaining.promises import format_factor
+from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
+from adomnia.privacy.events import Approximate, Pure
+
+if TYPE_CHECKING:
+    from adomnia.privacy.filters import Budget, Filter, Spent
+
+__all__ = ["Dot", "Meaning", "Picture", "draw_dots", "explain_budget"]
+
+_DOTS, _ROW, _PITCH, _RADIUS = 100, 10, 20, 7
+_HOUSEHOLD = 4
+_BEFORE = "the chance that somebody gives that one person is in the data"
+_LEAST_PART = 0.01  # of a dot that is drawn at all
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One of a hundred: `kind` is p (neither), before or after; a part of one has a path."""
+
+    x: int
+    y: int
+    kind: str
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A belief: what it is of, its price if any, so many in 100, what to say of it, and the dots."""
+
+    title: str
+    price: str
+    number: str
+    says: str
+    dots: tuple[Dot, ...]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The pictures, and what else there is to say. `tested`: some speak of a test, because there is a delta or rho."""
+
+    prior: int
+    pictures: tuple[Picture, ...]
+    odds: str
+    household: str
+    tested: bool
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What was or may be released: its price in words, the belief that it can lead to, and whether a test is meant."""
+
+    price: str
+    after: float
+    tested: bool
+
+
+def explain_budget(account: Filter, last: Spent | None, prior: int) -> Meaning:
+    """The four pictures: before, the last question, all so far, the whole budget. `prior` is so many in 100."""
+    before = prior / 100
+    asked = None if last is None else _judge_spent(last, before)
+    so_far = _judge_spent(account.spent, before) if account.spent.rho_units else None  # whatever is paid has a rho
+    whole = _judge_budget(account.budget, before)
+    pictures = (
+        Picture("Before any answer", "", _in_hundred(before), _BEFORE, draw_dots(before, before)),
+        _picture("Your last question", asked, before, "the most they can give after it"),
+        _picture("All yours so far", so_far, before, "the most they can give after all your answers"),
+        _picture("Your whole budget", whole, before, "the most they can give after all that it pays for"),
+    )
+    tested = any(each is not None and each.tested for each in (asked, so_far, whole))
+    odds = "" if account.budget.delta else format_factor(odds_factor(account.budget.epsilon))
+    return Meaning(prior, pictures, odds, _judge_household(account.budget, before), tested)
+
+
+def _judge_spent(spent: Spent, before: float) -> Guarantee:
+    """Of a sum of prices: exact where all of it is pure, else by the best test that rho and delta allow."""
+    epsilon, rho = spent.epsilon_units * EPSILON_UNIT, spent.rho_units * EPSILON_UNIT
+    if spent.pure:
+        return Guarantee(f"ε {show_up(epsilon)}", posterior(before, epsilon), tested=False)
+    hits = concentrated_detection(FALSE_ALARMS, rho, spent.delta_units * DELTA_UNIT)
+    return Guarantee(f"ρ {show_up(rho)}", _name(before, hits), tested=True)
+
+
+def _judge_budget(budget: Budget, before: float) -> Guarantee:
+    price = f"ε {show_up(budget.epsilon)}"
+    if not budget.delta:
+        return Guarantee(price, posterior(before, budget.epsilon), tested=False)
+    return Guarantee(price, _name(before, detection(FALSE_ALARMS, budget.epsilon, budget.delta)), tested=True)
+
+
+def _judge_household(budget: Budget, before: float) -> str:
+    """How sure somebody can become about a household as a whole; empty where nothing is promised of so many."""
+    one = Approximate(budget.epsilon, budget.delta) if budget.delta else Pure(budget.epsilon)
+    try:
+        group = group_privacy(one, _HOUSEHOLD)
+    except ValueError:
+        return ""
+    if isinstance(group, Pure):
+        return _in_hundred(posterior(before, group.epsilon))
+    assert isinstance(group, Approximate)  # noqa: S101 - as docs/proofs/groups.md says of such guarantees
+    return _in_hundred(_name(before, detection(FALSE_ALARMS, group.epsilon, group.delta)))
+
+
+def _name(before: float, hits: float) -> float:
+    """The belief once a test has named somebody that names one in a hundred of those who are not in the data."""
+    return before * hits / (before * hits + (1 - before) * FALSE_ALARMS)
+
+
+def _picture(title: str, found: Guarantee | None, before: float, says: str) -> Picture:
+    if found is None:
+        return Picture(title, "", _in_hundred(before), "nothing was paid yet", draw_dots(before, before))
+    after = max(found.after, before)
+    return Picture(title, found.price, _in_hundred(after), says, draw_dots(before, after))
+
+
+def draw_dots(before: float, after: float) -> tuple[Dot, ...]:
+    """A hundred dots: those of before, those that answers can add at most, the last of them as a part."""
+    dots = [Dot(_PITCH * (k % _ROW) + _PITCH // 2, _PITCH * (k // _ROW) + _PITCH // 2, "p") for k in range(_DOTS)]
+    shown = list(dots)
+    for k, dot in enumerate(dots):
+        known, added = _part(_DOTS * before - k), _part(_DOTS * after - k)
+        if added > known:
+            shown.append(_fill(dot, "after", added))
+        if known:
+            shown.append(_fill(dot, "before", known))
+    return tuple(shown)
+
+
+def _part(rest: float) -> float:
+    part = min(max(rest, 0.0), 1.0)
+    return 0.0 if part < _LEAST_PART else part
+
+
+def _fill(dot: Dot, kind: str, part: float) -> Dot:
+    """A dot, or the slice of it that a part is, clockwise from the top."""
+    if part > 1 - _LEAST_PART:
+        return Dot(dot.x, dot.y, kind)
+    x, y = dot.x + _RADIUS * sin(2 * pi * part), dot.y - _RADIUS * cos(2 * pi * part)
+    arc = f"A{_RADIUS} {_RADIUS} 0 {int(part > 1 / 2)} 1 {x:.2f} {y:.2f}"
+    return Dot(dot.x, dot.y, kind, f"M{dot.x} {dot.y}V{dot.y - _RADIUS}{arc}Z")
+
+
+def _in_hundred(share: float) -> str:
+    """Three digits, and never 100 where it is less."""
+    return f"{min(100 * share, 99.99 if share < 1 else 100):.4g}" if share > 0.9995 else f"{100 * share:.3g}"

@@ -1,0 +1,1 @@
+"""What an analyst has paid for: listed, searched, and shared with other analysts by links."""

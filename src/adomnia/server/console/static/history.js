@@ -1,0 +1,19 @@
+// Searches as one types: the list is the server's, and the address follows, so that it can be kept.
+import { debounce, fetchPart, replacePart } from "./parts.js";
+
+const form = document.querySelector("[data-search]");
+const found = document.getElementById("found");
+
+const search = debounce(async (signal) => {
+  const query = new FormData(form).get("q").trim();
+  const address = query ? `/answers?${new URLSearchParams({ q: query })}` : "/answers";
+  try {
+    const { html } = await fetchPart("found", address, { signal });
+    replacePart(found, html);
+    history.replaceState(null, "", address);
+  } catch (error) {
+    if (error.name !== "AbortError") throw error; // another letter was typed meanwhile
+  }
+}, 150);
+
+form.addEventListener("input", () => search());

@@ -1,0 +1,161 @@
+"""Answers of others: the very same numbers at the expense of the personal budget alone, or a refusal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.pricing.questions import Question
+from adomnia.privacy.losses import loss
+from adomnia.session.batch import Batch
+from adomnia.session.sharing import ask_same, find_offer
+from kit import hospital
+
+PEOPLE = [hospital.person(k, age=20 + k % 60, sex="FM"[k % 2], city="Oslo", salary=1000.0 * k) for k in range(60)]
+BY_SEX = "SELECT sex, AVG(age) AS n, AVG(salary) AS pay FROM people GROUP BY sex"
+MORE = """
+[analysts.dave]
+epsilon = 100_000
+delta = 1e-7
+
+[analysts.pia]
+epsilon = 10
+policy = "equal_split"
+questions = 10
+
+[analysts.paul]
+epsilon = 20
+policy = "equal_split"
+questions = 10
+
+[analysts.poor]
+epsilon = 1
+policy = "equal_split"
+questions = 10
+
+[analysts.low]
+epsilon = 10
+policy = "on_demand"
+ceiling = 0.1
+
+[tables.people]"""
+
+
+@pytest.fixture
+def curator(tmp_path):
+    catalog = hospital.declare(tmp_path, hospital.CATALOG.replace("\n[tables.people]", MORE, 1))
+    with hospital.curated(catalog, PEOPLE, []) as opened:
+        yield opened
+
+
+def shown(answer):
+    """Values and intervals of an answer."""
+    return str([[list(answer[name]), answer.interval(name)] for name in ("n", "pay")])
+
+
+def take(curator, receipt, name):
+    """The answer that somebody takes over; whatever it is, the offer was right and nobody else paid."""
+    offer, own, dataset = find_offer(curator, name, receipt), curator.ledger.account(name), curator.ledger.spent()
+    read = len(curator.engine.ran)
+    answer = ask_same(curator.session(name), receipt.asked, "taken")
+    assert offer.cost == receipt.event
+    assert curator.ledger.account(name) == offer.after == own.after_loss(loss(receipt.event))
+    assert curator.ledger.spent() == dataset
+    assert len(curator.engine.ran) == read
+    return answer
+
+
+def refused(curator, receipt, name):
+    """Why somebody cannot have an answer; nothing is spent to find out."""
+    before = curator.ledger.account(name)
+    with pytest.raises(Refusal) as refusal:
+        find_offer(curator, name, receipt)
+    assert curator.ledger.account(name) == before
+    return refusal.value
+
+
+@pytest.mark.parametrize(
+    "payment",
+    [
+        {"epsilon": 0.5},
+        {"epsilon": Decimal("0.1")},
+        {"rho": 0.01},
+        {"error": 30_000, "rows": 100},
+        {"epsilon": 0.5, "weights": {"n": 1, "pay": 3}},
+        {"rho": 0.01, "effort": "high"},
+        {"epsilon": 0.5, "inference": "population"},
+        {"epsilon": 0.5, "confidence": 0.9},
+    ],
+)
+def test_another_analyst_gets_the_very_same_numbers_and_the_dataset_does_not_pay_again(curator, payment):
+    first = curator.session("bob").sql(BY_SEX, **payment)
+    answer = take(curator, curator.ledger.answers("bob")[0], "dave")
+    assert shown(answer) == shown(first)
+    assert answer.confidence == first.confidence
+
+
+def test_keys_that_were_found_are_shared_with_their_delta(curator):
+    first = curator.session("bob").sql(
+        "SELECT eye_color, COUNT(*) AS n FROM people GROUP BY eye_color", epsilon=5, delta=1e-9
+    )
+    answer = take(curator, curator.ledger.answers("bob")[0], "dave")
+    assert list(answer["n"]) == list(first["n"])
+
+
+def test_a_batch_is_shared_as_a_whole(curator):
+    questions = [Question(BY_SEX), Question("SELECT COUNT(*) AS n FROM people WHERE age > 40")]
+    first = curator.session("bob").batch(questions, epsilon=0.5)
+    answer = take(curator, curator.ledger.answers("bob")[0], "dave")
+    assert list(answer["pay"]) == list(first[0]["pay"])
+
+
+def test_a_policy_shares_with_one_that_pays_as_much_or_more(curator):
+    first = curator.session("pia").sql(BY_SEX)
+    answer = take(curator, curator.ledger.answers("pia")[0], "paul")
+    assert list(answer["pay"]) == list(first["pay"])
+
+
+@pytest.mark.parametrize(
+    ("payer", "name", "why"),
+    [
+        ("pia", "bob", "of another kind"),
+        ("bob", "pia", "of another kind"),
+        ("pia", "poor", "more than your policy pays"),
+    ],
+)
+def test_prices_that_do_not_suit_are_refused(curator, payer, name, why):
+    curator.session(payer).sql(BY_SEX, **({"epsilon": 0.5} if payer == "bob" else {}))
+    assert why in refused(curator, curator.ledger.answers(payer)[0], name).why
+
+
+def test_what_is_above_the_ceiling_or_the_budget_is_refused(curator):
+    curator.session("bob").sql(BY_SEX, epsilon=5)
+    receipt = curator.ledger.answers("bob")[0]
+    assert refused(curator, receipt, "low").code == "ceiling"
+    assert refused(curator, receipt, "carol").code == "budget"
+
+
+def test_rho_is_refused_to_who_has_no_delta(curator):
+    curator.session("bob").sql(BY_SEX, rho=0.01)
+    assert "rho 0, and delta 0" in refused(curator, curator.ledger.answers("bob")[0], "alice").why
+
+
+def test_what_was_measured_afresh_is_nobody_elses(curator):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5, replay=False)
+    assert "afresh" in refused(curator, curator.ledger.answers("bob")[0], "dave").why
+
+
+def test_another_version_of_the_data_is_another_answer(curator):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5)
+    curator.kernel.catalog = replace(curator.catalog, version=2)
+    assert "version 1" in refused(curator, curator.ledger.answers("bob")[0], "dave").why
+
+
+def test_a_catalog_that_means_something_else_is_found_out(curator):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5)
+    receipt = curator.ledger.answers("bob")[0]
+    other = replace(Batch.from_text(receipt.asked), questions=(Question(BY_SEX.replace("salary", "age"), epsilon=0.5),))
+    assert "catalog" in refused(curator, replace(receipt, asked=other.to_text()), "dave").why
