@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from threading import Event
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,7 +10,6 @@ from adomnia.errors import Refusal
 from adomnia.server.free_work import ask_free
 from adomnia.server.problems import status_of
 from adomnia.work import current, spend
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kit import house

@@ -7,7 +7,7 @@ import pytest
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Filter
 from adomnia.server.access import Role
-from adomnia.server.console.frame import LINKS, Frame, Purse, fill_purse
+from adomnia.server.console.frame import LINKS, PageFrame, Purse, fill_purse
 from adomnia.server.roles import PAGES
 
 TENTH = Fraction(1, 10)
@@ -30,7 +30,7 @@ def test_every_link_leads_to_a_page_of_the_role():
     ],
 )
 def test_the_link_of_a_page_is_the_longest_that_its_path_begins_with(path, current):
-    frame = Frame("hospital", 1, "olga", Role.OWNER, "", path, LINKS[Role.OWNER], None)
+    frame = PageFrame("hospital", 1, "olga", Role.OWNER, "", path, LINKS[Role.OWNER], None)
     assert frame.current == current
 
 
