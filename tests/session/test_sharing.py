@@ -60,7 +60,7 @@ def take(curator, receipt, name):
     """The answer that somebody takes over; whatever it is, the offer was right and nobody else paid."""
     offer, own, dataset = find_offer(curator, name, receipt), curator.ledger.account(name), curator.ledger.spent()
     read = len(curator.engine.ran)
-    answer = ask_same(curator.session(name), receipt.asked, "taken")
+    answer = ask_same(curator.session(name), Batch.from_text(receipt.asked), "taken")
     assert offer.cost == receipt.event
     assert curator.ledger.account(name) == offer.after == own.after_loss(loss(receipt.event))
     assert curator.ledger.spent() == dataset

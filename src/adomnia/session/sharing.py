@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from adomnia.errors import Refusal
 from adomnia.pricing.findings import cost
@@ -13,14 +13,15 @@ from adomnia.session.batch import Batch
 
 if TYPE_CHECKING:
     from adomnia.ledger.requests import Receipt
-    from adomnia.pricing.questions import Priced
+    from adomnia.pricing.questions import Payment, Priced, Question
+    from adomnia.pricing.quotes import Quote
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Filter
     from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
-__all__ = ["Offer", "ask_same", "find_offer"]
+__all__ = ["Offer", "ask_same", "find_offer", "price_same"]
 
 _ANEW = "ask it anew: the noise will be another, and the dataset pays for it too"
 
@@ -46,15 +47,27 @@ def find_offer(curator: Curator, analyst: str, receipt: Receipt) -> Offer:
     return Offer(receipt.event, before, before.after(receipt.event))
 
 
-def ask_same(session: Session, asked: str, request_id: str) -> Answer:
-    """Ask what a receipt says was asked, with all that was named beside it; of a batch, the first answer."""
-    batch = Batch.from_text(asked)
+def ask_same(session: Session, batch: Batch, request_id: str) -> Answer:
+    """Ask what was asked, with all that was named beside it; of several questions, the first answer."""
     if batch.payment is not None:
-        options = {"confidence": batch.confidence, "request_id": request_id, "anyway": True}
-        return session.batch(batch.questions, **options, **batch.payment)[0]  # type: ignore[arg-type]
+        payment, asked = batch.payment, batch.questions
+        return session.batch(asked, confidence=batch.confidence, request_id=request_id, anyway=True, **payment)[0]
     (question,) = batch.questions
+    payment = _list_payment(question)
+    return session.sql(question.text, confidence=batch.confidence, request_id=request_id, anyway=True, **payment)
+
+
+def price_same(session: Session, batch: Batch) -> Quote:
+    """What that would cost as a new question, and how far off its answers may be; nothing is read or spent."""
+    if batch.payment is not None:
+        return session.price(batch.questions, confidence=batch.confidence, **batch.payment)
+    (question,) = batch.questions
+    return session.price(question.text, confidence=batch.confidence, **_list_payment(question))
+
+
+def _list_payment(question: Question) -> Payment:
     named = {field.name: getattr(question, field.name) for field in fields(question) if field.name != "text"}
-    return session.sql(question.text, confidence=batch.confidence, request_id=request_id, anyway=True, **named)
+    return cast("Payment", named)
 
 
 def _check_same(curator: Curator, batch: Batch, analyst: str, receipt: Receipt) -> None:

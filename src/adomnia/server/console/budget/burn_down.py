@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import floor, log10
 from typing import TYPE_CHECKING
 
-from adomnia.privacy.amounts import EPSILON_UNIT
+from adomnia.privacy.amounts import EPSILON_UNIT, show_down
 from adomnia.server.console.budget.gauges import EPSILON
 
 if TYPE_CHECKING:
@@ -34,11 +34,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class BurnDown:
-    """The line and the area below it, as paths of SVG; its end, from 0 to 1 from the top; the marks of both axes."""
+    """The line and the area below it, as paths of SVG, and the marks of both axes.
+
+    `end` is where the line ends, from 0 to 1 from the top, and `left` what that stands for.
+    """
 
     line: str
     area: str
     end: float
+    left: str
     amounts: tuple[Mark, ...]
     times: tuple[Mark, ...]
 
@@ -53,7 +57,8 @@ def draw_burn_down(debits: Sequence[Debit], account: Filter, currency: Currency,
     steps = _thin([(_SIDE * (moment - start) / (end - start)) for moment in moments], levels)
     line = f"M0 {_height(before, whole):.1f}" + "".join(f"H{place:.1f}V{level:.1f}" for place, level in steps)
     line += f"H{_SIDE}"
-    return BurnDown(line, f"{line}V{_SIDE}H0Z", levels[-1] / _SIDE, _mark_amounts(whole), _mark_times(start, end))
+    marks = _mark_amounts(whole), _mark_times(start, end)
+    return BurnDown(line, f"{line}V{_SIDE}H0Z", levels[-1] / _SIDE, _show_left(account, currency), *marks)
 
 
 def _thin(places: list[float], levels: list[float]) -> list[tuple[float, float]]:
@@ -77,6 +82,11 @@ def _height(spent: float, whole: float) -> float:
 
 def _count(spent: Spent, currency: Currency) -> float:
     return float((spent.epsilon_units if currency is EPSILON else spent.rho_units) * EPSILON_UNIT)
+
+
+def _show_left(account: Filter, currency: Currency) -> str:
+    left = account.left()
+    return show_down(left.epsilon if currency is EPSILON else left.rho)
 
 
 def _mark_amounts(whole: float) -> tuple[Mark, ...]:

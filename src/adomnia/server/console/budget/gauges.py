@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.filters import Filter
 
-__all__ = ["Currency", "Gauge", "Sum", "build_gauge", "find_currency"]
+__all__ = ["EPSILON", "Currency", "Gauge", "Sum", "build_gauge", "find_currency"]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from math import cos, pi, sin
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Meaning:
-    """The pictures, and what else there is to say. `tested`: some speak of a test, because there is a delta or rho."""
+    """The pictures, and what else there is to say. `tested`: the last speaks of a test, because there is a delta.
+
+    `odds` and `household` are empty where nothing is promised of them.
+    """
 
     prior: int
     pictures: tuple[Picture, ...]
@@ -72,13 +76,12 @@ def explain_budget(account: Filter, last: Spent | None, prior: int) -> Meaning:
     whole = _judge_budget(account.budget, before)
     pictures = (
         Picture("Before any answer", "", _in_hundred(before), _BEFORE, draw_dots(before, before)),
-        _picture("Your last question", asked, before, "the most they can give after it"),
-        _picture("All yours so far", so_far, before, "the most they can give after all your answers"),
-        _picture("Your whole budget", whole, before, "the most they can give after all that it pays for"),
+        _picture("Your last question", asked, before, "after it"),
+        _picture("All yours so far", so_far, before, "after all your answers"),
+        _picture("Your whole budget", whole, before, "after all that it pays for"),
     )
-    tested = any(each is not None and each.tested for each in (asked, so_far, whole))
-    odds = "" if account.budget.delta else format_factor(odds_factor(account.budget.epsilon))
-    return Meaning(prior, pictures, odds, _judge_household(account.budget, before), tested)
+    odds = "" if whole.tested else format_factor(odds_factor(account.budget.epsilon))
+    return Meaning(prior, pictures, odds, _judge_household(account.budget, before), whole.tested)
 
 
 def _judge_spent(spent: Spent, before: float) -> Guarantee:
@@ -115,10 +118,11 @@ def _name(before: float, hits: float) -> float:
     return before * hits / (before * hits + (1 - before) * FALSE_ALARMS)
 
 
-def _picture(title: str, found: Guarantee | None, before: float, says: str) -> Picture:
+def _picture(title: str, found: Guarantee | None, before: float, when: str) -> Picture:
     if found is None:
         return Picture(title, "", _in_hundred(before), "nothing was paid yet", draw_dots(before, before))
     after = max(found.after, before)
+    says = f"{when}, of whom a test has named" if found.tested else f"the most they can give {when}"
     return Picture(title, found.price, _in_hundred(after), says, draw_dots(before, after))
 
 
@@ -150,5 +154,13 @@ def _fill(dot: Dot, kind: str, part: float) -> Dot:
 
 
 def _in_hundred(share: float) -> str:
-    """Three digits, and never 100 where it is less."""
-    return f"{min(100 * share, 99.99 if share < 1 else 100):.4g}" if share > 0.9995 else f"{100 * share:.3g}"
+    """Three digits, rounded up, because it is the most; more of them only where three would say 100.
+
+    >>> _in_hundred(0.1), _in_hundred(0.18999), _in_hundred(0.99971)
+    ('10', '19', '99.98')
+    """
+    hundredths = Decimal(repr(round(100 * share, 9)))
+    shown = Context(prec=3, rounding=ROUND_CEILING).plus(hundredths)
+    if shown >= _DOTS > hundredths:
+        shown = min(Context(prec=4, rounding=ROUND_CEILING).plus(hundredths), Decimal("99.99"))
+    return f"{shown.normalize():f}"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
+from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.server.console.budget.burn_down import draw_burn_down
 from adomnia.server.console.budget.debits import add_totals, from_past, from_receipt
-from adomnia.server.console.budget.gauges import build_gauge, find_currency
+from adomnia.server.console.budget.gauges import EPSILON, build_gauge, find_currency
 from adomnia.server.console.budget.meaning import explain_budget
 from adomnia.server.console.budget.prices_ahead import list_prices
 from adomnia.server.console.history.index import histories_of
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from adomnia.catalog.model import Policy
-    from adomnia.privacy.filters import Spent
+    from adomnia.privacy.filters import Filter, Spent
     from adomnia.server.console.budget.debits import Debit
+    from adomnia.server.console.budget.gauges import Currency
     from adomnia.server.console.history.index import History
     from adomnia.server.console.visits import Visit
 
@@ -30,7 +32,7 @@ __all__ = ["budget"]
 
 _PRIORS = (1, 10, 50)
 _USUAL_PRIOR = 10
-_SHOWN = 20  # debits in the table
+_SHOWN = 50  # debits in the table
 _MOST_UNANSWERED = 1000
 _POLICIES = {
     "on_demand": "you name each price",
@@ -64,6 +66,7 @@ def _fill(visit: Visit, kept: History, prior: int) -> dict[str, Any]:
         "debits": debits[:_SHOWN],
         "number": len(debits),
         "since": debits[-1].at if debits else "",
+        "more": _count_more(personal, debits[0].cost, currency) if debits else None,
         "complete": kept.complete,
         "meaning": explain_budget(personal, debits[0].cost if debits else None, prior),
         "priors": _PRIORS,
@@ -76,6 +79,15 @@ def _list_debits(visit: Visit, kept: History, spent: Spent) -> list[Debit]:
     answered = kept.newest_first()
     spend(len(answered) + len(unanswered))
     return add_totals([*map(from_receipt, unanswered), *map(from_past, answered)], spent)
+
+
+def _count_more(account: Filter, cost: Spent, currency: Currency) -> int:
+    """How many more questions at this cost are paid for by the sum that the budget is held to; 0 if it takes none."""
+    left, by_epsilon = account.left(), currency is EPSILON
+    units = cost.epsilon_units if by_epsilon else cost.rho_units
+    if not units or (by_epsilon and not cost.in_epsilon):
+        return 0
+    return int((left.epsilon if by_epsilon else left.rho) // (units * EPSILON_UNIT))
 
 
 def _find_policy(visit: Visit) -> Policy:

@@ -10,7 +10,9 @@ from starlette.responses import RedirectResponse
 
 from adomnia.errors import Refusal
 from adomnia.noise import SystemBits
-from adomnia.privacy.amounts import show_down
+from adomnia.pricing.bills import error_in_words
+from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
+from adomnia.server.console.budget.gauges import EPSILON, find_currency
 from adomnia.server.console.forms import read_form
 from adomnia.server.console.history.again import link_again
 from adomnia.server.console.history.page import Notice, show_history, show_seconds
@@ -22,14 +24,16 @@ from adomnia.server.problems import status_of
 from adomnia.server.routes.questions import QuestionJob, choose_id
 from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.session.batch import Batch
-from adomnia.session.sharing import ask_same, find_offer
+from adomnia.session.sharing import ask_same, find_offer, price_same
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
     from adomnia.ledger.requests import Receipt
-    from adomnia.privacy.filters import Filter
+    from adomnia.pricing.quotes import Expected
+    from adomnia.privacy.filters import Filter, Spent
     from adomnia.server.access import Access, Share
+    from adomnia.server.console.budget.gauges import Currency
     from adomnia.server.console.visits import Visit
     from adomnia.server.running.served_dataset import Edition
     from adomnia.session.contract import Session
@@ -40,10 +44,16 @@ __all__ = ["end_share", "share", "shared", "take_shared"]
 
 @dataclass(frozen=True)
 class Balance:
-    """What is left of a budget, in the currency of a price, before it is paid and afterwards."""
+    """What is left of a budget before a price is paid and afterwards, in words; what was spent and what would be.
+
+    `counted` says what the price is counted as, where the budget is held to another sum.
+    """
 
     before: str
     after: str
+    spent_share: float
+    now_share: float
+    counted: str
 
 
 async def share(request: Request) -> Response:
@@ -93,7 +103,7 @@ async def take_shared(request: Request) -> Response:
         _, receipt = _find(services.access, edition.curator, code)
         if receipt.analyst != visitor.name:
             find_offer(edition.curator, visitor.name, receipt)  # what it says holds as long as this edition lasts
-            answer = ask_same(session, receipt.asked, request_id)
+            answer = ask_same(session, Batch.from_text(receipt.asked), request_id)
             services.metrics.count_question("replayed" if answer.replayed else "answered")
             receipt = answer.receipt or receipt
         paid_as.append(receipt.request_id)
@@ -133,6 +143,7 @@ async def _show_shared(request: Request, refusal: Refusal | None = None) -> Resp
             "paid": show_paid(count_cost(receipt.event)),
             "at": receipt.at,
             "balance": balance,
+            "errors": _expect(visit, batch) if balance else [],
             "problem": problem,
             "anew": link_again(batch.questions[0]) if len(batch.questions) == 1 else "",
         }
@@ -160,5 +171,27 @@ def _find_owned(visit: Visit, receipt: Receipt) -> str | None:
 
 
 def _weigh(receipt: Receipt, before: Filter, after: Filter) -> Balance:
-    name = "epsilon" if count_cost(receipt.event).in_epsilon and after.branches().epsilon else "rho"
-    return Balance(*(f"{name} {show_down(getattr(account.left(), name))}" for account in (before, after)))
+    held = find_currency(after)
+    cost, whole = count_cost(receipt.event), after.budget.epsilon if held is EPSILON else after.budget.rho
+    shares = [float(_count(each, held) * EPSILON_UNIT / whole) for each in (before.spent, cost)]
+    left = [f"{held.word} {show_down(getattr(account.left(), held.word))}" for account in (before, after)]
+    counted = "" if show_paid(cost).word == held.word else f"{held.word} {show_up(_count(cost, held) * EPSILON_UNIT)}"
+    return Balance(*left, *shares, counted)
+
+
+def _count(spent: Spent, held: Currency) -> int:
+    return spent.epsilon_units if held is EPSILON else spent.rho_units
+
+
+def _expect(visit: Visit, batch: Batch) -> list[tuple[str, str]]:
+    """How wrong each output may be, by its name; nothing where that cannot be told."""
+    try:
+        quote = price_same(visit.session, batch)
+    except Refusal:
+        return []
+    return [(each.name, _say_error(each)) for each in quote.outputs]
+
+
+def _say_error(output: Expected) -> str:
+    within = error_in_words(output).replace("at most", "within")
+    return within if output.rows is None else f"{within} in a group of {output.rows:,}"
