@@ -89,19 +89,21 @@ def test_so_many_are_read_in_one_visit_and_the_next_goes_on():
     assert (len(history.newest_first()), history.complete) == (30, True)
 
 
-def test_of_very_many_the_newest_are_kept(monkeypatch):
-    session, history = Ledgered(30), History()
-    monkeypatch.setattr(index, "MOST_OF_ONE", 10 * session_size(session))
-    history.extend(session)
-    assert numbers(history.newest_first()) == list(range(29, 19, -1))
-    assert history.forgotten == 20
-
-
-def session_size(session) -> int:
-    """About what an answer of such a session takes."""
+def measure(number: int) -> int:
+    """What so many answers take in memory."""
     history = History()
+    history.extend(Ledgered(number))
+    return history.size
+
+
+def test_of_very_many_the_newest_are_kept(monkeypatch):
+    history, most = History(), measure(10)
+    monkeypatch.setattr(index, "MOST_OF_ONE", most)
     history.extend(Ledgered(30))
-    return history.size // 30 + 1
+    kept = numbers(history.newest_first())
+    assert kept == list(range(29, 29 - len(kept), -1))
+    assert 8 <= len(kept) == 30 - history.forgotten
+    assert history.size <= most
 
 
 def test_an_older_ledger_in_the_place_of_the_one_that_was_read_is_read_anew():
@@ -123,7 +125,7 @@ def test_other_refusals_are_not_hidden():
 
 def test_whose_history_was_not_looked_at_for_longest_is_dropped_first(monkeypatch):
     histories, sessions = Histories(), [Ledgered(10, name) for name in ("alice", "bob", "carol")]
-    monkeypatch.setattr(index, "MOST_OF_ALL", 25 * session_size(sessions[0]))
+    monkeypatch.setattr(index, "MOST_OF_ALL", measure(25))
     for session in sessions:
         histories.read(session)
     for session in sessions:
