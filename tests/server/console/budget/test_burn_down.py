@@ -21,7 +21,7 @@ def draw(*ages: timedelta, epsilon: float = 0.25, whole: float = 2, now: datetim
         account = account.after(Pure(epsilon))
     cost = count_cost(Pure(epsilon))
     debits = [Debit((NOW - age).isoformat(), "id", ("text",), cost, answered=True) for age in ages]
-    return draw_burn_down(add_totals(debits, account.spent), account, EPSILON, now)
+    return draw_burn_down(add_totals(debits, account.spent, EPSILON), account, EPSILON, now)
 
 
 def steps(picture) -> list[tuple[float, float]]:

@@ -13,8 +13,8 @@ from adomnia.server.console.budget.gauges import EPSILON
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.privacy.filters import Filter, Spent
-    from adomnia.server.console.budget.debits import Debit
+    from adomnia.privacy.filters import Filter
+    from adomnia.server.console.budget.debits import CountedDebit
     from adomnia.server.console.budget.gauges import Currency
 
 __all__ = ["BurnDown", "draw_burn_down"]
@@ -47,17 +47,19 @@ class BurnDown:
     times: tuple[Mark, ...]
 
 
-def draw_burn_down(debits: Sequence[Debit], account: Filter, currency: Currency, now: datetime) -> BurnDown:
+def draw_burn_down(debits: Sequence[CountedDebit], account: Filter, currency: Currency, now: datetime) -> BurnDown:
     """The picture of debits, newest first, of which there is at least one."""
-    whole = float(account.budget.epsilon if currency is EPSILON else account.budget.rho)
-    moments = [_read_time(debit.at) for debit in reversed(debits)]
+    amount = account.budget.epsilon if currency is EPSILON else account.budget.rho
+    whole = float(amount / EPSILON_UNIT)
+    moments = [_read_time(each.debit.at) for each in reversed(debits)]
     start, end = _frame(moments[0], max(now, moments[-1]))
-    before = _count(debits[-1].total, currency) - _count(debits[-1].cost, currency)
-    levels = [_height(_count(debit.total, currency), whole) for debit in reversed(debits)]
+    levels = [_height(each.total, whole) for each in reversed(debits)]
     steps = _thin([(_SIDE * (moment - start) / (end - start)) for moment in moments], levels)
-    line = f"M0 {_height(before, whole):.1f}" + "".join(f"H{place:.1f}V{level:.1f}" for place, level in steps)
+    line = f"M0 {_height(debits[-1].before, whole):.1f}" + "".join(
+        f"H{place:.1f}V{level:.1f}" for place, level in steps
+    )
     line += f"H{_SIDE}"
-    marks = _mark_amounts(whole), _mark_times(start, end)
+    marks = _mark_amounts(float(amount)), _mark_times(start, end)
     return BurnDown(line, f"{line}V{_SIDE}H0Z", levels[-1] / _SIDE, _show_left(account, currency), *marks)
 
 
@@ -78,10 +80,6 @@ def _frame(first: datetime, last: datetime) -> tuple[datetime, datetime]:
 def _height(spent: float, whole: float) -> float:
     """How far below the top what is left stands."""
     return _SIDE * min(max(spent / whole, 0.0), 1.0)
-
-
-def _count(spent: Spent, currency: Currency) -> float:
-    return float((spent.epsilon_units if currency is EPSILON else spent.rho_units) * EPSILON_UNIT)
 
 
 def _show_left(account: Filter, currency: Currency) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from adomnia.privacy.amounts import EPSILON_UNIT, show_up
-from adomnia.privacy.filters import Spent
+from adomnia.server.console.budget.gauges import count_units
 from adomnia.server.console.history.prices import Paid, count_cost, show_paid
 from adomnia.server.console.paying import address_of_answer
 from adomnia.session.batch import Batch
@@ -15,38 +15,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adomnia.ledger.requests import Receipt
+    from adomnia.privacy.filters import Spent
+    from adomnia.server.console.budget.gauges import Currency
     from adomnia.server.console.history.index import PastQuestion
 
-__all__ = ["Debit", "add_totals", "from_past", "from_receipt"]
-
-_NOTHING = Spent()
+__all__ = ["CountedDebit", "Debit", "add_totals", "from_past", "from_receipt"]
 
 
 @dataclass(frozen=True, slots=True)
 class Debit:
-    """Something that was paid for, whether or not it has an answer; `total` is what was spent by then."""
+    """Something that was paid for, whether or not it has an answer."""
 
     at: str
     request_id: str
     texts: tuple[str, ...]
     cost: Spent
     answered: bool
-    total: Spent = _NOTHING
 
     @property
     def paid(self) -> Paid:
         """The cost, as pages show it."""
         return show_paid(self.cost)
 
-    def spent(self, currency: str) -> str:
-        """What was spent by then, in epsilon or rho."""
-        units: int = getattr(self.total, f"{currency}_units")
-        return show_up(units * EPSILON_UNIT)
-
     @property
     def address(self) -> str:
         """Where its answer is."""
         return address_of_answer(self.request_id)
+
+
+class CountedDebit(NamedTuple):
+    """A debit, and what was spent in all before it and after it, in whole units of the currency of the budget."""
+
+    debit: Debit
+    before: int
+    total: int
+
+    @property
+    def spent(self) -> str:
+        """What was spent by then, as pages show it."""
+        return show_up(self.total * EPSILON_UNIT)
 
 
 def from_past(past: PastQuestion) -> Debit:
@@ -60,23 +67,15 @@ def from_receipt(receipt: Receipt) -> Debit:
     return Debit(receipt.at, receipt.request_id, texts or ("",), count_cost(receipt.event), answered=False)
 
 
-def add_totals(debits: Iterable[Debit], spent: Spent) -> list[Debit]:
+def add_totals(debits: Iterable[Debit], spent: Spent, currency: Currency) -> list[CountedDebit]:
     """Debits by time, newest first, each with what was spent by then, counted back from what is spent now.
 
     So the newest totals are right, whatever else was spent before the first of these debits. Of one second, those that
     come first are the newer ones.
     """
-    found, total = [], spent
+    found, total = [], count_units(spent, currency)
     for debit in sorted(debits, key=lambda each: each.at, reverse=True):
-        found.append(replace(debit, total=total))
-        total = _subtract(total, debit.cost)
+        before = max(0, total - count_units(debit.cost, currency))
+        found.append(CountedDebit(debit, before, total))
+        total = before
     return found
-
-
-def _subtract(total: Spent, cost: Spent) -> Spent:
-    return Spent(
-        max(0, total.epsilon_units - cost.epsilon_units),
-        max(0, total.rho_units - cost.rho_units),
-        max(0, total.delta_units - cost.delta_units),
-        total.in_epsilon,
-    )

@@ -11,9 +11,9 @@ from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_down, show_up
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from adomnia.privacy.filters import Filter
+    from adomnia.privacy.filters import Filter, Spent
 
-__all__ = ["EPSILON", "Currency", "Gauge", "Sum", "build_gauge", "find_currency"]
+__all__ = ["EPSILON", "RHO", "Currency", "Gauge", "Sum", "build_gauge", "count_units", "find_currency"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,11 @@ class Gauge:
 def find_currency(account: Filter) -> Currency:
     """Epsilon while that sum is within its limit, or where there is no other; else rho."""
     return EPSILON if account.branches().epsilon or not account.budget.rho else RHO
+
+
+def count_units(spent: Spent, currency: Currency) -> int:
+    """What was spent of epsilon or rho, in whole units."""
+    return spent.epsilon_units if currency is EPSILON else spent.rho_units
 
 
 def build_gauge(account: Filter) -> Gauge:

@@ -10,7 +10,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.server.console.budget.burn_down import draw_burn_down
 from adomnia.server.console.budget.debits import add_totals, from_past, from_receipt
-from adomnia.server.console.budget.gauges import EPSILON, build_gauge, find_currency
+from adomnia.server.console.budget.gauges import EPSILON, build_gauge, count_units, find_currency
 from adomnia.server.console.budget.meaning import explain_budget
 from adomnia.server.console.budget.prices_ahead import list_prices
 from adomnia.server.console.history.index import histories_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Policy
     from adomnia.privacy.filters import Filter, Spent
-    from adomnia.server.console.budget.debits import Debit
+    from adomnia.server.console.budget.debits import CountedDebit
     from adomnia.server.console.budget.gauges import Currency
     from adomnia.server.console.history.index import History
     from adomnia.server.console.visits import Visit
@@ -54,7 +54,7 @@ async def budget(request: Request) -> Response:
 def _fill(visit: Visit, kept: History, prior: int) -> dict[str, Any]:
     budgets, policy = visit.session.budget(), _find_policy(visit)
     personal, currency = budgets.personal, find_currency(budgets.personal)
-    debits = _list_debits(visit, kept, personal.spent)
+    debits = _list_debits(visit, kept, personal.spent, currency)
     return {
         "personal": build_gauge(personal),
         "dataset": build_gauge(budgets.dataset),
@@ -65,26 +65,25 @@ def _fill(visit: Visit, kept: History, prior: int) -> dict[str, Any]:
         "burn": draw_burn_down(debits, personal, currency, datetime.now(UTC)) if debits else None,
         "debits": debits[:_SHOWN],
         "number": len(debits),
-        "since": debits[-1].at if debits else "",
-        "more": _count_more(personal, debits[0].cost, currency) if debits else None,
+        "since": debits[-1].debit.at if debits else "",
+        "more": _count_more(personal, debits[0].debit.cost, currency) if debits else None,
         "complete": kept.complete,
-        "meaning": explain_budget(personal, debits[0].cost if debits else None, prior),
+        "meaning": explain_budget(personal, debits[0].debit.cost if debits else None, prior),
         "priors": _PRIORS,
     }
 
 
-def _list_debits(visit: Visit, kept: History, spent: Spent) -> list[Debit]:
+def _list_debits(visit: Visit, kept: History, spent: Spent, currency: Currency) -> list[CountedDebit]:
     """All that was paid, newest first: what was answered, and what was not."""
     unanswered = visit.curator.ledger.unanswered(visit.visitor.name, _MOST_UNANSWERED)
     answered = kept.newest_first()
     spend(len(answered) + len(unanswered))
-    return add_totals([*map(from_receipt, unanswered), *map(from_past, answered)], spent)
+    return add_totals([*map(from_receipt, unanswered), *map(from_past, answered)], spent, currency)
 
 
 def _count_more(account: Filter, cost: Spent, currency: Currency) -> int:
     """How many more questions at this cost are paid for by the sum that the budget is held to; 0 if it takes none."""
-    left, by_epsilon = account.left(), currency is EPSILON
-    units = cost.epsilon_units if by_epsilon else cost.rho_units
+    left, by_epsilon, units = account.left(), currency is EPSILON, count_units(cost, currency)
     if not units or (by_epsilon and not cost.in_epsilon):
         return 0
     return int((left.epsilon if by_epsilon else left.rho) // (units * EPSILON_UNIT))

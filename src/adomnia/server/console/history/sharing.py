@@ -12,7 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.noise import SystemBits
 from adomnia.pricing.bills import error_in_words
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
-from adomnia.server.console.budget.gauges import EPSILON, find_currency
+from adomnia.server.console.budget.gauges import EPSILON, count_units, find_currency
 from adomnia.server.console.forms import read_form
 from adomnia.server.console.history.again import link_again
 from adomnia.server.console.history.page import Notice, show_history, show_seconds
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
     from adomnia.ledger.requests import Receipt
     from adomnia.pricing.quotes import Expected
-    from adomnia.privacy.filters import Filter, Spent
+    from adomnia.privacy.filters import Filter
     from adomnia.server.access import Access, Share
-    from adomnia.server.console.budget.gauges import Currency
     from adomnia.server.console.visits import Visit
     from adomnia.server.running.served_dataset import Edition
     from adomnia.session.contract import Session
@@ -173,14 +172,12 @@ def _find_owned(visit: Visit, receipt: Receipt) -> str | None:
 def _weigh(receipt: Receipt, before: Filter, after: Filter) -> Balance:
     held = find_currency(after)
     cost, whole = count_cost(receipt.event), after.budget.epsilon if held is EPSILON else after.budget.rho
-    shares = [float(_count(each, held) * EPSILON_UNIT / whole) for each in (before.spent, cost)]
+    shares = [float(count_units(each, held) * EPSILON_UNIT / whole) for each in (before.spent, cost)]
     left = [f"{held.word} {show_down(getattr(account.left(), held.word))}" for account in (before, after)]
-    counted = "" if show_paid(cost).word == held.word else f"{held.word} {show_up(_count(cost, held) * EPSILON_UNIT)}"
-    return Balance(*left, *shares, counted)
-
-
-def _count(spent: Spent, held: Currency) -> int:
-    return spent.epsilon_units if held is EPSILON else spent.rho_units
+    counted = (
+        "" if show_paid(cost).word == held.word else f"{held.word} {show_up(count_units(cost, held) * EPSILON_UNIT)}"
+    )
+    return Balance(left[0], left[1], shares[0], shares[1], counted)
 
 
 def _expect(visit: Visit, batch: Batch) -> list[tuple[str, str]]:
