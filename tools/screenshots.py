@@ -37,16 +37,19 @@ REFUSED = "SELECT citty, AVG(salary) AS salary FROM people GROUP BY citty"
 def main() -> None:
     """Take them all."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright, TemporaryDirectory() as folder:
-        with browsing.opened(playwright, Path(folder)) as console:
-            for sql in EARLIER:
-                with console.visit("alice", "/ask") as page:
-                    ask(page, sql, "0.1")
-            for name, who, path, prepare in PAGES:
-                for look, options in LOOKS.items():
-                    with console.visit(who, path, **options) as page:
-                        prepare(page)
-                        take(page, FOLDER / f"{name}-{look}.png")
+    with (
+        sync_playwright() as playwright,
+        TemporaryDirectory() as folder,
+        browsing.opened(playwright, Path(folder)) as console,
+    ):
+        for sql in EARLIER:
+            with console.visit("alice", "/ask") as page:
+                ask(page, sql, "0.1")
+        for name, who, path, prepare in PAGES:
+            for look, options in LOOKS.items():
+                with console.visit(who, path, **options) as page:
+                    prepare(page)
+                    take(page, FOLDER / f"{name}-{look}.png")
 
 
 def take(page: Page, path: Path) -> None:
