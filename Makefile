@@ -47,7 +47,7 @@ test-browser: $(VENV)/installed-dev $(VENV)/browser  ## the web console in a rea
 	$(PYTEST) -n auto tests/browser
 
 screenshots: $(VENV)/installed-dev $(VENV)/browser  ## pictures of all pages of the console, into docs/images/console
-	$(BIN)/python docs/screenshots.py
+	$(BIN)/python tools/screenshots.py
 
 check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quick tests
 	$(BIN)/ruff check .

@@ -29,6 +29,7 @@ _OVERSIGHT = (
     PageLink("Ledger", "/owner/ledger", "ledger"),
     PageLink("Budgets", "/owner/budgets", "budget"),
 )
+_CATALOG = PageLink("Catalog", "/owner/catalog", "data")
 LINKS = {
     Role.ANALYST: (
         PageLink("Ask", "/ask", "ask"),
