@@ -28,7 +28,7 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("GET", "/answers"): history.history,
     ("POST", "/answers/share"): sharing.share,
     ("POST", "/answers/share/end"): sharing.end_share,
-    ("GET", "/shared/{code}"): sharing.shared,
+    ("GET", "/shared/{code}"): sharing.open_shared,
     ("POST", "/shared/{code}"): sharing.take_shared,
     ("GET", "/budget"): budget.budget,
 }

@@ -25,7 +25,7 @@ _MARKS = 5  # on each axis, about
 
 
 @dataclass(frozen=True)
-class Mark:
+class AxisMark:
     """A place on an axis, from 0 to 1, and what stands there."""
 
     place: float
@@ -43,8 +43,8 @@ class BurnDown:
     area: str
     end: float
     left: str
-    amounts: tuple[Mark, ...]
-    times: tuple[Mark, ...]
+    amounts: tuple[AxisMark, ...]
+    times: tuple[AxisMark, ...]
 
 
 def draw_burn_down(debits: Sequence[CountedDebit], account: Filter, currency: Currency, now: datetime) -> BurnDown:
@@ -87,18 +87,18 @@ def _show_left(account: Filter, currency: Currency) -> str:
     return show_down(left.epsilon if currency is EPSILON else left.rho)
 
 
-def _mark_amounts(whole: float) -> tuple[Mark, ...]:
+def _mark_amounts(whole: float) -> tuple[AxisMark, ...]:
     """Round amounts from 0 to the whole."""
     power = 10.0 ** floor(log10(whole / _MARKS))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor * _MARKS >= whole * (1 - 1e-9))
-    return tuple(Mark(1 - k * step / whole, f"{k * step:.6g}") for k in range(int(whole / step * (1 + 1e-9)) + 1))
+    return tuple(AxisMark(1 - k * step / whole, f"{k * step:.6g}") for k in range(int(whole / step * (1 + 1e-9)) + 1))
 
 
-def _mark_times(start: datetime, end: datetime) -> tuple[Mark, ...]:
+def _mark_times(start: datetime, end: datetime) -> tuple[AxisMark, ...]:
     span = end - start
     form = "%-d %b" if span > timedelta(days=_MARKS) else "%-d %b, %H:%M" if span > timedelta(days=1) else "%H:%M"
     places = [k / (_MARKS - 1) for k in range(_MARKS)]
-    return tuple(Mark(place, f"{start + place * span:{form}}") for place in places)
+    return tuple(AxisMark(place, f"{start + place * span:{form}}") for place in places)
 
 
 def _read_time(text: str) -> datetime:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.filters import Filter, Spent
 
-__all__ = ["EPSILON", "RHO", "Currency", "Gauge", "Sum", "build_gauge", "count_units", "find_currency"]
+__all__ = ["EPSILON", "RHO", "Currency", "Gauge", "SumGauge", "build_gauge", "count_units", "find_currency"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ EPSILON, RHO, DELTA = Currency("epsilon", "ε"), Currency("rho", "ρ"), Currency
 
 
 @dataclass(frozen=True)
-class Sum:
+class SumGauge:
     """One sum of an account. `counts`: it is within its limit, so that questions can be paid by it."""
 
     currency: Currency
@@ -43,8 +43,8 @@ class Sum:
 class Gauge:
     """An account: the sum that it is held to first, then the others; in words which that is, and what is left."""
 
-    main: Sum
-    others: tuple[Sum, ...]
+    main: SumGauge
+    others: tuple[SumGauge, ...]
     held: str
     left: str
     empty: bool
@@ -73,9 +73,9 @@ def build_gauge(account: Filter) -> Gauge:
     return Gauge(main, others, _say_held(account), say_left(account), not left.epsilon and not left.rho)
 
 
-def _sum(currency: Currency, spent: Fraction, whole: Fraction, left: Fraction, counts: bool) -> Sum:
+def _sum(currency: Currency, spent: Fraction, whole: Fraction, left: Fraction, counts: bool) -> SumGauge:
     share = min(float(spent / whole), 1.0) if whole else 1.0
-    return Sum(currency, show_up(spent), show_down(whole), show_down(left), share, counts)
+    return SumGauge(currency, show_up(spent), show_down(whole), show_down(left), share, counts)
 
 
 def _say_held(account: Filter) -> str:

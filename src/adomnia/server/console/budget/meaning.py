@@ -16,7 +16,7 @@ from adomnia.privacy.events import Approximate, Pure
 if TYPE_CHECKING:
     from adomnia.privacy.filters import Budget, Filter, Spent
 
-__all__ = ["Dot", "Meaning", "Picture", "draw_dots", "explain_budget"]
+__all__ = ["BudgetMeaning", "Dot", "Picture", "draw_dots", "explain_budget"]
 
 _DOTS, _ROW, _PITCH, _RADIUS = 100, 10, 20, 7
 _HOUSEHOLD = 4
@@ -46,7 +46,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class BudgetMeaning:
     """The pictures, and what else there is to say. `tested`: the last speaks of a test, because there is a delta.
 
     `odds` and `household` are empty where nothing is promised of them.
@@ -60,7 +60,7 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class Belief:
     """What was or may be released: its price in words, the belief that it can lead to, and whether a test is meant."""
 
     price: str
@@ -68,7 +68,7 @@ class Guarantee:
     tested: bool
 
 
-def explain_budget(account: Filter, last: Spent | None, prior: int) -> Meaning:
+def explain_budget(account: Filter, last: Spent | None, prior: int) -> BudgetMeaning:
     """The four pictures: before, the last question, all so far, the whole budget. `prior` is so many in 100."""
     before = prior / 100
     asked = None if last is None else _judge_spent(last, before)
@@ -81,23 +81,23 @@ def explain_budget(account: Filter, last: Spent | None, prior: int) -> Meaning:
         _picture("Your whole budget", whole, before, "after all that it pays for"),
     )
     odds = "" if whole.tested else format_factor(odds_factor(account.budget.epsilon))
-    return Meaning(prior, pictures, odds, _judge_household(account.budget, before), whole.tested)
+    return BudgetMeaning(prior, pictures, odds, _judge_household(account.budget, before), whole.tested)
 
 
-def _judge_spent(spent: Spent, before: float) -> Guarantee:
+def _judge_spent(spent: Spent, before: float) -> Belief:
     """Of a sum of prices: exact where all of it is pure, else by the best test that rho and delta allow."""
     epsilon, rho = spent.epsilon_units * EPSILON_UNIT, spent.rho_units * EPSILON_UNIT
     if spent.pure:
-        return Guarantee(f"ε {show_up(epsilon)}", posterior(before, epsilon), tested=False)
+        return Belief(f"ε {show_up(epsilon)}", posterior(before, epsilon), tested=False)
     hits = concentrated_detection(FALSE_ALARMS, rho, spent.delta_units * DELTA_UNIT)
-    return Guarantee(f"ρ {show_up(rho)}", _name(before, hits), tested=True)
+    return Belief(f"ρ {show_up(rho)}", _name(before, hits), tested=True)
 
 
-def _judge_budget(budget: Budget, before: float) -> Guarantee:
+def _judge_budget(budget: Budget, before: float) -> Belief:
     price = f"ε {show_up(budget.epsilon)}"
     if not budget.delta:
-        return Guarantee(price, posterior(before, budget.epsilon), tested=False)
-    return Guarantee(price, _name(before, detection(FALSE_ALARMS, budget.epsilon, budget.delta)), tested=True)
+        return Belief(price, posterior(before, budget.epsilon), tested=False)
+    return Belief(price, _name(before, detection(FALSE_ALARMS, budget.epsilon, budget.delta)), tested=True)
 
 
 def _judge_household(budget: Budget, before: float) -> str:
@@ -118,7 +118,7 @@ def _name(before: float, hits: float) -> float:
     return before * hits / (before * hits + (1 - before) * FALSE_ALARMS)
 
 
-def _picture(title: str, found: Guarantee | None, before: float, when: str) -> Picture:
+def _picture(title: str, found: Belief | None, before: float, when: str) -> Picture:
     if found is None:
         return Picture(title, "", _in_hundred(before), "nothing was paid yet", draw_dots(before, before))
     after = max(found.after, before)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adomnia.server.console.history.index import History, PastQuestion
     from adomnia.server.console.visits import Visit
 
-__all__ = ["Notice", "Row", "history", "list_rows", "show_history", "show_seconds"]
+__all__ = ["HistoryRow", "Notice", "history", "list_rows", "show_history", "show_seconds"]
 
 _ROWS = 50  # of a page
 _LONGEST_SEARCH = 500
@@ -34,7 +34,7 @@ _SHARED_TEXTS = 200  # characters of a question in the list of links
 
 
 @dataclass(frozen=True)
-class Row:
+class HistoryRow:
     """One answer in a list; a batch has several texts."""
 
     request_id: str
@@ -47,10 +47,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRows:
     """A page of what was found."""
 
-    rows: list[Row]
+    rows: list[HistoryRow]
     first: int
     number: int
     newer: str
@@ -102,10 +102,10 @@ async def show_history(request: Request, notice: Notice | None = None) -> Respon
     return await show(request, read)
 
 
-def list_rows(pasts: list[PastQuestion]) -> list[Row]:
+def list_rows(pasts: list[PastQuestion]) -> list[HistoryRow]:
     """Answers as a list shows them."""
     return [
-        Row(
+        HistoryRow(
             past.request_id,
             past.texts,
             past.at,
@@ -123,14 +123,14 @@ def show_seconds(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def _find(kept: History, query: str, number: int) -> Found:
+def _find(kept: History, query: str, number: int) -> FoundRows:
     pasts = kept.search(query)
     last = max(1, -(-len(pasts) // _ROWS))
     number = min(number, last)
     first = (number - 1) * _ROWS
     rows = list_rows(pasts[first : first + _ROWS])
     newer, older = (_link(query, other) if 1 <= other <= last else "" for other in (number - 1, number + 1))
-    return Found(rows, first + 1, len(pasts), newer, older)
+    return FoundRows(rows, first + 1, len(pasts), newer, older)
 
 
 def _list_links(visit: Visit, kept: History) -> list[SharedLink]:

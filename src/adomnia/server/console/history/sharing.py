@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
-__all__ = ["end_share", "share", "shared", "take_shared"]
+__all__ = ["end_share", "open_shared", "share", "take_shared"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ async def end_share(request: Request) -> Response:
     return await show_history(request, Notice(done="The link has ended. Whoever has paid by it keeps the answer."))
 
 
-async def shared(request: Request) -> Response:
+async def open_shared(request: Request) -> Response:
     """What a link leads to: the question and its price, and nothing of the answer."""
     return await _show_shared(request)
 
