@@ -25,6 +25,7 @@ from adomnia.server.routes.questions import QuestionJob, choose_id
 from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.session.batch import Batch
 from adomnia.session.sharing import ask_same, find_offer, price_same
+from adomnia.work import limit
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -101,7 +102,8 @@ async def take_shared(request: Request) -> Response:
     def ask(session: Session, edition: Edition) -> list[bytes]:
         _, receipt = _find(services.access, edition.curator, code)
         if receipt.analyst != visitor.name:
-            find_offer(edition.curator, visitor.name, receipt)  # what it says holds as long as this edition lasts
+            with limit():
+                find_offer(edition.curator, visitor.name, receipt)  # what it says holds as long as this edition lasts
             answer = ask_same(session, Batch.from_text(receipt.asked), request_id)
             services.metrics.count_question("replayed" if answer.replayed else "answered")
             receipt = answer.receipt or receipt
