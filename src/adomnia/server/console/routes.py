@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
+from adomnia.server.console.ask import routes as ask
 from adomnia.server.console.assets import asset
 
 if TYPE_CHECKING:
@@ -22,4 +23,8 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/account/tokens"): account.make_token,
     ("POST", "/account/tokens/revoke"): account.revoke_token,
     ("POST", "/account/password"): account.change_password,
+    ("GET", "/ask"): ask.ask_page,
+    ("POST", "/ask/price"): ask.price_question,
+    ("POST", "/ask/mock"): ask.try_question,
+    ("POST", "/ask"): ask.ask_question,
 }

@@ -1,0 +1,72 @@
+"""A question that is planned and not yet paid: its errors at other prices and in groups of other sizes.
+
+All of it follows from the text and the catalog. A question that takes long to price is not priced at other prices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+from adomnia.plans.plan import Plan
+from adomnia.pricing.quotes import quote_plan
+from adomnia.session.batch import Batch, bind_question, plan_text
+from adomnia.session.contract import CONFIDENCE
+from adomnia.work import current
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from adomnia.catalog.model import Catalog
+    from adomnia.plans.public_rows import PublicRows
+    from adomnia.pricing.questions import Question
+    from adomnia.pricing.quotes import Expected
+    from adomnia.privacy.events import Price
+
+__all__ = ["Draft", "is_quick", "plan_draft"]
+
+_QUICK = 4000  # steps until a question was priced once, of about ten microseconds each
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A question and its plan."""
+
+    question: Question
+    plan: Plan
+    catalog: Catalog
+
+    def expect_at(self, currency: str, amount: Fraction, rows: int | None) -> Sequence[Expected]:
+        """The errors at another price; none where it is refused."""
+        usual = replace(self.question, epsilon=None, rho=None, error=None)
+        question = replace(usual, epsilon=amount) if currency == "epsilon" else replace(usual, rho=amount)
+        return self._expect(question, rows)
+
+    def expect_in(self, rows: int, price: Price | None) -> Sequence[Expected]:
+        """The errors at the same price in a group of so many rows; `price` is that which a policy set."""
+        if price is not None and self.question.names_no_price:
+            return self._expect(replace(self.question, epsilon=getattr(price, "epsilon", None)), rows)
+        return self._expect(self.question, rows)
+
+    def _expect(self, question: Question, rows: int | None) -> Sequence[Expected]:
+        batch = Batch((question,), CONFIDENCE, self.catalog.version)
+        try:
+            (priced,) = batch.price([self.plan], self.catalog)
+            return quote_plan(priced.plan, priced.price, CONFIDENCE, rows=rows).outputs
+        except Refusal:
+            return ()
+
+
+def plan_draft(question: Question, catalog: Catalog) -> Draft | PublicRows:
+    """Plan a question; a Refusal where it cannot be answered."""
+    bound = bind_question(question)
+    plan = plan_text(bound, catalog, CONFIDENCE)
+    return Draft(bound, plan, catalog) if isinstance(plan, Plan) else plan
+
+
+def is_quick() -> bool:
+    """Whether what was computed so far took so little that a few more prices may be asked."""
+    work = current()
+    return work is None or work.steps <= _QUICK
