@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Diff", "Edit", "Span", "apply_edits", "find_span", "find_words", "show_edits"]
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\w+(?:\.\w+)*|\S""")
-_AROUND = 28  # characters that are shown beside a change
+_AROUND = 24  # characters that are shown beside a change
 
 
 @dataclass(frozen=True)
@@ -71,30 +71,26 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> str:
 
 
 def show_edits(text: str, edits: Sequence[Edit]) -> tuple[Diff, ...]:
-    """The changes with a few words around each."""
+    """The changes with a few words around each; what is between two of them and long is left out."""
     shown: list[Diff] = []
-    ordered = sorted(edits, key=lambda each: each.start)
-    for place, edit in enumerate(ordered):
-        last = ordered[place - 1].end if place else 0
-        if not place or edit.start - last > 2 * _AROUND:
-            shown += [Diff("", " … ")] if place else []
-            shown.append(Diff("", _tail(text[last : edit.start])))
-        else:
-            shown.append(Diff("", _flat(text[last : edit.start])))
+    last = 0
+    for place, edit in enumerate(sorted(edits, key=lambda each: each.start)):
+        between = _flat(text[last : edit.start])
+        shown.append(Diff("", _shorten(between, keep_head=place > 0, keep_tail=True)))
         shown += [Diff("del", _flat(text[edit.start : edit.end])), Diff("ins", _flat(edit.text))]
-        if place == len(ordered) - 1 or ordered[place + 1].start - edit.end > 2 * _AROUND:
-            shown.append(Diff("", _head(text[edit.end :])))
+        last = edit.end
+    if edits:
+        shown.append(Diff("", _shorten(_flat(text[last:]), keep_head=True, keep_tail=False)))
     return tuple(each for each in shown if each.text)
 
 
-def _tail(text: str) -> str:
-    flat = _flat(text)
-    return flat if len(flat) <= _AROUND else "…" + flat[-_AROUND:]
-
-
-def _head(text: str) -> str:
-    flat = _flat(text)
-    return flat if len(flat) <= _AROUND else flat[:_AROUND] + "…"
+def _shorten(text: str, *, keep_head: bool, keep_tail: bool) -> str:
+    """A text of at most so many words at either end that is kept, cut between words."""
+    if len(text) <= _AROUND * (keep_head + keep_tail):
+        return text
+    head = text[:_AROUND].rsplit(" ", 1)[0] if keep_head else ""
+    tail = text[-_AROUND:].split(" ", 1)[-1] if keep_tail else ""
+    return f"{head} … {tail}".strip() if keep_head and keep_tail else f"{head} …" if keep_head else f"… {tail}"
 
 
 def _flat(text: str) -> str:

@@ -81,9 +81,9 @@ def show_digits(number: float, digits: int = 3) -> str:
 
 
 def find_roughest(outputs: Sequence[Expected]) -> Expected | None:
-    """The column whose error is the largest part of its own value; where none is known, the first with an error."""
+    """The column that is roughest where groups are small: of those that depend on it, the largest part of its value."""
     known = [line for line in outputs if line.error is not None and isfinite(line.error) and line.error > 0]
-    return max(known, key=lambda line: -1.0 if line.relative is None else line.relative, default=None)
+    return max(known, key=lambda line: (line.rows is not None, line.relative or 0.0), default=None)
 
 
 def tabulate_sizes(name: str, by_size: Sequence[tuple[int, Expected]]) -> SizeTable | None:

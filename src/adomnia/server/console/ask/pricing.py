@@ -15,7 +15,6 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.pricing.bills import HIGH_EFFORT
 from adomnia.pricing.parts import amount as amount_of_price
-from adomnia.pricing.quotes import Quote
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down, show_up
 from adomnia.privacy.events import Pure
 from adomnia.server.console.ask.budget_bar import BudgetBar, build_bar
@@ -41,7 +40,7 @@ from adomnia.session.listings import is_listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adomnia.pricing.quotes import Expected
+    from adomnia.pricing.quotes import Expected, Quote
     from adomnia.privacy.filters import Left
     from adomnia.server.console.visits import Visit
     from adomnia.session.accounts import Budgets

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from adomnia.plans.descriptions import describe, describe_key, describe_term
 from adomnia.plans.formulas import Formula, Grouping, Keyed, Over
-from adomnia.plans.plan import Plan
 from adomnia.plans.words import term_in_words
 from adomnia.privacy.aggregates import Aggregate, NonNull, People, Rows
 from adomnia.privacy.domains import Numbers
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from adomnia.plans.formulas import Term
-    from adomnia.plans.plan import Output
+    from adomnia.plans.plan import Output, Plan
     from adomnia.privacy.keys import Key
     from adomnia.privacy.relations import Relation
     from adomnia.statistics.contract import Statistic
@@ -103,7 +102,7 @@ def _read_output(output: Output, plan: Plan) -> Iterator[Piece]:
     yield Piece(describe_term(term, plan.relation), code=True)
 
 
-def _read_statistic(statistic: Statistic, plan: Plan) -> list[Piece] | None:
+def _read_statistic(statistic: Statistic, plan: Plan) -> list[Piece] | None:  # noqa: PLR0911 - one for each kind
     """The words of a plain statistic over the rows of its question; None where its formula says it better."""
     operands: Sequence[Aggregate | Fraction] = statistic.operands
     if "FILTER" in describe_term(statistic, plan.relation):
