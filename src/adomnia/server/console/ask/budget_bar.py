@@ -70,4 +70,4 @@ def _spent(account: Filter, *, in_epsilon: bool) -> Fraction:
 
 
 def _share(part: Fraction, whole: Fraction) -> float:
-    return float(min(part / whole, 1)) if whole else 1.0
+    return min(float(part / whole), 1.0) if whole else 1.0

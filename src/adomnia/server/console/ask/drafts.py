@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Draft", "is_quick", "plan_draft"]
 
-_QUICK = 4000  # steps until a question was priced once, of about ten microseconds each
+_QUICK = 12_000  # steps until a question was priced once, of about ten microseconds each
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def _shorten(text: str, *, keep_head: bool, keep_tail: bool) -> str:
         return text
     head = text[:_AROUND].rsplit(" ", 1)[0] if keep_head else ""
     tail = text[-_AROUND:].split(" ", 1)[-1] if keep_tail else ""
-    return f"{head} … {tail}".strip() if keep_head and keep_tail else f"{head} …" if keep_head else f"… {tail}"
+    return f"{head} … {tail}" if keep_head and keep_tail else f"{head} …" if keep_head else f"… {tail}"
 
 
 def _flat(text: str) -> str:

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ErrorLine", "SizeLine", "SizeTable", "find_roughest", "list_errors", "show_error", "tabulate_sizes"]
 
-_USUAL_SCALE = 1.3  # of the axis, to the widest interval that is drawn
+_USUAL_SCALE = 1.25  # of the axis, to the widest interval that is drawn
 
 
 @dataclass(frozen=True)
 class ErrorLine:
-    """A column, how wrong it may be, and in which groups; the name is repeated to those who cannot see the one above."""
+    """A column, how wrong it may be, and in which groups; `again`: the name stands above, and is not shown twice."""
 
     name: str
     error: str
@@ -107,9 +107,9 @@ def _where(line: Expected) -> str:
 
 
 def _round_mark(widest: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is at most this."""
+    """The least of 1, 2 and 5 times a power of ten that is not much less than this."""
     power = float(f"1e{f'{widest:e}'.split('e')[1]}")
-    return max(step * power for step in (1, 2, 5) if step * power <= widest * 1.0000001)
+    return min(step * power for step in (1, 2, 5, 10) if step * power >= 0.75 * widest)
 
 
 def _shorten(number: float) -> str:

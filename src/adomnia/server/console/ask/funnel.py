@@ -18,13 +18,12 @@ from adomnia.server.console.ask.expectations import show_digits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Funnel", "Scale", "Tick", "draw_funnel"]
+__all__ = ["Caption", "Funnel", "Scale", "Tick", "draw_funnel"]
 
 _STEPS = 1000  # of the slider
 _SEGMENTS = 50  # of the band
 _HEIGHT, _MIDDLE, _ROOM = 76, 38.0, 36.0
 _LEAST = {"epsilon": Fraction(1, 20), "rho": Fraction(1, 2000)}
-_NEAREST = 0.09  # how close two words of the axis may stand
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,15 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class Caption:
+    """What the slider says: all of it, the column whose error is drawn, and in which groups."""
+
+    says: str
+    column: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True)
 class Funnel:
     """The slider and the picture over it; without a `band`, only the slider."""
 
@@ -91,16 +99,11 @@ class Funnel:
 
 
 def draw_funnel(
-    scale: Scale,
-    amount: Fraction,
-    says: str,
-    errors: Sequence[tuple[Fraction, float]] = (),
-    column: str = "",
-    where: str = "",
+    scale: Scale, amount: Fraction, caption: Caption, errors: Sequence[tuple[Fraction, float]] = ()
 ) -> Funnel:
     """The slider at an amount; `errors` are those that are known, by their price, the amount's own among them."""
     place, ticks = scale.place(amount), _list_ticks(scale)
-    plain = Funnel(show_down(scale.least), show_down(scale.most), round(place * _STEPS), place, ticks, says)
+    plain = Funnel(show_down(scale.least), show_down(scale.most), round(place * _STEPS), place, ticks, caption.says)
     known = sorted({scale.place(price): error for price, error in errors if error > 0}.items())
     if len(known) < 3:
         return plain
@@ -112,8 +115,8 @@ def draw_funnel(
         top=round(_MIDDLE - half, 1),
         bottom=round(_MIDDLE + half, 1),
         error=show_digits(here),
-        column=column,
-        where=where,
+        column=caption.column,
+        where=caption.where,
         points=json.dumps([[round(at, 4), error] for at, error in known]),
     )
 
@@ -138,11 +141,19 @@ def _between(known: Sequence[tuple[float, float]], place: float) -> float:
 
 def _list_ticks(scale: Scale) -> tuple[Tick, ...]:
     """Both ends, and round prices between them that leave each other room."""
-    steps = (Fraction(step) * Fraction(10) ** power for power in range(-6, 7) for step in (1, Fraction(5, 2), 5))
-    ticks = [Tick(0.0, show_down(scale.least), "start")]
+    steps = (Fraction(step) * Fraction(10) ** power for power in range(-12, 13) for step in (1, Fraction(5, 2), 5))
+    least, most = show_down(scale.least), show_down(scale.most)
+    ticks, used, end = [Tick(0.0, least, "start")], _width(least), 1 - _width(most)
     for price in steps:
-        if scale.least < price < scale.most:
-            place = scale.place(price)
-            if place - ticks[-1].place >= _NEAREST + 0.04 * (len(ticks) == 1) and place <= 1 - 1.5 * _NEAREST:
-                ticks.append(Tick(place, show_down(price), "middle"))
-    return (*ticks, Tick(1.0, show_down(scale.most), "end"))
+        words = show_down(price)
+        half = _width(words) / 2
+        place = scale.place(price) if scale.least < price < scale.most else 0.0
+        if place - half >= used and place + half <= end:
+            ticks.append(Tick(place, words, "middle"))
+            used = place + half
+    return (*ticks, Tick(1.0, most, "end"))
+
+
+def _width(words: str) -> float:
+    """About how much of the axis a word takes, and a little room."""
+    return 0.024 * len(words) + 0.02

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adomnia.plans.descriptions import describe, describe_key, describe_term
 from adomnia.plans.formulas import Formula, Grouping, Keyed, Over
@@ -123,7 +123,7 @@ def _read_statistic(statistic: Statistic, plan: Plan) -> list[Piece] | None:  # 
 
 
 def _of_values(words: str, operands: Iterable[Aggregate | Fraction]) -> list[Piece] | None:
-    values = [getattr(operand, "value", None) for operand in operands]
+    values: list[Any] = [getattr(operand, "value", None) for operand in operands]
     if any(value is None for value in values):
         return None
     return [Piece(f"{words} "), *_join_pieces([[Piece(_bare(describe(value)), code=True)] for value in values])]
@@ -149,7 +149,7 @@ def _list_tables(relation: Relation) -> Iterator[str]:
             for part in parts:
                 yield from _list_tables(part)
         case _:
-            yield from _list_tables(relation.source)  # type: ignore[union-attr]  # all others have one
+            yield from _list_tables(relation.source)
 
 
 def _read_choice(plan: Plan) -> Iterator[Piece]:
