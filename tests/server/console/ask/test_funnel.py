@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -40,5 +41,5 @@ def test_words_of_the_axis_leave_each_other_room(most):
     middles = [tick.place for tick in ticks]
     assert middles == sorted(middles)
     assert len(ticks) >= 2
-    for before, after in zip(ticks[1:-2], ticks[2:-1], strict=True):
+    for before, after in pairwise(ticks[1:-1]):
         assert after.place - before.place >= 0.024 * (len(before.words) + len(after.words)) / 2

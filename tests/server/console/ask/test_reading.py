@@ -24,13 +24,17 @@ def catalog(tmp_path_factory):
         ("SELECT COUNT(*) FROM people", "How many rows there are, in `people`. One row a person."),
         (
             "SELECT FLOOR(age / 10) * 10 AS decade, AVG(salary) FROM people WHERE sex = 'F' GROUP BY decade",
-            "For each of 13 values of `decade`, 0 to 120 by 10: the mean of `salary`, in `people` where `sex = 'F'`. "
-            "One row a person.",
+            (
+                "For each of 13 values of `decade`, 0 to 120 by 10: the mean of `salary`, in `people` where "
+                "`sex = 'F'`. One row a person."
+            ),
         ),
         (
             "SELECT hospital, MEDIAN(cost) AS m FROM visits GROUP BY hospital HAVING COUNT(*) > 9 LIMIT 2",
-            "For each of 5 values of `hospital`: the median of `cost`, in `visits`. Only those with `COUNT(*) > 9` by "
-            "noisy values. At most 2 of them come back. At most 3 rows of a person count.",
+            (
+                "For each of 5 values of `hospital`: the median of `cost`, in `visits`. Only those with `COUNT(*) > 9` "
+                "by noisy values. At most 2 of them come back. At most 3 rows of a person count."
+            ),
         ),
         (
             "SELECT COUNT(DISTINCT person_id) AS n, CORR(age, score) AS c FROM people",

@@ -1,6 +1,7 @@
 """A question that is planned and not yet paid: its errors at other prices and in groups of other sizes.
 
-All of it follows from the text and the catalog. A question that takes long to price is not priced at other prices.
+All of it follows from the text and the catalog. A question that takes long to price is priced once and no more, so that
+whatever can be asked can be priced within the same steps.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.plans.plan import Plan
 from adomnia.pricing.quotes import quote_plan
 from adomnia.session.batch import Batch, bind_question, plan_text
 from adomnia.session.contract import CONFIDENCE
+from adomnia.sql.lower import require_plan
 from adomnia.work import current
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from adomnia.catalog.model import Catalog
-    from adomnia.plans.public_rows import PublicRows
+    from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Question
     from adomnia.pricing.quotes import Expected
     from adomnia.privacy.events import Price
@@ -59,11 +60,10 @@ class Draft:
             return ()
 
 
-def plan_draft(question: Question, catalog: Catalog) -> Draft | PublicRows:
-    """Plan a question; a Refusal where it cannot be answered."""
+def plan_draft(question: Question, catalog: Catalog) -> Draft:
+    """Plan a question; a Refusal where it cannot be answered, or is about public tables alone."""
     bound = bind_question(question)
-    plan = plan_text(bound, catalog, CONFIDENCE)
-    return Draft(bound, plan, catalog) if isinstance(plan, Plan) else plan
+    return Draft(bound, require_plan(plan_text(bound, catalog, CONFIDENCE)), catalog)
 
 
 def is_quick() -> bool:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Quantity, Text
+from adomnia.server.console.ask.drafts import is_quick
 from adomnia.server.console.ask.edits import Edit, apply_edits, find_span, find_words, show_edits
 from adomnia.server.console.ask.expectations import list_errors
 from adomnia.server.console.ask.form import POLICY, AskForm
@@ -88,20 +90,22 @@ def change_fields(**changes: str) -> str:
 
 
 def list_fixes(refusal: Refusal, situation: Situation) -> tuple[Fix, ...]:
-    """The ways out of a refusal that lead on."""
-    candidates = [each for maker in (_rename, *_MAKERS.get(refusal.code, ())) for each in maker(refusal, situation)]
-    fixes: list[Fix] = []
-    for each in candidates:
-        changes = each.changes
-        if each.edits:
-            changes = changes | {"sql": apply_edits(situation.form.sql, each.edits)}
-        note = "" if each.off else _try(situation, changes, refusal)
-        if note is not None and len(fixes) < _MOST:
-            diff = show_edits(situation.form.sql, each.edits)
-            fixes.append(
-                Fix(each.label, change_fields(**changes), diff, " ".join(filter(None, (each.note, note))), each.off)
-            )
-    return tuple(replace(each, note=each.note.strip()) for each in fixes)
+    """The ways out of a refusal that lead on; of a question that takes long to price, those that need not be tried."""
+    candidates = (each for maker in (_rename, *_MAKERS.get(refusal.code, ())) for each in maker(refusal, situation))
+    fixes = (_build_fix(each, refusal, situation) for each in candidates if each.off or is_quick())
+    return tuple(islice((fix for fix in fixes if fix is not None), _MOST))
+
+
+def _build_fix(candidate: _Candidate, refusal: Refusal, situation: Situation) -> Fix | None:
+    """What a button offers, once it was tried; None where it leads nowhere."""
+    sql, changes = situation.form.sql, candidate.changes
+    if candidate.edits:
+        changes = changes | {"sql": apply_edits(sql, candidate.edits)}
+    bought = "" if candidate.off else _try(situation, changes, refusal)
+    if bought is None:
+        return None
+    note = " ".join(filter(None, (candidate.note, bought)))
+    return Fix(candidate.label, change_fields(**changes), show_edits(sql, candidate.edits), note, candidate.off)
 
 
 def _try(situation: Situation, changes: dict[str, str], refusal: Refusal) -> str | None:

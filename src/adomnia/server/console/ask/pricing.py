@@ -18,7 +18,7 @@ from adomnia.privacy.amounts import EPSILON_UNIT, show_up
 from adomnia.privacy.events import Pure
 from adomnia.server.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.server.console.ask.budget_bar import build_bar
-from adomnia.server.console.ask.drafts import Draft, is_quick, plan_draft
+from adomnia.server.console.ask.drafts import is_quick, plan_draft
 from adomnia.server.console.ask.expectations import (
     find_roughest,
     list_errors,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from adomnia.pricing.quotes import Expected, Quote
+    from adomnia.server.console.ask.drafts import Draft
     from adomnia.server.console.ask.form import AskForm
     from adomnia.server.console.ask.funnel import Funnel
     from adomnia.server.console.ask.refusals import RefusalView
@@ -96,20 +97,22 @@ def _settle(form: AskForm, budgets: Budgets) -> AskForm:
 
 def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
     asked = empty.form.priced()
-    draft = plan_draft(asked.question(), visit.curator.catalog)
-    if not isinstance(draft, Draft):
+    try:
+        quote = asked.put_to(visit.session)
+    except Refusal as refusal:
+        if refusal.code != "public_table":
+            raise
         rows = Coming("Rows of public tables, exact and free: they are about nobody.", grouped=False)
         return replace(empty, state="free", reads=(Piece("Rows of public tables, as they are."),), coming=rows)
-    quote = asked.put_to(visit.session)
-    paid = find_paid(visit, draft.question, draft.plan)
+    priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
+    draft = plan_draft(asked.question(), visit.curator.catalog) if is_quick() else None
+    paid = None if draft is None else find_paid(visit, draft.question, draft.plan)
     priced = replace(
-        _name_price(empty, quote),
-        state="priced",
+        priced,
         bar=build_bar(budgets.personal, None if paid else quote.event),
-        reads=read_plan(draft.plan),
         paid_as="" if paid is None else paid.request_id,
     )
-    return add_affordance(_add_errors(_add_words(priced, quote), draft, quote, budgets), visit, budgets, quote)
+    return add_affordance(_add_errors(priced, draft, quote, budgets), visit, budgets, quote)
 
 
 def _name_price(view: PriceView, quote: Quote) -> PriceView:
@@ -133,12 +136,11 @@ def _add_words(view: PriceView, quote: Quote) -> PriceView:
     )
 
 
-def _add_errors(priced: PriceView, draft: Draft, quote: Quote, budgets: Budgets) -> PriceView:
-    """The panel with errors by column, by size of group, and by price."""
-    rough, quick = find_roughest(quote.outputs), is_quick()
-    names_error = priced.form.pay == "error"
+def _add_errors(priced: PriceView, draft: Draft | None, quote: Quote, budgets: Budgets) -> PriceView:
+    """The panel with errors by column, by size of group, and by price; and how the question reads."""
+    rough, names_error = find_roughest(quote.outputs), priced.form.pay == "error"
     by_size: dict[int, Sequence[Expected]] = {quote.rows: quote.outputs}
-    if quick and not names_error and any(line.rows is not None for line in quote.outputs):
+    if draft is not None and not names_error and any(line.rows is not None for line in quote.outputs):
         by_size |= {size: draft.expect_in(size, quote.price) for size in _SIZES if size != quote.rows}
     small = by_size.get(_SIZES[0], ()) if quote.rows > _SIZES[0] else ()
     instead = "" if rough is None else _name_error(rough)
@@ -146,8 +148,9 @@ def _add_errors(priced: PriceView, draft: Draft, quote: Quote, budgets: Budgets)
         priced,
         errors=list_errors(quote.outputs, small if len(small) == len(quote.outputs) else ()),
         rough="" if rough is None else f"{rough.name} {show_error(rough)}",
-        funnel=_draw(priced, draft if quick else None, quote, budgets),
-        coming=_describe_coming(draft, quote, by_size, rough),
+        funnel=_draw(priced, draft, quote, budgets),
+        reads=() if draft is None else read_plan(draft.plan),
+        coming=None if draft is None else _describe_coming(draft, quote, by_size, rough),
         instead=change_fields(pay="epsilon", amount=f"{float(priced.price):.2g}") if names_error else instead,
     )
 
