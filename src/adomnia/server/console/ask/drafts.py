@@ -7,6 +7,7 @@ whatever can be asked can be priced within the same steps.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Draft", "is_quick", "plan_draft"]
 
+_KEPT = 512  # errors of questions at other prices
 _QUICK = 12_000  # steps until a question was priced once, of about ten microseconds each
 
 
@@ -52,12 +54,17 @@ class Draft:
         return self._expect(self.question, rows)
 
     def _expect(self, question: Question, rows: int | None) -> Sequence[Expected]:
-        batch = Batch((question,), CONFIDENCE, self.catalog.version)
         try:
-            (priced,) = batch.price([self.plan], self.catalog)
-            return quote_plan(priced.plan, priced.price, CONFIDENCE, rows=rows).outputs
+            return _expect_errors(replace(question, text=""), self.plan, self.catalog, rows)
         except Refusal:
             return ()
+
+
+@lru_cache(maxsize=_KEPT)
+def _expect_errors(question: Question, plan: Plan, catalog: Catalog, rows: int | None) -> Sequence[Expected]:
+    """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again."""
+    (priced,) = Batch((question,), CONFIDENCE, catalog.version).price([plan], catalog)
+    return quote_plan(priced.plan, priced.price, CONFIDENCE, rows=rows).outputs
 
 
 def plan_draft(question: Question, catalog: Catalog) -> Draft:
