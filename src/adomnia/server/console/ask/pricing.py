@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from adomnia.server.console.visits import Visit
     from adomnia.session.accounts import Budgets
 
-__all__ = ["build_price", "view_problem"]
+__all__ = ["PriceView", "build_price", "view_problem"]
 
 _POINTS = 5  # prices at which the funnel is known
 _SIZES = (100, 250, 1000, 3000)  # of groups

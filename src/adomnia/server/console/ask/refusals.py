@@ -47,6 +47,15 @@ class RefusalView:
         """Whether it is about a name or another part of the text, which is written as code."""
         return self.place is not None and self.what.lower() == self.place.wrong.lower()
 
+    @property
+    def way_out(self) -> str:
+        """The fix as sentences."""
+        asks, found, rest = self.fix.partition("? ")
+        if self.fix.startswith("did you mean"):
+            said = f"{asks}{found}{rest[:1].upper()}{rest[1:]}"
+            return f"{said[:1].upper()}{said[1:]}" + ("" if said.endswith("?") else ".")
+        return f"To mend it, {self.fix}."
+
 
 def view_refusal(refusal: Refusal, situation: Situation) -> RefusalView:
     """The refusal of a form, with the ways out of it."""
