@@ -80,18 +80,26 @@ export function watchPrice(form) {
 
 /** Put a panel in its place, and its companions in theirs; what was open stays open, and the caret where it was. */
 function showPart(panel, html) {
-  const parsed = new DOMParser().parseFromString(html, "text/html"); // runs nothing
-  for (const companion of parsed.querySelectorAll("template[data-for]")) {
-    const place = document.getElementById(companion.dataset.for);
-    if (place && place.innerHTML.trim() !== companion.innerHTML.trim()) replacePart(place, companion.innerHTML);
-    companion.remove();
-  }
   const open = [...panel.querySelectorAll("details[open]")].map((each) => each.id);
   const field = panel.contains(document.activeElement) ? document.activeElement : null;
   const caret = field?.type === "text" ? field.selectionStart : null;
-  replacePart(panel, parsed.body.innerHTML);
+  replacePart(panel, html);
+  for (const companion of panel.querySelectorAll("template[data-for]")) {
+    showCompanion(document.getElementById(companion.dataset.for), companion.content);
+    companion.remove();
+  }
   for (const id of open) document.getElementById(id)?.setAttribute("open", "");
   if (caret !== null && document.activeElement?.id === field.id) document.activeElement.setSelectionRange(caret, caret);
+}
+
+/** Replace what a place holds, if it is not the same: a refusal that stays is not spoken again. */
+function showCompanion(place, content) {
+  if (!place) return;
+  const next = place.cloneNode(false);
+  next.append(content);
+  if (next.isEqualNode(place)) return;
+  place.replaceChildren(...next.childNodes);
+  place.dispatchEvent(new CustomEvent("part", { bubbles: true }));
 }
 
 /** Write a question into the editor. */
