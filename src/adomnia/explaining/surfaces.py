@@ -24,9 +24,9 @@ _FLAGS = {
     ("anyway", "True"): "--anyway",
 }
 _REPEATED = {"weights": "weight", "parameters": "parameter"}  # options that are given once for each name
-_CALLS = {  # what a session does, in Python, on the command line, in the shell and over HTTP
-    "sql()": ("`adomnia sql`", "no command before it", "`POST query`"),
-    "answers()": ("`adomnia answers`", r"\a", "`GET answers`"),
+_CALLS = {  # what a session does, in Python, on the command line, in the shell, over HTTP and on a page
+    "sql()": ("`adomnia sql`", "no command before it", "`POST query`", "Ask"),
+    "answers()": ("`adomnia answers`", r"\a", "`GET answers`", "your history"),
 }
 _NAME = "|".join(_NAMES)
 _VALUE = r"""\{[^{}]*\}|"[^"]*"|'[^']*'|[\w+\-][\w+\-./]*(?<![./])"""
@@ -46,6 +46,7 @@ class Surface(Enum):
     SCRIPT = "statements from a file"
     JSON = "JSON"
     PYTHON = "Python"
+    PAGE = "page of the console"
 
 
 def reword(error: Refusal | Unavailable, surface: Surface) -> Refusal | Unavailable:
@@ -68,12 +69,13 @@ def reword_lines(lines: Iterable[str], surface: Surface) -> tuple[str, ...]:
 
 
 def _rename_calls(text: str, surface: Surface) -> str:
-    for python, (command, shell, http) in _CALLS.items():
+    for python, (command, shell, http, page) in _CALLS.items():
         words = {
             Surface.COMMAND_LINE: command,
             Surface.SHELL: shell,
             Surface.SCRIPT: shell,
             Surface.JSON: http,
+            Surface.PAGE: page,
         }
         text = text.replace(python, words[surface]) if surface in words else text.replace(http, python)
     return text
@@ -124,6 +126,16 @@ def _write_setting(option: re.Match[str]) -> str:
     return rf"\set {option['name']}{' on' if option[0] in _FLAGS.values() else ''}"
 
 
+def _to_page(text: str) -> str:
+    """Pages have fields that are called what options are: an option and its value are two words."""
+    return _replace(_PYTHON, lambda found: _write_plainly(found["name"], found["value"]), text)
+
+
+def _write_plainly(name: str, value: str | None) -> str:
+    word = name.replace("_", " ")
+    return word if value in {None, "True"} else f"{word} {_bare(value or '')}"
+
+
 def _to_json(text: str) -> str:
     return _replace(_PYTHON, lambda found: _write_json(found["name"], found["value"]), text)
 
@@ -146,4 +158,5 @@ _CHANGES: dict[Surface, Callable[[str], str]] = {
     Surface.SCRIPT: _to_script,
     Surface.JSON: _to_json,
     Surface.PYTHON: _from_json,
+    Surface.PAGE: _to_page,
 }

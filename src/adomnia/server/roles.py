@@ -67,13 +67,17 @@ PAGES: dict[Route, Roles] = {
     ("GET", "/shared/{code}"): ANALYST,
     ("POST", "/shared/{code}"): ANALYST,
     ("GET", "/budget"): ANALYST,
+    ("GET", "/ask"): ANALYST,
+    ("POST", "/ask/price"): ANALYST,
+    ("POST", "/ask/mock"): ANALYST,
+    ("POST", "/ask"): ANALYST,
 }
 """The pages for browsers."""
 
 LONG_TEXTS = (DATASET, "/ask", "/methods", "/owner/catalog")
 """Where questions and catalogs are sent to: their bodies may be larger than others."""
 
-READING: frozenset[Route] = frozenset({("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch")})
+READING: frozenset[Route] = frozenset({("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch"), ("POST", "/ask")})
 """Routes that may read data, whose times are rounded to edges of time buckets even in the log."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
+from adomnia.server.console.ask import routes as ask
 from adomnia.server.console.assets import asset
 from adomnia.server.console.budget import page as budget
 from adomnia.server.console.history import page as history
@@ -31,4 +32,8 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("GET", "/shared/{code}"): sharing.open_shared,
     ("POST", "/shared/{code}"): sharing.take_shared,
     ("GET", "/budget"): budget.budget,
+    ("GET", "/ask"): ask.ask_page,
+    ("POST", "/ask/price"): ask.price_question,
+    ("POST", "/ask/mock"): ask.try_question,
+    ("POST", "/ask"): ask.ask_question,
 }

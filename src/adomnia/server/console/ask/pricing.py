@@ -1,0 +1,217 @@
+"""What stands in the price panel: the price, how wrong the answer may be, what is left afterwards; or why not.
+
+Nothing is read and nothing is spent: all of it follows from the text, the catalog and the analyst's own budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+from adomnia.explaining.explanations import is_explain
+from adomnia.explaining.surfaces import Surface, reword_lines
+from adomnia.pricing.bills import HIGH_EFFORT
+from adomnia.pricing.parts import amount as amount_of_price
+from adomnia.privacy.amounts import EPSILON_UNIT, show_up
+from adomnia.privacy.events import Pure
+from adomnia.server.console.ask.affording import add_affordance, describe_situation, find_most
+from adomnia.server.console.ask.budget_bar import build_bar
+from adomnia.server.console.ask.drafts import is_quick, plan_draft
+from adomnia.server.console.ask.expectations import (
+    find_roughest,
+    list_errors,
+    show_digits,
+    show_error,
+    tabulate_sizes,
+)
+from adomnia.server.console.ask.fixes import change_fields
+from adomnia.server.console.ask.form import POLICY
+from adomnia.server.console.ask.funnel import Caption, Scale, draw_funnel
+from adomnia.server.console.ask.price_view import Coming, PriceView
+from adomnia.server.console.ask.reading import Piece, read_plan
+from adomnia.server.console.ask.refusals import view_refusal
+from adomnia.server.console.ask.replays import find_paid
+from adomnia.server.routes.questions import choose_id
+from adomnia.session.listings import is_listing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from adomnia.pricing.quotes import Expected, Quote
+    from adomnia.server.console.ask.drafts import Draft
+    from adomnia.server.console.ask.form import AskForm
+    from adomnia.server.console.ask.funnel import Funnel
+    from adomnia.server.console.ask.refusals import RefusalView
+    from adomnia.server.console.visits import Visit
+    from adomnia.session.accounts import Budgets
+
+__all__ = ["PriceView", "build_price", "view_problem"]
+
+_POINTS = 5  # prices at which the funnel is known
+_SIZES = (100, 250, 1000, 3000)  # of groups
+_NEVER = "A new answer would be refused"  # how a warning begins that the panel says better
+_SIGNS = {"epsilon": "ε", "rho": "ρ"}
+
+
+def build_price(visit: Visit, form: AskForm) -> PriceView:
+    """The panel of a form as it stands."""
+    budgets = visit.session.budget()
+    settled = _settle(form, budgets)
+    word = "rho" if settled.pay == "rho" else "epsilon"
+    empty = PriceView(
+        "empty",
+        settled,
+        build_bar(budgets.personal),
+        settled.request_id or choose_id(None),
+        _SIGNS[word],
+        word,
+        policy=budgets.terms.says if settled.pay == POLICY else "",
+        is_spent=find_most(budgets, word) < EPSILON_UNIT,
+    )
+    if settled.is_empty:
+        return _add_slider(empty, budgets)
+    if is_explain(settled.sql) or is_listing(settled.sql):
+        return replace(empty, state="free", reads=(Piece("What is public, as text: free."),))
+    try:
+        return _price(visit, budgets, empty)
+    except Refusal as refusal:
+        told = view_refusal(refusal, describe_situation(visit, budgets, settled))
+        return replace(_add_slider(empty, budgets), state="refused", refusal=told)
+
+
+def view_problem(visit: Visit, form: AskForm, refusal: Refusal) -> RefusalView:
+    """A refusal that came when a form was asked, with the ways out of it."""
+    return view_refusal(refusal, describe_situation(visit, visit.session.budget(), form))
+
+
+def _settle(form: AskForm, budgets: Budgets) -> AskForm:
+    """The form with the price left to the policy, where one sets it; and the other way round."""
+    terms = budgets.terms
+    sets = terms.price is not None or terms.questions is not None
+    if sets != (form.pay == POLICY):
+        return replace(form, pay=POLICY if sets else "epsilon")
+    return form
+
+
+def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
+    asked = empty.form.priced()
+    try:
+        quote = asked.put_to(visit.session)
+    except Refusal as refusal:
+        if refusal.code != "public_table":
+            raise
+        rows = Coming("Rows of public tables, exact and free: they are about nobody.", grouped=False)
+        return replace(empty, state="free", reads=(Piece("Rows of public tables, as they are."),), coming=rows)
+    priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
+    draft = plan_draft(asked.question(), visit.curator.catalog) if is_quick() else None
+    paid = None if draft is None else find_paid(visit, draft.question, draft.plan)
+    priced = replace(
+        priced,
+        bar=build_bar(budgets.personal, None if paid else quote.event),
+        paid_as="" if paid is None else paid.request_id,
+    )
+    return add_affordance(_add_errors(priced, draft, quote, budgets), visit, budgets, quote)
+
+
+def _name_price(view: PriceView, quote: Quote) -> PriceView:
+    """The panel with the price in its currency, and the delta that is paid beside it."""
+    assert quote.price is not None  # noqa: S101 - of one question
+    word = "epsilon" if isinstance(quote.price, Pure) else "rho"
+    delta = show_up(sum((each.price.delta for each in quote.findings), Fraction(0))) if quote.findings else ""
+    return replace(view, sign=_SIGNS[word], word=word, price=show_up(amount_of_price(quote.price)), delta=delta)
+
+
+def _add_words(view: PriceView, quote: Quote) -> PriceView:
+    """The panel with what else there is to know, in the words of the page."""
+    caps, findings = (tuple(f"{each}." for each in some) for some in (quote.caps, quote.findings))
+    effort = (HIGH_EFFORT,) if quote.effort == "high" else ()
+    warnings = tuple(line for line in quote.warnings if not line.startswith(_NEVER))
+    return replace(
+        view,
+        vacuous=reword_lines(quote.vacuous, Surface.PAGE),
+        warnings=reword_lines(warnings, Surface.PAGE),
+        notes=reword_lines((*caps, *quote.notes, *findings, *effort), Surface.PAGE),
+    )
+
+
+def _add_errors(priced: PriceView, draft: Draft | None, quote: Quote, budgets: Budgets) -> PriceView:
+    """The panel with errors by column, by size of group, and by price; and how the question reads."""
+    rough, names_error = find_roughest(quote.outputs), priced.form.pay == "error"
+    by_size: dict[int, Sequence[Expected]] = {quote.rows: quote.outputs}
+    if draft is not None and not names_error and any(line.rows is not None for line in quote.outputs):
+        by_size |= {size: draft.expect_in(size, quote.price) for size in _SIZES if size != quote.rows}
+    small = by_size.get(_SIZES[0], ()) if quote.rows > _SIZES[0] else ()
+    instead = "" if rough is None else _name_error(rough)
+    return replace(
+        priced,
+        errors=list_errors(quote.outputs, small if len(small) == len(quote.outputs) else ()),
+        rough="" if rough is None else f"{rough.name} {show_error(rough)}",
+        funnel=_draw(priced, draft, quote, budgets),
+        reads=() if draft is None else read_plan(draft.plan),
+        coming=None if draft is None else _describe_coming(draft, quote, by_size, rough),
+        instead=change_fields(pay="epsilon", amount=f"{float(priced.price):.2g}") if names_error else instead,
+    )
+
+
+def _name_error(rough: Expected) -> str:
+    return change_fields(pay="error", amount=show_digits(rough.error or 1.0, 2), rows=str(rough.rows or ""))
+
+
+def _draw(priced: PriceView, draft: Draft | None, quote: Quote, budgets: Budgets) -> Funnel | None:
+    """The slider at the price, with the error of the roughest column at a few others."""
+    most = find_most(budgets, priced.word)
+    if priced.policy or quote.price is None or most < EPSILON_UNIT:
+        return None
+    scale, here, rough = Scale.up_to(most, priced.word), amount_of_price(quote.price), find_roughest(quote.outputs)
+    if rough is None or draft is None:
+        return draw_funnel(scale, here, Caption(f"Price {priced.price}"))
+    known = [(here, rough.error or 0.0)] if scale.least <= here <= scale.most else []
+    for point in scale.list_points(_POINTS):
+        outputs = draft.expect_at(priced.word, point, quote.rows)
+        known += [(point, line.error) for line in outputs if line.name == rough.name and line.error is not None]
+    where = "in any group" if rough.rows is None else f"in a group of {rough.rows:,}"
+    says = f"Price {priced.price}: {rough.name} within {show_digits(rough.error or 0.0)} {where}"
+    return draw_funnel(scale, here, Caption(says, rough.name, where), known)
+
+
+def _describe_coming(
+    draft: Draft, quote: Quote, by_size: Mapping[int, Sequence[Expected]], rough: Expected | None
+) -> Coming:
+    counted = next((line.name for line in quote.outputs if line.what == "COUNT(*)"), "")
+    sizes = None
+    if rough is not None and rough.rows is not None:
+        lines = [(size, line) for size in sorted(by_size) for line in by_size[size] if line.name == rough.name]
+        sizes = tabulate_sizes(rough.name, lines)
+    return Coming(_count_rows(draft, quote), bool(draft.plan.keys) and not quote.findings, sizes, counted)
+
+
+def _count_rows(draft: Draft, quote: Quote) -> str:
+    plan = draft.plan
+    if plan.view is not None:
+        return "A table of estimates"
+    if quote.findings:
+        return "A row for each value that is found"
+    if plan.choices or plan.limit is not None:
+        most = plan.rows if plan.limit is None else min(plan.limit, plan.rows)
+        return f"At most {most:,} {'row' if most == 1 else 'rows'}"
+    return "One row" if plan.rows == 1 else f"{plan.rows:,} rows, one for each group"
+
+
+def _add_slider(view: PriceView, budgets: Budgets) -> PriceView:
+    """The panel with the slider, where nothing is known of errors yet."""
+    most, here = find_most(budgets, view.word), _read_amount(view.form)
+    if view.policy or here is None or most < EPSILON_UNIT:
+        return view
+    funnel = draw_funnel(Scale.up_to(most, view.word), here, Caption(f"Price {view.form.amount}"))
+    return replace(view, price=view.form.amount, funnel=funnel)
+
+
+def _read_amount(form: AskForm) -> Fraction | None:
+    """The price that a form names; None where it names none that could be drawn."""
+    try:
+        amount = Fraction(form.amount) if form.pay in _SIGNS else Fraction(0)
+    except (ValueError, ZeroDivisionError):
+        return None
+    return amount if EPSILON_UNIT <= amount <= 1 / EPSILON_UNIT else None
