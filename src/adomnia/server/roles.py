@@ -61,6 +61,10 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/account/tokens"): SIGNED_IN,
     ("POST", "/account/tokens/revoke"): SIGNED_IN,
     ("POST", "/account/password"): SIGNED_IN,
+    ("GET", "/owner/catalog"): OVERSIGHT,
+    ("GET", "/owner/catalog/edit"): OWNER,
+    ("POST", "/owner/catalog/preview"): OWNER,
+    ("POST", "/owner/catalog/save"): OWNER,
 }
 """The pages for browsers."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
 from adomnia.server.console.assets import asset
+from adomnia.server.console.catalog import handlers as catalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,4 +23,8 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/account/tokens"): account.make_token,
     ("POST", "/account/tokens/revoke"): account.revoke_token,
     ("POST", "/account/password"): account.change_password,
+    ("GET", "/owner/catalog"): catalog.catalog_page,
+    ("GET", "/owner/catalog/edit"): catalog.edit_catalog,
+    ("POST", "/owner/catalog/preview"): catalog.preview_catalog,
+    ("POST", "/owner/catalog/save"): catalog.save_catalog,
 }
