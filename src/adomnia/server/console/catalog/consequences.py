@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from adomnia.privacy.amounts import show_up
@@ -22,8 +23,9 @@ _LISTED = 5  # names in one sentence
 
 @dataclass(frozen=True)
 class Consequence:
-    """One sentence, and what it is about. `weight`: "stop" will be refused or cannot be taken back, "price" costs
-    privacy or accuracy, "info" is good to know.
+    """One sentence, and what it is about.
+
+    `weight`: "stop" will be refused or cannot be taken back, "price" costs privacy or accuracy, "info" is good to know.
     """
 
     about: str
@@ -103,7 +105,9 @@ def _tell_analysts(before: Catalog, after: Catalog, users: frozenset[str]) -> It
         if former.policy != analyst.policy:
             yield Consequence(analyst.name, describe_policy(analyst.name, analyst.policy), "price")
         if former.quota != analyst.quota:
-            yield Consequence(analyst.name, "The size of answers is limited otherwise; nothing that is kept is deleted.")
+            yield Consequence(
+                analyst.name, "The size of answers is limited otherwise; nothing that is kept is deleted."
+            )
     for analyst in before.analysts:
         if after.analyst(analyst.name) is None:
             says = "May ask nothing any more, and sees the dataset no longer. What was spent still counts."
@@ -123,7 +127,7 @@ def describe_policy(name: str, policy: Policy) -> str:
         case "equal_split":
             rule = f"The owner sets the price: the epsilon is split over {policy.questions:,} questions."
         case "geometric":
-            share = show_up(100 * (policy.spend or 0))
+            share = show_up(100 * (policy.spend or Fraction(0)))
             rule = f"The owner sets the price: each question costs {share}% of what is left."
         case _:
             rule = f"The price of a question is named by {name}."
@@ -142,7 +146,9 @@ def _tell_tables(before: Catalog, after: Catalog) -> Iterator[Consequence]:
             yield from _tell_columns(former, table)
     for table in before.tables:
         if after.table(table.name) is None:
-            yield Consequence(table.name, "May not be asked about any more; answers about it can no longer be read.", "stop")
+            yield Consequence(
+                table.name, "May not be asked about any more; answers about it can no longer be read.", "stop"
+            )
 
 
 def _tell_source(former: Table, table: Table, same_version: bool) -> Iterator[Consequence]:
@@ -187,8 +193,9 @@ def _tell_column(old: Column, new: Column) -> Iterator[tuple[str, str]]:
     match old.kind, new.kind:
         case (Quantity() as was, Quantity() as becomes) if was.whole == becomes.whole:
             yield from _tell_bounds(was, becomes)
-            if None not in (old.domain, new.domain) and old.domain.step != new.domain.step:  # type: ignore[union-attr]
-                yield "Values are rounded to other steps; what is finer is lost before noise is added.", "info"
+            if old.domain is not None and new.domain is not None and old.domain.step != new.domain.step:
+                steps = f"{float(new.domain.step):,g}, not of {float(old.domain.step):,g}"
+                yield f"Values are rounded to steps of {steps}, before noise is added.", "info"
         case (Day() as was, Day() as becomes) | (Moment() as was, Moment() as becomes):
             yield from _tell_bounds(was, becomes)
         case Text(values=tuple(was)), Text(values=tuple(becomes)):
@@ -208,7 +215,10 @@ def _tell_bounds(was: Quantity | Day | Moment, becomes: Quantity | Day | Moment)
         return
     low, high, old_low, old_high = becomes.lower, becomes.upper, was.lower, was.upper
     if low > old_low or high < old_high:  # type: ignore[operator]  # both bounds are there, of one kind
-        yield "Narrower bounds need less noise, but values beyond them are read as the bound, which biases sums.", "price"
+        yield (
+            "Narrower bounds need less noise, but values beyond them are read as the bound, which biases sums.",
+            "price",
+        )
     if low < old_low or high > old_high:  # type: ignore[operator]
         yield "Wider bounds clamp fewer values, but every sum and mean needs more noise.", "price"
 
@@ -234,7 +244,9 @@ def _tell_views(before: Catalog, after: Catalog) -> Iterator[Consequence]:
         if name not in old:
             yield Consequence(name, "Is a new view: analysts may ask about it as about a table.")
         elif old[name] != new[name]:
-            yield Consequence(name, "The view means something else: earlier answers from it can no longer be read.", "price")
+            yield Consequence(
+                name, "The view means something else: earlier answers from it can no longer be read.", "price"
+            )
     for name in old:
         if name not in new:
             yield Consequence(name, "The view is gone: earlier answers from it can no longer be read.", "stop")

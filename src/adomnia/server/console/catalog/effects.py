@@ -51,11 +51,22 @@ class ErrorEffect:
 
 @dataclass(frozen=True)
 class _Example:
-    """A question about a table; `sums` is the column whose values it adds up."""
+    """A question about a table or one of its columns; `sums`: whether it adds up values of the column."""
 
-    sql: str
+    form: str
     table: str
-    sums: str | None = None
+    column: str = ""
+    sums: bool = False
+
+    @property
+    def shown(self) -> str:
+        """As people write it."""
+        return self.form.format(self.column, self.table)
+
+    @property
+    def sql(self) -> str:
+        """As it is priced: any name may be a word of SQL."""
+        return self.form.format(_quote(self.column), _quote(self.table))
 
 
 @dataclass(frozen=True)
@@ -106,7 +117,7 @@ def _list_examples(before: Catalog, after: Catalog) -> Iterator[_Example]:
             continue
         capped = (former.rows_per_person, former.profile_epsilon) != (table.rows_per_person, table.profile_epsilon)
         if capped:
-            yield _Example(f"SELECT COUNT(*) FROM {table.name}", table.name)
+            yield _Example("SELECT COUNT(*) FROM {1}", table.name)
         touched = [each for each in table.columns if capped or former.column(each.name) != each]
         numbers = [each for each in touched if each.domain is not None]
         for column in numbers[:_COLUMNS_OF_A_TABLE] if capped else touched:
@@ -115,21 +126,24 @@ def _list_examples(before: Catalog, after: Catalog) -> Iterator[_Example]:
 
 def _ask_about(table: str, column: Column, former: Column | None) -> Iterator[_Example]:
     """Questions about a column that make sense for its kind."""
-    name = column.name if column.name.isidentifier() else '"' + column.name.replace('"', '""') + '"'
     kinds = (column.kind, None if former is None else former.kind)
     if any(isinstance(kind, Quantity) for kind in kinds):
-        yield _Example(f"SELECT SUM({name}) FROM {table}", table, column.name)
-        yield _Example(f"SELECT AVG({name}) FROM {table}", table, column.name)
+        yield _Example("SELECT SUM({0}) FROM {1}", table, column.name, sums=True)
+        yield _Example("SELECT AVG({0}) FROM {1}", table, column.name, sums=True)
     elif any(isinstance(kind, Day) for kind in kinds):
-        yield _Example(f"SELECT MEDIAN({name}) FROM {table}", table)
+        yield _Example("SELECT MEDIAN({0}) FROM {1}", table, column.name)
     elif any(isinstance(kind, Boolean | Text) for kind in kinds):
-        yield _Example(f"SELECT {name}, COUNT(*) FROM {table} GROUP BY {name}", table)
+        yield _Example("SELECT {0}, COUNT(*) FROM {1} GROUP BY {0}", table, column.name)
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _compare(example: _Example, before: Catalog, after: Catalog) -> ErrorEffect:
     was, becomes = _measure(example, before), _measure(example, after)
     sharper = None if was.size is None or becomes.size is None or was.size == becomes.size else becomes.size < was.size
-    return ErrorEffect(example.sql, example.table, was.moves, becomes.moves, was.error, becomes.error, sharper)
+    return ErrorEffect(example.shown, example.table, was.moves, becomes.moves, was.error, becomes.error, sharper)
 
 
 def _measure(example: _Example, catalog: Catalog) -> _Figures:
@@ -149,5 +163,5 @@ def _measure(example: _Example, catalog: Catalog) -> _Figures:
 def _find_step(example: _Example, catalog: Catalog) -> Fraction:
     """The size of a step of the values that are added up; 1 where rows are counted."""
     table = catalog.table(example.table)
-    column = None if table is None or example.sums is None else table.column(example.sums)
+    column = table.column(example.column) if table is not None and example.sums else None
     return Fraction(1) if column is None or column.domain is None else column.domain.step

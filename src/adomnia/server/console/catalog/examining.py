@@ -129,9 +129,7 @@ def _text_or_none(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _source_faults(
-    document: Document, known: KnownSources, said: set[tuple[int, int] | None]
-) -> Iterator[Refusal]:
+def _source_faults(document: Document, known: KnownSources, said: set[tuple[int, int] | None]) -> Iterator[Refusal]:
     for name, source, public in _list_sources(document.content):
         why = known.check(source, public)
         if why is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -83,10 +84,8 @@ def _save(services: Services, visitor: Visitor, draft: CatalogDraft) -> None:
 
 def _show_fault(visit: Visit, draft: CatalogDraft, fault: Refusal | Unavailable) -> Page:
     """The editor again, with nothing lost, and why it was not saved."""
-    try:
+    with suppress(Refusal):  # of what was typed, which is the fault then, and stays typed
         draft = draft.apply()
-    except Refusal:
-        pass  # it is the fault, and what was typed stays typed
     if fault.code == "catalog_changed":  # the page compares with what is there now: saving again means that
         draft = replace(draft, base=CatalogFile(visit.curator.catalog.folder).read().identity)
     elif fault.code == LOGIN_FAILED:

@@ -125,9 +125,7 @@ def _list_general(catalog: Catalog, promised: list[Promise]) -> list[Promise]:
 def _read_table(table: Table, promised: list[Promise]) -> TableFacts:
     says = {each.about: each.says for each in promised}
     columns = tuple(
-        ColumnFacts(
-            each.name, str(each.kind), _describe_values(each.kind), says.get(f"{table.name}.{each.name}", "")
-        )
+        ColumnFacts(each.name, str(each.kind), _describe_values(each.kind), says.get(f"{table.name}.{each.name}", ""))
         for each in table.columns
     )
     link = table.link

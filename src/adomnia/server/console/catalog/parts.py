@@ -1,4 +1,4 @@
-"""The parts of the guided editor: one for each section of the catalog, small enough for one form, and the text itself."""
+"""The parts of the guided editor: each section of the catalog, small enough for one form, and the text itself."""
 
 from __future__ import annotations
 
