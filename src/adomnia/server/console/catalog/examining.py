@@ -95,7 +95,7 @@ def examine_text(text: str, folder: Path, known: KnownSources | None = None) -> 
     found = examine_document(document, folder, facts_of)
     problems = [*found.problems]
     if known is not None:
-        problems += _source_faults(document, known, {problem.position for problem in problems})
+        problems += _source_faults(document, known, problems)
     if found.catalog is not None:
         problems += _view_faults(found.catalog, document)
     spend(_STEPS_OF_A_PROBLEM * len(problems))
@@ -129,13 +129,15 @@ def _text_or_none(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _source_faults(document: Document, known: KnownSources, said: set[tuple[int, int] | None]) -> Iterator[Refusal]:
+def _source_faults(document: Document, known: KnownSources, said: Sequence[Refusal]) -> list[Refusal]:
+    """The sources that a page may not name, unless the reader said so when it asked for the facts of a public one."""
+    faults = []
     for name, source, public in _list_sources(document.content):
         why = known.check(source, public)
         if why is not None:
-            problem = document.refusal(("tables", name, "source"), why, _ELSEWHERE)
-            if problem.position not in said:  # by the reader, which asked for the facts of a public one
-                yield problem
+            fault = document.refusal(("tables", name, "source"), why, _ELSEWHERE)
+            faults += [] if any(why in each.why and each.position == fault.position for each in said) else [fault]
+    return faults
 
 
 def _view_faults(catalog: Catalog, document: Document) -> Iterator[Refusal]:

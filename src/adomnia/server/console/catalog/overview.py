@@ -31,10 +31,14 @@ _LINK = "{} -> {}.{}"
 
 @dataclass(frozen=True)
 class ServedState:
-    """Whether the text on disk is the one that is served: "served", "opening", or "kept" where it cannot be opened."""
+    """Whether the text on disk is the one that is served: "served", "opening", or "kept" where it cannot be opened.
+
+    It is the state of one worker; each of all `workers` opens the text by itself.
+    """
 
     state: str
     version: int
+    workers: int
     problem: str = ""
 
 
@@ -96,15 +100,16 @@ def build_overview(visit: Visit) -> Page:
 
 def find_state(visit: Visit, identity: str) -> ServedState:
     """Whether this worker serves the text with that hash. Why it does not is for the owner: it may be about rows."""
-    dataset = visit.services.dataset
+    dataset, workers = visit.services.dataset, visit.services.settings.workers
     with dataset.lease() as edition:
         version = edition.curator.catalog.version
         if edition.identity == identity:
-            return ServedState("served", version)
+            return ServedState("served", version, workers)
     problem = dataset.find_problem(identity)
     if problem is None:
-        return ServedState("opening", version)
-    return ServedState("kept", version, problem if visit.visitor.role is Role.OWNER else "Its owner can see why.")
+        return ServedState("opening", version, workers)
+    why = problem if visit.visitor.role is Role.OWNER else "Its owner can see why."
+    return ServedState("kept", version, workers, why)
 
 
 def mark_lines(text: str, problems: Iterable[Refusal]) -> list[TextLine]:
