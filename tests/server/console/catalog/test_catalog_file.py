@@ -3,12 +3,15 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from errno import ENOSPC, EROFS
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from adomnia.errors import Refusal, Unavailable
 from adomnia.server.console.catalog.catalog_file import CatalogFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

@@ -35,7 +35,11 @@ def read(folder, *changes: tuple[str, str]):
 def test_bounds_move_sum_and_mean_by_their_ratio(folder):
     found = compare_errors(read(folder), read(folder, (SALARY, "lower = 0, upper = 200_000")))
     total, mean = found
-    assert (total.sql, total.moves_before, total.moves_after) == ("SELECT SUM(salary) FROM people", "500,000", "200,000")
+    assert (total.sql, total.moves_before, total.moves_after) == (
+        "SELECT SUM(salary) FROM people",
+        "500,000",
+        "200,000",
+    )
     assert (total.error_before, total.error_after, total.sharper) == ("± 5,990,000", "± 2,400,000", True)
     assert mean.sql == "SELECT AVG(salary) FROM people"
     assert mean.sharper is True
@@ -65,11 +69,31 @@ def test_no_data_is_opened(folder):
 @pytest.mark.parametrize(
     ("change", "sql", "before", "after"),
     [
-        (('["F", "M", "X"]', '["F", "M"]'), "SELECT sex, COUNT(*) FROM people GROUP BY sex", "1, in 3 groups", "1, in 2 groups"),
-        ((SALARY + " }", "lower = 0, upper = 500_000, step = 100 }"), "SELECT AVG(salary) FROM people", "500,000", "500,000"),
+        (
+            ('["F", "M", "X"]', '["F", "M"]'),
+            "SELECT sex, COUNT(*) FROM people GROUP BY sex",
+            "1, in 3 groups",
+            "1, in 2 groups",
+        ),
+        (
+            (SALARY + " }", "lower = 0, upper = 500_000, step = 100 }"),
+            "SELECT AVG(salary) FROM people",
+            "500,000",
+            "500,000",
+        ),
         ((", " + SALARY, ""), "SELECT SUM(salary) FROM people", "500,000", "-"),
-        (('weight = { type = "number" }', 'weight = { type = "number", lower = 0, upper = 9 }'), "SELECT SUM(weight) FROM people", "-", "9"),
-        (('day = { type = "date" }', 'day = { type = "date", lower = 2020-01-01, upper = 2020-12-31 }'), "SELECT MEDIAN(day) FROM visits", "-", "3"),
+        (
+            ('weight = { type = "number" }', 'weight = { type = "number", lower = 0, upper = 9 }'),
+            "SELECT SUM(weight) FROM people",
+            "-",
+            "9",
+        ),
+        (
+            ('day = { type = "date" }', 'day = { type = "date", lower = 2020-01-01, upper = 2020-12-31 }'),
+            "SELECT MEDIAN(day) FROM visits",
+            "-",
+            "3",
+        ),
     ],
 )
 def test_each_kind_of_change_has_its_question(folder, change, sql, before, after):

@@ -4,7 +4,9 @@ import tomllib
 
 import pytest
 
+from adomnia.catalog.places import places
 from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.server.console.catalog import examining
 from adomnia.server.console.catalog.examining import KnownSources, examine_text
 from kit import hospital
 
@@ -59,21 +61,25 @@ NEW_PUBLIC = '\n[tables.leak]\nsource = "{}"\npublic = true\n[tables.leak.column
         (lambda text: text.replace('"people.parquet"', '"other.parquet"'), "pages do not name new ones"),
         (lambda text: text.replace('"visits.parquet"', '".adomnia/access.sqlite"'), "pages do not name new ones"),
         (
-            lambda text: text.replace('source = "people.parquet"\nrows_per_person = 1', 'source = "people.parquet"\npublic = true'),
+            lambda text: text.replace(
+                'source = "people.parquet"\nrows_per_person = 1', 'source = "people.parquet"\npublic = true'
+            ),
             "private",
         ),
     ],
 )
 def test_a_page_reads_no_file_exactly_that_was_not_public_before(folder, known, monkeypatch, change, why):
-    read = []
-    monkeypatch.setattr(DuckDB, "find_facts", staticmethod(lambda path, table: read.append(path.name) or find(path, table)))
+    read, find_facts = [], DuckDB.find_facts
+
+    def find(path, table):
+        read.append(path.name)
+        return find_facts(path, table)
+
+    monkeypatch.setattr(DuckDB, "find_facts", staticmethod(find))
     examined = examine_text(change(TEXT), folder, known)
     assert examined.catalog is None
     assert any(why in each.why for each in examined.problems)
     assert set(read) <= {"cities.csv"}
-
-
-find = DuckDB.find_facts
 
 
 def test_whoever_writes_the_file_on_the_machine_may_name_new_ones(folder):
@@ -93,3 +99,13 @@ def test_a_public_file_that_did_not_change_is_read_once(folder, known, monkeypat
 @pytest.mark.parametrize("content", [{}, {"tables": 1}, {"tables": {"t": {"source": "x.csv", "table": ["odd"]}}}])
 def test_sources_of_any_shape_are_known(folder, content):
     assert KnownSources.of(examine_text(TEXT, folder).catalog, content).all
+
+
+def test_thousands_of_problems_are_found_in_one_pass(folder, known, monkeypatch):
+    passes = []
+    monkeypatch.setattr(examining, "places", lambda text: passes.append(text) or places(text))
+    text = TEXT.replace("[budget]", "[budget]\n" + "".join(f"odd{number} = 1\n" for number in range(2000)))
+    problems = examine_text(text, folder, known).problems
+    assert len(problems) == 2000
+    assert [text.splitlines()[each.position[0] - 1] for each in problems[:2]] == ["odd0 = 1", "odd1 = 1"]
+    assert len(passes) == 1

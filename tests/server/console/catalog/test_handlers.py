@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PAGE = "/owner/catalog"
 SALARY = '["tables", "people", "columns", "salary", "upper"]'
+LEAK = '\n[tables.leak]\nsource = "{}"\npublic = true\n[tables.leak.columns]\nname = {{ type = "text" }}\n'
 SCRIPT = "<script>alert(1)</script>"
 
 
@@ -73,7 +74,13 @@ def test_the_catalog_is_readable_with_its_check_and_its_text(owner):
     page = owner.get(PAGE)
     assert page.status_code == 200
     words = said(page)
-    for part in ("Served.", "No problem", "people.person_id", "one person moves SUM by at most 500,000", "rows_per_person = 3"):
+    for part in (
+        "Served.",
+        "No problem",
+        "people.person_id",
+        "one person moves SUM by at most 500,000",
+        "rows_per_person = 3",
+    ):
         assert part in words
     assert house.CANARY not in page.text
 
@@ -99,7 +106,12 @@ def test_a_form_of_another_site_changes_nothing(owner, path):
 def test_a_preview_says_what_a_change_does_and_saves_nothing(owner):
     form = {"text": hospital.CATALOG, "base": base_of(owner), "part": "tables/people", SALARY: "200,000"}
     words = said(owner.post(f"{PAGE}/preview", **form))
-    for part in ("500,000 → becomes 200,000", "± 5,990,000 → becomes ± 2,400,000", "Narrower bounds", "upper = 200_000"):
+    for part in (
+        "500,000 → becomes 200,000",
+        "± 5,990,000 → becomes ± 2,400,000",
+        "Narrower bounds",
+        "upper = 200_000",
+    ):
         assert part in words
     part = owner.post(f"{PAGE}/preview", "preview", **form)
     assert "<main" not in part.text
@@ -111,7 +123,9 @@ def test_a_preview_says_what_a_change_does_and_saves_nothing(owner):
 def test_problems_are_shown_at_their_fields_and_lines(owner):
     form = {"text": hospital.CATALOG, "base": base_of(owner), "part": "tables/people", SALARY: "many"}
     page = owner.post(f"{PAGE}/preview", **form)
-    assert 'value="many" placeholder="not declared" autocomplete="off" spellcheck="false" aria-invalid="true"' in page.text
+    assert (
+        'value="many" placeholder="not declared" autocomplete="off" spellcheck="false" aria-invalid="true"' in page.text
+    )
     assert "Cannot be saved like this" in said(page)
     line = 1 + hospital.CATALOG[: hospital.CATALOG.index("salary =")].count("\n")
     assert f"line {line}" in said(page)
@@ -186,7 +200,9 @@ def test_saving_needs_the_password_and_guesses_are_counted(owner):
 def test_what_is_wrong_is_not_saved_even_with_the_password(owner):
     for text in ("[broken", hospital.CATALOG.replace("version = 1", "version = 0"), ""):
         assert owner.save(text, base_of(owner)).status_code == 400
-    leak = '\n[tables.leak]\nsource = "people.parquet"\npublic = true\n[tables.leak.columns]\nname = { type = "text" }\n'
+    leak = (
+        '\n[tables.leak]\nsource = "people.parquet"\npublic = true\n[tables.leak.columns]\nname = { type = "text" }\n'
+    )
     refused = owner.save(hospital.CATALOG + leak, base_of(owner))
     assert refused.status_code == 400
     assert "private" in said(refused)
@@ -195,9 +211,8 @@ def test_what_is_wrong_is_not_saved_even_with_the_password(owner):
 
 
 def test_a_preview_reads_no_private_file(owner):
-    leak = '\n[tables.leak]\nsource = "{}"\npublic = true\n[tables.leak.columns]\nname = {{ type = "text" }}\n'
     for source in ("people.parquet", "./people.parquet", str(file_of(owner).parent / "people.parquet")):
-        text = hospital.CATALOG.replace("[tables.people]", "[tables.gone]") + leak.format(source)
+        text = hospital.CATALOG.replace("[tables.people]", "[tables.gone]") + LEAK.format(source)
         page = owner.post(f"{PAGE}/preview", text=text, base=base_of(owner), part="text")
         assert house.CANARY not in page.text
 
@@ -218,7 +233,7 @@ def test_a_full_disk_is_told_in_place(owner, monkeypatch):
 def test_nothing_of_the_catalog_runs_in_a_page(owner):
     columns = f'"{SCRIPT}" = {{ type = "category", values = ["{SCRIPT}"] }}\neye_color'
     hostile = hospital.CATALOG.replace("eye_color", columns, 1)
-    hostile += f'\n[views.odd] # {SCRIPT}\nsql = "SELECT \'{SCRIPT}\' AS x FROM people"\n'
+    hostile += f"\n[views.odd] # {SCRIPT}\nsql = \"SELECT '{SCRIPT}' AS x FROM people\"\n"
     for text in (hostile, f"[{SCRIPT}", hospital.CATALOG.replace("version = 1", f'version = "{SCRIPT}"')):
         for part in ("text", "tables/people", "views/odd", SCRIPT):
             page = owner.post(f"{PAGE}/preview", text=text, base=SCRIPT, part=part)
@@ -250,6 +265,13 @@ def test_every_part_of_the_editor_is_shown_and_goes_round(owner):
 
 
 def test_parts_of_any_name_and_fields_of_any_shape_are_answered(owner):
-    odd = {"[": "1", "[1]": "2", '["a"]': "3", '["tables", "people", "columns", "salary"]': "4", "go": "\x00", "part": "ü"}
+    odd = {
+        "[": "1",
+        "[1]": "2",
+        '["a"]': "3",
+        '["tables", "people", "columns", "salary"]': "4",
+        "go": "\x00",
+        "part": "ü",
+    }
     assert owner.post(f"{PAGE}/preview", text="a = 1", base="", **odd).status_code == 200
     assert owner.post(f"{PAGE}/preview").status_code == 200

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adomnia.catalog.document import Document
 from adomnia.catalog.people import is_public
+from adomnia.catalog.places import places
 from adomnia.catalog.read import FILE, examine_document
 from adomnia.errors import Refusal
 from adomnia.session.curator import facts_in
@@ -43,6 +44,20 @@ class ExaminedText:
     text: str
     problems: tuple[Refusal, ...]
     catalog: Catalog | None
+
+
+@dataclass(frozen=True)
+class _PlacedDocument(Document):
+    """A document whose lines are counted once: a text from a page may have thousands of problems."""
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, ...], tuple[int, int]]:
+        return places(self.text)
+
+    def place(self, path: Sequence[str]) -> tuple[int, int]:
+        """Line and column of a key; of a missing key, of the section that it belongs to."""
+        known = (tuple(path[:end]) for end in range(len(path), 0, -1))
+        return next((self._places[each] for each in known if each in self._places), (1, 1))
 
 
 class _Source(NamedTuple):
@@ -84,7 +99,7 @@ def examine_text(text: str, folder: Path, known: KnownSources | None = None) -> 
         content = parse_toml(text)
     except Refusal as problem:
         return ExaminedText(text, (problem,), None)
-    document = Document(Path(FILE), text, content)
+    document = _PlacedDocument(Path(FILE), text, content)
 
     def facts_of(table: Table) -> Sequence[Facts]:
         why = None if known is None else known.check(_Source(table.source, table.source_table), public=True)
