@@ -250,6 +250,8 @@ def test_a_file_that_cannot_be_read_is_told_on_the_page(owner, content):
     page = owner.get(PAGE)
     assert page.status_code == 200
     assert "1 problem" in said(page)
+    owner.house.services.dataset.reload()
+    assert "Not served." in said(owner.get(PAGE))
     assert owner.get(f"{PAGE}/edit").status_code in {200, 400, 503}
 
 

@@ -79,6 +79,13 @@ class CatalogFile:
             fix = "put it back on the server's machine"
             raise Unavailable(FILE, "cannot be read", fix) from None
 
+    def identify(self) -> str:
+        """The hash of the bytes on disk, whatever they are; of none if there is no file, as whoever serves it says."""
+        try:
+            return sha256(self._path.read_bytes()).hexdigest()
+        except OSError:
+            return sha256(b"").hexdigest()
+
     def replace(self, text: str, began_from: str, who: str) -> TextOnDisk:
         """Replace the text that an edit began from by another, all of it or nothing; the old one is kept.
 

@@ -76,7 +76,7 @@ class TableFacts:
 def build_overview(visit: Visit) -> Page:
     """The page for owners and auditors."""
     catalog, file = visit.curator.catalog, CatalogFile(visit.curator.catalog.folder)
-    text, problems, identity = "", tuple[Refusal, ...](), ""
+    text, identity = "", file.identify()
     try:
         disk = file.read()
         text, identity = disk.text, disk.identity
