@@ -71,6 +71,10 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/ask/price"): ANALYST,
     ("POST", "/ask/mock"): ANALYST,
     ("POST", "/ask"): ANALYST,
+    ("GET", "/owner/catalog"): OVERSIGHT,
+    ("GET", "/owner/catalog/edit"): OWNER,
+    ("POST", "/owner/catalog/preview"): OWNER,
+    ("POST", "/owner/catalog/save"): OWNER,
 }
 """The pages for browsers."""
 

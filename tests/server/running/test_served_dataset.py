@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from fractions import Fraction
+from hashlib import sha256
 from threading import Event, Thread
 from time import monotonic, sleep
 
@@ -107,6 +108,20 @@ def test_a_catalog_that_cannot_be_opened_leaves_the_old_one_and_says_why(dataset
     (tmp_path / FILE).write_text("version 3")
     dataset.reload()
     assert dataset.problem is None
+
+
+def test_a_problem_is_told_of_the_text_that_has_it(dataset, opener, tmp_path):
+    first, second = (sha256(text.encode()).hexdigest() for text in ("version 2", "version 3"))
+    (tmp_path / FILE).write_text("version 2")
+    assert dataset.find_problem(first) is None  # nobody has tried it yet
+    opener.fault = Refusal("The catalog", "is wrong", "mend it")
+    dataset.reload()
+    assert "is wrong" in dataset.find_problem(first)
+    assert dataset.find_problem(second) is None
+    opener.fault = None
+    (tmp_path / FILE).write_text("version 3")
+    dataset.reload()
+    assert dataset.find_problem(first) is dataset.find_problem(second) is None
 
 
 def test_what_is_wrong_with_a_catalog_is_told_once(dataset, opener, tmp_path, reports):

@@ -117,6 +117,11 @@ class Access:
                 users.check_password_unchanged(transaction, name, hashed)
                 return browser_sessions.start(transaction, name)
 
+    def check_password(self, name: str, password: str, address: str) -> None:
+        """Refuse a password that is not this user's; guesses are limited as for signing in."""
+        with self._count_attempt(name, address):
+            self._verify_password(name, password)
+
     def sign_out(self, secret: str) -> None:
         """End the browser session of this secret, if there is one."""
         credential = credentials.parse(CredentialKind.BROWSER_SESSION, secret)

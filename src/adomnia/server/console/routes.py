@@ -10,6 +10,7 @@ from adomnia.server.console.assets import asset
 from adomnia.server.console.budget import page as budget
 from adomnia.server.console.history import page as history
 from adomnia.server.console.history import sharing
+from adomnia.server.console.catalog import handlers as catalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,4 +37,8 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/ask/price"): ask.price_question,
     ("POST", "/ask/mock"): ask.try_question,
     ("POST", "/ask"): ask.ask_question,
+    ("GET", "/owner/catalog"): catalog.catalog_page,
+    ("GET", "/owner/catalog/edit"): catalog.edit_catalog,
+    ("POST", "/owner/catalog/preview"): catalog.preview_catalog,
+    ("POST", "/owner/catalog/save"): catalog.save_catalog,
 }

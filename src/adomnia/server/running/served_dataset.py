@@ -54,6 +54,7 @@ class ServedDataset:
         self._edition = self._open(self._served)
         self._pause = self._skipped = 0
         self.problem: str | None = None
+        self._refused = b""  # the text that the problem is about
         self._watcher = Thread(target=self._watch, name="adomnia-catalog", daemon=True)
 
     def watch(self) -> None:
@@ -79,6 +80,10 @@ class ServedDataset:
     def reload(self) -> None:
         """Replace the edition if the catalog has changed."""
         self._compare(self._read_catalog())
+
+    def find_problem(self, identity: str) -> str | None:
+        """Why the catalog whose text has this hash could not be opened; None if it was not tried, or is served."""
+        return self.problem if sha256(self._refused).hexdigest() == identity else None
 
     def _compare(self, text: bytes) -> None:
         if text == self._served:
@@ -119,15 +124,16 @@ class ServedDataset:
         try:
             fresh = self._open(text)
         except AdomniaError as fault:
-            self._keep(str(fault))
+            self._keep(text, str(fault))
         except Exception as fault:  # noqa: BLE001 - whatever is wrong with the new version, the old one answers
-            self._keep(f"The catalog could not be opened: {type(fault).__name__}.")
+            self._keep(text, f"The catalog could not be opened: {type(fault).__name__}.")
         else:
             self._served = text
             self._replace(fresh)
 
-    def _keep(self, why: str) -> None:
+    def _keep(self, text: bytes, why: str) -> None:
         """Go on with the old edition."""
+        self._refused = text
         if why != self.problem:
             self._report("error", why)
         self.problem = why

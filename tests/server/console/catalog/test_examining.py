@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from adomnia.catalog.places import places
+from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.server.console.catalog import examining
+from adomnia.server.console.catalog.examining import KnownSources, examine_text
+from kit import hospital
+
+TEXT = hospital.CATALOG
+
+
+@pytest.fixture
+def folder(tmp_path):
+    hospital.write(tmp_path, [hospital.person(1)], [hospital.visit(1)], TEXT)
+    return tmp_path
+
+
+@pytest.fixture
+def known(folder) -> KnownSources:
+    return KnownSources.of(examine_text(TEXT, folder).catalog, tomllib.loads(TEXT))
+
+
+def test_a_sound_text_is_a_catalog(folder, known):
+    examined = examine_text(TEXT, folder, known)
+    assert examined.problems == ()
+    assert examined.catalog.table("cities").column("city").kind.values == tuple(sorted(hospital.CITIES))
+
+
+def test_all_problems_come_at_once_with_their_lines(folder, known):
+    text = TEXT.replace("upper = 120", 'upper = "many"').replace("version = 1", "version = 0")
+    text += '\n[views.broken]\nsql = "SELECT nothing FROM nowhere"\n'
+    problems = examine_text(text, folder, known).problems
+    lines = text.splitlines()
+    assert ["version" in lines[each.position[0] - 1] for each in problems] == [True, False]
+    assert "age" in lines[problems[1].position[0] - 1]
+    assert not any(str(folder) in str(each) for each in problems)
+    (view,) = examine_text(TEXT + '\n[views.v]\nsql = "SELECT nothing FROM nowhere"\n', folder, known).problems
+    assert view.what.startswith("views.v.sql")
+
+
+@pytest.mark.parametrize("text", ["[broken", "a = ", "[a]\n[a]", "\x00", "a = 1e999999999\n=", "x = " + "[" * 5000])
+def test_what_is_no_toml_is_one_problem_at_its_line(folder, known, text):
+    (problem,) = examine_text(text, folder, known).problems
+    assert "is not TOML" in problem.why
+    assert problem.position is not None
+
+
+NEW_PUBLIC = '\n[tables.leak]\nsource = "{}"\npublic = true\n[tables.leak.columns]\nname = {{ type = "text" }}\n'
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda text: text + NEW_PUBLIC.format("people.parquet"), "private"),
+        (lambda text: text + NEW_PUBLIC.format("./people.parquet"), "pages do not name new ones"),
+        (lambda text: text + NEW_PUBLIC.format("/etc/secret.csv"), "pages do not name new ones"),
+        (lambda text: text.replace('"people.parquet"', '"other.parquet"'), "pages do not name new ones"),
+        (lambda text: text.replace('"visits.parquet"', '".adomnia/access.sqlite"'), "pages do not name new ones"),
+        (
+            lambda text: text.replace(
+                'source = "people.parquet"\nrows_per_person = 1', 'source = "people.parquet"\npublic = true'
+            ),
+            "private",
+        ),
+    ],
+)
+def test_a_page_reads_no_file_exactly_that_was_not_public_before(folder, known, monkeypatch, change, why):
+    read, find_facts = [], DuckDB.find_facts
+
+    def find(path, table):
+        read.append(path.name)
+        return find_facts(path, table)
+
+    monkeypatch.setattr(DuckDB, "find_facts", staticmethod(find))
+    examined = examine_text(change(TEXT), folder, known)
+    assert examined.catalog is None
+    assert any(why in each.why for each in examined.problems)
+    assert set(read) <= {"cities.csv"}
+
+
+def test_whoever_writes_the_file_on_the_machine_may_name_new_ones(folder):
+    (folder / "zones.csv").write_text("name\nx\n")
+    text = TEXT + NEW_PUBLIC.format("zones.csv")
+    assert examine_text(text, folder).catalog is not None
+    known = KnownSources.of(examine_text(TEXT, folder).catalog, tomllib.loads(text))
+    assert examine_text(text, folder, known).catalog is not None
+
+
+def test_a_public_file_that_did_not_change_is_read_once(folder, known, monkeypatch):
+    examine_text(TEXT, folder, known)
+    monkeypatch.setattr(DuckDB, "find_facts", staticmethod(lambda *_: pytest.fail("read again")))
+    assert examine_text(TEXT.replace("version = 1", "version = 2"), folder, known).catalog.version == 2
+
+
+@pytest.mark.parametrize("content", [{}, {"tables": 1}, {"tables": {"t": {"source": "x.csv", "table": ["odd"]}}}])
+def test_sources_of_any_shape_are_known(folder, content):
+    assert KnownSources.of(examine_text(TEXT, folder).catalog, content).all
+
+
+def test_thousands_of_problems_are_found_in_one_pass(folder, known, monkeypatch):
+    passes = []
+    monkeypatch.setattr(examining, "places", lambda text: passes.append(text) or places(text))
+    text = TEXT.replace("[budget]", "[budget]\n" + "".join(f"odd{number} = 1\n" for number in range(2000)))
+    problems = examine_text(text, folder, known).problems
+    assert len(problems) == 2000
+    assert [text.splitlines()[each.position[0] - 1] for each in problems[:2]] == ["odd0 = 1", "odd1 = 1"]
+    assert len(passes) == 1
