@@ -61,6 +61,8 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/account/tokens"): SIGNED_IN,
     ("POST", "/account/tokens/revoke"): SIGNED_IN,
     ("POST", "/account/password"): SIGNED_IN,
+    ("GET", "/data"): SIGNED_IN,
+    ("GET", "/data/{table}"): SIGNED_IN,
 }
 """The pages for browsers."""
 

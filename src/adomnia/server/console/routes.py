@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
 from adomnia.server.console.assets import asset
+from adomnia.server.console.data import page as data_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,4 +23,6 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/account/tokens"): account.make_token,
     ("POST", "/account/tokens/revoke"): account.revoke_token,
     ("POST", "/account/password"): account.change_password,
+    ("GET", "/data"): data_page.data,
+    ("GET", "/data/{table}"): data_page.data_table,
 }
