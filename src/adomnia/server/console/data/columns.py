@@ -70,7 +70,7 @@ class ColumnFacts:
     values: ValueList | None
     says: str  # what else is declared
     moves: str  # by how much one person moves a sum of it
-    uses: str
+    uses: str  # of private columns: all may be done with public ones
 
 
 def describe_columns(table: Table) -> tuple[ColumnFacts, ...]:
@@ -85,7 +85,7 @@ def describe_columns(table: Table) -> tuple[ColumnFacts, ...]:
             values=_list_values(column.kind),
             says="other tables lead to it" if _is_end(column, table) else _say(column.kind),
             moves="" if relation is None else _measure_sum(relation, column),
-            uses="anything: exact and free" if table.public else _list_uses(column.kind),
+            uses="" if table.public else _list_uses(column.kind),
         )
         for column in table.columns
     )

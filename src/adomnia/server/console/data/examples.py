@@ -64,7 +64,10 @@ def _count_joined(table: Table, other: Table, join: JoinOffer) -> Iterator[Examp
     candidates = Candidates.find(other)
     keys = [key for key in candidates.categories if key != join.right_column]
     for key in keys[:1]:
-        rows, written = choose_alias(table.name, candidates.names), f"{quote_identifier(other.name)}.{quote_identifier(key)}"
+        rows, written = (
+            choose_alias(table.name, candidates.names),
+            f"{quote_identifier(other.name)}.{quote_identifier(key)}",
+        )
         sql = f"SELECT {written}, COUNT(*) AS {rows}\nFROM {join.clause}\nGROUP BY {written}"
         yield Example(f"{_capital(table.name)} by {_plain(key)} of {_plain(other.name)}", sql)
 
@@ -146,7 +149,9 @@ class _Writer:
             condition, says = f"{quote_identifier(column)} = {quote_text(value)}", f"{_plain(column)} {value}"
         else:
             return
-        yield Example(f"Share of {_plain(self.table.name)} with {says}", self._grouped(None, f"AVG({condition})", "share"))
+        yield Example(
+            f"Share of {_plain(self.table.name)} with {says}", self._grouped(None, f"AVG({condition})", "share")
+        )
 
     def _count_people(self) -> Iterator[Example]:
         person = self.candidates.person
@@ -174,7 +179,9 @@ class _Writer:
         if self.table.rows_per_person > 1 or outcome not in numbers or len(numbers) < 2:  # noqa: PLR2004 - one by another
             return
         few = self.candidates.few
-        factors = [few] if few is not None and few in self.candidates.categories and quote_identifier(few) == few else []
+        factors = (
+            [few] if few is not None and few in self.candidates.categories and quote_identifier(few) == few else []
+        )
         terms = [next(name for name in numbers if name != outcome), *factors]
         rows = f"(SELECT {', '.join([outcome, *terms])} {self._from})"
         sql = f"SELECT *\nFROM lm({rows}, formula => '{outcome} ~ {' + '.join(terms)}')"

@@ -36,7 +36,10 @@ def list_links(catalog: Catalog) -> tuple[TableLink, ...]:
     """All links of the catalog, and all lookups that its categories allow, in the order of its tables."""
     explained = _list_explained(catalog)
     return tuple(
-        link for table in catalog.tables if not table.public for link in (*_own(table), *_find_lookups(table, explained))
+        link
+        for table in catalog.tables
+        if not table.public
+        for link in (*_own(table), *_find_lookups(table, explained))
     )
 
 

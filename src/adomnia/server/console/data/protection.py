@@ -66,7 +66,9 @@ def describe_protection(catalog: Catalog) -> Protection:
     private.sort(key=lambda table: (table.name != catalog.unit.table, table.link is not None))
     names = [cut_text(table.name, _LONGEST_NAME) for table in private[:_MOST_HEAPS]]
     first = _NAMES + _GAP + max((measure_text(name, _NAME_WIDTH) for name in names), default=0)
-    heaps = tuple(_draw_heap(table, place, name, first) for place, (table, name) in enumerate(zip(private, names, strict=False)))
+    heaps = tuple(
+        _draw_heap(table, place, name, first) for place, (table, name) in enumerate(zip(private, names, strict=False))
+    )
     return Protection(str(catalog.unit), bool(catalog.unit.table), heaps, len(private) - len(heaps))
 
 
