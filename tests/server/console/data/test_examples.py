@@ -5,14 +5,19 @@ from __future__ import annotations
 from contextlib import closing
 
 import pytest
+from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
+from adomnia.catalog.model import Link, Table, is_name
+from adomnia.pricing.questions import Question
+from adomnia.privacy.kinds import Boolean
 from adomnia.server.console.data.examples import examples_of, joined_examples, list_examples
 from adomnia.server.console.data.links import list_links
 from adomnia.server.console.data.views import open_view
+from adomnia.session.batch import plan_text
 from adomnia.session.curator import rehearse
 from kit import catalogs, hospital
-from kit.catalogs import declare, rows_of
+from kit.catalogs import PERSON, declare, gather, rows_of
 
 ODD = """
 "the \\"best\\" = <b>" = { type = "category", values = ["O'Hara", "a\\\\b", "100%", "<script>alert(1)</script>"] }
@@ -83,7 +88,15 @@ VIEWED = (
     ),
     REGIONS,
 )
-WORDS = sorted(word for word in DuckDB.Tokenizer.KEYWORDS if word.isidentifier())
+WORDS = sorted(
+    {
+        word.lower()
+        for words in (*DuckDB.Tokenizer.KEYWORDS, *DuckDB.Parser.NO_PAREN_FUNCTION_PARSERS, *exp.FUNCTION_BY_NAME)
+        for word in words.split()
+        if word.isidentifier()
+    }
+    - {"people"}
+)
 
 SHAPES = {
     "only texts": ("row", [rows_of("notes", 'a = { type = "text" }\nb = { type = "text" }', "")], {}, ""),
@@ -135,13 +148,13 @@ def test_no_question_is_refused_whatever_the_catalog(tmp_path, shape):
     ask_all(catalog, examples)
 
 
-def test_columns_that_are_called_like_words_of_sql_can_be_asked(tmp_path):
-    columns = "\n".join([f'"{word.lower()}" = {{ type = "boolean" }}' for word in WORDS] + ['id = { type = "id" }'])
-    catalog = declare(tmp_path / "words", "people.id", rows_of("people", columns))
-    table = catalog.tables[0]
-    for column in table.columns[:-1]:
-        alone = catalogs.gather([catalogs.people(column)])
-        ask_all(catalog, [example for example in examples_of(alone.tables[0]) if "DISTINCT" not in example.sql])
+@pytest.mark.parametrize("first", "abcdefghijklmnopqrstuvwxyz")
+def test_columns_and_tables_that_are_called_like_words_of_sql_can_be_asked(first):
+    for word in [word for word in WORDS if word.startswith(first)]:
+        tables = [catalogs.people(catalogs.plain(word, Boolean()))]
+        tables += [Table(word, "", (PERSON,), link=Link("person_id", "people", "person_id"))] if is_name(word) else []
+        for example in (example for table in tables for example in examples_of(table)):
+            assert plan_text(Question(example.sql), gather(tables), 0.95).outputs
 
 
 def test_the_hospital_gets_the_questions_that_one_would_ask(tmp_path):

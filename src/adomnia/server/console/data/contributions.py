@@ -43,7 +43,7 @@ def describe_moves(table: Table) -> str:
 
 
 def view_profile(profile: Profile | None) -> ProfileView | None:
-    """The profile as bars; noise may make a number negative, which is shown as 0. Empty bins at the end are left out."""
+    """The profile as bars. Noise may make a number negative, shown as 0; empty bins at the end are left out."""
     if profile is None:
         return None
     # The noise is Laplace of scale 1 / epsilon: beyond log(20) times that it is once in twenty.

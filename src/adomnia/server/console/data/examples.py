@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from adomnia.server.console.data.candidates import Candidates, list_steps
-from adomnia.server.console.data.joins import find_joins
+from adomnia.server.console.data.joins import find_join
 from adomnia.server.console.data.links import list_links
 from adomnia.server.console.data.sql_text import choose_alias, quote_identifier, quote_text
 
@@ -36,12 +36,11 @@ class Example:
 def list_examples(catalog: Catalog) -> tuple[Example, ...]:
     """A few questions about the whole catalog: the people first, then how tables meet, then all other tables."""
     tables = sorted(catalog.tables, key=lambda table: (table.public, table.name != catalog.unit.table))
-    first, *others = map(examples_of, tables)
+    first, *others = map(examples_of, tables[:_MOST])
     links = list_links(catalog)
-    joined = [example for table in tables if not table.public for example in joined_examples(catalog, table, links)]
+    joined = chain.from_iterable(joined_examples(catalog, table, links) for table in tables if not table.public)
     rest = (example for turn in zip_longest(*others) for example in turn if example is not None)
-    begin, later, method = first[:_MOST_FIRST], first[_MOST_FIRST:-1], first[-1:]
-    chosen = chain(begin, method, joined[:_MOST_JOINS], rest, later, joined[_MOST_JOINS:])
+    chosen = chain(first[:_MOST_FIRST], first[-1:], islice(joined, _MOST_JOINS), rest, first, joined)
     return tuple(example for example, _ in zip(dict.fromkeys(chosen), range(_MOST), strict=False))
 
 
@@ -52,11 +51,11 @@ def examples_of(table: Table) -> tuple[Example, ...]:
 
 
 def joined_examples(catalog: Catalog, table: Table, links: Sequence[TableLink]) -> Iterator[Example]:
-    """Counts of the rows of a private table by a category of one that it leads to, as far as links go one step."""
-    targets = {link.target for link in links if link.table == table.name}
-    for join in find_joins(catalog, table, links):
-        other = catalog.table(join.right)
-        if join.right in targets and other is not None:
+    """Counts of the rows of a private table by a category of each one that it leads to."""
+    for name in dict.fromkeys(link.target for link in links if link.table == table.name):
+        other = catalog.table(name)
+        join = None if other is None else find_join(table, other, links)
+        if other is not None and join is not None:
             yield from _count_joined(table, other, join)
 
 
@@ -176,7 +175,7 @@ class _Writer:
         """A linear model of a number by another one and a short list; formulas take plain names alone."""
         numbers = [name for name in self.candidates.numbers if quote_identifier(name) == name]
         outcome = self.candidates.measure
-        if self.table.rows_per_person > 1 or outcome not in numbers or len(numbers) < 2:  # noqa: PLR2004 - one by another
+        if self.table.rows_per_person > 1 or outcome not in numbers or len(numbers) < 2:
             return
         few = self.candidates.few
         factors = (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Column
     from adomnia.server.console.data.links import TableLink
 
-__all__ = ["JoinOffer", "find_joins", "offer_joins"]
+__all__ = ["JoinOffer", "find_join", "find_joins", "offer_joins"]
 
 _MEETING = {"text", "integer", "date"}
 
@@ -59,18 +59,17 @@ class JoinOffer:
 
 def find_joins(catalog: Catalog, table: Table, links: Sequence[TableLink]) -> Iterator[JoinOffer]:
     """Joins of a table with each other one, by the best pair of columns there is."""
-    looked_up = {(link.table, link.target): link for link in links if link.lookup}
     for other in catalog.tables:
-        if other.name == table.name:
-            continue
-        private, public = (other, table) if table.public else (table, other)
-        if table.public or other.public:
-            link = looked_up.get((private.name, public.name))
-            pair = _find_shared(table, other) if link is None else _orient(link, table)
-        else:
-            pair = _find_ids(table, other)
-        if pair is not None:
-            yield JoinOffer(table.name, pair[0], other.name, pair[1], public=table.public or other.public)
+        join = None if other.name == table.name else find_join(table, other, links)
+        if join is not None:
+            yield join
+
+
+def find_join(table: Table, other: Table, links: Sequence[TableLink]) -> JoinOffer | None:
+    """How two tables meet, if they do: within one person, or at public values."""
+    public = table.public or other.public
+    pair = (_find_lookup(table, other, links) or _find_shared(table, other)) if public else _find_ids(table, other)
+    return None if pair is None else JoinOffer(table.name, pair[0], other.name, pair[1], public)
 
 
 def offer_joins(catalog: Catalog, joins: Sequence[JoinOffer]) -> tuple[JoinOffer, ...]:
@@ -80,27 +79,33 @@ def offer_joins(catalog: Catalog, joins: Sequence[JoinOffer]) -> tuple[JoinOffer
 
 def _check(catalog: Catalog, join: JoinOffer) -> JoinOffer | None:
     try:
-        relation = rows_of(f"SELECT 1 AS one FROM {join.clause}", catalog).relation
+        relation = rows_of(f"SELECT 1 AS one FROM {join.clause}", catalog).relation  # noqa: S608 - only read
     except Refusal:  # too many pairs: nothing to offer
         return None
     return replace(join, rows_per_person=relation.rows_per_person)
 
 
-def _orient(link: TableLink, table: Table) -> tuple[str, str]:
-    forth = link.table == table.name
-    return (link.column, link.target_column) if forth else (link.target_column, link.column)
+def _find_lookup(table: Table, other: Table, links: Sequence[TableLink]) -> tuple[str, str] | None:
+    """The column of a category and that which explains it, whichever side they are on."""
+    for link in links:
+        if (link.lookup, link.table, link.target) == (True, table.name, other.name):
+            return link.column, link.target_column
+        if (link.lookup, link.table, link.target) == (True, other.name, table.name):
+            return link.target_column, link.column
+    return None
 
 
 def _find_ids(table: Table, other: Table) -> tuple[str, str] | None:
     """Two ids of one thing: of what a link leads to, which pairs fewer rows, or else of the person."""
-    pairs = [
-        (own.kind.person, own.name, foreign.name)
-        for own in table.columns
-        if isinstance(own.kind, Identity) and (own.kind.person or own.kind.linked)
-        for foreign in other.columns
-        if foreign.kind == own.kind
-    ]
-    return min(pairs)[1:] if pairs else None
+    mine, theirs = _list_ids(table), _list_ids(other)
+    both = sorted((kind for kind in mine if kind in theirs), key=lambda kind: kind.person)
+    return (mine[both[0]], theirs[both[0]]) if both else None
+
+
+def _list_ids(table: Table) -> dict[Identity, str]:
+    """The columns that say whose rows they are, or to what they belong."""
+    ids = [(column.kind, column.name) for column in table.columns if isinstance(column.kind, Identity)]
+    return {kind: name for kind, name in reversed(ids) if kind.person or kind.linked}
 
 
 def _find_shared(table: Table, other: Table) -> tuple[str, str] | None:

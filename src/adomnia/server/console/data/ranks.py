@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def arrange_ranks(catalog: Catalog, links: Sequence[TableLink]) -> list[list[str
     for name, distance in distances.items():
         ranks[distance].append(name)
     neighbours = _list_neighbours(links)
-    for before, rank in zip(ranks, ranks[1:], strict=False):
+    for before, rank in pairwise(ranks):
         order = {name: place for place, name in enumerate(before)}
         rank.sort(key=lambda name: min((order.get(each, len(order)) for each in neighbours.get(name, ())), default=0))
     return ranks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from collections.abc import Set
+    from collections.abc import Set as AbstractSet
 
 __all__ = ["address_of_question", "choose_alias", "quote_identifier", "quote_text"]
 
@@ -35,7 +35,7 @@ def quote_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def choose_alias(wanted: str, taken: Set[str]) -> str:
+def choose_alias(wanted: str, taken: AbstractSet[str]) -> str:
     """A plain name for an output, which is none of those in lower case that are taken.
 
     >>> choose_alias("mean salary", {"mean_salary"}), choose_alias("order", set())
@@ -58,4 +58,5 @@ def _list_words() -> frozenset[str]:
     """Words that a reader of SQL may take for something else than a name."""
     from sqlglot.dialects.duckdb import DuckDB
 
-    return frozenset(DuckDB.Tokenizer.KEYWORDS)
+    keywords = (*DuckDB.Tokenizer.KEYWORDS, *DuckDB.Parser.NO_PAREN_FUNCTION_PARSERS)
+    return frozenset(word for keyword in keywords for word in keyword.split())

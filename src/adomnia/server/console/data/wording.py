@@ -50,6 +50,7 @@ def measure_text(text: str, character: float) -> int:
 def show_number(number: Fraction) -> str:
     """A bound or a step, with as many digits as it has and at most twelve.
 
+    >>> from fractions import Fraction
     >>> show_number(Fraction(500000)), show_number(Fraction(1, 4)), show_number(Fraction(10**400))
     ('500,000', '0.25', '1e+400')
     """
