@@ -100,7 +100,8 @@ def test_rows_of_public_tables_are_as_they_are(shared_house):
 
 
 def test_a_view_shows_its_text_and_what_it_is_made_of(tmp_path):
-    with house.opened(tmp_path, CATALOG + "\n[views.x]\nsql = \"SELECT age FROM people WHERE name <> '<b>'\"") as opened:
+    view = "\n[views.x]\nsql = \"SELECT age FROM people WHERE name <> '<b>'\""
+    with house.opened(tmp_path, CATALOG + view) as opened:
         html = read(opened, "/data/x")
         assert "SELECT age FROM people WHERE name &lt;&gt; &#39;&lt;b&gt;&#39;" in html
         assert 'made of <a href="/data/people">' in html

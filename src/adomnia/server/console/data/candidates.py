@@ -53,7 +53,7 @@ class Candidates:
     def find(cls, table: Table) -> Candidates:
         """Look through the columns once."""
         names = frozenset(column.name.lower() for column in table.columns)
-        lists = {column.name: column.kind.values for column in table.columns if _is_listed(column)}
+        lists = {column.name: values for column in table.columns if (values := _list_values(column))}
         truths = [column.name for column in table.columns if isinstance(column.kind, Boolean)]
         numbers = [column for column in table.columns if _is_measured(column)]
         short = sorted(lists, key=lambda name: len(lists[name]))  # stable: among equals, the first declared
@@ -102,8 +102,10 @@ def _round_up(wanted: Fraction) -> Fraction:
     return next(power * times for times in (1, 2, 5, 10) if power * times >= wanted)
 
 
-def _is_listed(column: Column) -> bool:
-    return isinstance(column.kind, Text) and 2 <= len(column.kind.values or ()) <= _LONGEST_LIST
+def _list_values(column: Column) -> tuple[str, ...]:
+    """The values of a category that is worth grouping by; none of any other column."""
+    values = column.kind.values if isinstance(column.kind, Text) else None
+    return values if values is not None and 2 <= len(values) <= _LONGEST_LIST else ()
 
 
 def _is_measured(column: Column) -> bool:

@@ -31,6 +31,7 @@ def open_view(view: View, catalog: Catalog) -> Table:
 
 def list_sources(view: View, catalog: Catalog) -> tuple[str, ...]:
     """The tables and views that a view is made of, in the order in which it names them."""
-    known = {each.name.lower(): each.name for each in (*catalog.tables, *catalog.views)}
+    names = [*(table.name for table in catalog.tables), *(other.name for other in catalog.views)]
+    known = {name.lower(): name for name in names}
     written = (str(node.name).lower() for node in parse_statement(view.sql).find_all(exp.Table))
     return tuple(dict.fromkeys(known[name] for name in written if name in known))
