@@ -75,6 +75,8 @@ PAGES: dict[Route, Roles] = {
     ("GET", "/owner/catalog/edit"): OWNER,
     ("POST", "/owner/catalog/preview"): OWNER,
     ("POST", "/owner/catalog/save"): OWNER,
+    ("GET", "/data"): SIGNED_IN,
+    ("GET", "/data/{table}"): SIGNED_IN,
 }
 """The pages for browsers."""
 

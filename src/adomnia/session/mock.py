@@ -29,6 +29,14 @@ def frames(catalog: Catalog) -> dict[str, object]:
     return {table.name: pa.table(_columns(table, rows)) for table in catalog.tables if not table.public}
 
 
+def make_rows(table: Table, most: int) -> list[tuple[object, ...]]:
+    """A few rows of a table alone, of different people. The first of all is left out: it is all lower bounds."""
+    return [
+        tuple(_value(column, row, (row * (place + 1) * _GOLDEN) % 1) for place, column in enumerate(table.columns))
+        for row in range(1, most + 1)
+    ]
+
+
 def _columns(table: Table, rows: dict[str, int]) -> dict[str, list[object]]:
     # A linking column takes the ids of its parent's rows, as often as there are rows here.
     ids = {table.link.column: rows[table.link.parent]} if table.link else {}

@@ -11,6 +11,7 @@ from adomnia.server.console.budget import page as budget
 from adomnia.server.console.history import page as history
 from adomnia.server.console.history import sharing
 from adomnia.server.console.catalog import handlers as catalog
+from adomnia.server.console.data import page as data_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,4 +42,6 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("GET", "/owner/catalog/edit"): catalog.edit_catalog,
     ("POST", "/owner/catalog/preview"): catalog.preview_catalog,
     ("POST", "/owner/catalog/save"): catalog.save_catalog,
+    ("GET", "/data"): data_page.data,
+    ("GET", "/data/{table}"): data_page.data_table,
 }

@@ -1,0 +1,88 @@
+"""Rows that a page shows: made up from the catalog alone, or those of a public table, which are about nobody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+from adomnia.plans.public_rows import PublicRows
+from adomnia.pricing.questions import Question
+from adomnia.privacy.kinds import Quantity
+from adomnia.server.console.data.sql_text import quote_identifier
+from adomnia.session.batch import plan_text
+from adomnia.session.contract import CONFIDENCE
+from adomnia.session.mock import make_rows
+from adomnia.session.public import read_public_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adomnia.catalog.model import Table
+    from adomnia.privacy.expressions import Column
+    from adomnia.session.curator import Curator
+
+__all__ = ["RowHead", "ShownRows", "make_up_rows", "read_public_rows"]
+
+_MADE_UP, _READ = 5, 100
+_MOST_COLUMNS = 30
+_LONGEST = 200  # characters of a value
+
+
+@dataclass(frozen=True)
+class RowHead:
+    """The head of a column: numbers stand at the right."""
+
+    name: str
+    number: bool
+
+
+@dataclass(frozen=True)
+class ShownRows:
+    """Some rows; of wide tables some columns. `problem` says why there are none."""
+
+    heads: tuple[RowHead, ...]
+    rows: tuple[tuple[str, ...], ...]
+    hidden: int
+    problem: str = ""
+
+
+def make_up_rows(table: Table) -> ShownRows:
+    """Rows such as the catalog allows, about nobody."""
+    columns = table.columns[:_MOST_COLUMNS]
+    rows = [tuple(map(_round, row, columns)) for row in make_rows(replace(table, columns=columns), _MADE_UP)]
+    return ShownRows(_list_heads(columns), tuple(rows), len(table.columns) - len(columns))
+
+
+def read_public_rows(curator: Curator, table: Table) -> ShownRows:
+    """The first rows of a public table: read exactly, at no price."""
+    columns = table.columns[:_MOST_COLUMNS]
+    names = ", ".join(quote_identifier(column.name) for column in columns)
+    text = f"SELECT {names} FROM {quote_identifier(table.name)} LIMIT {_READ}"  # noqa: S608 - names in quotes
+    try:
+        plan = plan_text(Question(text), curator.catalog, CONFIDENCE)
+        assert isinstance(plan, PublicRows)  # noqa: S101 - all that is read is public
+        found = read_public_columns(plan, curator.engine, curator.catalog)
+    except Refusal as refusal:
+        return ShownRows((), (), 0, str(refusal))
+    rows = zip(*(column.values for column in found), strict=True)
+    shown = tuple(tuple(map(_show, row)) for row in rows)
+    return ShownRows(_list_heads(columns), shown, len(table.columns) - len(columns))
+
+
+def _list_heads(columns: Sequence[Column]) -> tuple[RowHead, ...]:
+    return tuple(RowHead(column.name, isinstance(column.kind, Quantity)) for column in columns)
+
+
+def _round(value: object, column: Column) -> str:
+    """A made-up value; a number is put on the grid that the index would store it on."""
+    if isinstance(value, float) and column.domain is not None:
+        return f"{column.domain.value(column.domain.grid(value) or 0):,.10g}"
+    return f"{value:,.6g}" if isinstance(value, float) else _show(value)
+
+
+def _show(value: object) -> str:
+    """A value as text; a missing one is empty."""
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    return str(value)[:_LONGEST]

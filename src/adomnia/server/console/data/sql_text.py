@@ -1,0 +1,62 @@
+"""Names and values as questions write them, and the address at which a question can be asked."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+__all__ = ["address_of_question", "choose_alias", "quote_identifier", "quote_text"]
+
+_PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+
+
+def quote_identifier(name: str) -> str:
+    """The name of a table or column: in quotes where it is not a plain word, or one that means something in SQL.
+
+    >>> quote_identifier("age"), quote_identifier("order"), quote_identifier("Education Num")
+    ('age', '"order"', '"Education Num"')
+    """
+    if _PLAIN.fullmatch(name) and name.upper() not in _list_words():
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(value: str) -> str:
+    """A text constant.
+
+    >>> quote_text("O'Hara")
+    "'O''Hara'"
+    """
+    return "'" + value.replace("'", "''") + "'"
+
+
+def choose_alias(wanted: str, taken: AbstractSet[str]) -> str:
+    """A plain name for an output, which is none of those in lower case that are taken.
+
+    >>> choose_alias("mean salary", {"mean_salary"}), choose_alias("order", set())
+    ('mean_salary_2', 'the_order')
+    """
+    plain = re.sub("[^a-z0-9_]+", "_", wanted.lower()).strip("_") or "value"
+    first = plain if _PLAIN.fullmatch(plain) and plain.upper() not in _list_words() else f"the_{plain}"
+    numbers = range(2, len(taken) + 3)
+    return next(name for name in (first, *(f"{first}_{number}" for number in numbers)) if name not in taken)
+
+
+def address_of_question(sql: str, amount: str = "") -> str:
+    """Where a question can be asked, at a price in epsilon if one is named."""
+    price = {"pay": "epsilon", "amount": amount} if amount else {}
+    return f"/ask?{urlencode({'sql': sql, **price})}"
+
+
+@cache
+def _list_words() -> frozenset[str]:
+    """Words that a reader of SQL may take for something else than a name."""
+    from sqlglot.dialects.duckdb import DuckDB
+
+    keywords = (*DuckDB.Tokenizer.KEYWORDS, *DuckDB.Parser.NO_PAREN_FUNCTION_PARSERS)
+    return frozenset(word for keyword in keywords for word in keyword.split())
