@@ -17,6 +17,7 @@ from adomnia.server.authorized_route import AuthorizedRoute
 from adomnia.server.console.problems import render_problem_page
 from adomnia.server.console.routes import PAGE_HANDLERS
 from adomnia.server.encoding import encode_json
+from adomnia.server.ledger_index import LedgerIndex
 from adomnia.server.middleware import RequestMiddleware
 from adomnia.server.openapi import Endpoint, describe_api
 from adomnia.server.problems import render_problem, to_problem
@@ -104,6 +105,7 @@ def create_app(services: Services) -> FastAPI:
         exception_handlers={HTTPException: _render_unrouted},
     )
     app.state.services, app.state.reply_cache = services, ReplyCache()
+    app.state.ledger_index = LedgerIndex()
     app.router.route_class = AuthorizedRoute
     for (method, path), roles in ROUTES.items():
         endpoint = ENDPOINTS[method, path]

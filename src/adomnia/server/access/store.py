@@ -93,6 +93,11 @@ class Access:
                 users.check_password_unchanged(transaction, name, before)
                 users.set_password(transaction, name, hashed, _session_id(keep))
 
+    def check_password(self, name: str, password: str, address: str) -> None:
+        """Refuse a password that is not right, before something that cannot be undone; guesses are limited as above."""
+        with self._count_attempt(name, address):
+            self._verify_password(name, password)
+
     def create_link(self, name: str) -> str:
         """Create a code by which a user may choose a password, once, within a day; it replaces an older one."""
         with self._database.transaction() as transaction:

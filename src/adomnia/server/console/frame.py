@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.filters import Filter
     from adomnia.server.console.visits import Visit
 
-__all__ = ["Frame", "Link", "Purse", "build_frame", "find_start"]
+__all__ = ["Frame", "Link", "Purse", "build_frame", "fill_purse", "find_start"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Frame:
 def build_frame(path: str, visit: Visit) -> Frame:
     """The frame of a visitor's page."""
     visitor, catalog = visit.visitor, visit.curator.catalog
-    purse = _fill(visit.curator.ledger.account(visitor.name)) if visit.is_analyst else None
+    purse = fill_purse(visit.curator.ledger.account(visitor.name)) if visit.is_analyst else None
     links = LINKS[visitor.role]
     return Frame(catalog.name, catalog.version, visitor.name, visitor.role, visitor.csrf or "", path, links, purse)
 
@@ -91,7 +91,7 @@ def find_start(role: Role) -> str:
     return LINKS[role][0].path
 
 
-def _fill(account: Filter) -> Purse:
+def fill_purse(account: Filter) -> Purse:
     """What is left of the sum that the budget is held to: of epsilons while that may be, of rhos otherwise."""
     budget, spent, left = account.budget, account.spent, account.left()
     if account.branches().epsilon or not budget.rho:

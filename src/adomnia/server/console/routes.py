@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
 from adomnia.server.console.assets import asset
+from adomnia.server.console.owner import budgets, ledger, overview, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,4 +23,16 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/account/tokens"): account.make_token,
     ("POST", "/account/tokens/revoke"): account.revoke_token,
     ("POST", "/account/password"): account.change_password,
+    ("GET", "/owner"): overview.overview,
+    ("GET", "/owner/ledger"): ledger.ledger,
+    ("GET", "/owner/ledger/export"): ledger.export,
+    ("POST", "/owner/ledger/verify"): overview.verify,
+    ("GET", "/owner/budgets"): budgets.budgets,
+    ("POST", "/owner/budgets/top-up"): budgets.top_up,
+    ("GET", "/owner/people"): people.people,
+    ("POST", "/owner/people/add"): people.add_person,
+    ("POST", "/owner/people/link"): people.make_link,
+    ("POST", "/owner/people/role"): people.change_role,
+    ("POST", "/owner/people/remove"): people.remove_person,
+    ("POST", "/owner/people/tokens/revoke"): people.revoke_token,
 }
