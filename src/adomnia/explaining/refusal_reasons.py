@@ -44,8 +44,11 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
         _CATALOG,
     ): ("needs_key_domain",),
     RefusalReason(
-        "groups by persons or ids", "That would be about single people. If the column is no id, declare its type.", _CATALOG
-    ): ("group_by_privacy_unit", "identifier_column"),
+        "groups by ids or free text", "If such a column has few values that name nobody, declare them in the catalog.", _CATALOG
+    ): ("identifier_column",),
+    RefusalReason("groups by persons", "Answers are about many people. Point analysts to coarser groups."): (
+        "group_by_privacy_unit",
+    ),
     RefusalReason("no bounds", "Declare lower and upper bounds of the columns that are summed.", _CATALOG): (
         *("unbounded_expression", "scale_out_of_range", "empty_bounds"),
     ),

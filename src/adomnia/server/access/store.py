@@ -93,11 +93,6 @@ class Access:
                 users.check_password_unchanged(transaction, name, before)
                 users.set_password(transaction, name, hashed, _session_id(keep))
 
-    def check_password(self, name: str, password: str, address: str) -> None:
-        """Refuse a password that is not right, before something that cannot be undone; guesses are limited as above."""
-        with self._count_attempt(name, address):
-            self._verify_password(name, password)
-
     def create_link(self, name: str) -> str:
         """Create a code by which a user may choose a password, once, within a day; it replaces an older one."""
         with self._database.transaction() as transaction:
@@ -121,6 +116,11 @@ class Access:
             with self._database.transaction() as transaction:
                 users.check_password_unchanged(transaction, name, hashed)
                 return browser_sessions.start(transaction, name)
+
+    def check_password(self, name: str, password: str, address: str) -> None:
+        """Refuse a password that is not this user's; guesses are limited as for signing in."""
+        with self._count_attempt(name, address):
+            self._verify_password(name, password)
 
     def sign_out(self, secret: str) -> None:
         """End the browser session of this secret, if there is one."""

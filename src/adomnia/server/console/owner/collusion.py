@@ -76,5 +76,5 @@ def _name(size: int, number: int) -> str:
     if number == 1:
         return "the only analyst"
     if size == number:
-        return f"all {number:,} analysts"
+        return "both analysts" if number == 2 else f"all {number:,} analysts"
     return "any one analyst" if size == 1 else f"any {size:,} analysts"

@@ -76,7 +76,7 @@ def _worker_sign(visit: Visit, counts: QuestionCounts) -> Sign:
     readiness = visit.services.readiness
     serving, places = readiness.count_workers()
     troubles = tuple(f"{trouble[:1].upper()}{trouble[1:]}" for trouble in readiness.list_problems())
-    load = f"{_say(counts.running, 'question runs', 'questions run')}, {_say(counts.waiting, 'waits', 'wait')}"
+    load = _say_load(counts.running, counts.waiting)
     return Sign("Workers", BAD if troubles else GOOD, f"{serving} of {places} up", (*troubles, load))
 
 
@@ -100,5 +100,11 @@ def _question_sign(counts: QuestionCounts) -> Sign:
     return Sign("Questions", BAD if failed else GOOD, answered, (", ".join(parts), "Since the server started"))
 
 
-def _say(number: int, one: str, many: str) -> str:
-    return f"{'none' if not number else show_count(number)} {one if number <= 1 else many}"
+def _say_load(running: int, waiting: int) -> str:
+    """How many questions run and wait.
+
+    >>> _say_load(0, 0), _say_load(1, 2)
+    ('No question runs, none waits', '1 question runs, 2 wait')
+    """
+    runs = f"{show_count(running)} questions run" if running > 1 else f"{running or 'No'} question runs"
+    return f"{runs}, {show_count(waiting) if waiting else 'none'} {'wait' if waiting > 1 else 'waits'}"

@@ -8,6 +8,7 @@ from math import cos, pi, sin
 
 from adomnia.accounting.meaning import posterior
 from adomnia.explaining.promises import format_probability
+from adomnia.privacy.amounts import show_up
 
 __all__ = ["PRIOR", "Meaning", "explain_amounts"]
 
@@ -38,7 +39,7 @@ class Meaning:
 def explain_amounts(epsilon: Fraction, delta: Fraction) -> Meaning:
     """The meaning of all that a budget of these amounts pays for."""
     chance = posterior(PRIOR, epsilon)
-    beside = f", but for a chance of {float(delta):.2g}" if delta else ""
+    beside = f", but for a chance of {show_up(delta)}" if delta else ""
     return Meaning(format_probability(chance), beside, tuple(_draw(place, 100 * chance) for place in range(100)))
 
 

@@ -7,6 +7,7 @@ const ALONE = 10 * 60 * 1000; // after so long without a hand on it, it rests: l
 const entries = document.getElementById("entries");
 const form = document.getElementById("filter");
 const pause = document.getElementById("pause");
+const live = document.getElementById("live");
 const news = document.getElementById("news");
 let paused = false;
 let touched = Date.now();
@@ -63,10 +64,12 @@ const search = debounce(async (signal) => {
   }
 }, 250);
 
-pause.hidden = false;
+live.hidden = pause.hidden = false;
 pause.addEventListener("click", () => {
   paused = !paused;
   pause.textContent = paused ? "Go on" : "Pause";
+  live.textContent = paused ? "paused" : "live";
+  live.classList.toggle("good", !paused);
 });
 form.addEventListener("input", search);
 for (const kind of ["pointerdown", "keydown", "scroll"]) {
