@@ -44,7 +44,9 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
         _CATALOG,
     ): ("needs_key_domain",),
     RefusalReason(
-        "groups by ids or free text", "If such a column has few values that name nobody, declare them in the catalog.", _CATALOG
+        "groups by ids or free text",
+        "If such a column has few values that name nobody, declare them in the catalog.",
+        _CATALOG,
     ): ("identifier_column",),
     RefusalReason("groups by persons", "Answers are about many people. Point analysts to coarser groups."): (
         "group_by_privacy_unit",
@@ -53,24 +55,32 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
         *("unbounded_expression", "scale_out_of_range", "empty_bounds"),
     ),
     RefusalReason(
-        "joins of different people", "Tables are joined along the links that the catalog declares: add one that is missing.", _CATALOG
+        "joins of different people",
+        "Tables are joined along the links that the catalog declares: add one that is missing.",
+        _CATALOG,
     ): ("join", "private_join", "private_self_join", "fanout_join_with_public", "public_left_join"),
     RefusalReason("subqueries about others", _TUTORIAL): (
         *("private_subquery", "private_scalar_subquery", "public_subquery"),
     ),
-    RefusalReason("values of the wrong type", "See whether the catalog declares the types that people expect.", _CATALOG): (
-        "type_error",
-    ),
     RefusalReason(
-        "more than is left", "Raise a budget, if the people in the data are to carry more: it is for good.", "/owner/budgets"
+        "values of the wrong type", "See whether the catalog declares the types that people expect.", _CATALOG
+    ): ("type_error",),
+    RefusalReason(
+        "more than is left",
+        "Raise a budget, if the people in the data are to carry more: it is for good.",
+        "/owner/budgets",
     ): ("budget",),
     RefusalReason(
-        "more than one question may cost", "The ceiling of the policy is lower than the prices that are named.", _CATALOG
+        "more than one question may cost",
+        "The ceiling of the policy is lower than the prices that are named.",
+        _CATALOG,
     ): ("ceiling",),
     RefusalReason("price named beside a policy", "Tell analysts that their policy sets the price.", "/owner/budgets"): (
         "policy_price",
     ),
-    RefusalReason("price or precision that is none", "Tell analysts that the page shows prices before they are paid."): (
+    RefusalReason(
+        "price or precision that is none", "Tell analysts that the page shows prices before they are paid."
+    ): (
         *("price", "bad_price", "confidence", "error_not_known", "error_too_small", "bad_weight", "bad_rows"),
         *("bad_effort", "bad_inference", "population", "public_table"),
     ),

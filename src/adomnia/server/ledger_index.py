@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["EntryFilter", "LedgerIndex"]
 
+_NUMBER = re.compile("[0-9]{1,18}")
 _STEP = 1000  # entries that are taken in at once
 # An empty name: a file of its own that nobody else can open, which SQLite keeps in memory while it is small.
 _TEMPORARY = ""
 _TABLE = "CREATE TABLE found (sequence INTEGER PRIMARY KEY, kind TEXT, account TEXT, at TEXT, words TEXT)"
 _WHERE = """
     (:kind = '' OR kind = :kind) AND (:account = '' OR account = :account) AND at >= :first AND at < :beyond
-    AND (:text = '' OR instr(words, :text) OR CAST(sequence AS TEXT) = :text)
+    AND (:text = '' OR instr(words, :text) OR sequence = :number)
 """
 
 
@@ -48,11 +50,12 @@ class EntryFilter:
         """Whether all entries pass."""
         return not any(getattr(self, each.name) for each in fields(self))
 
-    def as_parameters(self) -> dict[str, str]:
+    def as_parameters(self) -> dict[str, str | int]:
         """The filter as parameters of the query."""
         beyond = None if self.last_day is None or self.last_day == date.max else self.last_day + timedelta(days=1)
         return {
             "text": self.text.casefold(),
+            "number": int(self.text) if _NUMBER.fullmatch(self.text) else 0,
             "kind": self.kind,
             "account": self.account,
             "first": "" if self.first_day is None else self.first_day.isoformat(),

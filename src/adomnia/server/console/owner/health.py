@@ -68,7 +68,9 @@ def _look_at_chain(folder: Path) -> tuple[Head, Verification | None]:
         check_anchor(connection, newest, anchor)
         if last is not None and not last.problem and not is_on_chain(connection, Head(last.entries, last.head)):
             why = f"is not the one that was verified {show_time(last.at)} UTC: entry {last.entries} is another"
-            raise Refusal("The ledger", why, "verify it, and compare it with a head or a backup that you keep elsewhere")
+            raise Refusal(
+                "The ledger", why, "verify it, and compare it with a head or a backup that you keep elsewhere"
+            )
     return newest, last
 
 

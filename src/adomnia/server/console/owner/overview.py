@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 from starlette.responses import RedirectResponse, Response
 
+from adomnia.errors import Refusal, Unavailable
 from adomnia.server.console.forms import read_form
 from adomnia.server.console.owner.accounts import list_accounts
 from adomnia.server.console.owner.collusion import report_collusion
@@ -37,11 +39,13 @@ async def verify(request: Request) -> Response:
 
 
 def _read(visit: Visit) -> Page:
-    counts = visit.services.metrics.read_questions()
+    counts, accounts, collusion = visit.services.metrics.read_questions(), None, None
+    with suppress(Refusal, Unavailable):  # of a ledger that cannot be used: its sign says why
+        accounts, collusion = list_accounts(visit.curator), report_collusion(visit.curator)
     filling = {
         "signs": list_signs(visit, counts),
-        "accounts": list_accounts(visit.curator),
+        "accounts": accounts,
         "refusals": report_refusals(counts.refusals),
-        "collusion": report_collusion(visit.curator),
+        "collusion": collusion,
     }
     return Page("owner_overview.html", filling)

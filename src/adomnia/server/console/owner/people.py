@@ -113,7 +113,12 @@ async def revoke_token(request: Request) -> Response:
 
 
 async def _show(
-    request: Request, *, link: SignInLink | None = None, doomed: str = "", done: str = "", problem: Refusal | None = None
+    request: Request,
+    *,
+    link: SignInLink | None = None,
+    doomed: str = "",
+    done: str = "",
+    problem: Refusal | None = None,
 ) -> Response:
     def read(visit: Visit) -> Page:
         access, catalog = visit.services.access, visit.curator.catalog
