@@ -36,7 +36,7 @@ class EntryFilter:
     """Which entries are looked for; what is empty lets all pass.
 
     `text` stands in the name of who paid, in a request id, a hash or a reason, or is the number of the entry. `account`
-    is "analyst:" with a name, or "dataset". Entries without a time, which answers are, count to the day of the one before them.
+    is "analyst:" with a name, or "dataset". Entries without a time, as answers are, belong to the day of the one before.
     """
 
     text: str = ""
@@ -86,7 +86,7 @@ class LedgerIndex:
             return [sequence for (sequence,) in self._connection.execute(query, page)], count
 
     def _catch_up(self, ledger: sqlite3.Connection) -> None:
-        """Take in what is new; all of it, if the ledger is not the one that was read before. Refuse what was changed."""
+        """Take in what is new; all of it, if the ledger is another than before. Refuse what does not follow."""
         if not journal.is_on_chain(ledger, self._head):
             self._connection.execute("DELETE FROM found")
             self._head, self._time = GENESIS, ""

@@ -1,4 +1,4 @@
-"""The page of the ledger: filtered, paged, live, as a file; bounded in what it reads, and true about what was changed."""
+"""The page of the ledger: filtered, paged, live, as a file; quick however long it is, and true about changes."""
 
 from __future__ import annotations
 

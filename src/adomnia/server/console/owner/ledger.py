@@ -1,4 +1,4 @@
-"""The page of the ledger: everything that was ever paid for, newest first, searched and filtered, live and as a file."""
+"""The page of the ledger: everything that was ever paid for, newest first, searched, live and as a file."""
 
 from __future__ import annotations
 

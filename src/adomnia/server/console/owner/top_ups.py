@@ -41,7 +41,7 @@ class TopUpForm:
 
 
 @dataclass(frozen=True)
-class Side:
+class BudgetSide:
     """An account before or after: what may be spent in all, what is left, and what that means to a person."""
 
     budget: str
@@ -56,8 +56,8 @@ class TopUpPreview:
 
     name: str
     added: str
-    before: Side
-    after: Side
+    before: BudgetSide
+    after: BudgetSide
     caution: str
     seen: str
 
@@ -118,11 +118,11 @@ def _add(account: Filter, more: TopUp) -> Filter:
     return Filter(Budget(epsilon, delta, old.approximate, old.event_delta + share * more.delta), account.spent)
 
 
-def _describe(curator: Curator, more: TopUp, account: Filter) -> Side:
+def _describe(curator: Curator, more: TopUp, account: Filter) -> BudgetSide:
     analyst = None if more.analyst is None else curator.catalog.analyst(more.analyst)
     costs = "" if analyst is None else terms(analyst.policy, account).says
     meaning = explain_amounts(account.budget.epsilon, account.budget.delta)
-    return Side(say_budget(account.budget), say_left(account), costs, meaning)
+    return BudgetSide(say_budget(account.budget), say_left(account), costs, meaning)
 
 
 def _warn(curator: Curator, more: TopUp, raised: Filter) -> str:

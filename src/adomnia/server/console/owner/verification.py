@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,6 @@ from adomnia.errors import Refusal
 from adomnia.session.curator import STATE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from adomnia.session.curator import Curator
 
 __all__ = ["VERIFIED", "Verification", "read_last", "verify_ledger"]
@@ -57,4 +55,4 @@ def _write(state: Path, found: Verification) -> None:
     """Write it in one step, readable by the owner of the files alone."""
     with NamedTemporaryFile("w", dir=state, prefix=VERIFIED, delete=False) as file:
         json.dump(asdict(found), file)
-    os.replace(file.name, state / VERIFIED)
+    Path(file.name).replace(state / VERIFIED)
