@@ -54,11 +54,13 @@ def test_the_ledger_shows_what_is_new_while_somebody_looks_unless_it_is_paused(c
         assert page.inner_text("#news") == "2 new entries."
         page.click("text=Pause")
         pay(21)
-        with page.expect_request("**/owner/ledger**", timeout=10_000) as looked:
-            page.evaluate(LOOK_NOW)  # paused: nothing is asked
-            page.click("text=Go on")
-            page.evaluate(LOOK_NOW)
-        assert f"seen={newest + 2}" in looked.value.url
+        asked = []
+        page.on("request", lambda sent: asked.append(sent.url))
+        page.evaluate(LOOK_NOW)
+        page.wait_for_timeout(200)
+        assert asked == []
+        page.click("text=Go on")
+        page.evaluate(LOOK_NOW)
         page.wait_for_selector(f"[data-newest='{newest + 4}']")
 
 
@@ -87,7 +89,8 @@ def test_a_budget_is_raised_with_a_second_step_and_the_password(console, scripts
         page.fill("#reason", "<i>more</i>")
         page.click("text=See what it would change")
         assert "epsilon" in page.inner_text(".side-box >> nth=1")
-        assert find_barriers(page) == [] if scripts else True
+        if scripts:  # what looks for barriers is one
+            assert find_barriers(page) == []
         page.fill("#password", PASSWORD)
         page.press("#password", "Enter")
         page.wait_for_selector("text=The budget is raised")

@@ -36,7 +36,7 @@ class EntryFilter:
     """Which entries are looked for; what is empty lets all pass.
 
     `text` stands in the name of who paid, in a request id, a hash or a reason, or is the number of the entry. `account`
-    is "analyst:" with a name, or "dataset". Entries without a time, as answers are, belong to the day of the one before.
+    is "analyst:" with a name, or "dataset". Entries without a time, as answers are, count to the day of the one before.
     """
 
     text: str = ""

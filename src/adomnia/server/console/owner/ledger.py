@@ -26,6 +26,7 @@ from adomnia.server.ledger_view import find_ledger, open_snapshot, read_chosen
 from adomnia.server.problems import status_of
 from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.server.routes.requests import read_dataset, services_of
+from adomnia.work import spend
 
 if TYPE_CHECKING:
     import sqlite3
@@ -157,6 +158,7 @@ def _write_pieces(curator: Curator, asked: LedgerQuery, index: LedgerIndex) -> I
         chosen, _ = _choose(connection, newest, asked, index, _MOST_EXPORTED)
         lines: list[str] = []
         for line in write_csv(read_chosen(connection, chosen)):
+            spend(1)  # whoever has hung up is not written for
             lines.append(line)
             if len(lines) == _PIECE:
                 yield "".join(lines).encode()
