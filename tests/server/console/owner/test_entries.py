@@ -27,7 +27,7 @@ def rows(tmp_path):
 
 def test_every_entry_says_who_and_what(rows):
     assert [(row.sequence, row.who, row.kind.says, row.says) for row in rows] == [
-        (1, "owner", "budgets declared", "all together ε 1, alice ε 1, bob ε 1"),
+        (1, "owner", "budgets declared", "alice ε 1, bob ε 1, all together ε 1"),
         (2, "alice", "paid for a question", "answer kept as 3"),
         (3, "alice", "answer kept", ""),
         (4, "bob", "paid for a question", "seen of another, answer kept as 5"),
