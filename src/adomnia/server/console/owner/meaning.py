@@ -10,7 +10,7 @@ from adomnia.accounting.meaning import posterior
 from adomnia.explaining.promises import format_probability
 from adomnia.privacy.amounts import show_up
 
-__all__ = ["PRIOR", "Meaning", "explain_amounts"]
+__all__ = ["PRIOR", "BudgetMeaning", "explain_amounts"]
 
 PRIOR = Fraction(1, 100)
 _ROW, _STEP, _RADIUS = 10, 20, 7
@@ -28,7 +28,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class BudgetMeaning:
     """What a guess of 1 in 100 can become after all that a budget pays for."""
 
     says: str
@@ -36,11 +36,11 @@ class Meaning:
     dots: tuple[Dot, ...]
 
 
-def explain_amounts(epsilon: Fraction, delta: Fraction) -> Meaning:
+def explain_amounts(epsilon: Fraction, delta: Fraction) -> BudgetMeaning:
     """The meaning of all that a budget of these amounts pays for."""
     chance = posterior(PRIOR, epsilon)
     beside = f", but for a chance of {show_up(delta)}" if delta else ""
-    return Meaning(format_probability(chance), beside, tuple(_draw(place, 100 * chance) for place in range(100)))
+    return BudgetMeaning(format_probability(chance), beside, tuple(_draw(place, 100 * chance) for place in range(100)))
 
 
 def _draw(place: int, chances: float) -> Dot:
