@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adomnia.accounting.meaning import posterior
 from adomnia.explaining.promises import coalitions, describe_coalition, format_probability, list_sizes
 from adomnia.privacy.amounts import show_down, show_up
-from adomnia.server.console.owner.meaning import PRIOR, BudgetMeaning, explain_amounts
+from adomnia.server.console.owner.meaning import PRIOR, ChanceMeaning, explain_amounts
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
@@ -37,7 +37,7 @@ class Collusion:
     whole: str
     verdict: str
     warning: bool
-    meaning: BudgetMeaning
+    meaning: ChanceMeaning
 
 
 def report_collusion(curator: Curator) -> Collusion:

@@ -41,7 +41,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Money:
+class PaidAmount:
     """An amount in its own currency, with what was paid in delta beside it."""
 
     sign: str
@@ -60,9 +60,9 @@ class EntryRow:
     kind: EntryKind
     says: str
     request_id: str
-    paid: Money | None
-    own_total: Money | None
-    whole_total: Money | None
+    paid: PaidAmount | None
+    own_total: PaidAmount | None
+    whole_total: PaidAmount | None
     hash: str
 
 
@@ -119,11 +119,11 @@ def _say_budget(amounts: Amounts | None) -> str:
     return " and ".join(f"{sign} {show_up(Fraction(amount))}" for sign, amount in parts if amount and Fraction(amount))
 
 
-def _count(amounts: Amounts | None) -> Money | None:
+def _count(amounts: Amounts | None) -> PaidAmount | None:
     """Amounts in epsilon, if all was paid in that, or in rho."""
     if amounts is None:
         return None
     delta = show_up(Fraction(amounts.delta)) if Fraction(amounts.delta) else ""
     if amounts.epsilon is not None:
-        return Money("ε", "epsilon", show_up(Fraction(amounts.epsilon)), delta)
-    return Money("ρ", "rho", show_up(Fraction(amounts.rho or 0)), delta)
+        return PaidAmount("ε", "epsilon", show_up(Fraction(amounts.epsilon)), delta)
+    return PaidAmount("ρ", "rho", show_up(Fraction(amounts.rho or 0)), delta)

@@ -14,7 +14,7 @@ from adomnia.pricing.policies import terms
 from adomnia.privacy.amounts import exact
 from adomnia.privacy.filters import Budget, Filter
 from adomnia.server.console.owner.accounts import name_account, say_budget
-from adomnia.server.console.owner.meaning import BudgetMeaning, explain_amounts
+from adomnia.server.console.owner.meaning import ChanceMeaning, explain_amounts
 from adomnia.wire.amounts import read_number
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class BudgetSide:
     budget: str
     left: str
     next_question: str
-    meaning: BudgetMeaning
+    meaning: ChanceMeaning
 
 
 @dataclass(frozen=True)
