@@ -6,7 +6,14 @@ import pytest
 
 from adomnia.errors import Refusal, Unavailable
 from adomnia.privacy.filters import Budget
-from adomnia.server.ledger_view import Amounts, find_ledger, open_snapshot, read_entries
+from adomnia.server.ledger_view import (
+    Amounts,
+    find_answer,
+    find_ledger,
+    open_snapshot,
+    read_chosen,
+    read_entries,
+)
 from ledger.references import ANALYSTS, BUDGET, COST, answered, opened, plan, tamper
 
 
@@ -70,3 +77,33 @@ def test_a_folder_without_a_ledger_is_refused(tmp_path):
         find_ledger(tmp_path)
     with pytest.raises(Unavailable, match="cannot be opened"), open_snapshot(tmp_path / "nothing"):
         pass
+
+
+def test_chosen_entries_are_the_same_as_in_the_whole(path):
+    whole = {entry.sequence: entry for entry in listed(path)}
+    numbers = sorted(whole, reverse=True)
+    with open_snapshot(path) as connection:
+        assert list(read_chosen(connection, numbers)) == [whole[number] for number in numbers]
+
+
+@pytest.mark.parametrize(("number", "found"), [(1, True), (2, False), (3, False), (4, True)])
+def test_a_chosen_entry_must_follow_from_its_neighbours_and_lead_to_the_next(path, number, found):
+    tamper(path, "UPDATE entries SET body = body || ' ' WHERE sequence = 2")
+    with open_snapshot(path) as connection:
+        if found:
+            assert next(read_chosen(connection, [number])).sequence == number
+            return
+        with pytest.raises(Refusal, match="entry 3 does not follow"):
+            list(read_chosen(connection, [number]))
+
+
+def test_an_entry_that_is_not_there_is_refused(path):
+    with open_snapshot(path) as connection, pytest.raises(Refusal, match="cannot be read"):
+        list(read_chosen(connection, [99]))
+
+
+def test_the_answer_to_a_debit_is_found_if_there_is_one(path):
+    debits = {entry.request_id: entry.sequence for entry in listed(path) if entry.kind == "reserve"}
+    kept = {entry.request_id: entry.sequence for entry in listed(path) if entry.kind == "commit"}
+    with open_snapshot(path) as connection:
+        assert {name: find_answer(connection, debit) for name, debit in debits.items()} == {**kept, "failed": None}

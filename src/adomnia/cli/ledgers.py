@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.ledger.chain import Head
-    from adomnia.server.ledger_view import Amounts, LedgerEntry
+    from adomnia.server.ledger_view import LedgerEntry
 
 app = typer.Typer(no_args_is_help=True, help="Check the ledger, list its entries, copy and restore it, add to budgets.")
 
@@ -38,7 +38,6 @@ _BACKUP_EXAMPLE = """Example
 
 adomnia ledger backup examples/hospital copies/monday.sqlite
 """
-_FORMULA = ("=", "+", "-", "@")  # how a cell begins that a spreadsheet would compute
 
 
 class EntryFormat(StrEnum):
@@ -149,49 +148,9 @@ def _json_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
 
 
 def _csv_lines(found: Iterator[LedgerEntry]) -> Iterator[str]:
-    import csv
-    from io import StringIO
+    from adomnia.server.ledger_csv import write_csv
 
-    page = StringIO()
-    writer = csv.writer(page, lineterminator="\n")
-    writer.writerow(_HEADINGS)
-    for entry in found:
-        writer.writerow(_cells(entry))
-        yield page.getvalue()
-        page.seek(0)
-        page.truncate()
-    yield page.getvalue()
+    return write_csv(found)
 
 
 _WRITTEN = {EntryFormat.JSON: _json_lines, EntryFormat.CSV: _csv_lines}
-_HEADINGS = (
-    *("sequence", "kind", "hash", "at", "analyst", "request_id"),
-    *("cost_epsilon", "cost_rho", "cost_delta"),
-    *("analyst_total_epsilon", "analyst_total_rho", "analyst_total_delta"),
-    *("dataset_total_epsilon", "dataset_total_rho", "dataset_total_delta"),
-    *("budgets", "reason"),
-)
-
-
-def _cells(entry: LedgerEntry) -> list[object]:
-    import json
-
-    from adomnia.ledger.accounts import DATASET
-
-    whole = entry.totals.get(DATASET)
-    own = next((total for account, total in entry.totals.items() if account != DATASET), None)
-    budgets = json.dumps(entry.record()["budgets"], ensure_ascii=False) if entry.budgets else None
-    return [
-        *(entry.sequence, entry.kind, entry.hash, entry.at, _plain(entry.analyst), _plain(entry.request_id)),
-        *(part for amounts in (entry.cost, own, whole) for part in _parts(amounts)),
-        *(budgets, _plain(entry.reason)),
-    ]
-
-
-def _parts(amounts: Amounts | None) -> tuple[str | None, ...]:
-    return (None, None, None) if amounts is None else (amounts.epsilon, amounts.rho, amounts.delta)
-
-
-def _plain(text: str | None) -> str | None:
-    """Analysts choose request ids: none of them becomes a formula in the owner's spreadsheet."""
-    return f"'{text}" if text is not None and text.startswith(_FORMULA) else text

@@ -61,7 +61,7 @@ def promises(catalog: Catalog) -> list[Promise]:
         *_meanings(catalog),
         *(promise for analyst in catalog.analysts for promise in _analyst(analyst)),
         *_coalitions(catalog),
-        _coalition(catalog),
+        describe_coalition(catalog),
     ]
 
 
@@ -219,20 +219,20 @@ def _analyst(analyst: Analyst) -> Iterator[Promise]:
 def _coalitions(catalog: Catalog) -> Iterator[Promise]:
     found, budget = coalitions(catalog), catalog.budget
     for one in found:
-        if one.size in _listed_sizes(len(found)):
+        if one.size in list_sizes(len(found)):
             who, may = ("any analyst", "May") if one.size == 1 else (f"any {one.size:,} analysts", "Together may")
             spent = f"epsilon {show_up(one.epsilon)} and delta {show_up(one.delta)}"
             share = f"{show_up(100 * one.epsilon / budget.epsilon)}% of the dataset's epsilon"
             yield Promise(who, f"{may} spend at most {spent}: {share}.")
 
 
-def _listed_sizes(number: int) -> set[int]:
+def list_sizes(number: int) -> set[int]:
     """Which sizes of coalitions are worth a line: 1, 2, 5, 10, 20, 50 and so on, and all."""
     steps = {step * 10**power for step in (1, 2, 5) for power in range(len(str(number)))}
     return {size for size in steps if size < number} | {number}
 
 
-def _coalition(catalog: Catalog) -> Promise:
+def describe_coalition(catalog: Catalog) -> Promise:
     """Whether analysts together can use up what others were given; docs/catalog.md explains the three cases."""
     budget, personal = catalog.budget, [analyst.budget for analyst in catalog.analysts]
     profiles = [Budget(table.profile_epsilon) for table in catalog.tables if table.profile_epsilon is not None]

@@ -18,6 +18,7 @@ from adomnia.server.console.history.index import Histories
 from adomnia.server.console.problems import render_problem_page
 from adomnia.server.console.routes import PAGE_HANDLERS
 from adomnia.server.encoding import encode_json
+from adomnia.server.ledger_index import LedgerIndex
 from adomnia.server.middleware import RequestMiddleware
 from adomnia.server.openapi import Endpoint, describe_api
 from adomnia.server.problems import render_problem, to_problem
@@ -106,6 +107,7 @@ def create_app(services: Services) -> FastAPI:
     )
     app.state.services, app.state.reply_cache = services, ReplyCache()
     app.state.histories = Histories()
+    app.state.ledger_index = LedgerIndex()
     app.router.route_class = AuthorizedRoute
     for (method, path), roles in ROUTES.items():
         endpoint = ENDPOINTS[method, path]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.errors import Refusal
 from adomnia.ledger import journal
 from adomnia.ledger.accounts import decode_spent
-from adomnia.ledger.chain import GENESIS, Head, digest
+from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest
 from adomnia.ledger.schema import explain_error
 from adomnia.ledger.sqlite import connect_read_only
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
@@ -25,10 +25,16 @@ from adomnia.privacy.losses import loss
 from adomnia.session.curator import LEDGER, STATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Amounts", "LedgerEntry", "find_ledger", "open_snapshot", "read_entries"]
+__all__ = ["Amounts", "LedgerEntry", "find_answer", "find_ledger", "open_snapshot", "read_chosen", "read_entries"]
+
+_BODY = "SELECT body FROM entries WHERE sequence = ?"
+_NEXT = "SELECT json_extract(body, '$.previous') FROM entries WHERE sequence = ?"
+_ANSWER = """SELECT kept.sequence FROM entries AS debit
+             JOIN entries AS kept ON kept.kind = 'commit' AND kept.request_id = debit.request_id
+             WHERE debit.sequence = ?"""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,23 @@ def read_entries(connection: sqlite3.Connection, after: int = 0, limit: int | No
     """Read the entries after a sequence number, oldest first; each is checked to follow from the one before."""
     for head, entry in islice(journal.read_entries(connection, _head(connection, after)), limit):
         yield _entry(head, entry)
+
+
+def read_chosen(connection: sqlite3.Connection, sequences: Iterable[int]) -> Iterator[LedgerEntry]:
+    """Read the entries of these numbers; each is checked to follow from the one before, and to lead to the next."""
+    for sequence in sequences:
+        (body,) = connection.execute(_BODY, (sequence,)).fetchone() or ("",)
+        head, entry = decode_entry(_head(connection, sequence - 1), body)
+        following = connection.execute(_NEXT, (sequence + 1,)).fetchone()
+        if following is not None and following[0] != head.hash:
+            raise damage_refusal(f"was changed: entry {sequence + 1} does not follow from the one before it")
+        yield _entry(head, entry)
+
+
+def find_answer(connection: sqlite3.Connection, debit: int) -> int | None:
+    """The number of the entry that keeps the answer to a debit; None if there is none, yet or for ever."""
+    row = connection.execute(_ANSWER, (debit,)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def _head(connection: sqlite3.Connection, sequence: int) -> Head:

@@ -77,6 +77,18 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/owner/catalog/save"): OWNER,
     ("GET", "/data"): SIGNED_IN,
     ("GET", "/data/{table}"): SIGNED_IN,
+    ("GET", "/owner"): OVERSIGHT,
+    ("GET", "/owner/ledger"): OVERSIGHT,
+    ("GET", "/owner/ledger/export"): OVERSIGHT,
+    ("POST", "/owner/ledger/verify"): OVERSIGHT,
+    ("GET", "/owner/budgets"): OVERSIGHT,
+    ("POST", "/owner/budgets/top-up"): OWNER,
+    ("GET", "/owner/people"): OWNER,
+    ("POST", "/owner/people/add"): OWNER,
+    ("POST", "/owner/people/link"): OWNER,
+    ("POST", "/owner/people/role"): OWNER,
+    ("POST", "/owner/people/remove"): OWNER,
+    ("POST", "/owner/people/tokens/revoke"): OWNER,
 }
 """The pages for browsers."""
 

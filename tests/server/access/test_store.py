@@ -64,6 +64,14 @@ def test_a_weak_password_changes_nothing(access):
     assert code_of(access.sign_in, "alice", PASSWORD, HERE) == ""
 
 
+def test_a_password_is_checked_again_within_the_limits_of_signing_in(access):
+    assert code_of(access.check_password, "alice", PASSWORD, HERE) == ""
+    for _ in range(5):
+        assert code_of(access.check_password, "alice", NEW, HERE) == "sign_in"
+    assert code_of(access.check_password, "alice", PASSWORD, HERE) == "too_many_attempts"
+    assert code_of(access.sign_in, "alice", PASSWORD, HERE) == "too_many_attempts"
+
+
 def test_who_has_no_password_cannot_sign_in_or_change_it(access):
     assert code_of(access.sign_in, "olga", "", HERE) == "sign_in"
     assert code_of(access.change_password, "olga", "", NEW, HERE) == "sign_in"

@@ -85,6 +85,30 @@ def test_times_are_told_by_edges_and_so_is_their_sum(metrics, curator):
     assert told["adomnia_question_seconds_sum"] == pytest.approx(0.1 + 0.1 + 0.2 + 60)
 
 
+def test_refusals_are_counted_by_codes_of_a_closed_set(metrics, curator):
+    for code in ("budget", "budget", "made up by somebody"):
+        metrics.count_refusal(code)
+    told = samples(metrics.render(curator))
+    assert told['adomnia_refusals_total{code="budget"}'] == 2
+    assert told['adomnia_refusals_total{code="refused"}'] == 1
+    assert told['adomnia_questions_total{outcome="refused"}'] == 3
+    assert not any("made up" in name for name in told)
+
+
+def test_counts_of_questions_are_read_of_all_workers_and_the_largest_first(start_worker):
+    first, second = start_worker(1), start_worker(2)
+    assert (first.read_questions().outcomes, first.read_questions().refusals) == ({}, {})
+    for worker, codes in ((first, ["join", "budget"]), (second, ["budget"])):
+        worker.count_question("answered")
+        worker.set_load(3, 2)
+        for code in codes:
+            worker.count_refusal(code)
+    counts = first.read_questions()
+    assert list(counts.refusals.items()) == [("budget", 2), ("join", 1)]
+    assert counts.outcomes == {"answered": 2, "refused": 3}
+    assert (counts.waiting, counts.running) == (6, 4)
+
+
 def test_the_counts_of_all_workers_are_added(start_worker, curator):
     first, second = start_worker(1), start_worker(2)
     for worker in (first, second):

@@ -55,9 +55,11 @@ def test_a_worker_that_does_not_serve_is_missing(states):
     own = Parts().readiness(states, 0)
     own.tell()
     assert own.list_problems() == [MISSING]
+    assert own.count_workers() == (1, 2)
     states.write(1, Stage.STARTING)
     assert own.list_problems() == [MISSING]
     states.write(1, Stage.SERVING)
+    assert own.count_workers() == (2, 2)
     assert own.list_problems() == []
 
 

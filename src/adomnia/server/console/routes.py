@@ -12,6 +12,7 @@ from adomnia.server.console.history import page as history
 from adomnia.server.console.history import sharing
 from adomnia.server.console.catalog import handlers as catalog
 from adomnia.server.console.data import page as data_page
+from adomnia.server.console.owner import budgets, ledger, overview, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,4 +45,16 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/owner/catalog/save"): catalog.save_catalog,
     ("GET", "/data"): data_page.data,
     ("GET", "/data/{table}"): data_page.data_table,
+    ("GET", "/owner"): overview.overview,
+    ("GET", "/owner/ledger"): ledger.ledger,
+    ("GET", "/owner/ledger/export"): ledger.export,
+    ("POST", "/owner/ledger/verify"): overview.verify,
+    ("GET", "/owner/budgets"): budgets.budgets,
+    ("POST", "/owner/budgets/top-up"): budgets.top_up,
+    ("GET", "/owner/people"): people.people,
+    ("POST", "/owner/people/add"): people.add_person,
+    ("POST", "/owner/people/link"): people.make_link,
+    ("POST", "/owner/people/role"): people.change_role,
+    ("POST", "/owner/people/remove"): people.remove_person,
+    ("POST", "/owner/people/tokens/revoke"): people.revoke_token,
 }

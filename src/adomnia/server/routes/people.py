@@ -52,7 +52,7 @@ async def add_user(asked: NewUser, request: Request) -> Response:
     services = services_of(request)
 
     def work() -> dict[str, object]:
-        _check_in_catalog(services, asked.name, asked.role)
+        check_in_catalog(services, asked.name, asked.role)
         services.access.add_user(asked.name, asked.role)
         return {
             **user_record(services.access.user(asked.name)),
@@ -68,7 +68,7 @@ async def set_role(name: str, asked: ChangeRole, request: Request) -> Response:
 
     def work() -> dict[str, object]:
         services.access.user(name)
-        _check_in_catalog(services, name, asked.role)
+        check_in_catalog(services, name, asked.role)
         services.access.set_role(name, asked.role)
         return user_record(services.access.user(name))
 
@@ -88,7 +88,7 @@ async def link(name: str, request: Request) -> Response:
     return json_response(link_record(await run_in_pool(request, lambda: access.create_link(name))), 201)
 
 
-def _check_in_catalog(services: Services, name: str, role: Role) -> None:
+def check_in_catalog(services: Services, name: str, role: Role) -> None:
     """Refuse an analyst who has no budget in the catalog: they could sign in but do nothing."""
     if role is not Role.ANALYST:
         return

@@ -82,8 +82,11 @@ class QuestionJob:
                 check_dataset(edition.curator, self.dataset or edition.curator.catalog.name, self.visitor)
                 session = edition.curator.session(self.visitor.name)
                 return encode_within(self.services.answer_memory, lambda: ask(session, edition), self.form)
-        except (Refusal, Unavailable) as reason:
-            self.services.metrics.count_question("refused" if isinstance(reason, Refusal) else "unavailable")
+        except Refusal as refusal:
+            self.services.metrics.count_refusal(refusal.code)
+            raise
+        except Unavailable:
+            self.services.metrics.count_question("unavailable")
             raise
         except Exception as fault:  # noqa: BLE001 - what went wrong after data was read must not be shown
             self.services.metrics.count_question("failed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from adomnia import __version__
+from adomnia.explaining.refusal_reasons import known_code
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.server.running.logs import known_method
 from adomnia.server.running.run_folder import FOLDER_VARIABLE
@@ -20,17 +22,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from prometheus_client import Metric
+    from prometheus_client.samples import Sample
 
     from adomnia.privacy.filters import Filter
     from adomnia.server.services import RequestSummary
     from adomnia.server.settings import Settings
     from adomnia.session.curator import Curator
 
-__all__ = ["Metrics"]
+__all__ = ["Metrics", "QuestionCounts"]
 
+_WAITING, _RUNNING = "adomnia_questions_waiting", "adomnia_questions_running"
 _FINEST = 0.1  # the first edge where time buckets are switched off
 
 disable_created_metrics()  # type: ignore[no-untyped-call] # of one process alone there would be more samples
+
+
+@dataclass(frozen=True)
+class QuestionCounts:
+    """Questions of all workers since the server started: by outcome, refused ones by code, and those of this moment."""
+
+    outcomes: dict[str, int]
+    refusals: dict[str, int]
+    waiting: int
+    running: int
 
 
 class Metrics:
@@ -43,6 +57,7 @@ class Metrics:
             "adomnia_requests", "Requests by method, route and status.", ("method", "route", "status"), registry=own
         )
         self._questions = Counter("adomnia_questions", "Questions by outcome.", ("outcome",), registry=own)
+        self._refusals = Counter("adomnia_refusals", "Refused questions by code.", ("code",), registry=own)
         self._ledger_errors = Counter(
             "adomnia_ledger_errors", "Errors of the ledger's files by the name of the error.", ("kind",), registry=own
         )
@@ -52,8 +67,8 @@ class Metrics:
             buckets=list_edges(self._bucket, self._limit),
             registry=own,
         )
-        self._waiting = _gauge("adomnia_questions_waiting", "Questions in the queues of all workers.", own)
-        self._running = _gauge("adomnia_questions_running", "Questions that threads are working on.", own)
+        self._waiting = _gauge(_WAITING, "Questions in the queues of all workers.", own)
+        self._running = _gauge(_RUNNING, "Questions that threads are working on.", own)
         _gauge("adomnia_workers", "Worker processes that are alive.", own).set(1)
         _take_room()
 
@@ -66,6 +81,11 @@ class Metrics:
     def count_question(self, outcome: str) -> None:
         """Count a question by its outcome."""
         self._questions.labels(outcome).inc()
+
+    def count_refusal(self, code: str) -> None:
+        """Count a question that was refused, by its code."""
+        self.count_question("refused")
+        self._refusals.labels(known_code(code)).inc()
 
     def count_ledger_error(self, kind: str) -> None:
         """Count an error of the ledger's files by the name that SQLite or the operating system has for it."""
@@ -80,6 +100,15 @@ class Metrics:
         """The text that Prometheus reads: the counts of all workers, and public facts of the dataset."""
         return generate_latest(_Families([*self._collect(), *_facts(curator)]))
 
+    def read_questions(self) -> QuestionCounts:
+        """What all workers counted of questions."""
+        samples = {family.name: family.samples for family in self._collect()}  # of what was counted at least once
+        return QuestionCounts(
+            _by_label(samples.get("adomnia_questions", ()), "outcome"),
+            _by_label(samples.get("adomnia_refusals", ()), "code"),
+            *(int(sum(sample.value for sample in samples.get(name, ()))) for name in (_WAITING, _RUNNING)),
+        )
+
     def _collect(self) -> Iterable[Metric]:
         folder = os.environ.get(FOLDER_VARIABLE)
         if folder is None:
@@ -88,6 +117,12 @@ class Metrics:
         files = [str(path) for path in sorted(Path(folder).glob("*.db")) if _size(path)]
         merged: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
         return merged
+
+
+def _by_label(samples: Iterable[Sample], label: str) -> dict[str, int]:
+    """Counts by the value of a label; the largest first."""
+    counts = {sample.labels[label]: int(sample.value) for sample in samples if label in sample.labels}
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def _take_room() -> None:

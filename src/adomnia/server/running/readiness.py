@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adomnia.server.running.served_dataset import ServedDataset
-    from adomnia.server.running.worker_states import WorkerStates
+    from adomnia.server.running.worker_states import WorkerState, WorkerStates
 
 __all__ = ["Readiness", "list_checks"]
 
@@ -85,13 +85,20 @@ class Readiness:
         """Whether only another process in place of this one helps: an engine that broke takes no statement any more."""
         return INDEX in self._troubles
 
+    def count_workers(self) -> tuple[int, int]:
+        """How many workers serve, and how many there should be."""
+        return len(self._list_serving()), self._states.places
+
     def list_problems(self) -> list[str]:
         """What is wrong with any worker, in words for anybody; nothing if all of them can answer."""
-        states = [self._states.read(place) for place in range(self._states.places)]
-        serving = [state for state in states if state.is_serving()]
+        serving = self._list_serving()
         bits = [1 << bit for bit in range(len(_TROUBLES)) if any(state.troubles >> bit & 1 for state in serving)]
         found = [trouble for bit, trouble in enumerate(_TROUBLES) if 1 << bit in bits]
-        return found + ([MISSING] if len(serving) < len(states) else [])
+        return found + ([MISSING] if len(serving) < self._states.places else [])
+
+    def _list_serving(self) -> list[WorkerState]:
+        states = map(self._states.read, range(self._states.places))
+        return [state for state in states if state.is_serving()]
 
     def _watch(self) -> None:
         while not self._ended.wait(_CHECK_SECONDS):
