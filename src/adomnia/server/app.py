@@ -14,6 +14,7 @@ from starlette.routing import Route as StarletteRoute
 from adomnia import __version__
 from adomnia.server import models
 from adomnia.server.authorized_route import AuthorizedRoute
+from adomnia.server.console.answers.drawing import KEPT_BYTES
 from adomnia.server.console.problems import render_problem_page
 from adomnia.server.console.routes import PAGE_HANDLERS
 from adomnia.server.encoding import encode_json
@@ -104,6 +105,7 @@ def create_app(services: Services) -> FastAPI:
         exception_handlers={HTTPException: _render_unrouted},
     )
     app.state.services, app.state.reply_cache = services, ReplyCache()
+    app.state.figures = ReplyCache(KEPT_BYTES)
     app.router.route_class = AuthorizedRoute
     for (method, path), roles in ROUTES.items():
         endpoint = ENDPOINTS[method, path]

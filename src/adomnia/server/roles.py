@@ -61,6 +61,10 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/account/tokens"): SIGNED_IN,
     ("POST", "/account/tokens/revoke"): SIGNED_IN,
     ("POST", "/account/password"): SIGNED_IN,
+    # Before the answer itself: a request id may contain slashes.
+    ("GET", "/answers/{request_id}/figure.svg"): ANALYST,
+    ("GET", "/answers/{request_id}/export"): ANALYST,
+    ("GET", "/answers/{request_id}"): ANALYST,
 }
 """The pages for browsers."""
 

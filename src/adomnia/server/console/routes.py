@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
+from adomnia.server.console.answers import pages as answers
 from adomnia.server.console.assets import asset
 
 if TYPE_CHECKING:
@@ -22,4 +23,7 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/account/tokens"): account.make_token,
     ("POST", "/account/tokens/revoke"): account.revoke_token,
     ("POST", "/account/password"): account.change_password,
+    ("GET", "/answers/{request_id}/figure.svg"): answers.figure,
+    ("GET", "/answers/{request_id}/export"): answers.export,
+    ("GET", "/answers/{request_id}"): answers.answer,
 }

@@ -1,0 +1,88 @@
+"""What to know before the numbers of an answer are used, each in a lead and a sentence or two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adomnia.pricing.notes import OF_POPULATION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from adomnia.server.console.answers.table import AnswerTable
+    from adomnia.session.answer import Answer
+
+__all__ = ["Thing", "count_things", "is_about_population", "list_things"]
+
+_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something to know: what, in a few words, and what that means."""
+
+    lead: str
+    says: str
+
+
+def list_things(answer: Answer, table: AnswerTable) -> tuple[Thing, ...]:
+    """All there is to know, what changes the reading most first."""
+    if answer.receipt is None:
+        return ()
+    return tuple([*_tell_silent(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer)])
+
+
+def count_things(things: Sequence[Thing]) -> str:
+    """The title above them.
+
+    >>> count_things([Thing("", "")] * 2)
+    'Two things to know'
+    """
+    number = _NUMBERS[len(things)] if len(things) < len(_NUMBERS) else f"{len(things)}"
+    return f"{number} thing{'' if len(things) == 1 else 's'} to know"
+
+
+def is_about_population(answer: Answer) -> bool:
+    """Whether intervals hold what is true of a population, and not of these people alone."""
+    return any("about the population" in note for note in answer.notes)
+
+
+def _tell_silent(table: AnswerTable) -> Iterator[Thing]:
+    if table.silences:
+        yield Thing(_name(table), "Too few people for this price: the interval is all that is possible, so no number is shown.")
+    if table.unanswered:
+        yield Thing("No reply.", "Where that stands, what was measured is too noisy for any number.")
+
+
+def _name(table: AnswerTable) -> str:
+    """Which rows say nothing."""
+    if table.silences == table.whole:
+        return "It says nothing." if table.whole == 1 else f"All {table.whole:,} rows say nothing, at least in part."
+    if table.silences > len(table.silent):
+        return f"{table.silences:,} of {table.whole:,} rows say nothing, at least in part."
+    *most, last = table.silent
+    named = f"{', '.join(most)} and {last}" if most else last
+    return f"{named} {'says' if not most else 'say'} nothing."
+
+
+def _tell_intervals(answer: Answer) -> Iterator[Thing]:
+    """What intervals hold; a method says that itself, among its notes."""
+    if answer.figure:
+        return
+    if any(note.startswith(OF_POPULATION) for note in answer.notes):
+        yield Thing("The interval is about the population.", "It allows for the noise, and for the chance in who is among these people.")
+    else:
+        says = "It holds the exact answer for these people. It does not say how far they are from everybody else."
+        yield Thing("The interval is about the noise.", says)
+
+
+def _tell_caps(answer: Answer) -> Iterator[Thing]:
+    for cap in answer.caps:
+        yield Thing("Whose rows count." if cap.rows == 1 else "Not all rows may count.", f"In {cap}.")
+
+
+def _tell_notes(answer: Answer) -> Iterator[Thing]:
+    for note in answer.notes:
+        if answer.figure or not note.startswith(OF_POPULATION):
+            yield Thing("", note)
