@@ -69,4 +69,6 @@ def test_the_first_colours_can_be_told_apart_by_everybody(sight, style):
 
 
 def test_every_group_has_a_colour_a_shape_and_a_dash():
-    assert len(set(COLOURS)) == len(set(DARK.colours)) == len(set(SHAPES)) == len(set(map(tuple, DASHES))) == MOST_COLOURS
+    assert (
+        len(set(COLOURS)) == len(set(DARK.colours)) == len(set(SHAPES)) == len(set(map(tuple, DASHES))) == MOST_COLOURS
+    )

@@ -27,7 +27,7 @@ def list_layers(rows: DrawnRows, index: int, style: Style = LIGHT) -> list[Json]
         "steps": lambda: [panel.band("step-after"), panel.line("step-after")],
         "heat": panel.cells,
     }[rows.layout.shape_of(panel.value)]()
-    return [layer for layer in [*layers, panel.missing()] if layer]
+    return [layer for layer in [panel.silence(), *layers, panel.missing()] if layer]
 
 
 def are_written(rows: DrawnRows) -> bool:
@@ -67,7 +67,7 @@ class _Panel:
         """One interval a row; dashed where it has no end."""
         places = self._places()
         name = f"open{self.index}"
-        if any(name in record for record in self.rows.records):
+        if self._any(name):
             places["strokeDash"] = {"condition": {"test": f"datum.{name} === true", "value": [3, 3]}, "value": [1, 0]}
         if colour:
             places["color"] = {"value": colour}
@@ -100,10 +100,22 @@ class _Panel:
         cells = _layer({"type": "rect", "stroke": self.style.paper}, self._places(), {"color": colour})
         return [cells, self._write("text", 11, -6), self._write("between", 9, 8)] if written else [cells]
 
+    def silence(self) -> Json:
+        """Grey over the whole axis, where that is what the interval is."""
+        name = f"silent{self.index}"
+        if self.layout.shape == "heat" or not self.layout.discrete or not self._any(name):
+            return {}
+        where = {self.up: {"datum": self.domain[0], **place_value(self.value, self.domain, self.style)}}
+        ends = {f"{self.up}2": {"datum": self.domain[1]}, "color": {"value": self.style.grey}}
+        mark = {"type": "rule", "strokeWidth": 10, "opacity": 0.22}
+        return {**_layer(mark, self._places(), where, ends), "transform": [{"filter": f"datum.{name} === true"}]}
+
     def missing(self) -> Json:
         """A word where there is no value, at the edge."""
-        name = f"v{self.index}"
-        if not self.layout.discrete or all(record[name] is not None for record in self.rows.records):
+        name, silent = f"v{self.index}", f"silent{self.index}"
+        if not self.layout.discrete or all(
+            record[name] is not None or silent in record for record in self.rows.records
+        ):
             return {}
         mark: Json = {"type": "text", "text": "no value", "fontSize": 10}
         where: Json = {}
@@ -111,7 +123,8 @@ class _Panel:
             mark |= {"align": "left", "dx": 4} if self.layout.horizontal else {"baseline": "bottom", "dy": -4}
             where = {self.up: {"datum": self.domain[0], **place_value(self.value, self.domain, self.style)}}
         layer = _layer(mark, self._places(), where, {"color": {"value": self.style.grey}})
-        return {**layer, "transform": [{"filter": f"datum.{name} === null"}]}
+        quiet = f" && datum.{silent} !== true" if self._any(silent) else ""
+        return {**layer, "transform": [{"filter": f"datum.{name} === null{quiet}"}]}
 
     def _write(self, field: str, size: int, below: int) -> Json:
         """Texts in cells, white on dark ones."""
@@ -124,6 +137,9 @@ class _Panel:
         if not self.value.has_intervals:
             return {}
         return _layer(mark, places, self._values("l"), {f"{self.up}2": {"field": f"u{self.index}"}})
+
+    def _any(self, name: str) -> bool:
+        return any(name in record for record in self.rows.records)
 
     def _places(self) -> Json:
         """Where rows stand: on the axis, and beside each other by their colours."""

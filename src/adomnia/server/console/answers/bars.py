@@ -16,7 +16,7 @@ __all__ = ["Bar", "draw_bar"]
 class Bar:
     """Shares of the axis. Where an interval goes beyond it there is an arrow, and no dot where the value does.
 
-    `void`: it says nothing. `hollow`: no difference is possible.
+    `void`: it says nothing. `hollow`: no difference is possible. `beyond`: no part of it is on the axis.
     """
 
     left: float = 0.0
@@ -27,6 +27,7 @@ class Bar:
     more_right: bool = False
     hollow: bool = False
     void: bool = False
+    beyond: bool = False
 
     @property
     def left_half(self) -> float:
@@ -54,4 +55,5 @@ def draw_bar(scale: Scale, value: float, lower: float, upper: float, *, coeffici
         more_left=lower < scale.lower,
         more_right=upper > scale.upper,
         hollow=coefficient and lower <= 0 <= upper,
+        beyond=lower > scale.upper or upper < scale.lower,
     )

@@ -68,11 +68,11 @@ def _write_python(recalled: Recalled, place: Place) -> str:
 
 
 def _write_python_again(recalled: Recalled, place: Place) -> str:
-    return f"{_connect(place)}answer = session.answer({ascii(place.request_id)}, {recalled.place})\nprint(answer)\n"
+    return f"{_connect(place)}answer = session.answer({place.request_id!a}, {recalled.place})\nprint(answer)\n"
 
 
 def _connect(place: Place) -> str:
-    return f'import adomnia\n\nsession = adomnia.connect({ascii(place.server)}, token="{_TOKEN}")\n'
+    return f'import adomnia\n\nsession = adomnia.connect({place.server!a}, token="{_TOKEN}")\n'
 
 
 def _python_text(text: str) -> str:
@@ -109,7 +109,11 @@ def _write_curl_again(recalled: Recalled, place: Place) -> str:
 
 def _curl(address: str, headers: tuple[str, ...] = (), body: str = "") -> str:
     """A command for a shell of POSIX. JSON is ASCII, and nothing in single quotes is read by the shell."""
-    parts = ["curl", shlex.quote(address), *(f"-H {shlex.quote(each)}" for each in (f"Authorization: Bearer {_TOKEN}", *headers))]
+    parts = [
+        "curl",
+        shlex.quote(address),
+        *(f"-H {shlex.quote(each)}" for each in (f"Authorization: Bearer {_TOKEN}", *headers)),
+    ]
     if body:
         parts.append(f"--data-raw {shlex.quote(body)}")
     return " \\\n  ".join([" ".join(parts[:2]), *parts[2:]]) + "\n"

@@ -40,7 +40,9 @@ def show_number(value: float, places: int, side: int = 0) -> str:
     rounding = {-1: ROUND_FLOOR, 0: ROUND_HALF_EVEN, 1: ROUND_CEILING}[side]
     with localcontext(prec=60):
         rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), rounding)
-    return f"{rounded + 0:,.{max(places, 0)}f}".replace("-0", "0", 1) if not rounded else f"{rounded:,.{max(places, 0)}f}"
+    return (
+        f"{rounded + 0:,.{max(places, 0)}f}".replace("-0", "0", 1) if not rounded else f"{rounded:,.{max(places, 0)}f}"
+    )
 
 
 def show_short(number: float) -> str:

@@ -50,7 +50,9 @@ def is_about_population(answer: Answer) -> bool:
 
 def _tell_silent(table: AnswerTable) -> Iterator[Thing]:
     if table.silences:
-        yield Thing(_name(table), "Too few people for this price: the interval is all that is possible, so no number is shown.")
+        yield Thing(
+            _name(table), "Too few people for this price: the interval is all that is possible, so no number is shown."
+        )
     if table.unanswered:
         yield Thing("No reply.", "Where that stands, what was measured is too noisy for any number.")
 
@@ -71,7 +73,10 @@ def _tell_intervals(answer: Answer) -> Iterator[Thing]:
     if answer.figure:
         return
     if any(note.startswith(OF_POPULATION) for note in answer.notes):
-        yield Thing("The interval is about the population.", "It allows for the noise, and for the chance in who is among these people.")
+        yield Thing(
+            "The interval is about the population.",
+            "It allows for the noise, and for the chance in who is among these people.",
+        )
     else:
         says = "It holds the exact answer for these people. It does not say how far they are from everybody else."
         yield Thing("The interval is about the noise.", says)

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["Scale", "Tick", "choose_scale"]
 
 _COVERED = 0.9
+_LARGEST = 1.5  # times what nine tenths need: up to there, the axis is as long as all of them need
 _STEPS = (1, 2, 2.5, 5, 10)
-_PARTS = 3.0  # of an axis, about
+_PARTS = 4.0  # of an axis, about
 _ROOM = 0.03  # at ends that are not zero
 
 
@@ -53,7 +54,10 @@ def choose_scale(lower: Floats, upper: Floats, *, from_zero: bool, dates: bool =
     starts_at_zero = from_zero and not dates and lows[-1] >= 0
     covered = _COVERED if starts_at_zero else (1 + _COVERED) / 2  # of each end, so that both hold for nine tenths
     last = ceil(covered * len(lows)) - 1
-    low, high = 0.0 if starts_at_zero else float(lows[last]), float(highs[last])
+    low, high = (0.0 if starts_at_zero else float(lows[last])), float(highs[last])
+    whole = (0.0 if starts_at_zero else float(lows[-1])), float(highs[-1])
+    if whole[1] - whole[0] <= _LARGEST * (high - low):
+        low, high = whole
     if not dates and 0 < low <= high / 2:
         low = 0.0
     if not isfinite(high - low) or high - low <= 1e-12 * max(abs(low), abs(high), 1e-280):

@@ -13,11 +13,14 @@ from adomnia.server.console.answers.bars import VOID, Bar, draw_bar
 from adomnia.server.console.answers.digits import find_places, show_all, show_fact, show_key, show_number
 from adomnia.server.console.answers.reading import ROWS_A_PAGE
 from adomnia.server.console.answers.scales import Scale, choose_scale
+from adomnia.server.console.answers.silence import find_silent
 from adomnia.session.columns import KeyColumn, ValueColumn, read_dates
 from adomnia.statistics.quantile import VALUE_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from adomnia.session.answer import Answer
     from adomnia.statistics.contract import Floats
@@ -27,7 +30,10 @@ __all__ = ["AnswerTable", "Cell", "Head", "build_table"]
 SAYS_NOTHING, NO_REPLY, NOT_BOUGHT = "says nothing", "no reply", "not bought"
 _MISSING, _EMPTY = "NULL", "empty text"
 _NAMED = 4  # rows that say nothing
-_TERM, _COLUMN = "term", "column"  # what methods call the labels of coefficients, and of columns with units of their own
+_TERM, _COLUMN = (
+    "term",
+    "column",
+)  # what methods call the labels of coefficients, and of columns with units of their own
 
 
 @dataclass(frozen=True)
@@ -94,19 +100,18 @@ class AnswerTable:
 
 @dataclass(frozen=True)
 class _Values:
-    """The numbers of a measured column in the rows of the answer, as they are shown."""
+    """The numbers of a measured column in the rows of the answer, as they are shown, and as they were released."""
 
-    name: str
     values: Floats
     lower: Floats
     upper: Floats
     released: Floats
-    whole: bool
-    dates: bool
-    alone: bool
-    coefficients: bool
-    silent: np.ndarray
-    scale: Scale | None
+    silent: NDArray[np.bool_]
+    scale: Scale | None = None
+    whole: bool = False
+    dates: bool = False
+    alone: bool = False
+    coefficients: bool = False
 
 
 def build_table(answer: Answer, start: int = 1) -> AnswerTable:
@@ -116,13 +121,13 @@ def build_table(answer: Answer, start: int = 1) -> AnswerTable:
     heads: list[Head] = []
     columns: list[list[Cell]] = []
     read = [_read_values(answer, each) if isinstance(each, ValueColumn) else each for each in answer.columns]
-    for column in read:
+    for named, column in zip(answer.columns, read, strict=True):
         if isinstance(column, KeyColumn):
             shown = [column.values[answer.rows[place]] for place in places]
             heads.append(Head(column.name, "fact" if column.fact else "key", _are_numbers(column)))
             columns.append([_show_public(column, value) for value in shown])
         else:
-            heads.append(Head(column.name, "value", True, column.scale))
+            heads.append(Head(named.name, "value", True, column.scale))
             columns.append([_show_value(column, place) for place in places])
     rows = tuple(zip(*columns, strict=True))
     measured = [column for column in read if isinstance(column, _Values)]
@@ -135,23 +140,20 @@ def build_table(answer: Answer, start: int = 1) -> AnswerTable:
 def _read_values(answer: Answer, column: ValueColumn) -> _Values:
     estimate, rows = column.estimate, answer.rows
     released = np.asarray(estimate.values, dtype=np.float64).ravel()[rows]
-    alone = estimate.method == VALUE_ALONE
-    if alone:
-        none = np.full(len(rows), np.nan)
-        silent = np.zeros(len(rows), dtype=bool)
-        return _Values(column.name, released, none, none, released, estimate.whole, estimate.dates, True, False, silent, None)
+    facts = {"whole": estimate.whole, "dates": estimate.dates}
+    if estimate.method == VALUE_ALONE:
+        return _Values(released, released, released, released, np.zeros(len(rows), dtype=bool), alone=True, **facts)
     lower, upper = (np.asarray(end, dtype=np.float64).ravel()[rows] for end in estimate.interval(answer.confidence, 1))
-    possible = estimate.possible or (-inf, inf)
-    silent = (lower <= possible[0]) & (upper >= possible[1]) & ~np.isnan(released)
-    stopped = (possible[0] == 0) & (upper >= 0)  # ends of counts that are shown stop at 0
+    silent, from_zero = find_silent(answer, column), (estimate.possible or (-inf, inf))[0] == 0
+    # Ends of counts that are shown stop at 0; one that is all below it shows that the noise was unusually large.
+    stopped = from_zero & (upper >= 0)
     shown, low = (np.where(stopped, np.maximum(each, 0.0), each) for each in (released, lower))
-    coefficients = _are_coefficients(answer, column)
     drawn = ~silent & ~np.isnan(released) & ~_find_intercepts(answer)
     scale = None
     if _share_a_unit(answer):
-        scale = choose_scale(low[drawn], upper[drawn], from_zero=possible[0] == 0, dates=estimate.dates)
-    facts = (estimate.whole, estimate.dates, False, coefficients)
-    return _Values(column.name, shown, low, upper, released, *facts, silent, scale)
+        scale = choose_scale(low[drawn], upper[drawn], from_zero=from_zero, dates=estimate.dates)
+    coefficients = _are_coefficients(answer, column)
+    return _Values(shown, low, upper, released, silent, scale, coefficients=coefficients, **facts)
 
 
 def _show_value(column: _Values, place: int) -> Cell:
@@ -214,7 +216,11 @@ def _are_numbers(column: KeyColumn) -> bool:
 
 
 def _are_coefficients(answer: Answer, column: ValueColumn) -> bool:
-    return answer.figure.get("kind") == "points" and answer.figure.get("x") == _TERM and answer.figure.get("y") == column.name
+    return (
+        answer.figure.get("kind") == "points"
+        and answer.figure.get("x") == _TERM
+        and answer.figure.get("y") == column.name
+    )
 
 
 def _share_a_unit(answer: Answer) -> bool:
@@ -223,7 +229,7 @@ def _share_a_unit(answer: Answer) -> bool:
     return bool(answer.figure.get("scales", own) == "shared")
 
 
-def _find_intercepts(answer: Answer) -> np.ndarray:
+def _find_intercepts(answer: Answer) -> NDArray[np.bool_]:
     """The rows of constants of models, which have another scale than the others; none, if there is nothing else."""
     terms = next((column for column in answer.columns if column.name == answer.figure.get("x")), None)
     if not isinstance(terms, KeyColumn):

@@ -13,7 +13,6 @@ from adomnia.server.console.answers.notes import count_things, is_about_populati
 from adomnia.server.console.answers.reading import ROWS_A_PAGE, Reading, hold_together
 from adomnia.server.console.answers.receipt import ReceiptView, build_receipt
 from adomnia.server.console.answers.table import build_table
-from adomnia.session.contract import CONFIDENCE
 from adomnia.session.explanation import Explanation
 
 if TYPE_CHECKING:
@@ -141,9 +140,7 @@ def _add_links(view: AnswerView, answer: Answer, request_id: str, reading: Readi
     )
     return replace(
         view,
-        intervals=replace(
-            intervals, others=sure, switch=reading.address(request_id, together=not reading.together)
-        ),
+        intervals=replace(intervals, others=sure, switch=reading.address(request_id, together=not reading.together)),
         chart=_find_chart(answer, request_id, reading),
         chart_first=table.whole <= _MANY,
         bill=paid.bill if paid.bill.sections else None,
@@ -151,9 +148,7 @@ def _add_links(view: AnswerView, answer: Answer, request_id: str, reading: Readi
         check=f"{reading.address(request_id, checked=True)}#receipt",
         checked=reading.checked,
         again=reading.again,
-        exports=tuple(
-            Link(form.upper(), reading.file_address(request_id, "/export", form=form)) for form in FORMS
-        ),
+        exports=tuple(Link(form.upper(), reading.file_address(request_id, "/export", form=form)) for form in FORMS),
         copies=paid.copies,
         pages=_list_pages(table, request_id, reading),
         places=_list_places(request_id, reading, paid.questions),
