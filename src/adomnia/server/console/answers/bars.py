@@ -43,7 +43,7 @@ class Bar:
 VOID = Bar(void=True, dot=False)
 
 
-def draw_bar(scale: Scale, value: float, lower: float, upper: float, *, coefficient: bool = False) -> Bar:
+def draw_bar(scale: Scale, value: float, lower: float, upper: float, *, hollow: bool = False) -> Bar:
     """The bar of a value on the axis of its column."""
     low, high = (end if isfinite(end) else edge for end, edge in ((lower, scale.lower), (upper, scale.upper)))
     left, right = scale.share(low), scale.share(high)
@@ -54,6 +54,6 @@ def draw_bar(scale: Scale, value: float, lower: float, upper: float, *, coeffici
         dot=scale.lower <= value <= scale.upper,
         more_left=lower < scale.lower,
         more_right=upper > scale.upper,
-        hollow=coefficient and lower <= 0 <= upper,
+        hollow=hollow,
         beyond=lower > scale.upper or upper < scale.lower,
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adomnia.explaining.tree import Node
 from adomnia.pricing.parts import amount
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Pure
 from adomnia.privacy.losses import loss
 
 if TYPE_CHECKING:
+    from adomnia.explaining.tree import Node
     from adomnia.pricing.quotes import Quote
     from adomnia.privacy.events import Event, Price
 

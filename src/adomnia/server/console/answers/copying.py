@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from adomnia.privacy.amounts import exact
 from adomnia.session.contract import CONFIDENCE
 from adomnia.wire.amounts import text_of
 from adomnia.wire.models import API
@@ -131,9 +132,9 @@ def _list_named(recalled: Recalled) -> Iterator[tuple[str, Any]]:
     for name in _AMOUNTS:
         value = getattr(question, name)
         if value is not None:
-            yield name, value if isinstance(value, Fraction) else Fraction(repr(float(value)))
+            yield name, exact(value, "Question", name)
     if question.weights:
-        yield "weights", {name: Fraction(weight) for name, weight in question.weights.items()}
+        yield "weights", {name: exact(weight, "Question", "weight") for name, weight in question.weights.items()}
     if question.rows is not None:
         yield "rows", question.rows
     for name, usual in _USUAL.items():

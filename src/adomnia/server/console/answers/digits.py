@@ -40,9 +40,8 @@ def show_number(value: float, places: int, side: int = 0) -> str:
     rounding = {-1: ROUND_FLOOR, 0: ROUND_HALF_EVEN, 1: ROUND_CEILING}[side]
     with localcontext(prec=60):
         rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), rounding)
-    return (
-        f"{rounded + 0:,.{max(places, 0)}f}".replace("-0", "0", 1) if not rounded else f"{rounded:,.{max(places, 0)}f}"
-    )
+    written = f"{rounded:,.{max(places, 0)}f}"
+    return written if rounded else written.removeprefix("-")
 
 
 def show_short(number: float) -> str:
@@ -72,7 +71,7 @@ def show_fact(name: str, value: object) -> str:
         return "no reply"
     if "p_value" in name and 0 <= value < _LEAST_P:
         return "under 0.0001"
-    return f"{value:,.0f}" if 1e4 <= abs(value) < _LONGEST else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < _LONGEST else f"{value:,.4g}"
 
 
 def show_key(value: object) -> str:

@@ -30,7 +30,7 @@ def list_things(answer: Answer, table: AnswerTable) -> tuple[Thing, ...]:
     """All there is to know, what changes the reading most first."""
     if answer.receipt is None:
         return ()
-    return tuple([*_tell_silent(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer)])
+    return (*_tell_silent(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer))
 
 
 def count_things(things: Sequence[Thing]) -> str:
@@ -50,19 +50,19 @@ def is_about_population(answer: Answer) -> bool:
 
 def _tell_silent(table: AnswerTable) -> Iterator[Thing]:
     if table.silences:
-        yield Thing(
-            _name(table), "Too few people for this price: the interval is all that is possible, so no number is shown."
-        )
+        says = "Too few people for this price: the interval is all that is possible, so no number is shown."
+        yield Thing(_name(table), says)
     if table.unanswered:
         yield Thing("No reply.", "Where that stands, what was measured is too noisy for any number.")
 
 
 def _name(table: AnswerTable) -> str:
     """Which rows say nothing."""
+    part = "" if table.measured == 1 else ", at least in part"
     if table.silences == table.whole:
-        return "It says nothing." if table.whole == 1 else f"All {table.whole:,} rows say nothing, at least in part."
+        return f"It says nothing{part}." if table.whole == 1 else f"All {table.whole:,} rows say nothing{part}."
     if table.silences > len(table.silent):
-        return f"{table.silences:,} of {table.whole:,} rows say nothing, at least in part."
+        return f"{table.silences:,} of {table.whole:,} rows say nothing{part}."
     *most, last = table.silent
     named = f"{', '.join(most)} and {last}" if most else last
     return f"{named} {'says' if not most else 'say'} nothing."
@@ -73,10 +73,8 @@ def _tell_intervals(answer: Answer) -> Iterator[Thing]:
     if answer.figure:
         return
     if any(note.startswith(OF_POPULATION) for note in answer.notes):
-        yield Thing(
-            "The interval is about the population.",
-            "It allows for the noise, and for the chance in who is among these people.",
-        )
+        says = "It allows for the noise, and for the chance in who is among these people."
+        yield Thing("The interval is about the population.", says)
     else:
         says = "It holds the exact answer for these people. It does not say how far they are from everybody else."
         yield Thing("The interval is about the noise.", says)

@@ -1,4 +1,4 @@
-"""How somebody reads an answer: from which row on, with which intervals. All of it stands in the address, and is free."""
+"""How somebody reads an answer: from which row on, with which intervals. All of that is in the address, and free."""
 
 from __future__ import annotations
 

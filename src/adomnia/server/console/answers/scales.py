@@ -30,6 +30,7 @@ class Tick:
     share: float
     label: str
     zero: bool = False
+    anchor: str = "middle"
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def _date_ticks(low: float, high: float) -> tuple[Tick, ...]:
     """The first and the last day."""
     first, last = ceil(low), floor(high)
     return tuple(
-        Tick((day - low) / (high - low), (date.min + timedelta(days=day)).isoformat())
-        for day in dict.fromkeys((first, last))
+        Tick((day - low) / (high - low), (date.min + timedelta(days=day)).isoformat(), anchor=anchor)
+        for day, anchor in {last: "end", first: "start"}.items()
         if low <= day <= high
     )
