@@ -48,7 +48,7 @@ def show_measured(column: MeasuredColumn, place: int) -> Cell:
     bar = None if scale is None else draw_bar(scale, value, lower, upper, hollow=holds_zero)
     if column.dates:
         return Cell(_day(value), exact, _between(_day(lower), _day(upper)), bar=bar)
-    places = find_places(lower, upper, column.whole)
+    places = find_places(*_around(value, lower, upper), column.whole)
     low, high = (show_number(end, places, side) if isfinite(end) else "" for end, side in ((lower, -1), (upper, 1)))
     return Cell(show_number(value, places), exact, _between(low, high), bar=bar)
 
@@ -67,6 +67,12 @@ def show_public(column: KeyColumn, value: object) -> Cell:
 def name_key(value: object) -> str:
     """A key within a sentence."""
     return _MISSING if value is None else show_key(value) or _EMPTY
+
+
+def _around(value: float, lower: float, upper: float) -> tuple[float, float]:
+    """The ends; where one is missing, as far away as the other is."""
+    reach = min(value - lower, upper - value)
+    return (lower, upper) if isfinite(upper - lower) else (value - reach, value + reach)
 
 
 def _between(low: str, high: str) -> str:
