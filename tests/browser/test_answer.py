@@ -1,8 +1,6 @@
-"""Reading an answer: table and chart, other intervals, files, texts to copy, with the keyboard, on phones, in the dark."""
+"""Reading an answer: table and chart, other intervals, files, texts to copy; by keyboard, on phones, in the dark."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 
@@ -31,7 +29,7 @@ def ask(console, token):
         reply = context.request.post(
             f"{console.address}/api/v1/datasets/hospital/query",
             headers={"Authorization": f"Bearer {token}"},
-            data=json.dumps({"sql": sql, "epsilon": epsilon, "anyway": True}).encode(),
+            data={"sql": sql, "epsilon": epsilon, "anyway": True},
         )
         assert reply.ok, reply.text()
         request_id = reply.json()["receipt"]["request_id"]
@@ -81,6 +79,7 @@ def test_other_intervals_come_in_place_and_are_free(console, ages):
         page.wait_for_url("**confidence=0.99**")
         assert "99% interval" in page.inner_text("thead")
         page.click("text=Check it")
+        page.wait_for_url("**checked=1**")
         assert "both are unchanged" in page.inner_text("#receipt-card")
         assert page.inner_text("#purse") == left
 
@@ -124,15 +123,10 @@ def test_without_scripts_everything_is_there_and_rows_come_by_pages(console, ask
 
 def test_what_was_put_into_a_question_is_not_run(console, ask):
     evil = "<img src=x onerror=alert(1)>"
-    path = ask(f"""SELECT '{evil}' AS "{evil}", COUNT(*) AS n FROM people""")
+    sql = f"SELECT CASE WHEN sex = 'F' THEN '{evil}' ELSE 'b' END AS k, COUNT(*) AS n FROM people GROUP BY k -- {evil}"
+    path = ask(sql)
     with console.visit("alice", path) as page:
         page.on("dialog", lambda _: pytest.fail("a script ran"))
-        assert evil in page.inner_text("thead")
+        assert evil in page.inner_text("tbody")
         page.wait_for_function("document.querySelector('img.chart').complete")
         assert page.locator("img").count() == 1
-
-
-def test_answers_of_others_are_not_there(console, ages):
-    with console.visit("bob", ages) as page:
-        assert page.locator("table").count() == 0
-        assert page.inner_text("h1") == "Not possible"

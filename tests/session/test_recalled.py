@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from adomnia.errors import Refusal
@@ -21,7 +23,7 @@ def test_what_was_asked_and_paid_is_recalled_with_the_answer(curator):
     paid = session.sql(COUNT, epsilon=0.25, confidence=0.9)
     recalled = session.recall(paid.receipt.request_id)
     assert recalled.question.text == COUNT
-    assert recalled.question.epsilon == paid.cost.epsilon
+    assert recalled.question.epsilon == Fraction(1, 4)
     assert recalled.answer["n"] == paid["n"]
     assert recalled.answer.confidence == 0.9
     tree, quote = recalled.explain()
