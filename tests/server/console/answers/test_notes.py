@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from adomnia.pricing.caps import Cap
-from adomnia.server.console.answers.notes import count_things, is_about_population, list_things
+from adomnia.server.console.answers.notes import count_things, find_held, list_things
 from adomnia.server.console.answers.table import build_table
 from kit.answers import key, make_answer, measured
 
@@ -30,7 +30,15 @@ def test_the_reader_is_told_whom_intervals_are_about():
     assert about.lead == "The interval is about the noise."
     (about,) = things((1, 2, 3), notes=(POPULATION,))
     assert about.lead == "The interval is about the population."
-    assert is_about_population(make_answer(measured("m", (1, 2, 3)), notes=(POPULATION,)))
+    column, mixed = measured("m", (1, 2, 3)), "Counts are about the data."
+    held = [
+        find_held(make_answer(column)),
+        find_held(make_answer(column, notes=(POPULATION,))),
+        find_held(make_answer(column, notes=(POPULATION, mixed), figure={"kind": "points"})),
+        find_held(make_answer(column, notes=(mixed,), figure={"kind": "points"})),
+    ]
+    assert held[:2] == ["where the exact answer lies", "where the population's value lies"]
+    assert held[2:] == ["where it lies, as the notes say,"] * 2
     told = things((1, 2, 3), notes=("A method says it itself.",), figure={"kind": "points"})
     assert [each.says for each in told] == ["A method says it itself."]
 

@@ -27,7 +27,7 @@ __all__ = ["KEPT_BYTES", "MOST_ROWS", "SVG", "THEMES", "Chart", "describe_chart"
 SVG = "image/svg+xml"
 THEMES = {"light": LIGHT, "dark": DARK}
 KEPT_BYTES = 2**23  # of figures in a process
-MOST_ROWS = 5_000  # of an answer that is drawn: more can neither be told apart, nor drawn in no time
+MOST_ROWS = 2_000  # of an answer that is drawn: more can neither be told apart, nor be drawn in no time
 _STEPS_OF_A_FIGURE, _STEPS_OF_A_ROW = 6_000, 2  # measured: 50 ms, and 20 microseconds
 _one_at_a_time = Lock()  # a figure takes a core for a while, and there are others who wait for theirs
 

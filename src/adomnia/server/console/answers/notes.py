@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from adomnia.server.console.answers.table import AnswerTable
     from adomnia.session.answer import Answer
 
-__all__ = ["Thing", "count_things", "is_about_population", "list_things"]
+__all__ = ["Thing", "count_things", "find_held", "list_things"]
 
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 
@@ -43,9 +43,15 @@ def count_things(things: Sequence[Thing]) -> str:
     return f"{number} thing{'' if len(things) == 1 else 's'} to know"
 
 
-def is_about_population(answer: Answer) -> bool:
-    """Whether intervals hold what is true of a population, and not of these people alone."""
-    return any("about the population" in note for note in answer.notes)
+def find_held(answer: Answer) -> str:
+    """What intervals hold: the exact answer, the population's value, or what a method's notes say of each column."""
+    if any(note.startswith(OF_POPULATION) for note in answer.notes) and not any(map(_is_about_data, answer.notes)):
+        return "where the population's value lies"
+    return "where it lies, as the notes say," if answer.figure else "where the exact answer lies"
+
+
+def _is_about_data(note: str) -> bool:
+    return "about the data" in note or "in the data" in note
 
 
 def _tell_silent(table: AnswerTable) -> Iterator[Thing]:

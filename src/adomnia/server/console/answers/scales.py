@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Scale", "Tick", "choose_scale"]
 
 _COVERED = 0.9
-_LARGEST = 1.5  # times what nine tenths need: up to there, the axis is as long as all of them need
+_LARGEST = 2.0  # times what nine tenths need: up to there, the axis is as long as all of them need
 _STEPS = (1, 2, 2.5, 5, 10)
 _PARTS = 4.0  # of an axis, about
 _ROOM = 0.03  # at ends that are not zero

@@ -9,7 +9,7 @@ from adomnia.server.console.answers.bill import Bill, show_cost, show_tree
 from adomnia.server.console.answers.digits import show_sure
 from adomnia.server.console.answers.drawing import Chart, describe_chart
 from adomnia.server.console.answers.exports import FORMS
-from adomnia.server.console.answers.notes import count_things, is_about_population, list_things
+from adomnia.server.console.answers.notes import count_things, find_held, list_things
 from adomnia.server.console.answers.reading import ROWS_A_PAGE, Reading, hold_together
 from adomnia.server.console.answers.receipt import ReceiptView, build_receipt
 from adomnia.server.console.answers.table import build_table
@@ -62,7 +62,7 @@ class Intervals:
 
     percent: str
     sure: str
-    of_population: bool
+    holds: str
     together: bool
     cells: int
     switch: str = ""
@@ -180,7 +180,7 @@ def _describe_intervals(answer: Answer, reading: Reading) -> Intervals:
     return Intervals(
         percent=f"{100 * answer.confidence:.6g}%",
         sure=show_sure(answer.confidence),
-        of_population=is_about_population(answer),
+        holds=find_held(answer),
         together=reading.together,
         cells=cells,
     )
