@@ -22,8 +22,10 @@ def test_a_question_is_asked_again_as_it_was(shared_house, name, named, fields):
     assert list_fields(recalled) == usual | fields
 
 
-def test_one_of_a_batch_has_its_part_of_the_price(shared_house):
-    asked = {"questions": [COUNT, "SELECT AVG(age) AS a FROM people"], "epsilon": 1}
+def test_one_of_a_batch_has_its_own_price(shared_house):
+    asked = {
+        "questions": [{"sql": COUNT, "epsilon": 1}, {"sql": "SELECT MEDIAN(age) AS a FROM people", "epsilon": 0.5}]
+    }
     reply = shared_house.ask("alice", "POST", "/api/v1/datasets/hospital/batch", json=asked).json()
     with shared_house.services.dataset.curator() as curator:
         recalled = curator.session("alice").recall(reply["answers"][0]["receipt"]["request_id"], 1)

@@ -3,9 +3,9 @@ from __future__ import annotations
 from math import inf
 
 from adomnia.server.console.answers.bars import draw_bar
-from adomnia.server.console.answers.scales import Scale
+from adomnia.server.console.answers.scales import IntervalScale
 
-SCALE = Scale(0.0, 100.0, ())
+SCALE = IntervalScale(0.0, 100.0, ())
 
 
 def test_the_dot_is_on_the_value_and_not_in_the_middle():

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.pricing.questions import Question
-from adomnia.server.console.answers.copying import Place, write_copies
+from adomnia.server.console.answers.copying import AnswerPlace, write_copies
 from adomnia.session.batch import Batch
 from adomnia.wire.asking import Ask
 
-PLACE = Place("https://data.example", "hospital", "r 1")
+PLACE = AnswerPlace("https://data.example", "hospital", "r 1")
 TEXTS = [
     "SELECT 1",
     "SELECT 'it''s'",

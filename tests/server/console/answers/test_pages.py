@@ -72,7 +72,7 @@ def test_a_place_of_a_batch_is_chosen_by_the_address(shared_house):
 def test_a_request_id_may_hold_slashes_and_signs(shared_house):
     request_id = 'a/b "c" <i>?'
     assert shared_house.query("alice", COUNT, epsilon=0.375, request_id=request_id).status_code == 200
-    address = f"/answers/{pages.Reading().address(request_id)[9:]}"
+    address = f"/answers/{pages.AnswerReading().address(request_id)[9:]}"
     page = get(shared_house, address)
     assert page.status_code == 200
     assert "<i>" not in page.text

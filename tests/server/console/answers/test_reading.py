@@ -3,21 +3,21 @@ from __future__ import annotations
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.server.console.answers.reading import Reading, hold_together
+from adomnia.server.console.answers.reading import AnswerReading, hold_together
 from kit.answers import make_answer, measured
 
 
 def test_an_address_says_how_an_answer_is_read_and_is_read_back():
-    reading = Reading(101, together=True, confidence=0.99, place=2)
+    reading = AnswerReading(101, together=True, confidence=0.99, place=2)
     assert reading.address("a b/c") == "/answers/a%20b%2Fc?from=101&together=1&confidence=0.99&place=2"
     query = {"from": "101", "together": "1", "confidence": "0.99", "place": "2"}
-    assert Reading.from_query(query) == reading
-    assert Reading.from_query({}) == Reading()
-    assert Reading().address("r") == "/answers/r"
+    assert AnswerReading.from_query(query) == reading
+    assert AnswerReading.from_query({}) == AnswerReading()
+    assert AnswerReading().address("r") == "/answers/r"
 
 
 def test_a_file_has_all_rows_with_the_intervals_that_are_read():
-    reading = Reading(201, together=True, again=True, checked=True)
+    reading = AnswerReading(201, together=True, again=True, checked=True)
     assert reading.file_address("r", "/export", form="csv") == "/answers/r/export?together=1&form=csv"
 
 
@@ -28,7 +28,7 @@ def test_a_file_has_all_rows_with_the_intervals_that_are_read():
 )
 def test_what_means_nothing_is_refused(query):
     with pytest.raises(Refusal) as refused:
-        Reading.from_query(query)
+        AnswerReading.from_query(query)
     assert refused.value.code == "malformed"
 
 

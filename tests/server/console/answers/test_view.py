@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from adomnia.explaining.tree import Node
-from adomnia.server.console.answers.reading import Reading
+from adomnia.server.console.answers.reading import AnswerReading
 from adomnia.server.console.answers.view import build_answer_view
 from adomnia.server.console.rendering import Page, render
 from adomnia.session.explanation import build_explanation
@@ -18,7 +18,7 @@ def page_of(view):
 def test_how_an_answer_came_to_be_is_told_in_a_tag():
     tags = [
         build_answer_view(ROWS, "").tag.text,
-        build_answer_view(ROWS, "", reading=Reading(again=True)).tag.text,
+        build_answer_view(ROWS, "", reading=AnswerReading(again=True)).tag.text,
         build_answer_view(ROWS, "", made_up=True).tag.text,
         build_answer_view(make_answer(key("k", 1), receipt=None), "").tag.text,
     ]
@@ -36,7 +36,7 @@ def test_what_is_made_up_or_free_leads_to_no_receipt_file_or_figure():
 
 
 def test_intervals_that_hold_all_at_once_are_wider_in_text_too():
-    alone, together = (build_answer_view(ROWS, "", reading=Reading(together=each)) for each in (False, True))
+    alone, together = (build_answer_view(ROWS, "", reading=AnswerReading(together=each)) for each in (False, True))
     assert [view.table.rows[0][1].interval for view in (alone, together)] == ["1.0 to 3.0", "0.0 to 4.0"]
     assert alone.intervals.switch == "/answers/r-1?together=1"
     assert together.intervals.switch == "/answers/r-1"
@@ -53,7 +53,7 @@ def test_other_confidences_are_links_and_the_present_one_is_marked():
 def test_more_rows_are_a_link_away():
     many = make_answer(key("k", *range(250)), measured("n", *[(1, 2, 3)] * 250))
     pages = [
-        [link.address for link in build_answer_view(many, "", reading=Reading(start=each)).pages]
+        [link.address for link in build_answer_view(many, "", reading=AnswerReading(start=each)).pages]
         for each in (1, 101, 201)
     ]
     assert pages == [

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from adomnia.server.console.answers.scales import Scale
+    from adomnia.server.console.answers.scales import IntervalScale
 
 __all__ = ["Bar", "draw_bar"]
 
@@ -43,7 +43,7 @@ class Bar:
 VOID = Bar(void=True, dot=False)
 
 
-def draw_bar(scale: Scale, value: float, lower: float, upper: float, *, hollow: bool = False) -> Bar:
+def draw_bar(scale: IntervalScale, value: float, lower: float, upper: float, *, hollow: bool = False) -> Bar:
     """The bar of a value on the axis of its column."""
     low, high = (end if isfinite(end) else edge for end, edge in ((lower, scale.lower), (upper, scale.upper)))
     left, right = scale.share(low), scale.share(high)

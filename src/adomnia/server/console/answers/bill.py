@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from adomnia.pricing.quotes import Quote
     from adomnia.privacy.events import Event, Price
 
-__all__ = ["Bill", "Line", "Money", "build_bill", "show_cost", "show_tree"]
+__all__ = ["Bill", "BillLine", "Money", "build_bill", "show_cost", "show_tree"]
 
 _TITLES = {"rows": "Whose rows", "groups": "Groups", "measured": "Measured", "answered": "Answered"}
 _MEASURED = "measured"
@@ -33,11 +33,11 @@ class Money:
 
 
 @dataclass(frozen=True)
-class Line:
+class BillLine:
     """A line of the bill and those below it; a measurement has a number and a price."""
 
     text: str
-    parts: tuple[Line, ...] = ()
+    parts: tuple[BillLine, ...] = ()
     place: int = 0
     price: Money | None = None
 
@@ -46,7 +46,7 @@ class Line:
 class Bill:
     """Sections of lines, and the sum."""
 
-    sections: tuple[Line, ...]
+    sections: tuple[BillLine, ...]
     total: Money | None = None
 
 
@@ -57,13 +57,13 @@ def build_bill(tree: Node, quote: Quote) -> Bill:
     for text, title in _TITLES.items():
         if text in found:
             lines = _measured(found[text], quote) if text == _MEASURED else _lines(found[text].parts)
-            sections.append(Line(title, lines))
+            sections.append(BillLine(title, lines))
     return Bill(tuple(sections), show_cost(quote.event))
 
 
 def show_tree(tree: Node) -> Bill:
     """An explanation without a bill, as it is."""
-    return Bill((Line(tree.text, _lines(tree.parts)),))
+    return Bill((BillLine(tree.text, _lines(tree.parts)),))
 
 
 def show_cost(event: Event) -> Money:
@@ -75,10 +75,10 @@ def show_cost(event: Event) -> Money:
     return Money("ε", "epsilon", show_up(spent.epsilon), delta)
 
 
-def _measured(node: Node, quote: Quote) -> tuple[Line, ...]:
+def _measured(node: Node, quote: Quote) -> tuple[BillLine, ...]:
     lines = zip(node.parts, quote.measurements, strict=True)
     return tuple(
-        Line(measurement.what, _lines(part.parts), place, _show_price(measurement.price))
+        BillLine(measurement.what, _lines(part.parts), place, _show_price(measurement.price))
         for place, (part, measurement) in enumerate(lines, 1)
     )
 
@@ -88,6 +88,6 @@ def _show_price(price: Price) -> Money:
     return Money(sign, word, show_up(amount(price)))
 
 
-def _lines(nodes: tuple[Node, ...]) -> tuple[Line, ...]:
+def _lines(nodes: tuple[Node, ...]) -> tuple[BillLine, ...]:
     kept = (node for node in nodes if node.text.partition(":")[0] not in _ERRORS)
-    return tuple(Line(node.text, _lines(node.parts)) for node in kept)
+    return tuple(BillLine(node.text, _lines(node.parts)) for node in kept)

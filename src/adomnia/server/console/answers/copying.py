@@ -36,7 +36,7 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Place:
+class AnswerPlace:
     """Where an answer is: the address of the server, the dataset, and the request that paid for it."""
 
     server: str
@@ -47,7 +47,7 @@ class Place:
 Copies = tuple[Copy, ...]
 
 
-def write_copies(recalled: Recalled, place: Place) -> Copies:
+def write_copies(recalled: Recalled, place: AnswerPlace) -> Copies:
     """The texts of a question; one of a batch is read again, because alone it would be another question."""
     alone = len(recalled.batch.questions) == 1
     python = _write_python(recalled, place) if alone else _write_python_again(recalled, place)
@@ -60,7 +60,7 @@ def write_copies(recalled: Recalled, place: Place) -> Copies:
     )
 
 
-def _write_python(recalled: Recalled, place: Place) -> str:
+def _write_python(recalled: Recalled, place: AnswerPlace) -> str:
     named = {name: _python_value(value) for name, value in _list_named(recalled)}
     imports = "from fractions import Fraction\n\n" if any("Fraction(" in each for each in named.values()) else ""
     arguments = "".join(f", {name}={value}" for name, value in named.items())
@@ -68,11 +68,11 @@ def _write_python(recalled: Recalled, place: Place) -> str:
     return f"{imports}{_connect(place)}answer = session.sql({text}{arguments})\nprint(answer)\n"
 
 
-def _write_python_again(recalled: Recalled, place: Place) -> str:
+def _write_python_again(recalled: Recalled, place: AnswerPlace) -> str:
     return f"{_connect(place)}answer = session.answer({place.request_id!a}, {recalled.place})\nprint(answer)\n"
 
 
-def _connect(place: Place) -> str:
+def _connect(place: AnswerPlace) -> str:
     return f'import adomnia\n\nsession = adomnia.connect({place.server!a}, token="{_TOKEN}")\n'
 
 
@@ -98,13 +98,13 @@ def _python_value(value: Any) -> str:  # noqa: ANN401 - whatever may be named
     return repr(value)
 
 
-def _write_curl(recalled: Recalled, place: Place) -> str:
+def _write_curl(recalled: Recalled, place: AnswerPlace) -> str:
     body = {"sql": recalled.question.text} | {name: _json_value(value) for name, value in _list_named(recalled)}
     headers = ("Content-Type: application/json",)
     return _curl(f"{_dataset(place)}/query", headers, json.dumps(body))
 
 
-def _write_curl_again(recalled: Recalled, place: Place) -> str:
+def _write_curl_again(recalled: Recalled, place: AnswerPlace) -> str:
     return _curl(f"{_dataset(place)}/answers/{quote(place.request_id, safe='')}?place={recalled.place}")
 
 
@@ -144,10 +144,10 @@ def _list_named(recalled: Recalled) -> Iterator[tuple[str, Any]]:
         yield "confidence", recalled.batch.confidence
 
 
-def _dataset(place: Place) -> str:
+def _dataset(place: AnswerPlace) -> str:
     return f"{place.server}{API}/datasets/{quote(place.dataset, safe='')}"
 
 
-def _page(recalled: Recalled, place: Place) -> str:
+def _page(recalled: Recalled, place: AnswerPlace) -> str:
     which = f"?place={recalled.place}" if recalled.place else ""
     return f"/answers/{quote(place.request_id, safe='')}{which}"

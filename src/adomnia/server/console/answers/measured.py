@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adomnia.figures.described import is_intercept
-from adomnia.server.console.answers.scales import Scale, choose_scale
+from adomnia.server.console.answers.scales import IntervalScale, choose_scale
 from adomnia.server.console.answers.silence import find_silent
 from adomnia.session.columns import KeyColumn, ValueColumn
 from adomnia.statistics.quantile import VALUE_ALONE
@@ -38,7 +38,7 @@ class MeasuredColumn:
     silent: NDArray[np.bool_]
     shown: Floats
     shown_lower: Floats
-    scale: Scale | None = None
+    scale: IntervalScale | None = None
     whole: bool = False
     dates: bool = False
     alone: bool = False

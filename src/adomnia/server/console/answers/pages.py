@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from adomnia.server.bodies import malformed_request
 from adomnia.server.console.answers.bill import build_bill
-from adomnia.server.console.answers.copying import Place, write_copies
+from adomnia.server.console.answers.copying import AnswerPlace, write_copies
 from adomnia.server.console.answers.drawing import SVG, THEMES, draw
 from adomnia.server.console.answers.exports import check_form, encode_file, name_file
-from adomnia.server.console.answers.reading import Reading, hold_together
+from adomnia.server.console.answers.reading import AnswerReading, hold_together
 from adomnia.server.console.answers.receipt import build_receipt
 from adomnia.server.console.answers.view import AnswerView, PaidDetails, build_answer_view
 from adomnia.server.console.rendering import Page
@@ -33,7 +33,7 @@ __all__ = ["answer", "export", "figure"]
 
 async def answer(request_id: str, request: Request) -> Response:
     """The page of an answer that was paid for."""
-    reading, server = Reading.from_query(request.query_params), _server(request)
+    reading, server = AnswerReading.from_query(request.query_params), _server(request)
 
     def read(visit: Visit) -> Page:
         recalled = _recall(visit.curator, visit.visitor.name, request_id, reading)
@@ -43,7 +43,7 @@ async def answer(request_id: str, request: Request) -> Response:
     return await show(request, read, None)
 
 
-def build_paid_view(visit: Visit, recalled: Recalled, reading: Reading, server: str) -> AnswerView:
+def build_paid_view(visit: Visit, recalled: Recalled, reading: AnswerReading, server: str) -> AnswerView:
     """The view of an answer with its receipt, its bill and its texts."""
     receipt, catalog = recalled.answer.receipt, visit.curator.catalog
     assert receipt is not None  # noqa: S101 - whatever is recalled was paid for
@@ -51,7 +51,7 @@ def build_paid_view(visit: Visit, recalled: Recalled, reading: Reading, server: 
     paid = PaidDetails(
         build_receipt(receipt, visit.services.settings.folder),
         build_bill(*recalled.explain()),
-        write_copies(recalled, Place(server, catalog.name, receipt.request_id)),
+        write_copies(recalled, AnswerPlace(server, catalog.name, receipt.request_id)),
         len(recalled.batch.questions),
         rows,
     )
@@ -60,7 +60,7 @@ def build_paid_view(visit: Visit, recalled: Recalled, reading: Reading, server: 
 
 async def figure(request_id: str, request: Request) -> Response:
     """The figure of an answer, for light or dark paper."""
-    reading, theme = Reading.from_query(request.query_params), request.query_params.get("theme", "light")
+    reading, theme = AnswerReading.from_query(request.query_params), request.query_params.get("theme", "light")
     if theme not in THEMES:
         raise malformed_request("The field theme", "is neither light nor dark")
     services, name, kept = services_of(request), visitor_of(request).name, figures_of(request)
@@ -83,7 +83,7 @@ async def figure(request_id: str, request: Request) -> Response:
 
 async def export(request_id: str, request: Request) -> Response:
     """All rows of an answer as a file."""
-    reading, form = Reading.from_query(request.query_params), request.query_params.get("form", "csv")
+    reading, form = AnswerReading.from_query(request.query_params), request.query_params.get("form", "csv")
     media_type, services, name = check_form(form), services_of(request), visitor_of(request).name
 
     def work(curator: Curator) -> tuple[EncodedReply, str]:
@@ -106,7 +106,7 @@ def figures_of(request: Request) -> ReplyCache:
     return kept
 
 
-def _recall(curator: Curator, name: str, request_id: str, reading: Reading) -> Recalled:
+def _recall(curator: Curator, name: str, request_id: str, reading: AnswerReading) -> Recalled:
     return curator.session(name).recall(request_id, reading.place, confidence=reading.confidence)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.statistics.contract import Bounds, Estimate
 
-__all__ = ["ROWS_A_PAGE", "Reading", "hold_together"]
+__all__ = ["ROWS_A_PAGE", "AnswerReading", "hold_together"]
 
 ROWS_A_PAGE = 100
 _MOST_DIGITS = 12
@@ -26,7 +26,7 @@ _FARTHEST = 10**9
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnswerReading:
     """Which rows of an answer are shown, and which intervals.
 
     `place` is that of a batch. `again`: it was asked once more, and was free; `checked`: the receipt is looked at.
@@ -40,7 +40,7 @@ class Reading:
     checked: bool = False
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> Reading:
+    def from_query(cls, query: Mapping[str, str]) -> AnswerReading:
         """What an address says; a Refusal where it says nothing that can be shown."""
         flags = {name: _read_flag(query, name) for name in ("together", "again", "checked")}
         start = max(1, _read_whole(query, "from", 1))
@@ -60,7 +60,7 @@ class Reading:
 
     def _named(self) -> dict[str, str]:
         """What is not as usual."""
-        usual = Reading()
+        usual = AnswerReading()
         named = {
             "from": f"{self.start}" if self.start != usual.start else "",
             "together": "1" if self.together else "",

@@ -14,7 +14,7 @@ from adomnia.server.console.answers.digits import show_short
 if TYPE_CHECKING:
     from adomnia.statistics.contract import Floats
 
-__all__ = ["Scale", "Tick", "choose_scale"]
+__all__ = ["IntervalScale", "Tick", "choose_scale"]
 
 _COVERED = 0.9
 _LARGEST = 2.0  # times what nine tenths need: up to there, the axis is as long as all of them need
@@ -34,7 +34,7 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Scale:
+class IntervalScale:
     """From one number to another."""
 
     lower: float
@@ -46,7 +46,7 @@ class Scale:
         return min(max((number - self.lower) / (self.upper - self.lower), 0.0), 1.0)
 
 
-def choose_scale(lower: Floats, upper: Floats, *, from_zero: bool, dates: bool = False) -> Scale | None:
+def choose_scale(lower: Floats, upper: Floats, *, from_zero: bool, dates: bool = False) -> IntervalScale | None:
     """The axis of intervals; None where there is none with two ends, or no room between any."""
     known = np.isfinite(lower) & np.isfinite(upper)
     if not known.any():
@@ -67,7 +67,7 @@ def choose_scale(lower: Floats, upper: Floats, *, from_zero: bool, dates: bool =
         return None
     room = _ROOM * (high - low)
     low, high = low - room * (low != 0), high + room
-    return Scale(low, high, _date_ticks(low, high) if dates else _ticks(low, high))
+    return IntervalScale(low, high, _date_ticks(low, high) if dates else _ticks(low, high))
 
 
 def _ticks(low: float, high: float) -> tuple[Tick, ...]:

@@ -15,22 +15,22 @@ from adomnia.session.columns import KeyColumn, ValueColumn
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from adomnia.server.console.answers.scales import Scale
+    from adomnia.server.console.answers.scales import IntervalScale
     from adomnia.session.answer import Answer
 
-__all__ = ["AnswerTable", "Head", "build_table"]
+__all__ = ["AnswerTable", "ColumnHead", "build_table"]
 
 _NAMED = 4  # rows that say nothing
 
 
 @dataclass(frozen=True)
-class Head:
+class ColumnHead:
     """A column: a `key`, a `fact`, or a `value` whose intervals may be drawn on a scale; `text` is what may wrap."""
 
     name: str
     kind: str
     number: bool
-    scale: Scale | None = None
+    scale: IntervalScale | None = None
     text: bool = False
 
 
@@ -42,7 +42,7 @@ class AnswerTable:
     is no reply.
     """
 
-    heads: tuple[Head, ...]
+    heads: tuple[ColumnHead, ...]
     rows: tuple[tuple[Cell, ...], ...]
     first: int
     whole: int
@@ -95,11 +95,11 @@ def build_table(answer: Answer, start: int = 1) -> AnswerTable:
     return AnswerTable(heads, tuple(zip(*columns, strict=True)), first, len(answer), len(silent), named, unanswered)
 
 
-def _head(name: str, column: KeyColumn | MeasuredColumn) -> Head:
+def _head(name: str, column: KeyColumn | MeasuredColumn) -> ColumnHead:
     if isinstance(column, MeasuredColumn):
-        return Head(name, "value", True, column.scale)
+        return ColumnHead(name, "value", True, column.scale)
     kinds = {type(value) for value in column.values} - {type(None)}
-    return Head(name, "fact" if column.fact else "key", bool(kinds) and kinds <= {int, float}, text=str in kinds)
+    return ColumnHead(name, "fact" if column.fact else "key", bool(kinds) and kinds <= {int, float}, text=str in kinds)
 
 
 def _name_rows(answer: Answer, places: Iterable[int]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from adomnia.server.console.answers.digits import show_sure
 from adomnia.server.console.answers.drawing import Chart, describe_chart
 from adomnia.server.console.answers.exports import FORMS
 from adomnia.server.console.answers.notes import count_things, find_held, list_things
-from adomnia.server.console.answers.reading import ROWS_A_PAGE, Reading, hold_together
+from adomnia.server.console.answers.reading import ROWS_A_PAGE, AnswerReading, hold_together
 from adomnia.server.console.answers.receipt import ReceiptView, build_receipt
 from adomnia.server.console.answers.table import build_table
 from adomnia.session.explanation import Explanation
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adomnia.server.console.answers.table import AnswerTable
     from adomnia.session.answer import Answer
 
-__all__ = ["AnswerView", "Link", "PaidDetails", "Tag", "build_answer_view"]
+__all__ = ["AnswerLink", "AnswerView", "PaidDetails", "Tag", "build_answer_view"]
 
 _SURE = (0.9, 0.95, 0.99)
 _MANY = 40  # groups from which on the table stands first
@@ -37,7 +37,7 @@ class Tag:
 
 
 @dataclass(frozen=True)
-class Link:
+class AnswerLink:
     """A label and where it leads."""
 
     label: str
@@ -66,7 +66,7 @@ class Intervals:
     together: bool
     cells: int
     switch: str = ""
-    others: tuple[Link, ...] = ()
+    others: tuple[AnswerLink, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class AnswerView:
     check: str = ""
     checked: bool = False
     again: bool = False
-    exports: tuple[Link, ...] = ()
+    exports: tuple[AnswerLink, ...] = ()
     copies: Copies = ()
-    pages: tuple[Link, ...] = ()
-    places: tuple[Link, ...] = ()
+    pages: tuple[AnswerLink, ...] = ()
+    places: tuple[AnswerLink, ...] = ()
     rows_address: str = ""
     free: bool = field(default=False)
 
@@ -101,7 +101,7 @@ def build_answer_view(
     sql: str,
     *,
     made_up: bool = False,
-    reading: Reading = Reading(),  # noqa: B008 - it is frozen
+    reading: AnswerReading = AnswerReading(),  # noqa: B008 - it is frozen
     paid: PaidDetails | None = None,
 ) -> AnswerView:
     """The view of an answer; what leads to files, figure and receipt is there if it was paid for."""
@@ -131,11 +131,13 @@ def _describe_paid(answer: Answer) -> PaidDetails:
     return PaidDetails(build_receipt(answer.receipt), Bill(()))
 
 
-def _add_links(view: AnswerView, answer: Answer, request_id: str, reading: Reading, paid: PaidDetails) -> AnswerView:
+def _add_links(
+    view: AnswerView, answer: Answer, request_id: str, reading: AnswerReading, paid: PaidDetails
+) -> AnswerView:
     table, intervals = view.table, view.intervals
     assert table is not None  # noqa: S101 - its caller looked
     sure = tuple(
-        Link(f"{100 * each:g}%", reading.address(request_id, confidence=each), each == answer.confidence)
+        AnswerLink(f"{100 * each:g}%", reading.address(request_id, confidence=each), each == answer.confidence)
         for each in sorted({*_SURE, answer.confidence})
     )
     return replace(
@@ -148,7 +150,9 @@ def _add_links(view: AnswerView, answer: Answer, request_id: str, reading: Readi
         check=f"{reading.address(request_id, checked=True)}#receipt",
         checked=reading.checked,
         again=reading.again,
-        exports=tuple(Link(form.upper(), reading.file_address(request_id, "/export", form=form)) for form in FORMS),
+        exports=tuple(
+            AnswerLink(form.upper(), reading.file_address(request_id, "/export", form=form)) for form in FORMS
+        ),
         copies=paid.copies,
         pages=_list_pages(table, request_id, reading),
         places=_list_places(request_id, reading, paid.questions),
@@ -156,7 +160,7 @@ def _add_links(view: AnswerView, answer: Answer, request_id: str, reading: Readi
     )
 
 
-def _find_chart(answer: Answer, request_id: str, reading: Reading) -> Chart:
+def _find_chart(answer: Answer, request_id: str, reading: AnswerReading) -> Chart:
     chart = describe_chart(answer)
     if chart.problem:
         return chart
@@ -164,7 +168,7 @@ def _find_chart(answer: Answer, request_id: str, reading: Reading) -> Chart:
     return replace(chart, light=light, dark=dark, file=f"{light}&download=1")
 
 
-def _choose_tag(answer: Answer, made_up: bool, reading: Reading) -> Tag:
+def _choose_tag(answer: Answer, made_up: bool, reading: AnswerReading) -> Tag:
     if made_up:
         return Tag("made", "void", "made up")
     if answer.receipt is None:
@@ -175,7 +179,7 @@ def _choose_tag(answer: Answer, made_up: bool, reading: Reading) -> Tag:
     return Tag("good", "good", f"paid {cost.sign} {cost.amount}")
 
 
-def _describe_intervals(answer: Answer, reading: Reading) -> Intervals:
+def _describe_intervals(answer: Answer, reading: AnswerReading) -> Intervals:
     cells = max((column.estimate.values.size for column in answer.columns if hasattr(column, "estimate")), default=0)
     return Intervals(
         percent=f"{100 * answer.confidence:.6g}%",
@@ -193,22 +197,22 @@ def _returns_all_groups(answer: Answer) -> bool:
     return paid and not answer.figure and len(answer) > 1 and cells == {len(answer)}
 
 
-def _list_pages(table: AnswerTable, request_id: str, reading: Reading) -> tuple[Link, ...]:
+def _list_pages(table: AnswerTable, request_id: str, reading: AnswerReading) -> tuple[AnswerLink, ...]:
     """The rows before and after those that are shown."""
     pages = []
     if table.first > 1:
         before = max(1, table.first - ROWS_A_PAGE)
-        pages.append(Link("Rows before", f"{reading.address(request_id, start=before)}#rows"))
+        pages.append(AnswerLink("Rows before", f"{reading.address(request_id, start=before)}#rows"))
     if table.last < table.whole:
-        pages.append(Link("More rows", f"{reading.address(request_id, start=table.last + 1)}#rows"))
+        pages.append(AnswerLink("More rows", f"{reading.address(request_id, start=table.last + 1)}#rows"))
     return tuple(pages)
 
 
-def _list_places(request_id: str, reading: Reading, questions: int) -> tuple[Link, ...]:
+def _list_places(request_id: str, reading: AnswerReading, questions: int) -> tuple[AnswerLink, ...]:
     """The answers of a batch."""
     if questions == 1:
         return ()
     return tuple(
-        Link(f"{place + 1}", reading.address(request_id, place=place, start=1), place == reading.place)
+        AnswerLink(f"{place + 1}", reading.address(request_id, place=place, start=1), place == reading.place)
         for place in range(questions)
     )
