@@ -73,7 +73,7 @@ $(EXAMPLE)/people.parquet: $(EXAMPLE)/generate.py | $(VENV)/installed
 	@$(BIN)/python $<
 
 $(VENV)/installed: $(PINS) | $(BIN)/python
-	@$(call install,.)
+	@$(call install,.[plot])
 	@touch $@
 
 $(VENV)/installed-dev: $(PINS) | $(BIN)/python

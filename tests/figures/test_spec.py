@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import altair as alt
@@ -11,6 +12,7 @@ from jsonschema import Draft7Validator
 
 from adomnia.errors import Refusal
 from adomnia.figures.spec import build_spec
+from adomnia.figures.style import DARK, LIGHT
 from kit.drawings import CITIES, count, drawable, gallery, label, value
 
 GALLERY = gallery()
@@ -78,3 +80,25 @@ def test_what_has_no_numbers_is_refused():
 def test_long_lists_are_drawn_in_less_height():
     few, many = (build_spec(drawable(label("k", map(str, range(n))), count("n", range(n)))) for n in (5, 40))
     assert few["height"]["step"] > many["height"]["step"]
+
+
+def test_a_row_that_says_nothing_is_grey_and_has_neither_a_number_nor_a_word():
+    drawn = value("pay", [5.2, 3.1, 4.0])
+    silent = replace(
+        drawn, values=(5.2, None, 4.0), lower=(4.2, None, 3.0), upper=(6.2, None, 5.0), silent=(False, True, False)
+    )
+    spec = build_spec(drawable(label("city", CITIES), silent))
+    assert {"axis": CITIES[1], "v0": None, "silent0": True} in spec["data"]["values"]
+    grey, *others = spec["layer"]
+    assert grey["transform"] == [{"filter": "datum.silent0 === true"}]
+    assert not any(layer["mark"]["type"] == "text" for layer in others)
+    assert "Grey: says nothing, the interval is all that is possible." in spec["title"]["subtitle"]
+    assert len(build_spec(drawable(label("city", CITIES), drawn))["layer"]) == len(others)
+
+
+def test_dark_paper_changes_colours_and_nothing_else():
+    light, dark = (build_spec(GALLERY["bars"], style) for style in (LIGHT, DARK))
+    assert dark["config"]["background"] == DARK.paper
+    assert dark["data"] == light["data"]
+    assert DARK.colours[0] in json.dumps(dark)
+    assert not any(colour in json.dumps(dark) for colour in (*LIGHT.colours[:5], LIGHT.ink))

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from adomnia.figures.layout import MOST_COLOURS
-from adomnia.figures.style import COLOURS, CONFIG, DASHES, INK, SHAPES
+from adomnia.figures.style import DARK, DASHES, LIGHT, SHAPES
+
+STYLES = {"light": LIGHT, "dark": DARK}
+COLOURS = LIGHT.colours
 
 # Machado, Oliveira & Fernandes 2009, table 1, severity 1: what who lacks a kind of cones sees, of linear RGB.
 SIGHTS = {
@@ -48,17 +51,24 @@ def test_marks_can_be_told_from_white_and_from_dark_paper(colour):
     assert contrast(colour, "#121212") >= 3
 
 
-def test_texts_can_be_read():
-    assert contrast(INK, CONFIG["background"].replace("white", "#FFFFFF")) >= 7
-    assert contrast(CONFIG["title"]["subtitleColor"], "#FFFFFF") >= 4.5
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+def test_texts_and_marks_can_be_read_on_their_paper(style):
+    paper = style.paper.replace("white", "#FFFFFF")
+    assert contrast(style.ink, paper) >= 7
+    assert min(contrast(text, paper) for text in (style.soft, style.grey)) >= 4.5
+    assert min(contrast(colour, paper) for colour in (*style.colours, style.lines)) >= 3
+    assert contrast(style.faint, paper) < 2  # lines that only help the eye stay behind what was measured
 
 
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_the_first_colours_can_be_told_apart_by_everybody(sight):
+def test_the_first_colours_can_be_told_apart_by_everybody(sight, style):
     """By a distance of 10 at least in CIELAB; all of them have shapes and dashes of their own beside."""
-    seen = [lab(SIGHTS[sight] @ linear(colour)) for colour in COLOURS[:3]]
+    seen = [lab(SIGHTS[sight] @ linear(colour)) for colour in style.colours[:3]]
     assert min(float(np.linalg.norm(one - other)) for one, other in combinations(seen, 2)) >= 10
 
 
 def test_every_group_has_a_colour_a_shape_and_a_dash():
-    assert len(set(COLOURS)) == len(set(SHAPES)) == len(set(map(tuple, DASHES))) == MOST_COLOURS
+    assert (
+        len(set(COLOURS)) == len(set(DARK.colours)) == len(set(SHAPES)) == len(set(map(tuple, DASHES))) == MOST_COLOURS
+    )

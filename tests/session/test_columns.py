@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from math import inf
 
 import pytest
 
@@ -21,3 +22,22 @@ def test_a_column_cannot_be_changed(alice):
     for column in (key, value):
         with pytest.raises(FrozenInstanceError):
             column.name = "other"
+
+
+@pytest.mark.parametrize(
+    ("output", "possible"),
+    [
+        ("COUNT(*)", (0.0, inf)),
+        ("AVG(age)", (0.0, 120.0)),
+        ("MEDIAN(age)", (0.0, 120.0)),
+        ("SUM(score)", None),  # its values may be negative
+        ("COUNT(*) - 5", None),
+        ("COUNT(*) FILTER (WHERE age > 30) - COUNT(*) FILTER (WHERE age < 20)", None),
+        ("SUM(COUNT(*) FILTER (WHERE age > 30) - COUNT(*) FILTER (WHERE age < 20)) OVER ()", None),
+        ("SUM(COUNT(*)) OVER ()", (0.0, inf)),
+    ],
+)
+def test_what_a_column_can_be_is_known_also_of_some_of_its_cells(alice, output, possible):
+    column = alice.sql(f"SELECT sex, {output} AS x FROM people GROUP BY sex", epsilon=1, anyway=True).columns[1]
+    assert column.estimate.possible == possible
+    assert column.only((0, 2)).estimate.possible == possible

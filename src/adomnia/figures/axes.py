@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from adomnia.figures.style import FAINT
+from adomnia.figures.style import LIGHT
 
 if TYPE_CHECKING:
     from adomnia.figures.columns import DrawnColumn
     from adomnia.figures.rows import Domain
+    from adomnia.figures.style import Style
 
 Json: TypeAlias = dict[str, Any]
 
 _LONGEST = 1e15  # from here on numbers of an axis have an exponent
-_ZERO = {"test": "datum.value === 0", "value": "#8A8A8A"}
 _DAY = 86_400_000
 _TIMES = ((3 * _DAY, "%d %b %H:%M"), (120 * _DAY, "%d %b %Y"), (1500 * _DAY, "%b %Y"))  # by how long the axis is
 _ABOVE = {"titleAngle": 0, "titleAlign": "right", "titleBaseline": "bottom", "titleX": -8, "titleY": -2}
@@ -44,9 +44,10 @@ def place_along(column: DrawnColumn, domain: Domain) -> Json:
     }
 
 
-def place_value(column: DrawnColumn, domain: Domain) -> Json:
-    """A value; the line of zero is darker than the others."""
-    axis = {**_label(column, domain), "gridColor": {"condition": _ZERO, "value": FAINT}}
+def place_value(column: DrawnColumn, domain: Domain, style: Style = LIGHT) -> Json:
+    """A value; the line of zero is stronger than the others."""
+    zero = {"test": "datum.value === 0", "value": style.lines}
+    axis = {**_label(column, domain), "gridColor": {"condition": zero, "value": style.faint}}
     return {**_measure(column, domain), "axis": axis}
 
 

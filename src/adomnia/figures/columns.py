@@ -35,6 +35,7 @@ class DrawnColumn:
     """A column of an answer. Labels are public, values are measured, facts are what only the table shows.
 
     Ends of intervals are None where there is no end; `lower` and `upper` are empty where there are no intervals.
+    `silent` are the rows whose interval is all that is possible: they have neither a value nor ends.
     """
 
     name: str
@@ -44,6 +45,7 @@ class DrawnColumn:
     lower: tuple[Any, ...] = ()
     upper: tuple[Any, ...] = ()
     whole: bool = False
+    silent: tuple[bool, ...] = ()
 
     @property
     def title(self) -> str:

@@ -67,6 +67,6 @@ def _keep(layout: PictureLayout, rows: Sequence[int]) -> PictureLayout:
 
 
 def _only(column: DrawnColumn, rows: Sequence[int]) -> DrawnColumn:
-    lists = (column.values, column.lower, column.upper)
-    values, lower, upper = (tuple(each[row] for row in rows) if each else () for each in lists)
-    return replace(column, values=values, lower=lower, upper=upper)
+    lists = (column.values, column.lower, column.upper, column.silent)
+    values, lower, upper, silent = (tuple(each[row] for row in rows) if each else () for each in lists)
+    return replace(column, values=values, lower=lower, upper=upper, silent=silent)

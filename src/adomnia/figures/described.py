@@ -123,7 +123,8 @@ def _pick(value: DrawnColumn, name: str, rows: Sequence[int | None]) -> DrawnCol
     lists = (value.values, value.lower, value.upper)
     picked = (tuple(None if row is None else each[row] for row in rows) if each else () for each in lists)
     values, lower, upper = picked
-    return replace(value, name=name, values=values, lower=lower, upper=upper)
+    silent = tuple(row is not None and value.silent[row] for row in rows) if value.silent else ()
+    return replace(value, name=name, values=values, lower=lower, upper=upper, silent=silent)
 
 
 _KINDS: dict[str, Callable[[Drawable], PictureLayout | None]] = {

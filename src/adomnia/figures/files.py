@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.errors import Refusal
 from adomnia.figures.accessible import label_svg, write_page
 from adomnia.figures.spec import build_spec
+from adomnia.figures.style import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     import altair as alt
 
     from adomnia.figures.columns import Drawable
+    from adomnia.figures.style import Style
 
 _SCALE = 2  # pixels of a PNG for each of the picture
-_FIX = "pip install 'adomnia[plot]'"
+INSTALL = "pip install 'adomnia[plot]'"
 
 
 def build_chart(drawable: Drawable) -> alt.TopLevelMixin:
@@ -64,6 +67,16 @@ def write_file(drawable: Drawable, path: str | Path) -> Path:
     except OSError as error:
         raise _unwritable(path, f"cannot be written ({os.strerror(error.errno or 0)})") from None
     return path
+
+
+def render_svg(drawable: Drawable, style: Style = LIGHT) -> str:
+    """The picture as SVG, for one kind of paper."""
+    return _svg(build_spec(drawable, style))
+
+
+def can_render() -> bool:
+    """Whether what makes files of pictures is installed."""
+    return find_spec("vl_convert") is not None
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -111,7 +124,7 @@ def _unwritable(path: Path, why: str) -> Refusal:
 
 
 def _missing(package: str) -> Refusal:
-    return Refusal("A picture", f"needs {package}, which is not installed", _FIX, code="missing_extra")
+    return Refusal("A picture", f"needs {package}, which is not installed", INSTALL, code="missing_extra")
 
 
 _WRITERS: dict[str, Callable[[Drawable, dict[str, Any]], bytes]] = {

@@ -5,29 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adomnia.figures.axes import format_numbers, place_along, place_labels, place_value
-from adomnia.figures.style import AMOUNTS, COLOURS, DASHES, INK, SHAPES, SIDES
+from adomnia.figures.style import AMOUNTS, CELL_INK, DASHES, LIGHT, SHAPES, SIDES
 
 if TYPE_CHECKING:
     from adomnia.figures.rows import DrawnRows
+    from adomnia.figures.style import Style
 
 Json: TypeAlias = dict[str, Any]
 
 _MOST_WRITTEN = 64  # cells of a heat map that say their numbers
-_GREY = "#6E6E6E"
 
 
-def list_layers(rows: DrawnRows, index: int) -> list[Json]:
+def list_layers(rows: DrawnRows, index: int, style: Style = LIGHT) -> list[Json]:
     """What is drawn of one of the values, from back to front."""
-    panel = _Panel(rows, index)
+    panel = _Panel(rows, index, style)
     layers = {
-        "bars": lambda: [panel.bars(), panel.rules(INK)],
+        "bars": lambda: [panel.bars(), panel.rules(style.ink)],
         "bins": lambda: [panel.bins(), panel.rules_in_bins()],
         "points": lambda: [panel.connections(), panel.rules(), panel.points()],
         "line": lambda: [panel.band("linear"), panel.line("linear")],
         "steps": lambda: [panel.band("step-after"), panel.line("step-after")],
         "heat": panel.cells,
     }[rows.layout.shape_of(panel.value)]()
-    return [layer for layer in [*layers, panel.missing()] if layer]
+    return [layer for layer in [panel.silence(), *layers, panel.missing()] if layer]
 
 
 def are_written(rows: DrawnRows) -> bool:
@@ -38,8 +38,8 @@ def are_written(rows: DrawnRows) -> bool:
 class _Panel:
     """One value of a picture, and where it stands."""
 
-    def __init__(self, rows: DrawnRows, index: int) -> None:
-        self.rows, self.index, self.layout = rows, index, rows.layout
+    def __init__(self, rows: DrawnRows, index: int, style: Style) -> None:
+        self.rows, self.index, self.layout, self.style = rows, index, rows.layout, style
         self.value, self.domain = rows.layout.values[index], rows.domains[index]
         self.along, self.up = ("y", "x") if rows.layout.horizontal else ("x", "y")
 
@@ -67,19 +67,19 @@ class _Panel:
         """One interval a row; dashed where it has no end."""
         places = self._places()
         name = f"open{self.index}"
-        if any(name in record for record in self.rows.records):
+        if self._any(name):
             places["strokeDash"] = {"condition": {"test": f"datum.{name} === true", "value": [3, 3]}, "value": [1, 0]}
         if colour:
             places["color"] = {"value": colour}
         return self._between({"type": "rule", "strokeWidth": 1.5 if colour else 2}, places)
 
     def bins(self) -> Json:
-        mark = {"type": "bar", "opacity": 0.55, "stroke": "white", "strokeWidth": 0.5}
+        mark = {"type": "bar", "opacity": 0.55, "stroke": self.style.paper, "strokeWidth": 0.5}
         ends = {"x2": {"field": "across"}, "y2": {"datum": 0}}
         return _layer(mark, self._places(), self._values("v"), ends)
 
     def rules_in_bins(self) -> Json:
-        layer = self.rules(INK)
+        layer = self.rules(self.style.ink)
         if layer:
             layer["encoding"]["x"]["field"] = "middle"
             layer["transform"] = [{"calculate": "(datum.axis + datum.across) / 2", "as": "middle"}]
@@ -97,33 +97,49 @@ class _Panel:
             "scale": scale,
             "legend": None if written else legend,
         }
-        cells = _layer({"type": "rect", "stroke": "white"}, self._places(), {"color": colour})
+        cells = _layer({"type": "rect", "stroke": self.style.paper}, self._places(), {"color": colour})
         return [cells, self._write("text", 11, -6), self._write("between", 9, 8)] if written else [cells]
+
+    def silence(self) -> Json:
+        """Grey over the whole axis, where that is what the interval is."""
+        name = f"silent{self.index}"
+        if self.layout.shape == "heat" or not self.layout.discrete or not self._any(name):
+            return {}
+        where = {self.up: {"datum": self.domain[0], **place_value(self.value, self.domain, self.style)}}
+        ends = {f"{self.up}2": {"datum": self.domain[1]}, "color": {"value": self.style.grey}}
+        mark = {"type": "rule", "strokeWidth": 10, "opacity": 0.22}
+        return {**_layer(mark, self._places(), where, ends), "transform": [{"filter": f"datum.{name} === true"}]}
 
     def missing(self) -> Json:
         """A word where there is no value, at the edge."""
-        name = f"v{self.index}"
-        if not self.layout.discrete or all(record[name] is not None for record in self.rows.records):
+        name, silent = f"v{self.index}", f"silent{self.index}"
+        if not self.layout.discrete or all(
+            record[name] is not None or silent in record for record in self.rows.records
+        ):
             return {}
         mark: Json = {"type": "text", "text": "no value", "fontSize": 10}
         where: Json = {}
         if self.layout.shape != "heat":
             mark |= {"align": "left", "dx": 4} if self.layout.horizontal else {"baseline": "bottom", "dy": -4}
-            where = {self.up: {"datum": self.domain[0], **place_value(self.value, self.domain)}}
-        layer = _layer(mark, self._places(), where, {"color": {"value": _GREY}})
-        return {**layer, "transform": [{"filter": f"datum.{name} === null"}]}
+            where = {self.up: {"datum": self.domain[0], **place_value(self.value, self.domain, self.style)}}
+        layer = _layer(mark, self._places(), where, {"color": {"value": self.style.grey}})
+        quiet = f" && datum.{silent} !== true" if self._any(silent) else ""
+        return {**layer, "transform": [{"filter": f"datum.{name} === null{quiet}"}]}
 
     def _write(self, field: str, size: int, below: int) -> Json:
         """Texts in cells, white on dark ones."""
         limit = 0.6 * max(abs(self.domain[0]), abs(self.domain[1]))
         dark = {"test": f"abs(datum.v{self.index}) > {limit!r}", "value": "white"}
-        texts = {"text": {"field": field, "type": "nominal"}, "color": {"condition": dark, "value": INK}}
+        texts = {"text": {"field": field, "type": "nominal"}, "color": {"condition": dark, "value": CELL_INK}}
         return _layer({"type": "text", "fontSize": size, "dy": below}, self._places(), texts)
 
     def _between(self, mark: Json, places: Json) -> Json:
         if not self.value.has_intervals:
             return {}
         return _layer(mark, places, self._values("l"), {f"{self.up}2": {"field": f"u{self.index}"}})
+
+    def _any(self, name: str) -> bool:
+        return any(name in record for record in self.rows.records)
 
     def _places(self) -> Json:
         """Where rows stand: on the axis, and beside each other by their colours."""
@@ -133,10 +149,10 @@ class _Panel:
             assert layout.across is not None  # noqa: S101 - a heat map has two sides
             return {**places, "y": place_labels("across", layout.across, "y")}
         if layout.colour is None:
-            return {**places, "color": {"value": COLOURS[0]}}
+            return {**places, "color": {"value": self.style.colours[0]}}
         beside = {"field": "colour", "type": "nominal", "scale": {"domain": list(layout.colour.levels)}}
         offset = {f"{self.along}Offset": beside} if layout.discrete else {}
-        return {**places, **self._by_colour("color", COLOURS), **offset}
+        return {**places, **self._by_colour("color", self.style.colours), **offset}
 
     def _axis(self) -> Json:
         layout = self.layout
@@ -153,7 +169,7 @@ class _Panel:
         return {channel: {"field": "colour", "type": "nominal", "scale": scale, "title": colour.title}}
 
     def _values(self, side: str) -> Json:
-        place = {"field": f"{side}{self.index}", **place_value(self.value, self.domain)}
+        place = {"field": f"{side}{self.index}", **place_value(self.value, self.domain, self.style)}
         return {self.up: {**place, "title": self.value.title}}
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adomnia.figures.layout import PictureLayout
 
 _OPEN_LINE = "Dashed: an interval without an end."
+_SILENT = "Grey: says nothing, the interval is all that is possible."
 _OPEN_BAND = "Where the band reaches the edge, it may have no end."
 
 Domain: TypeAlias = tuple[float, float]
@@ -61,6 +62,8 @@ def _place(layout: PictureLayout, row: int) -> dict[str, Any]:
 def _value(index: int, value: DrawnColumn, row: int, domain: Domain) -> dict[str, Any]:
     number = _whole(place(value.values[row]))
     record: dict[str, Any] = {f"v{index}": number}
+    if value.silent and value.silent[row]:
+        return {**record, f"silent{index}": True}
     if number is None or not value.has_intervals:
         return record
     lower, upper = place(value.lower[row]), place(value.upper[row])
@@ -136,6 +139,8 @@ def _tell_odd(layout: PictureLayout) -> list[str]:
     ]
     if layout.shape != "heat" and any(map(_has_open_end, layout.values, none)):
         remarks.append(_OPEN_BAND if layout.shape in {"line", "steps"} else _OPEN_LINE)
+    if layout.shape != "heat" and layout.discrete and any(any(value.silent) for value in layout.values):
+        remarks.append(_SILENT)
     if any(map(any, none)) and not layout.discrete:
         remarks.append("Where nothing is drawn, there is no value.")
     return remarks

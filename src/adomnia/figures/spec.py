@@ -9,11 +9,12 @@ from adomnia.figures.captions import write_caption, write_title
 from adomnia.figures.choice import choose_layout
 from adomnia.figures.marks import are_written, list_layers
 from adomnia.figures.rows import draw_rows
-from adomnia.figures.style import CONFIG, SCHEMA
+from adomnia.figures.style import LIGHT, SCHEMA
 
 if TYPE_CHECKING:
     from adomnia.figures.columns import Drawable
     from adomnia.figures.rows import DrawnRows
+    from adomnia.figures.style import Style
 
 _WIDE, _HIGH = 460, 260
 _WIDE_PANEL, _HIGH_PANEL = 190, 130
@@ -23,15 +24,15 @@ _NARROWEST, _WIDEST = 16, 64
 _PANELS_A_ROW = 3
 
 
-def build_spec(drawable: Drawable) -> dict[str, Any]:
+def build_spec(drawable: Drawable, style: Style = LIGHT) -> dict[str, Any]:
     """The specification of the picture of an answer."""
     rows = draw_rows(choose_layout(drawable))
     title = write_title(drawable, rows)
     caption = write_caption(drawable, rows)
-    panels = [_panel(rows, index) for index in range(len(rows.layout.values))]
+    panels = [_panel(rows, index, style) for index in range(len(rows.layout.values))]
     return {
         "$schema": SCHEMA,
-        "config": CONFIG,
+        "config": style.config,
         "title": {"text": title, **({"subtitle": caption} if caption else {})},
         "description": describe(title, caption, drawable.table),
         "data": {"values": rows.records},
@@ -39,9 +40,9 @@ def build_spec(drawable: Drawable) -> dict[str, Any]:
     }
 
 
-def _panel(rows: DrawnRows, index: int) -> dict[str, Any]:
+def _panel(rows: DrawnRows, index: int, style: Style) -> dict[str, Any]:
     """One value; a panel for each group, where there are too many for colours."""
-    unit = {**_size(rows), "layer": list_layers(rows, index)}
+    unit = {**_size(rows), "layer": list_layers(rows, index, style)}
     panel = rows.layout.panel
     if panel is None:
         return unit

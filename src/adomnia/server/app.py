@@ -15,6 +15,7 @@ from adomnia import __version__
 from adomnia.server import models
 from adomnia.server.authorized_route import AuthorizedRoute
 from adomnia.server.console.history.index import Histories
+from adomnia.server.console.answers.drawing import KEPT_BYTES
 from adomnia.server.console.problems import render_problem_page
 from adomnia.server.console.routes import PAGE_HANDLERS
 from adomnia.server.encoding import encode_json
@@ -108,6 +109,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.services, app.state.reply_cache = services, ReplyCache()
     app.state.histories = Histories()
     app.state.ledger_index = LedgerIndex()
+    app.state.figures = ReplyCache(KEPT_BYTES)
     app.router.route_class = AuthorizedRoute
     for (method, path), roles in ROUTES.items():
         endpoint = ENDPOINTS[method, path]

@@ -5,6 +5,7 @@ Answers and salts are left out: with them, whoever holds a receipt could confirm
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,7 @@ from adomnia.errors import Refusal
 from adomnia.ledger import journal
 from adomnia.ledger.accounts import decode_spent
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest
+from adomnia.ledger.requests import list_keys
 from adomnia.ledger.schema import explain_error
 from adomnia.ledger.sqlite import connect_read_only
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
@@ -28,7 +30,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Amounts", "LedgerEntry", "find_answer", "find_ledger", "open_snapshot", "read_chosen", "read_entries"]
+    from adomnia.ledger.requests import Receipt
+
+__all__ = [
+    "Amounts",
+    "LedgerEntry",
+    "find_answer",
+    "find_debit",
+    "find_ledger",
+    "open_snapshot",
+    "read_chosen",
+    "read_entries",
+]
 
 _BODY = "SELECT body FROM entries WHERE sequence = ?"
 _NEXT = "SELECT json_extract(body, '$.previous') FROM entries WHERE sequence = ?"
@@ -105,6 +118,16 @@ def find_answer(connection: sqlite3.Connection, debit: int) -> int | None:
     """The number of the entry that keeps the answer to a debit; None if there is none, yet or for ever."""
     row = connection.execute(_ANSWER, (debit,)).fetchone()
     return None if row is None else int(row[0])
+
+
+def find_debit(connection: sqlite3.Connection, receipt: Receipt) -> LedgerEntry | None:
+    """The entry that a receipt is of; None if there is no such entry."""
+    query = "SELECT sequence, body FROM entries WHERE kind = 'reserve' AND request_id = ?"
+    for key in list_keys(receipt.analyst, receipt.request_id):
+        for sequence, body in connection.execute(query, (key,)):
+            if digest(body.encode()) == receipt.hash:
+                return _entry(Head(sequence, receipt.hash), json.loads(body))
+    return None
 
 
 def _head(connection: sqlite3.Connection, sequence: int) -> Head:

@@ -89,6 +89,10 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/owner/people/role"): OWNER,
     ("POST", "/owner/people/remove"): OWNER,
     ("POST", "/owner/people/tokens/revoke"): OWNER,
+    # Before the answer itself: a request id may contain slashes.
+    ("GET", "/answers/{request_id}/figure.svg"): ANALYST,
+    ("GET", "/answers/{request_id}/export"): ANALYST,
+    ("GET", "/answers/{request_id}"): ANALYST,
 }
 """The pages for browsers."""
 

@@ -58,7 +58,8 @@ class ValueColumn:
             return lower.ravel()[places], upper.ravel()[places]
 
         values = whole.values.ravel()[places]
-        return replace(self, estimate=Estimate(values, interval, whole.method, whole.whole, whole.dates))
+        kept = Estimate(values, interval, whole.method, whole.whole, whole.dates, limits=whole.possible)
+        return replace(self, estimate=kept)
 
 
 def name_ends(columns: Sequence[KeyColumn | ValueColumn]) -> dict[str, tuple[str, str]]:
@@ -125,4 +126,5 @@ def _one_below_the_other(estimates: Sequence[Estimate]) -> Estimate:
 
     values = np.concatenate([each.values.ravel() for each in estimates])
     first = max(estimates, key=lambda each: each.values.size)
-    return Estimate(values, interval, first.method, all(each.whole for each in estimates))
+    whole = all(each.whole for each in estimates)
+    return Estimate(values, interval, first.method, whole, limits=first.possible)

@@ -32,6 +32,7 @@ from adomnia.session.explanation import build_explanation
 from adomnia.session.known_rows import MOST_READ, find_rows
 from adomnia.session.listings import is_listing, list_catalog
 from adomnia.session.public import read_public_columns
+from adomnia.session.recalled import Recalled
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
 from adomnia.session.table import PrivateTable, open_table
@@ -140,6 +141,10 @@ class LocalSession(Session):
         return list_pasts(self._curator.ledger, self.analyst, after, limit)
 
     def answer(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Answer:
+        return self.recall(request_id, place, confidence=confidence).answer
+
+    def recall(self, request_id: str, place: int = 0, *, confidence: float | None = None) -> Recalled:
+        """What was paid for under a request id, as `answer` gives it, and what was asked and measured for it."""
         check_confidence(CONFIDENCE if confidence is None else confidence)
         kept = self._curator.ledger.answer(self.analyst, request_id)
         batch = None if kept is None or not kept.receipt.asked else Batch.from_text(kept.receipt.asked)
@@ -155,7 +160,8 @@ class LocalSession(Session):
             priced = [replace(each, caps=tuple(replace(cap, leaves_out=None) for cap in each.caps)) for each in priced]
         self._curator.admit(measure_size(priced))
         outcome = replace(_replay(priced, kept), left=self._curator.ledger.left(self.analyst))
-        return build_answers(outcome, confidence or batch.confidence)[place]
+        answer = build_answers(outcome, confidence or batch.confidence)[place]
+        return Recalled(answer, batch, place, priced[place])
 
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""

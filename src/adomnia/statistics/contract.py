@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -102,6 +103,16 @@ class Estimate:
     derivation: Derivation | None = None  # otherwise; None: all that is known of it is its interval
     unsigned: bool = False  # what its parts are noisy values of is never negative
     again: "Callable[[Callable[[Measured], Measured]], Estimate] | None" = None  # the same from measurements so changed
+    limits: tuple[float, float] | None = None  # what it can be, where neither parts nor a derivation tell that
+
+    @property
+    def possible(self) -> tuple[float, float] | None:
+        """What the exact one can be, whatever the data; None where that is not known."""
+        if self.derivation is not None:
+            return self.derivation.limits
+        if self.unsigned and self.parts and all(factor >= 0 for _, factor in self.parts):
+            return 0.0, inf
+        return self.limits
 
 
 @dataclass(frozen=True)

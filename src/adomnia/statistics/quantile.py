@@ -131,4 +131,5 @@ def estimate_chosen(query: Query, value: Integers, ends: Ends, method: str) -> E
         return number(low, -rounding), number(high, rounding)
 
     inside = np.minimum(np.maximum(value, 0), aggregate.values - 1)
-    return Estimate(number(inside), interval, method, whole=domain.step.denominator == 1)
+    limits = float(domain.lower), float(domain.upper)
+    return Estimate(number(inside), interval, method, whole=domain.step.denominator == 1, limits=limits)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
 
 ARROW, CSV = "application/vnd.apache.arrow.stream", "text/csv"
+PARQUET = "application/vnd.apache.parquet"
 FACTS = "adomnia"  # the key of the schema's metadata
 HEADER = "Adomnia-Answer"
 _LONGEST_HEADER = 4000  # characters; what stands between may take no more than 8,000 for all headers
@@ -51,7 +52,23 @@ def encode_arrow(answer: Answer, *, together: bool = False) -> list[bytes]:
 
 def encode_csv(answer: Answer, *, together: bool = False) -> list[bytes]:
     """Rows and intervals with a heading; what has no value, and an end that an interval has not, is empty."""
-    table = answer.to_arrow(together=together)
+    return write_csv(answer.to_arrow(together=together))
+
+
+def encode_parquet(answer: Answer, *, together: bool = False) -> list[bytes]:
+    """The answer as a file of Parquet, with the metadata that a stream of Arrow has."""
+    from pyarrow import parquet
+
+    facts = json.dumps(answer_facts(answer, together=together), allow_nan=False)
+    table = answer.to_arrow(together=together).replace_schema_metadata({FACTS: facts})
+    sink = _Sink()
+    with pa.PythonFile(sink, "w") as file:
+        parquet.write_table(table, file, row_group_size=_ROWS)
+    return sink.parts
+
+
+def write_csv(table: pa.Table) -> list[bytes]:
+    """A table as CSV, in parts."""
     sink = _Sink()
     options = csv.WriteOptions(quoting_style="needed")
     with pa.PythonFile(sink, "w") as file, csv.CSVWriter(file, table.schema, write_options=options) as writer:

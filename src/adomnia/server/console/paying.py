@@ -36,15 +36,15 @@ async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer],
         answer = identified.put_to(session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
         if answer.receipt is not None:
-            paid_as.append(answer.receipt.request_id)
+            paid_as.append(address_of_answer(answer.receipt.request_id, again=answer.replayed))
             return []
         visit = Visit(services, visitor, edition.curator)
         return [render_visit(request, visit, show_free(visit, answer))]
 
     reply = await QuestionJob(services, visitor, None, request_id, HTML).answer(request, ask)
-    return RedirectResponse(address_of_answer(paid_as[0]), 303) if paid_as else PiecewiseResponse(reply)
+    return RedirectResponse(paid_as[0], 303) if paid_as else PiecewiseResponse(reply)
 
 
-def address_of_answer(request_id: str) -> str:
-    """The page of an answer that was paid for."""
-    return f"/answers/{quote(request_id, safe='')}"
+def address_of_answer(request_id: str, *, again: bool = False) -> str:
+    """The page of an answer that was paid for; `again`: before, so that it cost nothing now."""
+    return f"/answers/{quote(request_id, safe='')}{'?again=1' if again else ''}"

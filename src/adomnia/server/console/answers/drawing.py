@@ -1,0 +1,93 @@
+"""The figure of an answer: drawn once for each kind of paper, one at a time, and kept for who looks again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+from adomnia.figures.files import INSTALL, can_render, render_svg
+from adomnia.figures.spec import build_spec
+from adomnia.figures.style import DARK, LIGHT
+from adomnia.server.console.answers.silence import find_silent
+from adomnia.session.columns import ValueColumn
+from adomnia.session.plotting import as_drawable
+from adomnia.work import spend
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from adomnia.figures.columns import Drawable, DrawnColumn
+    from adomnia.session.answer import Answer
+
+__all__ = ["KEPT_BYTES", "MOST_ROWS", "SVG", "THEMES", "Chart", "describe_chart", "draw"]
+
+SVG = "image/svg+xml"
+THEMES = {"light": LIGHT, "dark": DARK}
+KEPT_BYTES = 2**23  # of figures in a process
+MOST_ROWS = 2_000  # of an answer that is drawn: more can neither be told apart, nor be drawn in no time
+_STEPS_OF_A_FIGURE, _STEPS_OF_A_ROW = 6_000, 2  # measured: 50 ms, and 20 microseconds
+_one_at_a_time = Lock()  # a figure takes a core for a while, and there are others who wait for theirs
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Where a figure is, and what it shows in words; or why there is none."""
+
+    light: str = ""
+    dark: str = ""
+    file: str = ""
+    says: str = ""
+    problem: str = ""
+    install: str = ""
+
+
+def describe_chart(answer: Answer) -> Chart:
+    """The sentence of a figure, or why there is none; nothing is drawn yet."""
+    if not can_render():
+        return Chart(problem="Figures need an extra, which is not installed on this server.", install=INSTALL)
+    try:
+        _check_rows(answer)
+        title = build_spec(_as_drawable(answer))["title"]
+    except Refusal as refusal:
+        return Chart(problem=f"{refusal.what} {refusal.why}; to see one, {refusal.fix}.")
+    return Chart(says=" ".join([f"{title['text']}.", *title.get("subtitle", ())]))
+
+
+def draw(answer: Answer, theme: str) -> bytes:
+    """The figure as SVG."""
+    _check_rows(answer)
+    spend(_STEPS_OF_A_FIGURE)
+    with _one_at_a_time:
+        return render_svg(_as_drawable(answer), THEMES[theme]).encode()
+
+
+def _check_rows(answer: Answer) -> None:
+    spend(_STEPS_OF_A_ROW * min(len(answer), MOST_ROWS))
+    if len(answer) > MOST_ROWS:
+        why = f"has {len(answer):,} rows, too many for a figure"
+        raise Refusal("The answer", why, "ask for fewer with ORDER BY and LIMIT", code="too_many_rows")
+
+
+def _as_drawable(answer: Answer) -> Drawable:
+    """What is drawn of an answer; rows that say nothing have no number there, as they have none in the table."""
+    drawable = as_drawable(answer)
+    measured = {column.name: column for column in answer.columns if isinstance(column, ValueColumn)}
+    columns = tuple(
+        _silence(drawn, find_silent(answer, measured[drawn.name])) if drawn.has_intervals else drawn
+        for drawn in drawable.columns
+    )
+    return replace(drawable, columns=columns)
+
+
+def _silence(column: DrawnColumn, silent: NDArray[np.bool_]) -> DrawnColumn:
+    """Without the numbers of silent rows; where there are no others they stay, or there would be no axis."""
+    if silent.all() or not silent.any():
+        return column
+    lists = (column.values, column.lower, column.upper)
+    values, lower, upper = (
+        tuple(None if hidden else value for value, hidden in zip(each, silent, strict=True)) for each in lists
+    )
+    return replace(column, values=values, lower=lower, upper=upper, silent=tuple(silent.tolist()))

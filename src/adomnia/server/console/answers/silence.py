@@ -1,0 +1,25 @@
+"""Which rows of a column say nothing: those whose interval is all that is possible, as far as that is known."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from adomnia.session.answer import Answer
+    from adomnia.session.columns import ValueColumn
+
+__all__ = ["find_silent"]
+
+
+def find_silent(answer: Answer, column: ValueColumn) -> NDArray[np.bool_]:
+    """A flag for each row of the answer; what has no value at all is not among them."""
+    lowest, highest = column.estimate.possible or (-inf, inf)
+    lower, upper = column.estimate.interval(answer.confidence, 1)
+    silent = (lower <= lowest) & (upper >= highest) & ~np.isnan(column.estimate.values)
+    found: NDArray[np.bool_] = np.broadcast_to(silent, np.shape(column.estimate.values)).ravel()[answer.rows]
+    return found

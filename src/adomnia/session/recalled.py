@@ -1,0 +1,37 @@
+"""An answer that was paid for before, with what was asked and measured for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adomnia.explaining.explanations import explain
+from adomnia.pricing.effort import without_effort
+from adomnia.pricing.quotes import quote_questions
+
+if TYPE_CHECKING:
+    from adomnia.explaining.tree import Node
+    from adomnia.pricing.questions import Priced, Question
+    from adomnia.pricing.quotes import Quote
+    from adomnia.session.answer import Answer
+    from adomnia.session.batch import Batch
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """The answer in one place of a batch, and its question as it was priced then, by the rules of then."""
+
+    answer: Answer
+    batch: Batch
+    place: int
+    priced: Priced
+
+    @property
+    def question(self) -> Question:
+        """What was asked, and what was named beside it."""
+        return self.batch.questions[self.place]
+
+    def explain(self) -> tuple[Node, Quote]:
+        """What was measured and why it cost what it did, in words, and the quote that they are of."""
+        quote = quote_questions([self.priced], self.batch.confidence, False, self.question.rows)
+        return explain(without_effort(self.priced.plan), quote), quote

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.figures import files
+from adomnia.server.console.answers import drawing
+from adomnia.server.console.answers.drawing import MOST_ROWS, describe_chart, draw
+from kit.answers import key, make_answer, measured
+
+FULL = (0.0, 250.0, 500.0)
+ANSWER = make_answer(key("city", "Oslo", "<b>"), measured("pay", (1, 2, 3), FULL, limits=(0.0, 500.0)))
+
+
+def test_a_figure_is_drawn_for_light_and_for_dark_paper():
+    light, dark = draw(ANSWER, "light").decode(), draw(ANSWER, "dark").decode()
+    assert 'fill="white"' in light
+    assert "#191E24" in dark
+    assert "#191E24" not in light
+    assert "<b>" not in light
+    assert "&lt;b&gt;" in light
+
+
+def test_its_sentence_says_what_it_shows_and_that_a_row_says_nothing():
+    says = describe_chart(ANSWER).says
+    assert says.startswith("pay by city. Lines: 95% intervals of the noise.")
+    assert "Grey: says nothing" in says
+    quiet = make_answer(key("city", "Oslo"), measured("pay", FULL, limits=(0.0, 500.0)))
+    assert "Grey" not in describe_chart(quiet).says  # it alone is drawn as it is
+
+
+def test_a_row_that_says_nothing_does_not_stretch_the_figure():
+    drawn = drawing._as_drawable(ANSWER).column("pay")
+    assert (drawn.values, drawn.upper, drawn.silent) == ((2.0, None), (3.0, None), (False, True))
+
+
+def test_too_many_rows_and_rows_without_numbers_are_not_drawn():
+    many = make_answer(key("k", *range(MOST_ROWS + 1)), measured("n", *[(1, 2, 3)] * (MOST_ROWS + 1)))
+    assert "too many for a figure" in describe_chart(many).problem
+    with pytest.raises(Refusal, match="too many"):
+        draw(many, "light")
+    assert "no numbers to draw" in describe_chart(make_answer(key("k", "a"))).problem
+
+
+def test_without_the_extra_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setattr(files, "find_spec", lambda _: None)
+    chart = describe_chart(ANSWER)
+    assert (chart.says, chart.install) == ("", "pip install 'adomnia[plot]'")
