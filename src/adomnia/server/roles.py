@@ -61,6 +61,7 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/account/tokens"): SIGNED_IN,
     ("POST", "/account/tokens/revoke"): SIGNED_IN,
     ("POST", "/account/password"): SIGNED_IN,
+    ("GET", "/ask/words"): ANALYST,
 }
 """The pages for browsers."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
+from adomnia.server.console.ask_words import ask_words
 from adomnia.server.console.assets import asset
 
 if TYPE_CHECKING:
@@ -22,4 +23,5 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/account/tokens"): account.make_token,
     ("POST", "/account/tokens/revoke"): account.revoke_token,
     ("POST", "/account/password"): account.change_password,
+    ("GET", "/ask/words"): ask_words,
 }
