@@ -1,6 +1,6 @@
 // What is offered while one types: tables, their columns, functions, methods and their arguments.
 
-import { autocompletion, snippetCompletion } from "@codemirror/autocomplete";
+import { autocompletion, insertBracket, pickedCompletion, snippetCompletion } from "@codemirror/autocomplete";
 import { syntaxTree } from "@codemirror/language";
 
 import { KEYWORDS } from "./highlighting.js";
@@ -18,7 +18,7 @@ class Offers {
   constructor({ tables, functions, methods }) {
     this.columns = new Map(tables.map((table) => [table.name.toLowerCase(), table.columns.map(offerColumn)]));
     this.tables = tables.map(({ name, note }) => ({ label: name, type: "class", detail: note }));
-    this.methods = methods.map(offerMethod);
+    this.methods = methods.map((method) => offerMethod(method, tables[0]?.name ?? "rows"));
     this.arguments = new Map(methods.map((method) => [method.name, method.arguments.map(offerArgument)]));
     this.words = [...functions.map(offerFunction), ...KEYWORDS.map(offerKeyword)];
   }
@@ -86,12 +86,22 @@ function offerKeyword(word) {
 }
 
 function offerFunction({ name, kind }) {
-  return snippetCompletion(`${name}(\${})`, { label: name, type: "function", detail: kind });
+  return { label: name, type: "function", detail: kind, apply: callFunction };
 }
 
-function offerMethod({ name, summary, arguments: given }) {
+/** The name and its brackets, the second of which may be typed over. */
+function callFunction(view, completion, from, to) {
+  const insert = completion.label;
+  const selection = { anchor: from + insert.length };
+  view.dispatch({ changes: { from, to, insert }, selection, annotations: pickedCompletion.of(completion) });
+  const opened = view.state.sliceDoc(selection.anchor, selection.anchor + 1) !== "(" && insertBracket(view.state, "(");
+  if (opened) view.dispatch(opened);
+}
+
+/** A method with all that it needs: the rows first, here those of a table. */
+function offerMethod({ name, summary, arguments: given }, table) {
   const needed = given.filter((each) => each.required).map((each) => `${each.name} => \${${sample(each)}}`);
-  return snippetCompletion(`${name}(${["${people}", ...needed].join(", ")})`, {
+  return snippetCompletion(`${name}(${[`\${${table}}`, ...needed].join(", ")})\${}`, {
     label: name,
     type: "method",
     detail: "method",

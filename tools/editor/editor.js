@@ -4,7 +4,7 @@
 
 import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { indentWithTab } from "@codemirror/commands";
-import { bracketMatching } from "@codemirror/language";
+import { bracketMatching, indentService } from "@codemirror/language";
 import { Compartment, Prec } from "@codemirror/state";
 import { keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { EditorView, minimalSetup } from "codemirror";
@@ -73,6 +73,7 @@ class SqlEditor extends HTMLElement {
       minimalSetup,
       lineNumbers(),
       bracketMatching(),
+      indentService.of((context, place) => context.lineIndent(place, -1)), // a new line begins as the one before
       closeBrackets(),
       keymap.of([...closeBracketsKeymap, indentWithTab]),
       EditorView.lineWrapping,
