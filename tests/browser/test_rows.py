@@ -80,11 +80,25 @@ def test_nothing_keeps_anybody_from_reading_it(console, options):
 
 def test_numbers_have_the_digits_that_their_intervals_are_worth(console):
     with table_of(console, answer(3)) as page:
-        assert row(page, 2) == ["place 0", "0\n-33 to 33", "0\n-2,600 to 2,600"]
+        assert row(page, 2) == ["place 0", "0\n-33 to 33", "0\n-2,600 to 2,700"]
         assert row(page, 3) == ["place 1", "7,919\n7,886 to 7,952", "no reply"]
-        assert row(page, 4) == ["place 2", "15,838\n15,805 to 15,871", "9,500\n6,900 to 12,100"]
+        assert row(page, 4) == ["place 2", "15,838\n15,805 to 15,871", "9,500\n6,800 to 12,100"]
         page.hover("answer-rows [aria-rowindex='4'] [role=cell]:last-child")
-        assert page.get_by_title("9452.25, from 6852.25 to 12052.25").count() == 1
+        assert page.get_by_title("9452.25, 6852.25 to 12052.25").count() == 1
+
+
+def test_words_stand_where_a_number_would_say_nothing(console):
+    counts = measured("n", "integer", [-20, 5, 1e15, 7], 33) | {"possible": [0, None]}
+    shares = measured("share", "number", [0.5, 0.12345, 0.3, 0.6], 0.02) | {"possible": [0, 1]}
+    shares["lower"][0], shares["upper"][0], shares["upper"][2], shares["lower"][3] = 0, 1, None, None
+    facts = {"name": "p_value", "kind": "fact", "type": "number", "values": [None, 0.00001, 0.012345, 12345.6]}
+    keys = {"name": "key", "kind": "key", "type": "text", "values": [None, "", "a", "b"]}
+    columns = [keys, counts, shares, facts]
+    with table_of(console, json.dumps({"columns": columns, "rows": 4, "confidence": 0.9})) as page:
+        assert row(page, 2) == ["NULL", "0\n0 to 13", "says nothing", "no reply"]
+        assert row(page, 3) == ["empty text", "5\n0 to 38", "0.123\n0.103 to 0.144", "under 0.0001"]
+        assert row(page, 4)[2:] == ["0.3000\nfrom 0.2800 on", "0.01235"]
+        assert row(page, 5)[1:] == ["7\n0 to 40", "0.60\n0.00 to 0.62", "12,346"]
 
 
 def test_a_head_sorts_by_noisy_values_and_says_so(console):

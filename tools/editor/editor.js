@@ -41,6 +41,7 @@ class SqlEditor extends HTMLElement {
   }
 
   set value(text) {
+    this.#textarea.value = text; // as of a field, which fires nothing when a script sets it
     const there = this.#view.state.doc;
     if (there.toString() !== text) this.#view.dispatch({ changes: { from: 0, to: there.length, insert: text } });
   }
@@ -118,7 +119,7 @@ class SqlEditor extends HTMLElement {
   /** Send the form by the button that pays, unless that cannot be pressed now. */
   #submit() {
     const form = this.#textarea.form;
-    const button = [...(form?.elements ?? [])].find((each) => each.name === "pay" && each.type === "submit");
+    const button = [...(form?.elements ?? [])].find((each) => each.type === "submit" && [each.name, each.id].includes("pay"));
     if (!button?.disabled) form?.requestSubmit(button);
     return true;
   }

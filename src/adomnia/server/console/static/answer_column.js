@@ -2,13 +2,16 @@
 
 const SAMPLES = 200; // rows whose texts tell how wide a column is
 const WIDEST = 40; // letters of a key
-const LONGEST = 1e16; // from here on a double has no more digits
+const LONGEST = 1e15; // from here on digits are left out, which a double does not have
+const FINEST = 15; // decimal places
+const LEAST_P = 1e-4;
 const ROUNDED = 1e4; // from here on a fact has no digits after the point
 const ALONE = "value chosen by rank, without an interval";
 
 export class Column {
-  constructor({ name, kind, type, values, lower, upper, method }, rows) {
+  constructor({ name, kind, type, values, lower, upper, method, possible }, rows) {
     Object.assign(this, { name, type, values, lower, upper });
+    this.possible = possible ?? [null, null]; // what the exact value can be; null: without an end
     this.noisy = kind !== "key";
     this.measured = kind === "value";
     this.alone = method === ALONE;
@@ -32,25 +35,43 @@ export class Column {
   }
 
   write(cell, row) {
-    const [text, interval] = this.texts(row);
-    cell.firstChild.firstChild.data = text;
-    if (!this.measured) return;
-    cell.lastChild.firstChild.data = interval;
-    const kind = this.values[row] === null ? "nothing" : "est";
+    const { text, interval, word } = this.read(row);
+    cell.firstChild.firstChild.data = word || text;
+    const kind = word ? "nothing" : this.measured ? "est" : "";
     if (cell.firstChild.className !== kind) cell.firstChild.className = kind;
+    if (this.measured) cell.lastChild.firstChild.data = interval;
   }
 
-  /** The value and its interval, with as many digits as the interval is worth. */
-  texts(row) {
+  /** A text and its interval, or a word in the place of both: as in the table that the server writes. */
+  read(row) {
     const value = this.values[row];
-    if (!this.measured) return [this.#plain(value), ""];
-    if (value === null) return ["no reply", ""];
-    if (this.alone) return [this.#plain(value), "interval not bought"];
+    if (!this.measured) return this.#readPublic(value);
+    if (value === null) return { word: "no reply", text: "", interval: "" };
+    if (this.alone) return { text: this.#plain(value), interval: "not bought" };
     const [lower, upper] = [this.lower[row], this.upper[row]];
-    if (lower === null || upper === null) return [this.#plain(value), "unbounded"];
-    if (this.type === "date") return [value, `${lower} to ${upper}`];
-    const digits = countDigits(lower, upper, this.type === "integer");
-    return [write(value, digits), `${write(lower, digits)} to ${write(upper, digits)}`];
+    if (this.#saysNothing(lower, upper)) return { word: "says nothing", text: "", interval: "" };
+    if (this.type === "date") return { text: value, interval: between(lower ?? "", upper ?? "") };
+    return this.#readNumber(value, lower, upper);
+  }
+
+  #readPublic(value) {
+    if (value === null) return { word: this.noisy ? "no reply" : "NULL" };
+    return value === "" ? { word: "empty text" } : { text: this.#plain(value) };
+  }
+
+  /** Digits that the interval is worth; its ends go outwards, and those of counts stop at 0. */
+  #readNumber(value, lower, upper) {
+    const stopped = this.possible[0] === 0 && (upper === null || upper >= 0);
+    const [shown, low] = stopped ? [Math.max(value, 0), Math.max(lower ?? 0, 0)] : [value, lower];
+    const places = countPlaces(low, upper, this.type === "integer");
+    const ends = [low === null ? "" : write(low, places, Math.floor), upper === null ? "" : write(upper, places, Math.ceil)];
+    return { text: write(shown, places, Math.round), interval: between(...ends) };
+  }
+
+  /** Whether the interval is all that is possible. */
+  #saysNothing(lower, upper) {
+    const [least, most] = this.possible;
+    return (lower === null || (least !== null && lower <= least)) && (upper === null || (most !== null && upper >= most));
   }
 
   /** Places of rows, sorted by value; those without one are the last. */
@@ -67,9 +88,9 @@ export class Column {
 
   /** Without an interval: keys as they are; what follows from noisy numbers in four digits, more would say nothing. */
   #plain(value) {
-    if (value === null) return "";
     if (!this.noisy || this.type !== "number") return String(value);
-    if (!this.alone && Math.abs(value) >= ROUNDED) return write(value, 0);
+    if (this.name.includes("p_value") && value >= 0 && value < LEAST_P) return "under 0.0001";
+    if (!this.alone && Math.abs(value) >= ROUNDED) return write(value, 0, Math.round);
     return Number(value.toPrecision(this.alone ? 7 : 4)).toLocaleString("en-US", { maximumFractionDigits: 20 });
   }
 
@@ -77,7 +98,7 @@ export class Column {
   tellExactly(row) {
     const value = this.values[row];
     if (!this.measured || this.alone || value === null) return String(value ?? "");
-    return `${value}, from ${this.lower[row] ?? "-∞"} to ${this.upper[row] ?? "∞"}`;
+    return `${value}, ${this.lower[row] ?? "no end"} to ${this.upper[row] ?? "no end"}`;
   }
 
   /** How wide the column is; on a phone its intervals stand below its values. */
@@ -89,9 +110,9 @@ export class Column {
   #measure(rows) {
     let [text, interval] = [this.name.length + 2, 0];
     for (const row of this.#sample(rows)) {
-      const found = this.texts(row);
-      text = Math.max(text, found[0].length);
-      interval = Math.max(interval, found[1].length);
+      const found = this.read(row);
+      text = Math.max(text, (found.word ?? found.text).length);
+      interval = Math.max(interval, found.interval?.length ?? 0);
     }
     return [Math.min(text, WIDEST), interval];
   }
@@ -106,11 +127,15 @@ export class Column {
 }
 
 /** Decimal places that show two digits of an interval's half; below zero: whole tens, hundreds and so on. */
-function countDigits(lower, upper, whole) {
-  const half = (upper - lower) / 2;
-  if (!(half > 0)) return 0;
-  const places = 1 - Math.floor(Math.log10(half));
-  return Math.min(whole ? Math.min(places, 0) : places, 15);
+function countPlaces(lower, upper, whole) {
+  const half = lower === null || upper === null ? 0 : (upper - lower) / 2;
+  const places = half > 0 ? 1 - Math.floor(Math.log10(half)) : 4;
+  return Math.max(Math.min(places, whole ? 0 : FINEST), -FINEST);
+}
+
+function between(low, high) {
+  if (low && high) return `${low} to ${high}`;
+  return low ? `from ${low} on` : `up to ${high}`;
 }
 
 function size(value) {
@@ -120,15 +145,19 @@ function size(value) {
 const formats = new Map();
 
 /** A number rounded to decimal places, which may be below zero, with separators between thousands. */
-function write(number, places) {
+function write(number, places, round) {
   if (Math.abs(number) >= LONGEST) return number.toPrecision(7);
   const shown = Math.max(places, 0);
   if (!formats.has(shown)) {
     formats.set(shown, new Intl.NumberFormat("en-US", { minimumFractionDigits: shown, maximumFractionDigits: shown }));
   }
-  const unit = 10 ** -places;
-  const rounded = places < 0 ? Math.round(number / unit) * unit : number;
-  return formats.get(shown).format(rounded).replace(/^-(?=[0.]*$)/, "");
+  return formats.get(shown).format(shift(round(shift(number, places)), -places)).replace(/^-(?=[0.]*$)/, "");
+}
+
+/** A number times a power of ten, exactly as its digits say: multiplying would add an error of its own. */
+function shift(number, places) {
+  const [digits, power = "0"] = String(number).split("e");
+  return Number(`${digits}e${Number(power) + places}`);
 }
 
 /** An element with its attributes and text. */
