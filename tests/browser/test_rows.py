@@ -97,7 +97,7 @@ def test_words_stand_where_a_number_would_say_nothing(console):
     with table_of(console, json.dumps({"columns": columns, "rows": 4, "confidence": 0.9})) as page:
         assert row(page, 2) == ["NULL", "0\n0 to 13", "says nothing", "no reply"]
         assert row(page, 3) == ["empty text", "5\n0 to 38", "0.123\n0.103 to 0.144", "under 0.0001"]
-        assert row(page, 4)[2:] == ["0.3000\nfrom 0.2800 on", "0.01235"]
+        assert row(page, 4)[2:] == ["0.3000\nfrom 0.2799 on", "0.01235"]
         assert row(page, 5)[1:] == ["7\n0 to 40", "0.60\n0.00 to 0.62", "12,346"]
 
 

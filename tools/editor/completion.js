@@ -5,13 +5,15 @@ import { syntaxTree } from "@codemirror/language";
 
 import { KEYWORDS } from "./highlighting.js";
 
+const MOST_OFFERED = 10; // at a time, so that the list needs no scrolling; keys reach the others
 const SILENT = /String|Comment|Number/;
 const NAMED = /\b(?:from|join|,)\s*("?)(\w+)\1(?:\s+(?:as\s+)?(?!(?:where|group|join|left|inner|cross|full|on|using|order|limit|having|union)\b)(\w+))?/gi;
 
 /** Completion from the words that a server told. */
 export function completeFrom(words) {
   const offers = new Offers(words);
-  return autocompletion({ override: [(context) => offers.find(context)], icons: false });
+  const override = [(context) => offers.find(context)];
+  return autocompletion({ override, icons: false, maxRenderedOptions: MOST_OFFERED });
 }
 
 class Offers {

@@ -51,7 +51,7 @@ export const look = EditorView.theme({
     zIndex: "60",
   },
   ".cm-message": { padding: "8px 12px", maxWidth: "26rem", color: "var(--stop)" },
-  ".cm-tooltip.cm-tooltip-autocomplete > ul": { font: "400 0.8125rem/1.5 var(--mono)", maxHeight: "16rem", borderRadius: "6px" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { font: "400 0.8125rem/1.5 var(--mono)", maxHeight: "none", overflow: "hidden", borderRadius: "6px" },
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "4px 12px" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { background: "var(--data-soft)", color: "var(--ink)" },
   ".cm-completionMatchedText": { textDecoration: "none", color: "var(--data)", fontWeight: "600" },

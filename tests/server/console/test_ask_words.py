@@ -34,6 +34,14 @@ def test_the_words_are_those_of_the_dataset_that_is_served(shared_house):
     assert shared_house.ask("alice", "GET", "/ask/words?dataset=other").status_code == 404
 
 
+def test_the_words_are_compressed_for_those_who_can_read_that(shared_house):
+    sizes = [
+        int(shared_house.ask("alice", "GET", "/ask/words", headers={"Accept-Encoding": how}).headers["content-length"])
+        for how in ("identity", "gzip")
+    ]
+    assert sizes[0] > 3 * sizes[1]
+
+
 def test_only_analysts_have_words(shared_house):
     assert shared_house.ask("olga", "GET", "/ask/words").status_code == 403
     assert shared_house.ask(None, "GET", "/ask/words").headers["location"] == "/sign-in"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
@@ -21,13 +22,20 @@ if TYPE_CHECKING:
 
 __all__ = ["ask_words", "list_words"]
 
+_JSON = "application/json"
 _MOST_VALUES = 6  # of a category, in a note beside a word
 
 
 async def ask_words(request: Request, dataset: str | None = None) -> Response:
     """The words of the dataset: all of them are public."""
     found = await ask_free(request, dataset, lambda curator: encode_json(list_words(curator.catalog)))
-    return found if isinstance(found, Response) else Response(found, media_type="application/json")
+    if isinstance(found, Response):
+        return found
+    # Nothing in it is secret, and nothing of the request is in it: its compressed size tells nothing.
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+        return Response(gzip.compress(found, mtime=0), headers=headers, media_type=_JSON)
+    return Response(found, headers={"Vary": "Accept-Encoding"}, media_type=_JSON)
 
 
 def list_words(catalog: Catalog) -> dict[str, Any]:
