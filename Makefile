@@ -24,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: run test test-browser screenshots check bench soak clean help
+.PHONY: run test test-browser screenshots check bench editor soak clean help
 
 run: $(VENV)/installed $(EXAMPLE)/people.parquet  ## install if needed, make the example data, ask a first question, open the console
 	@echo 'A first question to 20,000 made-up people, paid with epsilon 0.5 (asked again, it is free):'
@@ -58,11 +58,15 @@ check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quic
 bench: $(VENV)/installed-bench  ## the benchmarks: each prints its ratio against a peer
 	@for workload in benchmarks/*.py; do echo "== $$workload"; $(BIN)/python $$workload || exit 1; done
 
+editor:  ## bundle the console's SQL editor once more (needs npm); the result is committed
+	cd tools/editor && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+	cd tools/editor && npm run --silent build
+
 soak: $(VENV)/installed-dev  ## the long forms of the tests: more draws, fresh seeds
 	HYPOTHESIS_PROFILE=fresh $(PYTEST) -n auto -m soak
 
 clean:  ## remove the virtual environment and everything that was generated
-	rm -rf $(VENV) $(EXAMPLE)/.adomnia $(EXAMPLE)/*.parquet $(EXAMPLE)/*.csv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
+	rm -rf $(VENV) $(EXAMPLE)/.adomnia $(EXAMPLE)/*.parquet $(EXAMPLE)/*.csv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist tools/editor/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## this list

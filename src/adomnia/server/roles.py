@@ -93,6 +93,7 @@ PAGES: dict[Route, Roles] = {
     ("GET", "/answers/{request_id}/figure.svg"): ANALYST,
     ("GET", "/answers/{request_id}/export"): ANALYST,
     ("GET", "/answers/{request_id}"): ANALYST,
+    ("GET", "/ask/words"): ANALYST,
 }
 """The pages for browsers."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.server.console import account, sign_in
 from adomnia.server.console.ask import routes as ask
 from adomnia.server.console.answers import pages as answers
+from adomnia.server.console.ask_words import ask_words
 from adomnia.server.console.assets import asset
 from adomnia.server.console.budget import page as budget
 from adomnia.server.console.history import page as history
@@ -61,4 +62,5 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("GET", "/answers/{request_id}/figure.svg"): answers.figure,
     ("GET", "/answers/{request_id}/export"): answers.export,
     ("GET", "/answers/{request_id}"): answers.answer,
+    ("GET", "/ask/words"): ask_words,
 }
