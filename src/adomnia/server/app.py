@@ -14,8 +14,8 @@ from starlette.routing import Route as StarletteRoute
 from adomnia import __version__
 from adomnia.server import models
 from adomnia.server.authorized_route import AuthorizedRoute
-from adomnia.server.console.history.index import Histories
 from adomnia.server.console.answers.drawing import KEPT_BYTES
+from adomnia.server.console.history.index import Histories
 from adomnia.server.console.problems import render_problem_page
 from adomnia.server.console.routes import PAGE_HANDLERS
 from adomnia.server.encoding import encode_json

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
-from adomnia.server.console.ask import routes as ask
 from adomnia.server.console.answers import pages as answers
+from adomnia.server.console.ask import routes as ask
 from adomnia.server.console.ask_words import ask_words
 from adomnia.server.console.assets import asset
 from adomnia.server.console.budget import page as budget
-from adomnia.server.console.history import page as history
-from adomnia.server.console.history import sharing
 from adomnia.server.console.catalog import handlers as catalog
 from adomnia.server.console.data import page as data_page
+from adomnia.server.console.history import page as history
+from adomnia.server.console.history import sharing
 from adomnia.server.console.owner import budgets, ledger, overview, people
 
 if TYPE_CHECKING:
