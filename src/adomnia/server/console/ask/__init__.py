@@ -1,0 +1,1 @@
+"""The page where questions are asked."""

@@ -1,0 +1,30 @@
+"""The price of a question as a page shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+
+if TYPE_CHECKING:
+    from adomnia.server.console.ask.form import AskForm
+    from adomnia.server.console.visits import Visit
+
+
+@dataclass(frozen=True)
+class PriceView:
+    """A price, or why there is none."""
+
+    amount: str
+    expected: tuple[tuple[str, float | None], ...] = ()
+    refusal: Refusal | None = None
+
+
+def build_price(visit: Visit, form: AskForm) -> PriceView:
+    """The price of a question."""
+    try:
+        quote = form.priced().put_to(visit.session)
+    except Refusal as refusal:
+        return PriceView(form.amount, refusal=refusal)
+    return PriceView(form.amount, tuple((each.name, each.error) for each in quote.outputs))
