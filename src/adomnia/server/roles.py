@@ -61,6 +61,10 @@ PAGES: dict[Route, Roles] = {
     ("POST", "/account/tokens"): SIGNED_IN,
     ("POST", "/account/tokens/revoke"): SIGNED_IN,
     ("POST", "/account/password"): SIGNED_IN,
+    ("GET", "/methods"): ANALYST,
+    ("GET", "/methods/{name}"): ANALYST,
+    ("POST", "/methods/{name}/price"): ANALYST,
+    ("POST", "/methods/{name}"): ANALYST,
 }
 """The pages for browsers."""
 

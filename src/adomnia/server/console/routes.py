@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.server.console import account, sign_in
 from adomnia.server.console.assets import asset
+from adomnia.server.console.methods import pages as methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,4 +23,8 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("POST", "/account/tokens"): account.make_token,
     ("POST", "/account/tokens/revoke"): account.revoke_token,
     ("POST", "/account/password"): account.change_password,
+    ("GET", "/methods"): methods.methods,
+    ("GET", "/methods/{name}"): methods.method_form,
+    ("POST", "/methods/{name}/price"): methods.price_method,
+    ("POST", "/methods/{name}"): methods.ask_method,
 }
