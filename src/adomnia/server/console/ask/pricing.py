@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
+from adomnia.server.console.ask.refusals import RefusalView, view_refusal
 
 if TYPE_CHECKING:
     from adomnia.server.console.ask.form import AskForm
@@ -18,13 +19,15 @@ class PriceView:
 
     amount: str
     expected: tuple[tuple[str, float | None], ...] = ()
-    refusal: Refusal | None = None
+    refusal: RefusalView | None = None
 
 
 def build_price(visit: Visit, form: AskForm) -> PriceView:
     """The price of a question."""
+    if not form.sql:
+        return PriceView(form.amount)
     try:
         quote = form.priced().put_to(visit.session)
     except Refusal as refusal:
-        return PriceView(form.amount, refusal=refusal)
+        return PriceView(form.amount, refusal=view_refusal(refusal))
     return PriceView(form.amount, tuple((each.name, each.error) for each in quote.outputs))

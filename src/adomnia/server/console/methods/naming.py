@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from sqlglot import exp
+
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import quote_name
 from adomnia.sql.reading.parse import parse_expression
-from sqlglot import exp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from adomnia.errors import Refusal
 from adomnia.server.console.ask.form import AskForm
@@ -21,6 +21,7 @@ from adomnia.server.problems import status_of
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.methods.contract import Frame, Method
+    from adomnia.server.console.ask.pricing import PriceView
     from adomnia.server.console.methods.naming import Fields
     from adomnia.server.console.methods.writing import Written
     from adomnia.server.console.visits import Visit
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["build_list_page", "build_method_page", "pay_for"]
 
 _ABOVE = ""  # the field of what is wrong with none in particular
-_PAYMENT = ("pay", "amount", "rows", "effort")
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,18 @@ def build_list_page(query: str) -> Page:
 
 
 def build_method_page(
-    visit: Visit, method: Method, fields: Fields, *, refusal: Refusal | None = None, view: Any = None
+    visit: Visit,
+    method: Method,
+    fields: Fields,
+    *,
+    refusal: Refusal | None = None,
+    view: Any = None,  # noqa: ANN401 - for its own template
 ) -> Page:
     """The form of a method with what was typed in it; `refusal` is why it was not asked, `view` a free answer."""
     catalog = visit.curator.catalog
     written, problem = _write(method, fields)
-    price = None if written is None else build_price(visit, pay_for(written, fields))
-    problem = problem or _locate(written, refusal) or _locate(written, getattr(price, "refusal", None))
+    price = build_price(visit, pay_for(written, fields))
+    problem = problem or _locate(written, refusal) or _locate(written, _find_refusal(price))
     frame = _find_frame(method, fields, catalog)
     arguments = list_fields(method.parameters, fields, frame)
     filling = {
@@ -66,8 +71,7 @@ def build_method_page(
         "terms": list_terms(frame),
         "sql": "" if written is None else written.text,
         "edit": "" if written is None else f"/ask?{urlencode({'sql': written.text})}",
-        "price": price,
-        "payment": {name: fields[name] for name in _PAYMENT if name in fields},
+        "price": _without_other_texts(price),
         "problems": {} if problem is None else {_field_of(problem): problem},
         "refused": refusal,
         "view": view,
@@ -75,9 +79,9 @@ def build_method_page(
     return Page("method_form.html", filling, 200 if refusal is None else status_of(refusal))
 
 
-def pay_for(written: Written, fields: Fields) -> AskForm:
+def pay_for(written: Written | None, fields: Fields) -> AskForm:
     """The question that a form means, with what is named beside it; whom intervals are about, the text says."""
-    return replace(AskForm.from_fields(fields), sql=written.text, inference="data")
+    return replace(AskForm.from_fields(fields), sql="" if written is None else written.text, inference="data")
 
 
 def _write(method: Method, fields: Fields) -> tuple[Written | None, Refusal | None]:
@@ -85,6 +89,23 @@ def _write(method: Method, fields: Fields) -> tuple[Written | None, Refusal | No
         return write_question(method, fields), None
     except Refusal as cause:
         return None, cause
+
+
+def _find_refusal(price: PriceView) -> Refusal | None:
+    """Why a text has no price."""
+    told = price.refusal
+    if told is None:
+        return None
+    place = None if told.place is None else (told.place.line, told.place.column)
+    return Refusal(told.what, told.why, told.fix, place, code=told.code)
+
+
+def _without_other_texts(price: PriceView) -> PriceView:
+    """The price without ways out that write another text: here the fields do."""
+    if price.refusal is None:
+        return price
+    kept = tuple(fix for fix in price.refusal.fixes if "sql" not in dict(parse_qsl(fix.change)))
+    return replace(price, refusal=replace(price.refusal, fixes=kept))
 
 
 def _locate(written: Written | None, refusal: Refusal | None) -> Refusal | None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from adomnia.methods.contract import Method, Parameter
     from adomnia.server.console.methods.naming import Fields
-    from adomnia.sql.reading.refusals import Position
 
 __all__ = ["Written", "write_question", "write_rows"]
 
