@@ -38,7 +38,7 @@ ODD = st.one_of(
 )
 TEXTS = st.text(st.sampled_from(SIGNS), min_size=1, max_size=30).filter(str.strip)
 NUMBERS = st.decimals(-(10**6), 10**6, places=4)
-# Pieces of SQL with which somebody could try to leave the place that they type in; some are whole, so that some are read.
+# Pieces of SQL with which somebody could try to leave the place that they type in; some are whole, and are read.
 PIECES = st.one_of(
     st.sampled_from(["age > 3", "age -- all", "age /* all */", "(age)", "SELECT * FROM people"]),
     st.lists(

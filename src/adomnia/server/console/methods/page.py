@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["build_list_page", "build_method_page", "pay_for"]
 
 _ABOVE = ""  # the field of what is wrong with none in particular
+_ROWS = ("table", "where", "select")
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,9 @@ def build_method_page(
         "sql": "" if written is None else written.text,
         "edit": "" if written is None else f"/ask?{urlencode({'sql': written.text})}",
         "price": _without_other_texts(price),
+        "price_at": f"/methods/{method.name}/price",
+        "told_below": True,  # at the field that it is about
+        "slots": [_ABOVE, *_ROWS, *(field.id for field in arguments)],
         "problems": {} if problem is None else {_field_of(problem): problem},
         "refused": refusal,
         "view": view,

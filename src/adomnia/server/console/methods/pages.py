@@ -50,8 +50,9 @@ async def method_form(name: str, request: Request) -> Response:
 
 
 async def price_method(name: str, request: Request) -> Response:
-    """The form with the price of what it means; nothing is read or spent."""
+    """The form with the price of what it means; nothing is read or spent. What is asked next has a name of its own."""
     sent = await _read_fields(request)
+    sent.pop("request_id", None)
 
     def read(visit: Visit) -> Page:
         method = require_method(name)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from adomnia.errors import Refusal
 from adomnia.server.console.methods.naming import OWN, box_of, choose_column, field_of, own_of, write_term
 from adomnia.server.console.methods.offering import list_tables, read_frame
-from adomnia.server.console.methods.writing import write_rows
+from adomnia.server.console.methods.writing import write_question, write_rows
 from adomnia.sql.lower import lower
 from adomnia.sql.methods.arguments import find_arguments
 from adomnia.sql.methods.calls import find_call
@@ -70,7 +70,23 @@ def refit(method: Method, fields: Fields, catalog: Catalog) -> dict[str, str]:
         kept |= own
         if not own and parameter.required:
             kept |= _choose(parameter, frame, kept)
-    return kept
+    return next((form for form in _vary(method, kept) if _is_answered(method, form, catalog)), kept)
+
+
+def _vary(method: Method, fields: dict[str, str]) -> Iterator[dict[str, str]]:
+    """A form, and then with another choice where nobody chose: some are not answered over all rows."""
+    yield fields
+    for parameter in method.parameters:
+        if fields.get(field_of(parameter), parameter.default) == parameter.default:
+            yield from ({**fields, field_of(parameter): choice} for choice in parameter.choices)
+
+
+def _is_answered(method: Method, fields: Fields, catalog: Catalog) -> bool:
+    try:
+        lower(write_question(method, fields).text, catalog)
+    except Refusal:
+        return False
+    return True
 
 
 def _choose_table(method: Method, catalog: Catalog) -> dict[str, str]:
@@ -146,11 +162,11 @@ def _choose(parameter: Parameter, frame: Frame, taken: Fields) -> dict[str, str]
 
 
 def _choose_formula(parameter: Parameter, frame: Frame) -> dict[str, str]:
-    """The last number, which is rarely an age or a year, by the first of everything else."""
-    names = [write_term(number.name) for number in frame.numbers.values()]
-    numbers = [name for name in names if name is not None]
-    others = [*_terms(frame), *numbers[:-1]]
-    return {field_of(parameter): f"{numbers[-1]} ~ {others[0]}"} if numbers and others else {}
+    """The number with the widest range by the first of everything else: an amount, rarely an age or a yes or no."""
+    widest = sorted(frame.numbers.values(), key=lambda number: number.domain.lower - number.domain.upper)
+    numbers = [term for number in widest if (term := write_term(number.name)) is not None]
+    others = [*_terms(frame), *numbers[1:]]
+    return {field_of(parameter): f"{numbers[0]} ~ {others[0]}"} if numbers and others else {}
 
 
 def _terms(frame: Frame) -> Iterator[str]:

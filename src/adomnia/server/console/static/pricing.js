@@ -1,10 +1,29 @@
-// The price of what a form asks, as one types.
+// Prices a form as it changes.
 import { debounce, fetchPart, replacePart } from "./parts.js";
 
-for (const form of document.querySelectorAll("form[data-price]")) {
-  const price = debounce(async (signal) => {
-    const { html } = await fetchPart("price", form.dataset.price, { form: new FormData(form), signal });
-    replacePart(form.querySelector("#price"), html);
-  }, 120);
-  form.addEventListener("input", price);
+/** Watch a form; returns how to price it now, and whether what is shown is still what is typed. */
+export function watchPrice(form) {
+  const panel = form.querySelector("#price");
+  let isStale = false;
+  async function price(signal) {
+    try {
+      const reply = await fetchPart(form.dataset.part ?? "price", form.dataset.price, { form: new FormData(form), signal });
+      isStale = false;
+      const parsed = new DOMParser().parseFromString(reply.html, "text/html");
+      for (const companion of parsed.querySelectorAll("template[data-for]")) {
+        const place = document.getElementById(companion.dataset.for);
+        if (place && place.innerHTML.trim() !== companion.innerHTML.trim()) replacePart(place, companion.innerHTML);
+        companion.remove();
+      }
+      replacePart(panel, parsed.body.innerHTML);
+    } catch (error) {
+      if (error.name !== "AbortError") throw error;
+    }
+  }
+  const soon = debounce(price, 150);
+  form.addEventListener("input", () => {
+    isStale = true;
+    soon();
+  });
+  return { now: () => price(null), isStale: () => isStale };
 }
