@@ -8,12 +8,12 @@ CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/ca
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 # Tests of everything else, and long searches: with coverage they would take half as long again.
 BEYOND := tests/accounting tests/cli tests/client tests/explaining tests/inspection tests/kit tests/plans tests/pricing tests/server tests/sql
-BEYOND := $(BEYOND) tests/figures tests/methods tests/statistics tests/wire $(wildcard tests/test_*.py) tests/contracts/test_sessions.py
+BEYOND := $(BEYOND) tests/browser tests/figures tests/methods tests/statistics tests/wire $(wildcard tests/test_*.py) tests/contracts/test_sessions.py
 BEYOND := $(BEYOND) tests/contracts/test_methods.py tests/contracts/test_statistics.py tests/curator/test_grammar.py tests/curator/test_neighbours.py
 BEYOND := $(BEYOND) tests/curator/test_plain_questions.py tests/engines/duckdb/test_optimizers.py tests/mutants
 BEYOND := $(BEYOND) $(addprefix tests/session/test_,answer.py display.py identities.py table.py)
 # What takes long, or is about chance and processes: left to `make test` by the quick loop.
-SLOW   := $(addprefix tests/,contracts curator engines/index engines/duckdb/test_optimizers.py kit ledger mechanisms mutants)
+SLOW   := $(addprefix tests/,browser contracts curator engines/index engines/duckdb/test_optimizers.py kit ledger mechanisms mutants)
 SLOW   := $(SLOW) $(addprefix tests/,noise pricing/test_effort.py server session/test_curator.py statistics)
 EXAMPLE  := examples/hospital
 QUESTION := SELECT region, COUNT(*) AS people, AVG(salary) AS pay FROM people JOIN cities USING (city) GROUP BY region
@@ -24,13 +24,15 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: run test check bench soak clean help
+.PHONY: run test test-browser screenshots check bench soak clean help
 
-run: $(VENV)/installed $(EXAMPLE)/people.parquet  ## install if needed, make the example data, ask it a first question
+run: $(VENV)/installed $(EXAMPLE)/people.parquet  ## install if needed, make the example data, ask a first question, open the console
 	@echo 'A first question to 20,000 made-up people, paid with epsilon 0.5 (asked again, it is free):'
 	@echo '  adomnia sql $(EXAMPLE) "$(QUESTION)" --epsilon 0.5'
 	@echo
 	@$(BIN)/adomnia sql $(EXAMPLE) "$(QUESTION)" --epsilon 0.5
+	@echo
+	@$(BIN)/adomnia console $(EXAMPLE)
 
 test: $(VENV)/installed-dev  ## lint, types, all tests, full coverage of the trusted core, mutants
 	$(BIN)/ruff check .
@@ -38,7 +40,14 @@ test: $(VENV)/installed-dev  ## lint, types, all tests, full coverage of the tru
 	$(BIN)/mypy
 	$(PYTEST) -n auto --dist worksteal --cov --cov-report= --stage traced $(addprefix --ignore=,$(BEYOND))
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
-	$(PYTEST) -n auto --dist worksteal --stage rest --beyond '$(BEYOND)'
+	$(PYTEST) -n auto --dist worksteal --stage rest --beyond '$(BEYOND)' --ignore=tests/browser
+	$(MAKE) test-browser
+
+test-browser: $(VENV)/installed-dev $(VENV)/browser  ## the web console in a real browser (part of `make test`)
+	$(PYTEST) -n auto tests/browser
+
+screenshots: $(VENV)/installed-dev $(VENV)/browser  ## pictures of all pages of the console, into docs/images/console
+	$(BIN)/python tools/screenshots.py
 
 check: $(VENV)/installed-dev  ## the fast part of `make test`: lint, types, quick tests
 	$(BIN)/ruff check .
@@ -74,6 +83,18 @@ $(VENV)/installed-dev: $(PINS) | $(BIN)/python
 $(VENV)/installed-bench: $(PINS) | $(BIN)/python
 	@$(call install,.[dev$(COMMA)bench])
 	@touch $(VENV)/installed $(VENV)/installed-dev $@
+
+# Browser tests use the system's Chromium; root may fetch it, everybody else is told how.
+$(VENV)/browser: | $(BIN)/python
+	@command -v chromium > /dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    echo "Installing chromium for the tests of the web console ..."; \
+	    { apt-get update -q && apt-get install -q -y --no-install-recommends chromium; } > $(VENV)/browser.log 2>&1 \
+	      || { cat $(VENV)/browser.log; echo "Installing chromium failed; the lines above say why."; exit 1; }; \
+	  else \
+	    echo "Chromium is missing, with which the web console is tested. Install it (Debian: sudo apt-get install chromium)."; exit 1; \
+	  fi; }
+	@touch $@
 
 # pip's chatter goes to a log, which is shown only when something fails.
 define install

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 from axe_playwright_python.sync_playwright import Axe
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = which("chromium") or "chromium"
 PASSWORD = "correct horse battery staple"
 ROLES = {"olga": Role.OWNER, "alice": Role.ANALYST, "bob": Role.ANALYST, "audrey": Role.AUDITOR}
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import Hold, Ledger, StoredAnswer
+from adomnia.ledger import Hold, Ledger, StoredAnswer, files
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
 from ledger.references import ANALYSTS, BUDGET, COST, answered, child, opened, plan, units_of
@@ -312,6 +313,21 @@ def test_a_forgotten_ledger_ends_its_thread_but_not_before_its_holds():
     assert threading.active_count() == before
 
 
+def test_a_forgotten_ledger_keeps_nobody_waiting_who_holds_what_it_needs_to_end(tmp_path):
+    path = tmp_path / "ledger.db"
+    ledger = opened(path)
+    thread = ledger._writer._thread
+    path.with_name(f"{path.name}-wal").unlink()  # such a ledger is closed under a lock of all ledgers
+    with files._guard:  # as if the collector had found it here
+        began = time.monotonic()
+        del ledger
+        gc.collect()
+        assert time.monotonic() - began < 30
+        assert thread.is_alive()
+    thread.join(30)
+    assert not thread.is_alive()
+
+
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # that it is unwise is what is tested
 def test_a_forked_child_is_told_to_open_the_ledger_itself(tmp_path):
     with opened(tmp_path / "ledger.db") as ledger:
@@ -327,6 +343,7 @@ def test_a_forked_child_is_told_to_open_the_ledger_itself(tmp_path):
                 os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as said:
+            assert select.select([said], [], [], 60)[0], "The child says nothing."
             assert "must be opened again after a fork" in said.read()
         os.waitpid(process, 0)
         answered(ledger)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import multiprocessing
 import os
+import select
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -24,6 +27,9 @@ from adomnia.noise.discrete import discrete_gaussian, discrete_laplace, geometri
 from adomnia.noise.sampler import LogQuadratic
 from kit.bits import BrokenBits
 from kit.laws import fits_the_law, p_value_of_counts, tabulated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SHARED = SystemBits()
 
@@ -73,33 +79,50 @@ def test_two_sources_never_agree():
     assert not np.any(SystemBits().words(1000) == SystemBits().words(1000))
 
 
+@contextmanager
+def forked_child() -> Iterator[int]:
+    """A child that draws once, and where to read what it drew; a pool would wait for ever for one that does not."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writer, repr(two_words()).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    try:
+        yield reader
+    finally:
+        os.close(reader)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def drawn_by(reader: int) -> str:
+    ready, _, _ = select.select([reader], [], [], 60)
+    assert ready, "The child has drawn nothing."
+    return os.read(reader, 1000).decode()
+
+
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_forked_children_never_repeat_each_other_or_the_parent():
     SHARED.words(5)  # a source with state has it by now
-    seen = [two_words()]
+    seen = [repr(two_words())]
     for _ in range(4):
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            try:
-                os.write(writer, repr(two_words()).encode())
-            finally:
-                os._exit(0)
-        os.close(writer)
-        with os.fdopen(reader) as answers:
-            seen.append(answers.read())
-        os.waitpid(child, 0)
-        seen.append(two_words())
+        with forked_child() as reader:
+            seen += [drawn_by(reader), repr(two_words())]
     assert "" not in seen
-    assert len({str(pair) for pair in seen}) == len(seen)
+    assert len(set(seen)) == len(seen)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_forked_pool_workers_never_repeat():
+def test_children_that_were_forked_together_never_repeat():
     two_words()
-    with multiprocessing.get_context("fork").Pool(4) as pool:
-        drawn = pool.map(two_words, range(64), chunksize=1)
-    assert len(set(drawn)) == 64
+    with ExitStack() as children:
+        readers = [children.enter_context(forked_child()) for _ in range(16)]
+        seen = [drawn_by(reader) for reader in readers]
+    assert "" not in seen
+    assert len(set(seen)) == 16
 
 
 def test_new_processes_never_repeat():

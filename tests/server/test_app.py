@@ -14,7 +14,11 @@ API = house.API
 def test_an_address_that_names_nothing_is_not_found(shared_house):
     for path in ("/nothing", f"{API}/nothing", f"{API}/me/", f"{API}", "/docs", "/redoc", "/openapi.json", "/%00"):
         response = shared_house.ask("alice", "GET", path)
-        assert (response.status_code, response.json()["error"]["code"]) == (404, "unknown_route")
+        assert response.status_code == 404
+        if path.startswith(API):
+            assert response.json()["error"]["code"] == "unknown_route"
+        else:
+            assert "There is no such page" in response.text
 
 
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "TRACE", "PUT", "CONNECT", "BREW", "get"])

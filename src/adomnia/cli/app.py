@@ -11,6 +11,7 @@ import typer
 from adomnia import AdomniaError, Refusal, Unavailable, __version__
 from adomnia.cli import (
     checks,
+    console,
     ledgers,
     meaning,
     method_pages,
@@ -73,6 +74,7 @@ app.command(epilog=owner.BUDGET_EXAMPLES)(owner.budget)
 app.command(epilog=checks.CHECK_EXAMPLES)(checks.check)
 app.command(epilog=owner.INIT_EXAMPLES)(owner.init)
 app.command(epilog=meaning.MEANING_EXAMPLES)(meaning.meaning)
+app.command(epilog=console.CONSOLE_EXAMPLES)(console.console)
 app.command(epilog=serving.SERVE_EXAMPLES)(serving.serve)
 ledgers.app.command("top-up", epilog=top_ups.TOP_UP_EXAMPLES)(top_ups.top_up)
 ledgers.app.command(epilog=restoring.RESTORE_EXAMPLES)(restoring.restore)

@@ -47,7 +47,8 @@ def add_user(
 ) -> None:
     """Add somebody, and print the link by which they choose a password: once, and within 24 hours."""
     chosen = _role(role)
-    _check_analyst(folder, name, chosen)
+    if chosen == "analyst":
+        check_analyst(folder, name)
     with _access(folder) as access:
         access.add_user(name, chosen)
         _print_link(access, name, form)
@@ -73,7 +74,8 @@ def list_users(folder: Folder, form: Output = Format.TABLE) -> None:
 def set_role(folder: Folder, name: Name, role: RoleName) -> None:
     """Change what somebody may do, at once."""
     chosen = _role(role)
-    _check_analyst(folder, name, chosen)
+    if chosen == "analyst":
+        check_analyst(folder, name)
     with _access(folder) as access:
         access.set_role(name, chosen)
     typer.echo(f"{name} is {chosen} from now on.")
@@ -162,14 +164,13 @@ def _role(written: str) -> Role:
         raise Refusal(f"Role {written!r}", "does not exist", f"name one of {', '.join(Role)}") from None
 
 
-def _check_analyst(folder: Path, name: str, role: Role) -> None:
+def check_analyst(folder: Path, name: str) -> None:
     """Refuse an analyst to whom the catalog gives no budget: they could ask nothing."""
     import json
 
-    from adomnia.server.access import Role
     from adomnia.session.curator import read_catalog
 
-    if role is Role.ANALYST and read_catalog(folder).analyst(name) is None:
+    if read_catalog(folder).analyst(name) is None:
         key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
         fix = f"add [analysts.{key}] with a budget to catalog.toml, or check the spelling"
         raise Refusal(f"Analyst {name!r}", "is not in the catalog", fix, code="unknown_analyst")

@@ -10,13 +10,14 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TextIO
 
 
 @contextmanager
-def show_progress() -> Iterator[Callable[[str, float], None]]:
-    """A bar on standard error that appears with the first step and goes away with the last."""
+def show_progress(file: TextIO | None = None) -> Iterator[Callable[[str, float], None]]:
+    """A bar on standard error, or on a file, that appears with the first step and goes away with the last."""
     columns = (TextColumn("Building the index, once"), BarColumn(), TextColumn("{task.description}"))
-    console = Console(stderr=True)
+    console = Console(stderr=True, file=file)
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     task = bar.add_task("", total=1.0)
 

@@ -36,6 +36,7 @@ __all__ = ["Hold", "Ledger"]
 _MAX_PAYLOAD_BYTES = 2**28
 _Found = TypeVar("_Found")
 _LOCK_DIGITS = 15  # of a hash: 2**60 bytes to choose from
+_PATIENCE_SECONDS = 1.0  # of the collector with the thread of a forgotten ledger
 _log = logging.getLogger("adomnia.ledger")
 
 
@@ -83,7 +84,7 @@ class Ledger:
     def __init__(self, path: Path | None, journal: Journal) -> None:
         self._path = path
         self._writer = Writer(journal)
-        self._stop = finalize(self, self._writer.stop)
+        self._forget = finalize(self, self._writer.stop, _PATIENCE_SECONDS)
         self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
         self._locks_guard = Lock()
 
@@ -235,7 +236,8 @@ class Ledger:
 
     def close(self) -> None:
         """Finish the requests that are waiting and close the file."""
-        self._stop()
+        if self._forget.detach() is not None:
+            self._writer.stop()
 
     def __enter__(self) -> Self:
         return self

@@ -103,15 +103,19 @@ class Writer:
             raise task.outcome
         return task.outcome
 
-    def stop(self) -> None:
-        """Finish what is waiting, then end the thread. A second call, or one in a forked child, does nothing."""
+    def stop(self, patience: float | None = None) -> None:
+        """Finish what is waiting, then end the thread. A second call, or one in a forked child, does nothing.
+
+        With `patience` the end of the thread is awaited so many seconds at most: the collector finds a forgotten ledger
+        in any thread, which may hold a lock that this one needs to end.
+        """
         if os.getpid() != self._process:
             return
         with self._changed:
             self._closed = self._closed or Unavailable("The ledger", "is closed", "open it again")
             self._changed.notify()
-        if current_thread() is not self._thread:  # the collector may find a forgotten ledger in any thread
-            self._thread.join()
+        if current_thread() is not self._thread:  # in which the collector may find it as well
+            self._thread.join(patience)
 
     def _write_groups(self) -> None:
         while True:

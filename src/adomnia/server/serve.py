@@ -56,14 +56,16 @@ def serve(settings: Settings, progress: Callable[[str, float], None], announce: 
 
 def create_first_link(state: Path, address: str) -> str | None:
     """Create a sign-in link for the owner, who is created if missing; None once an owner has a password."""
-    access = Access.open(state)
-    try:
+    with Access.open(state) as access:
         owners = [user for user in access.users() if user.role is Role.OWNER]
-        if any(owner.has_password for owner in owners):
-            return None
-        if not owners:
-            access.add_user(OWNER, Role.OWNER)
-        code = access.create_link(owners[0].name if owners else OWNER)
-    finally:
-        access.close()
-    return f"{address}/sign-in?code={code}"
+    if any(owner.has_password for owner in owners):
+        return None
+    return create_link(state, address, owners[0].name if owners else OWNER, Role.OWNER)
+
+
+def create_link(state: Path, address: str, name: str, role: Role) -> str:
+    """Create a sign-in link for somebody, who is added in that role if missing."""
+    with Access.open(state) as access:
+        if name not in {user.name for user in access.users()}:
+            access.add_user(name, role)
+        return f"{address}/sign-in?code={access.create_link(name)}"

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from adomnia.privacy.filters import Filter
     from adomnia.server.console.visits import Visit
 
-__all__ = ["Frame", "Link", "Purse", "build_frame", "find_start"]
+__all__ = ["PageFrame", "PageLink", "Purse", "build_frame", "fill_purse", "find_start"]
 
 
 @dataclass(frozen=True)
-class Link:
+class PageLink:
     """A page that a role has, with the name of its icon."""
 
     label: str
@@ -25,20 +25,25 @@ class Link:
 
 
 _OVERSIGHT = (
-    Link("Overview", "/owner", "overview"),
-    Link("Ledger", "/owner/ledger", "ledger"),
-    Link("Budgets", "/owner/budgets", "budget"),
+    PageLink("Overview", "/owner", "overview"),
+    PageLink("Ledger", "/owner/ledger", "ledger"),
+    PageLink("Budgets", "/owner/budgets", "budget"),
 )
+_CATALOG = PageLink("Catalog", "/owner/catalog", "data")
 LINKS = {
     Role.ANALYST: (
-        Link("Ask", "/ask", "ask"),
-        Link("Methods", "/methods", "methods"),
-        Link("Data", "/data", "data"),
-        Link("Budget", "/budget", "budget"),
-        Link("History", "/answers", "history"),
+        PageLink("Ask", "/ask", "ask"),
+        PageLink("Methods", "/methods", "methods"),
+        PageLink("Data", "/data", "data"),
+        PageLink("Budget", "/budget", "budget"),
+        PageLink("History", "/answers", "history"),
     ),
-    Role.OWNER: (*_OVERSIGHT, Link("People", "/owner/people", "people"), Link("Catalog", "/owner/catalog", "data")),
-    Role.AUDITOR: (*_OVERSIGHT, Link("Catalog", "/owner/catalog", "data")),
+    Role.OWNER: (
+        *_OVERSIGHT,
+        PageLink("People", "/owner/people", "people"),
+        PageLink("Catalog", "/owner/catalog", "data"),
+    ),
+    Role.AUDITOR: (*_OVERSIGHT, PageLink("Catalog", "/owner/catalog", "data")),
 }
 
 
@@ -54,7 +59,7 @@ class Purse:
 
 
 @dataclass(frozen=True)
-class Frame:
+class PageFrame:
     """What stands around a page."""
 
     dataset: str
@@ -63,7 +68,7 @@ class Frame:
     role: Role
     csrf: str
     path: str
-    links: tuple[Link, ...]
+    links: tuple[PageLink, ...]
     purse: Purse | None
 
     @property
@@ -78,12 +83,12 @@ class Frame:
         return max(within, key=len, default="")
 
 
-def build_frame(path: str, visit: Visit) -> Frame:
+def build_frame(path: str, visit: Visit) -> PageFrame:
     """The frame of a visitor's page."""
     visitor, catalog = visit.visitor, visit.curator.catalog
-    purse = _fill(visit.curator.ledger.account(visitor.name)) if visit.is_analyst else None
+    purse = fill_purse(visit.curator.ledger.account(visitor.name)) if visit.is_analyst else None
     links = LINKS[visitor.role]
-    return Frame(catalog.name, catalog.version, visitor.name, visitor.role, visitor.csrf or "", path, links, purse)
+    return PageFrame(catalog.name, catalog.version, visitor.name, visitor.role, visitor.csrf or "", path, links, purse)
 
 
 def find_start(role: Role) -> str:
@@ -91,7 +96,7 @@ def find_start(role: Role) -> str:
     return LINKS[role][0].path
 
 
-def _fill(account: Filter) -> Purse:
+def fill_purse(account: Filter) -> Purse:
     """What is left of the sum that the budget is held to: of epsilons while that may be, of rhos otherwise."""
     budget, spent, left = account.budget, account.spent, account.left()
     if account.branches().epsilon or not budget.rho:

@@ -1,0 +1,110 @@
+"""Takes pictures of every page of the console, light, dark and on a phone, into docs/images/console."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from kit import browsing  # noqa: E402 - found through the path above
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+FOLDER = ROOT / "docs" / "images" / "console"
+LARGEST = 300_000  # bytes of a picture
+QUESTION = """SELECT FLOOR(age / 10) * 10 AS age_from,
+       COUNT(*) AS people,
+       AVG(salary) AS salary
+FROM people
+GROUP BY age_from"""
+EARLIER = (
+    "SELECT city, COUNT(*) AS people FROM people GROUP BY city",
+    "SELECT sex, MEDIAN(salary) AS salary FROM people GROUP BY sex",
+    "SELECT hospital, SUM(cost) AS cost FROM visits GROUP BY hospital",
+)
+REFUSED = "SELECT citty, AVG(salary) AS salary FROM people GROUP BY citty"
+
+
+def main() -> None:
+    """Take them all."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (
+        sync_playwright() as playwright,
+        TemporaryDirectory() as folder,
+        browsing.opened(playwright, Path(folder)) as console,
+    ):
+        for sql in EARLIER:
+            with console.visit("alice", "/ask") as page:
+                ask(page, sql, "0.1")
+        for name, who, path, prepare in PAGES:
+            for look, options in LOOKS.items():
+                with console.visit(who, path, **options) as page:
+                    prepare(page)
+                    take(page, FOLDER / f"{name}-{look}.png")
+
+
+def take(page: Page, path: Path) -> None:
+    """Take one, of the whole page where that is not too large a file."""
+    page.evaluate("document.fonts.ready")
+    page.screenshot(path=path, full_page=True, animations="disabled")
+    if path.stat().st_size > LARGEST:
+        page.screenshot(path=path, animations="disabled")
+    print(f"{path.relative_to(ROOT)}  {path.stat().st_size // 1000} kB")
+
+
+def type_question(page: Page, sql: str, amount: str) -> None:
+    """Type a question and its price as the page's own fields hold them."""
+    page.goto(page.url.partition("/ask")[0] + f"/ask?{encode(sql=sql, pay='epsilon', amount=amount)}")
+    page.wait_for_selector("#price")
+
+
+def ask(page: Page, sql: str, amount: str = "0.25") -> None:
+    """Ask a question, and wait for its answer."""
+    type_question(page, sql, amount)
+    page.click("button[name=pay_now]:visible")
+    page.wait_for_url("**/answers/**")
+
+
+def encode(**fields: str) -> str:
+    """The fields of a form as a part of an address."""
+    from urllib.parse import urlencode
+
+    return urlencode(fields)
+
+
+def stay(_page: Page) -> None:
+    """Nothing is to be done on the page."""
+
+
+LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"phone": True}}
+PAGES: tuple[tuple[str, str | None, str, Callable[[Page], None]], ...] = (
+    ("sign-in", None, "/sign-in", stay),
+    ("ask", "alice", "/ask", lambda page: type_question(page, QUESTION, "0.25")),
+    ("answer", "alice", "/ask", lambda page: ask(page, QUESTION)),
+    ("refused", "alice", "/ask", lambda page: type_question(page, REFUSED, "0.25")),
+    ("methods", "alice", "/methods", stay),
+    ("method", "alice", "/methods/lm", stay),
+    ("data", "alice", "/data", stay),
+    ("table", "alice", "/data/people", stay),
+    ("budget", "alice", "/budget", stay),
+    ("history", "alice", "/answers", stay),
+    ("account", "alice", "/account", stay),
+    ("overview", "olga", "/owner", stay),
+    ("ledger", "olga", "/owner/ledger", stay),
+    ("budgets", "olga", "/owner/budgets", stay),
+    ("people", "olga", "/owner/people", stay),
+    ("catalog", "olga", "/owner/catalog", stay),
+    ("editor", "olga", "/owner/catalog/edit", stay),
+)
+
+if __name__ == "__main__":
+    main()
