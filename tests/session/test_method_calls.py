@@ -36,9 +36,9 @@ def test_arguments_are_written_by_their_kind():
         "by": "city",
     }
     assert write_call("SELECT * FROM people", METHOD, arguments) == (
-        "SELECT * FROM tally((SELECT * FROM people), column => (salary / 2), columns => ((age), (salary)), "
-        "factor => (sex), share => 0.25, shares => (0.5, 1), places => 2, side => 'left', text => 'it''s', "
-        "exact => TRUE, by => ((city)))"
+        "SELECT * FROM tally((SELECT * FROM people), column => (salary / 2), columns => (age, salary), "
+        "factor => sex, share => 0.25, shares => (0.5, 1), places => 2, side => 'left', text => 'it''s', "
+        "exact => TRUE, by => (city))"
     )
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from adomnia.explaining.methods import MethodList
 
-_CHAPTERS = {
+CHAPTERS = {
     "describe": "Describe",
     "densities": "Histograms and densities",
     "models": "Models",
@@ -22,7 +22,7 @@ def render_reference(methods: MethodList) -> str:
     """All methods by their chapters: arguments, columns, an example, names elsewhere."""
     records = [each.record for each in methods]
     lines = [*_contents(records)]
-    for chapter, title in _CHAPTERS.items():
+    for chapter, title in CHAPTERS.items():
         own = [record for record in records if record["chapter"] == chapter]
         lines += ["", f"## {title}"] if own else []
         for record in own:

@@ -94,6 +94,10 @@ PAGES: dict[Route, Roles] = {
     ("GET", "/answers/{request_id}/export"): ANALYST,
     ("GET", "/answers/{request_id}"): ANALYST,
     ("GET", "/ask/words"): ANALYST,
+    ("GET", "/methods"): ANALYST,
+    ("GET", "/methods/{name}"): ANALYST,
+    ("POST", "/methods/{name}/price"): ANALYST,
+    ("POST", "/methods/{name}"): ANALYST,
 }
 """The pages for browsers."""
 
@@ -101,6 +105,9 @@ LONG_TEXTS = (DATASET, "/ask", "/methods", "/owner/catalog")
 """Where questions and catalogs are sent to: their bodies may be larger than others."""
 
 READING: frozenset[Route] = frozenset({("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch"), ("POST", "/ask")})
+READING: frozenset[Route] = frozenset(
+    {("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch"), ("POST", "/methods/{name}")}
+)
 """Routes that may read data, whose times are rounded to edges of time buckets even in the log."""
 
 

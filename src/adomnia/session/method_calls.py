@@ -39,12 +39,17 @@ class MethodCalls:
 
 def write_call(rows: str, method: Method, arguments: dict[str, Any]) -> str:
     """The text of a question about a method: its rows, which are a SELECT, and what is given of its arguments."""
-    given = (
-        f", {parameter.name} => {_write(parameter, arguments[parameter.name])}"
+    given = (f", {name} => {value}" for name, value in write_arguments(method, arguments).items())
+    return f"SELECT * FROM {method.name}(({rows}){''.join(given)})"  # noqa: S608 - an analyst's own text
+
+
+def write_arguments(method: Method, arguments: dict[str, Any]) -> dict[str, str]:
+    """What is given of the arguments of a method, each as a question writes it, in the order of the signature."""
+    return {
+        parameter.name: _write(parameter, arguments[parameter.name])
         for parameter in method.parameters
         if arguments.get(parameter.name) is not None
-    )
-    return f"SELECT * FROM {method.name}(({rows}){''.join(given)})"  # noqa: S608 - an analyst's own text
+    }
 
 
 def _write(parameter: Parameter, value: Any) -> str:  # noqa: ANN401 - by its kind
@@ -56,7 +61,7 @@ def _write(parameter: Parameter, value: Any) -> str:  # noqa: ANN401 - by its ki
 
 def _write_one(parameter: Parameter, value: Any) -> str:  # noqa: ANN401 - by its kind
     if parameter.kind in _COLUMNS:
-        return bracket(value)
+        return value if isinstance(value, str) and value.isidentifier() else bracket(value)
     return write_constant(Decimal(str(float(value))) if isinstance(value, Fraction) else value, parameter.name)
 
 

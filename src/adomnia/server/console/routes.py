@@ -15,6 +15,7 @@ from adomnia.server.console.data import page as data_page
 from adomnia.server.console.history import page as history
 from adomnia.server.console.history import sharing
 from adomnia.server.console.owner import budgets, ledger, overview, people
+from adomnia.server.console.methods import pages as methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,4 +64,8 @@ PAGE_HANDLERS: dict[Route, Callable[..., Any]] = {
     ("GET", "/answers/{request_id}/export"): answers.export,
     ("GET", "/answers/{request_id}"): answers.answer,
     ("GET", "/ask/words"): ask_words,
+    ("GET", "/methods"): methods.methods,
+    ("GET", "/methods/{name}"): methods.method_form,
+    ("POST", "/methods/{name}/price"): methods.price_method,
+    ("POST", "/methods/{name}"): methods.ask_method,
 }

@@ -1,0 +1,41 @@
+"""What a form offers: the tables and views about people, and the columns of the rows that are chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+from adomnia.privacy.relations import is_public
+from adomnia.session.contract import CONFIDENCE
+from adomnia.session.method_calls import write_call
+from adomnia.sql.methods.calls import find_call
+from adomnia.sql.methods.frames import read_rows
+from adomnia.sql.reading.parse import parse
+from adomnia.sql.rows.blocks import rows_of
+
+if TYPE_CHECKING:
+    from adomnia.catalog.model import Catalog
+    from adomnia.methods.contract import Frame, Method
+
+__all__ = ["list_tables", "read_frame"]
+
+
+def list_tables(catalog: Catalog) -> tuple[str, ...]:
+    """The tables and views that a method can be given: those about people."""
+    tables = [table.name for table in catalog.tables if not table.public]
+    return (*tables, *(view.name for view in catalog.views if _is_private(view.sql, catalog)))
+
+
+def read_frame(method: Method, rows: str, catalog: Catalog) -> Frame:
+    """The columns of a SELECT, by what they can be used for; a Refusal where it cannot be read."""
+    select = parse(write_call(rows, method, {}))
+    call = find_call(select)
+    assert call is not None  # noqa: S101 - it was just written
+    return read_rows(select, call, method.name, catalog, CONFIDENCE).frame
+
+
+def _is_private(sql: str, catalog: Catalog) -> bool:
+    try:
+        return not is_public(rows_of(sql, catalog).relation)
+    except Refusal:
+        return False

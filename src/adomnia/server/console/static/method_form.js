@@ -1,0 +1,111 @@
+// The form of a method: it follows its rows, says what it means and costs, and shows the answer in place.
+
+import { say } from "./console.js";
+import "./methods.js";
+import { debounce, fetchPart, replacePart } from "./parts.js";
+import { watchPrice } from "./pricing.js";
+
+const form = document.getElementById("method");
+const answer = document.getElementById("answer");
+
+document.documentElement.classList.add("scripted");
+const pricing = watchPrice(form);
+let asking = null;
+
+/** Other rows have other columns: the fields come again from the server, with what is typed in them. */
+function watchRows() {
+  const fields = document.getElementById("fields");
+  const fetchFields = debounce(async (signal) => {
+    const sent = new FormData(form);
+    sent.set("use", "rows");
+    try {
+      const { html } = await fetchPart("form", form.dataset.price, { form: sent, signal });
+      replacePart(fields, html);
+    } catch (error) {
+      if (error.name !== "AbortError") throw error;
+      return;
+    }
+    showChips();
+    pricing.now();
+  }, 60);
+  form.addEventListener("change", (event) => {
+    if (event.target.matches("[data-rows]")) fetchFields();
+  });
+}
+
+/** Buttons that put a column into a formula, where the cursor is. Without scripts they would do nothing. */
+function showChips() {
+  for (const chips of document.querySelectorAll("[data-insert-into]")) chips.hidden = false;
+}
+
+function watchChips() {
+  form.addEventListener("click", (event) => {
+    const chip = event.target.closest("[data-insert]");
+    if (!chip) return;
+    const field = document.getElementById(chip.parentElement.dataset.insertInto);
+    const before = field.value.slice(0, field.selectionStart).trimEnd();
+    const after = field.value.slice(field.selectionEnd).trimStart();
+    const glue = before && !/[~+\-*:^(,]$/.test(before) ? (before.includes("~") ? " + " : " ~ ") : before ? " " : "";
+    field.value = before + glue + chip.dataset.insert + (after && !/^[~+\-*:^),]/.test(after) ? " + " : after ? " " : "") + after;
+    const cursor = (before + glue + chip.dataset.insert).length;
+    field.focus();
+    field.setSelectionRange(cursor, cursor);
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+
+/** A field that something is wrong with says so to those who do not see it. */
+function watchProblems() {
+  form.addEventListener("part", (event) => {
+    if (!event.target.classList.contains("problem")) return;
+    const field = document.getElementById(event.target.id.replace(/-problem$/, ""));
+    if (event.target.textContent.trim()) field?.setAttribute("aria-invalid", "true");
+    else field?.removeAttribute("aria-invalid");
+  });
+}
+
+/** Pay and ask; the answer comes in place. What is not priced yet is priced first, and not paid unseen. */
+async function ask() {
+  if (asking) return;
+  const before = form.querySelector("#pay").textContent;
+  if (pricing.isStale()) await pricing.now();
+  const button = form.querySelector("#pay");
+  if (button.disabled || button.textContent !== before) return say(`Look at the price first: ${button.textContent}.`);
+  asking = new AbortController();
+  answer.replaceChildren(document.getElementById("measuring").content.cloneNode(true));
+  answer.querySelector("[data-stop]").addEventListener("click", () => asking.abort());
+  answer.scrollIntoView({ block: "nearest" });
+  try {
+    await receive(await fetchPart("answer", form.action, { form: new FormData(form), signal: asking.signal }));
+  } catch {
+    answer.replaceChildren(document.getElementById("unheard").content.cloneNode(true));
+  }
+  asking = null;
+}
+
+/** Show an answer, or why there is none; what is left has changed with it. */
+async function receive(reply) {
+  replacePart(answer, reply.html);
+  const path = new URL(reply.address).pathname;
+  if (reply.status < 400 && path.startsWith("/answers/")) history.pushState(null, "", path);
+  if (reply.status < 400) say("The answer is there.");
+  answer.focus({ preventScroll: true });
+  const purse = await fetchPart("purse", "/methods");
+  if (purse.status < 400) replacePart(document.getElementById("purse"), purse.html);
+  await pricing.now();
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (event.submitter?.getAttribute("formaction") === form.dataset.price) pricing.now();
+  else ask();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit(form.querySelector("#pay"));
+});
+window.addEventListener("popstate", () => location.reload());
+
+watchRows();
+watchChips();
+watchProblems();
+showChips();
