@@ -104,9 +104,14 @@ PAGES: dict[Route, Roles] = {
 LONG_TEXTS = (DATASET, "/ask", "/methods", "/owner/catalog")
 """Where questions and catalogs are sent to: their bodies may be larger than others."""
 
-READING: frozenset[Route] = frozenset({("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch"), ("POST", "/ask")})
 READING: frozenset[Route] = frozenset(
-    {("POST", f"{DATASET}/query"), ("POST", f"{DATASET}/batch"), ("POST", "/methods/{name}")}
+    {
+        ("POST", f"{DATASET}/query"),
+        ("POST", f"{DATASET}/batch"),
+        ("POST", "/ask"),
+        ("POST", "/methods/{name}"),
+        ("POST", "/shared/{code}"),
+    }
 )
 """Routes that may read data, whose times are rounded to edges of time buckets even in the log."""
 

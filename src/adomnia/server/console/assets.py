@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from adomnia.errors import Refusal
 
-__all__ = ["address_of_asset", "asset", "has_asset"]
+__all__ = ["address_of_asset", "asset"]
 
 _FOLDER = Path(__file__).parent / "static"
 _TYPES = {
@@ -55,11 +55,6 @@ async def asset(name: str, request: Request) -> Response:
 def address_of_asset(name: str) -> str:
     """Where a page finds a file: its name, and the version of its content."""
     return f"/static/{name}?v={_read_assets()[name].version}"
-
-
-def has_asset(name: str) -> bool:
-    """Whether there is such a file."""
-    return name in _read_assets()
 
 
 @cache

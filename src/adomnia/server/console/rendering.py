@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adomnia.errors import Refusal
 from adomnia.explaining.glossary import NOTES
-from adomnia.server.console.assets import address_of_asset, has_asset
+from adomnia.server.console.assets import address_of_asset
 from adomnia.server.console.words import FILTERS
 
 __all__ = ["HTML", "PART", "Page", "render"]
@@ -52,7 +52,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"asset": address_of_asset, "has_asset": has_asset, "notes": NOTES}
+    environment.globals |= {"asset": address_of_asset, "notes": NOTES}
     environment.filters |= FILTERS
     environment.globals["marks"] = environment.get_template("marks.html").module
     return environment

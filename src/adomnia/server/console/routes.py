@@ -14,8 +14,8 @@ from adomnia.server.console.catalog import handlers as catalog
 from adomnia.server.console.data import page as data_page
 from adomnia.server.console.history import page as history
 from adomnia.server.console.history import sharing
-from adomnia.server.console.owner import budgets, ledger, overview, people
 from adomnia.server.console.methods import pages as methods
+from adomnia.server.console.owner import budgets, ledger, overview, people
 
 if TYPE_CHECKING:
     from collections.abc import Callable

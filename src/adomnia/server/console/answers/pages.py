@@ -8,6 +8,7 @@ from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annota
 from starlette.responses import Response
 
 from adomnia.server.bodies import malformed_request
+from adomnia.server.console.answers.asked import list_fields
 from adomnia.server.console.answers.bill import build_bill
 from adomnia.server.console.answers.copying import AnswerPlace, write_copies
 from adomnia.server.console.answers.drawing import SVG, THEMES, draw
@@ -15,7 +16,8 @@ from adomnia.server.console.answers.exports import check_form, encode_file, name
 from adomnia.server.console.answers.reading import AnswerReading, hold_together
 from adomnia.server.console.answers.receipt import build_receipt
 from adomnia.server.console.answers.view import AnswerView, PaidDetails, build_answer_view
-from adomnia.server.console.rendering import Page
+from adomnia.server.console.ask.form import AskForm
+from adomnia.server.console.ask.page import build_ask_page
 from adomnia.server.console.visits import show
 from adomnia.server.free_work import ask_free
 from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
@@ -24,6 +26,7 @@ from adomnia.server.routes.requests import services_of, visitor_of
 from adomnia.wire.models import API
 
 if TYPE_CHECKING:
+    from adomnia.server.console.rendering import Page
     from adomnia.server.console.visits import Visit
     from adomnia.session.curator import Curator
     from adomnia.session.recalled import Recalled
@@ -38,7 +41,7 @@ async def answer(request_id: str, request: Request) -> Response:
     def read(visit: Visit) -> Page:
         recalled = _recall(visit.curator, visit.visitor.name, request_id, reading)
         view = build_paid_view(visit, recalled, reading, server)
-        return Page("answer.html", {"view": view})
+        return build_ask_page(visit, AskForm.from_fields(list_fields(recalled)), view=view)
 
     return await show(request, read, None)
 

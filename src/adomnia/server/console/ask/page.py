@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.explaining.surfaces import Surface, reword
-from adomnia.server.console.ask.neighbours import list_examples
 from adomnia.server.console.ask.pricing import build_price, view_problem
+from adomnia.server.console.data.examples import list_examples
 from adomnia.server.console.rendering import Page
 from adomnia.server.problems import status_of
 

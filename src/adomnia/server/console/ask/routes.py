@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
 
 from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.server.console.answers.view import build_answer_view
 from adomnia.server.console.ask.form import AskForm
-from adomnia.server.console.ask.neighbours import view_answer
 from adomnia.server.console.ask.page import build_ask_page
 from adomnia.server.console.forms import read_form
 from adomnia.server.console.paying import pay
@@ -43,7 +43,7 @@ async def ask_question(request: Request) -> Response:
     form = AskForm.from_fields(await read_form(request))
 
     def show_free(visit: Visit, answer: Answer) -> Page:
-        return build_ask_page(visit, replace(form, request_id=""), view=view_answer(answer, form.sql))
+        return build_ask_page(visit, replace(form, request_id=""), view=build_answer_view(answer, form.sql))
 
     try:
         return await pay(request, form.asked(), show_free)
@@ -65,6 +65,6 @@ async def try_question(request: Request) -> Response:
                 answer = asked.put_to(made_up.session(visit.visitor.name))
         except Refusal as refusal:
             return build_ask_page(visit, form, refusal=refusal)
-        return build_ask_page(visit, form, view=view_answer(answer, form.sql, made_up=True))
+        return build_ask_page(visit, form, view=build_answer_view(answer, form.sql, made_up=True))
 
     return await show(request, read)
