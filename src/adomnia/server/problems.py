@@ -49,6 +49,7 @@ STATUSES = {
     "method": 405,
     "slow_body": 408,
     "request_id_used": 409,
+    "price_changed": 409,
     "catalog_changed": 409,
     "user_exists": 409,
     "last_owner": 409,
