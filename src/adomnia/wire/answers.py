@@ -59,6 +59,11 @@ class ColumnReply(Reply):
     upper: list[str | int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
+    possible: list[str | float | None] | None = Field(
+        None,
+        description="Of values: the least and the most that the exact one can be, whatever the data; an interval that "
+        "holds both says nothing. null where that is not known, or has no end.",
+    )
 
 
 class LeftOutReply(Reply):
@@ -255,7 +260,18 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
+        **_possible(estimate),
     }
+
+
+def _possible(estimate: Estimate) -> dict[str, Any]:
+    """What the exact value can be, where that is known."""
+    if estimate.possible is None:
+        return {}
+    ends = np.array(estimate.possible)
+    if estimate.dates:
+        return {"possible": _written(read_dates(ends), "date")}
+    return {"possible": ColumnNumbers(ends, whole=False).part(0, 2)}
 
 
 def _ends(numbers: Floats, estimate: Estimate) -> list[Any] | ColumnNumbers:
@@ -316,7 +332,15 @@ def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> 
         return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
 
     kind = told["type"]
-    return Estimate(_floats(told["values"], nan), interval, told["method"], kind != "number", dates=kind == "date")
+    values, limits = _floats(told["values"], nan), _limits(told.get("possible"))
+    return Estimate(values, interval, told["method"], kind != "number", dates=kind == "date", limits=limits)
+
+
+def _limits(told: list[Any] | None) -> tuple[float, float] | None:
+    if told is None:  # a server of an earlier version says nothing of it
+        return None
+    lowest, highest = told
+    return -inf if lowest is None else _number(lowest), inf if highest is None else _number(highest)
 
 
 def _bounds(told: dict[str, Any]) -> Bounds:
