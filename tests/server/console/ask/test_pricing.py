@@ -151,3 +151,12 @@ def test_a_refusal_that_came_when_it_was_asked_has_ways_out(shared_house):
         told = view_problem(visit, AskForm(MEANS), refusal)
     assert [changed(fix.change) for fix in told.fixes] == [{"pay": "epsilon", "amount": "2"}, {"anyway": "1"}]
     assert told.fix == "pay epsilon 2, or take it all the same: anyway"
+
+
+def test_what_others_have_priced_changes_neither_the_work_nor_what_there_is_time_for(shared_house):
+    steps = []
+    for name in ("alice", "bob", "bob"):
+        with limit(work := Work()):
+            priced(shared_house, "SELECT city, AVG(salary) AS pay, COUNT(*) AS n FROM people GROUP BY city", name)
+        steps.append(work.steps)
+    assert steps[0] == steps[1] > steps[2]

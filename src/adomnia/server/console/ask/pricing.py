@@ -106,7 +106,7 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
         rows = Coming("Rows of public tables, exact and free: they are about nobody.", grouped=False)
         return replace(empty, state="free", reads=(Piece("Rows of public tables, as they are."),), coming=rows)
     priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
-    draft = plan_draft(asked.question(), visit.curator.catalog) if is_quick() else None
+    draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name) if is_quick() else None
     paid = None if draft is None else find_paid(visit, draft.question, draft.plan)
     priced = replace(
         priced,

@@ -51,5 +51,5 @@ def _find_price(visit: Visit, asked: Ask) -> tuple[str, Fraction]:
 
 def _was_paid(visit: Visit, asked: Ask) -> bool:
     with limit():
-        draft = plan_draft(asked.question(), visit.curator.catalog)
+        draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name)
         return find_paid(visit, draft.question, draft.plan) is not None
