@@ -47,6 +47,8 @@ def test_what_a_column_can_be_is_known_also_of_some_of_its_cells(alice, output, 
 
 def test_what_one_below_the_other_can_be_is_what_any_can_be():
     values = np.zeros(1)
-    found = [Estimate(values, lambda *_: (values, values), "m", limits=each) for each in ((0.0, 5.0), (-1.0, 2.0), None)]
+    found = [
+        Estimate(values, lambda *_: (values, values), "m", limits=each) for each in ((0.0, 5.0), (-1.0, 2.0), None)
+    ]
     assert _one_below_the_other(found[:2]).possible == (-1.0, 5.0)
     assert _one_below_the_other(found).possible is None

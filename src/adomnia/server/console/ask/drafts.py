@@ -67,7 +67,7 @@ def _expect_errors(
 ) -> Sequence[Expected]:
     """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again.
 
-    They are kept for each analyst apart: how soon they come, and what else there is time for, would tell what others ask.
+    They are kept for each analyst apart: how soon they come, and what there is time for then, tells what was asked.
     """
     (priced,) = Batch((question,), CONFIDENCE, catalog.version).price([plan], catalog)
     return quote_plan(priced.plan, priced.price, CONFIDENCE, rows=rows).outputs
