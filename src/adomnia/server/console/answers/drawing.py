@@ -72,14 +72,31 @@ def _check_rows(answer: Answer) -> None:
 
 
 def _as_drawable(answer: Answer) -> Drawable:
-    """What is drawn of an answer; rows that say nothing have no number there, as they have none in the table."""
+    """What is drawn of an answer: what its table shows. Rows that say nothing have no number, and counts stop at 0."""
     drawable = as_drawable(answer)
     measured = {column.name: column for column in answer.columns if isinstance(column, ValueColumn)}
     columns = tuple(
-        _silence(drawn, find_silent(answer, measured[drawn.name])) if drawn.has_intervals else drawn
-        for drawn in drawable.columns
+        _show(drawn, measured[drawn.name], answer) if drawn.has_intervals else drawn for drawn in drawable.columns
     )
     return replace(drawable, columns=columns)
+
+
+def _show(drawn: DrawnColumn, column: ValueColumn, answer: Answer) -> DrawnColumn:
+    possible = column.estimate.possible
+    stopped = _stop_at_zero(drawn) if possible is not None and possible[0] == 0 else drawn
+    return _silence(stopped, find_silent(answer, column))
+
+
+def _stop_at_zero(column: DrawnColumn) -> DrawnColumn:
+    """As in the table: where an interval reaches 0, neither it nor its value goes below."""
+    stops = [upper is None or upper >= 0 for upper in column.upper]
+    values, lower = (
+        tuple(
+            max(number, 0) if stop and number is not None else number for number, stop in zip(each, stops, strict=True)
+        )
+        for each in (column.values, column.lower)
+    )
+    return replace(column, values=values, lower=lower)
 
 
 def _silence(column: DrawnColumn, silent: NDArray[np.bool_]) -> DrawnColumn:
