@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from adomnia.server.console.ask.edits import Diff, Edit, Span, apply_edits, find_span, find_words, show_edits
+from adomnia.server.console.ask.edits import (
+    Diff,
+    Edit,
+    Span,
+    apply_edits,
+    find_names,
+    find_span,
+    find_words,
+    show_edits,
+)
 
 TEXT = "SELECT p.salery\nFROM people p WHERE city = 'salery'"
 
@@ -29,3 +38,8 @@ def test_edits_are_applied_and_shown_with_what_is_around():
     assert [each for each in shown if each.kind] == [Diff("del", "diagnosis"), Diff("ins", "hospital")] * 2
     assert shown[0] == Diff("", "SELECT ")
     assert len("".join(each.text for each in shown)) < len(text) + 20
+
+
+def test_a_name_is_found_everywhere_but_in_texts():
+    text = "SELECT citty, AVG(Citty) FROM p WHERE p.citty = 'citty' AND cittys > 1 GROUP BY citty"
+    assert [text[span.start : span.end] for span in find_names(text, "citty")] == ["citty", "Citty", "citty", "citty"]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Diff", "Edit", "Span", "apply_edits", "find_span", "find_words", "show_edits"]
+__all__ = ["Diff", "Edit", "Span", "apply_edits", "find_names", "find_span", "find_words", "show_edits"]
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\w+(?:\.\w+)*|\S""")
 _AROUND = 24  # characters that are shown beside a change
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Span:
     """A part of a text."""
 
@@ -57,9 +57,17 @@ def find_span(text: str, position: tuple[int, int], what: str) -> Span:
 
 def find_words(text: str, word: str) -> list[Span]:
     """Where a name stands as a word of its own, outside of calls and of texts in quotes."""
+    return _find_unquoted(text, rf"(?<![\w.(]){re.escape(word)}(?![\w(.])")
+
+
+def find_names(text: str, name: str) -> list[Span]:
+    """Where a name stands, outside of texts in quotes."""
+    return _find_unquoted(text, rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+def _find_unquoted(text: str, pattern: str) -> list[Span]:
     quoted = [Span(*found.span()) for found in re.finditer(r"'(?:[^']|'')*'", text)]
-    found = re.finditer(rf"(?<![\w.(]){re.escape(word)}(?![\w(.])", text, re.IGNORECASE)
-    spans = [Span(*each.span()) for each in found]
+    spans = [Span(*found.span()) for found in re.finditer(pattern, text, re.IGNORECASE)]
     return [each for each in spans if not any(quote.start <= each.start < quote.end for quote in quoted)]
 
 
