@@ -5,7 +5,7 @@ from __future__ import annotations
 from adomnia.server.console.ask.edits import (
     Diff,
     Edit,
-    Span,
+    TextSpan,
     apply_edits,
     find_names,
     find_span,
@@ -17,17 +17,17 @@ TEXT = "SELECT p.salery\nFROM people p WHERE city = 'salery'"
 
 
 def test_the_place_of_a_refusal_is_the_word_that_it_repeats():
-    assert find_span(TEXT, (1, 8), "salery") == Span(9, 15)
+    assert find_span(TEXT, (1, 8), "salery") == TextSpan(9, 15)
     assert TEXT[slice(*vars(find_span(TEXT, (2, 6), "poeple")).values())] == "people"
 
 
 def test_a_place_beyond_the_text_is_its_end():
-    assert find_span("ab", (9, 9), "x") == Span(1, 2)
-    assert find_span("", (1, 1), "x") == Span(0, 0)
+    assert find_span("ab", (9, 9), "x") == TextSpan(1, 2)
+    assert find_span("", (1, 1), "x") == TextSpan(0, 0)
 
 
 def test_names_in_quotes_and_in_calls_are_not_words():
-    assert find_words("SELECT a, AVG(a), 'a' FROM t GROUP BY a", "a") == [Span(7, 8), Span(38, 39)]
+    assert find_words("SELECT a, AVG(a), 'a' FROM t GROUP BY a", "a") == [TextSpan(7, 8), TextSpan(38, 39)]
 
 
 def test_edits_are_applied_and_shown_with_what_is_around():
