@@ -59,6 +59,12 @@ class ColumnReply(Reply):
     upper: list[str | int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
+    possible: list[float | None] | None = Field(
+        None,
+        min_length=2,
+        max_length=2,
+        description="Of values: from where to where the exact ones can lie, whatever the data; null: without an end.",
+    )
 
 
 class LeftOutReply(Reply):
@@ -255,7 +261,12 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
+        **({} if estimate.possible is None or estimate.dates else {"possible": _limits(estimate.possible)}),
     }
+
+
+def _limits(possible: tuple[float, float]) -> list[float | None]:
+    return [end if isfinite(end) else None for end in possible]
 
 
 def _ends(numbers: Floats, estimate: Estimate) -> list[Any] | ColumnNumbers:
@@ -315,8 +326,11 @@ def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> 
     def interval(wanted: float, cells: int) -> Bounds:
         return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
 
-    kind = told["type"]
-    return Estimate(_floats(told["values"], nan), interval, told["method"], kind != "number", dates=kind == "date")
+    kind, values = told["type"], _floats(told["values"], nan)
+    least, most = told.get("possible") or (None, None)
+    limits = (-inf if least is None else float(least), inf if most is None else float(most))
+    known = None if least is most is None else limits
+    return Estimate(values, interval, told["method"], kind != "number", dates=kind == "date", limits=known)
 
 
 def _bounds(told: dict[str, Any]) -> Bounds:
