@@ -84,6 +84,15 @@ def test_readers_are_told_what_is_possible(bob, limits, dates, written):
     assert sent(answer).columns[0].estimate.possible == limits
 
 
+def test_what_is_possible_arrives_where_it_is_known(bob):
+    text = "SELECT sex, COUNT(*) AS n, AVG(age) AS age, SUM(age) - 5 AS less FROM people GROUP BY sex"
+    answer = bob.sql(text, epsilon=1)
+    columns = {each["name"]: each for each in answer_record(answer)["columns"]}
+    assert (columns["n"]["possible"], columns["age"]["possible"]) == ([0.0, None], [0.0, 120.0])
+    told, came = ([each.estimate.possible for each in one.columns[1:]] for one in (answer, sent(answer)))
+    assert told == came
+
+
 def test_other_intervals_are_asked_for(bob):
     answer = bob.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex LIMIT 1", epsilon=2)
     asked = []

@@ -61,6 +61,8 @@ class ColumnReply(Reply):
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
     possible: list[str | float | None] | None = Field(
         None,
+        min_length=2,
+        max_length=2,
         description="Of values: the least and the most that the exact one can be, whatever the data; an interval that "
         "holds both says nothing. null where that is not known, or has no end.",
     )
