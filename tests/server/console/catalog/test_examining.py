@@ -132,7 +132,8 @@ def test_comparing_every_public_with_every_private_table_is_work_that_is_counted
 def test_a_public_file_under_thousands_of_names_is_not_read_as_often(folder, known, monkeypatch):
     read = []
     monkeypatch.setattr(DuckDB, "find_facts", staticmethod(lambda path, table: read.append(path) or [Facts(1)]))
-    public = '\n[tables.p{0}]\nsource = "cities.csv"\npublic = true\n[tables.p{0}.columns]\ncity = {{ type = "text" }}\n'
+    public = '\n[tables.p{0}]\nsource = "cities.csv"\npublic = true\n[tables.p{0}.columns]\n'
+    public += 'city = {{ type = "text" }}\n'
     text = TEXT + "".join(public.format(number) for number in range(400))
     with limit():
         assert examine_text(text, folder, known).catalog is None
