@@ -14,7 +14,7 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.pricing.bills import HIGH_EFFORT
 from adomnia.pricing.parts import amount as amount_of_price
-from adomnia.privacy.amounts import EPSILON_UNIT, show_up
+from adomnia.privacy.amounts import EPSILON_UNIT, exact, show_up
 from adomnia.privacy.events import Pure
 from adomnia.server.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.server.console.ask.budget_bar import build_bar
@@ -35,6 +35,7 @@ from adomnia.server.console.ask.refusals import view_refusal
 from adomnia.server.console.ask.replays import find_paid
 from adomnia.server.routes.questions import choose_id
 from adomnia.session.listings import is_listing
+from adomnia.wire.amounts import read_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -211,7 +212,8 @@ def _add_slider(view: PriceView, budgets: Budgets) -> PriceView:
 def _read_amount(form: AskForm) -> Fraction | None:
     """The price that a form names; None where it names none that could be drawn."""
     try:
-        amount = Fraction(form.amount) if form.pay in _SIGNS else Fraction(0)
-    except (ValueError, ZeroDivisionError):
+        # By the reader of the wire: 1e999999999 is a short text, but a Fraction of a billion digits.
+        amount = exact(read_number(form.amount), "AskForm", "amount") if form.pay in _SIGNS else Fraction(0)
+    except ValueError:
         return None
     return amount if EPSILON_UNIT <= amount <= 1 / EPSILON_UNIT else None
