@@ -39,7 +39,7 @@ def test_an_empty_form_has_a_slider_and_no_button(shared_house):
     assert view.bar.now == ""
 
 
-@pytest.mark.parametrize("amount", ["1e99999999", "1e-99999999", "1e9999", "9" * 5000, "1/0", "1e400/7"])
+@pytest.mark.parametrize("amount", ["1e9999999", "1e-9999999", "1e9999", "9" * 5000, "1/0", "1e400/7"])
 @pytest.mark.parametrize("sql", ["", COUNT])
 def test_an_amount_of_endless_digits_is_never_written_out(shared_house, sql, amount):
     begun = process_time()
