@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from urllib.parse import parse_qs
 
 import pytest
@@ -36,6 +37,15 @@ def test_an_empty_form_has_a_slider_and_no_button(shared_house):
     assert (view.state, view.may_ask, view.refusal) == ("empty", False, None)
     assert view.funnel is not None
     assert view.bar.now == ""
+
+
+@pytest.mark.parametrize("amount", ["1e9999999", "1e-9999999", "1e9999", "9" * 5000, "1/0", "1e400/7"])
+@pytest.mark.parametrize("sql", ["", COUNT])
+def test_an_amount_of_endless_digits_is_never_written_out(shared_house, sql, amount):
+    begun = process_time()
+    view = priced(shared_house, sql, amount=amount)
+    assert process_time() - begun < 2
+    assert view.funnel is None
 
 
 def test_a_question_has_its_price_its_errors_and_what_is_left(shared_house):
