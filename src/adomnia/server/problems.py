@@ -36,6 +36,7 @@ STATUSES = {
     "sign_in": 401,
     "budget": 402,
     "role": 403,
+    "owner_by_hand": 403,
     "csrf": 403,
     "origin": 403,
     "host": 403,
