@@ -96,6 +96,15 @@ def test_the_figure_is_drawn_once_for_each_paper_and_each_reader(shared_house, p
     assert get(shared_house, f"/answers/{paid}/figure.svg?theme=pink").status_code == 422
 
 
+def test_figures_are_as_many_as_confidences_are_offered(shared_house, paid):
+    assert get(shared_house, f"/answers/{paid}/figure.svg?confidence=0.91").status_code == 422
+    assert "Figures are drawn for 90%, 95%, 99% alone." in get(shared_house, f"/answers/{paid}?confidence=0.91").text
+    kept = shared_house.app.state.figures
+    before = [get(shared_house, f"/answers/{paid}/figure.svg").content, len(kept._replies)]
+    for reading in ("from=2", "again=1", "checked=1"):
+        assert [get(shared_house, f"/answers/{paid}/figure.svg?{reading}").content, len(kept._replies)] == before
+
+
 def test_the_figure_is_a_file_with_a_plain_name(shared_house, paid):
     reply = get(shared_house, f"/answers/{paid}/figure.svg?download=1")
     assert reply.text.startswith("<svg")

@@ -63,9 +63,12 @@ def build_paid_view(visit: Visit, recalled: Recalled, reading: AnswerReading, se
 
 async def figure(request_id: str, request: Request) -> Response:
     """The figure of an answer, for light or dark paper."""
-    reading, theme = AnswerReading.from_query(request.query_params), request.query_params.get("theme", "light")
+    reading = AnswerReading.from_query(request.query_params).of_figure()
+    theme = request.query_params.get("theme", "light")
     if theme not in THEMES:
         raise malformed_request("The field theme", "is neither light nor dark")
+    if not reading.has_figure:
+        raise malformed_request("The field confidence", "is none of those that figures are drawn for")
     services, name, kept = services_of(request), visitor_of(request).name, figures_of(request)
     with services.dataset.lease() as edition:
         key = ReplyKey(name, edition.identity, repr((request_id, reading, theme)))

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.statistics.contract import Bounds, Estimate
 
-__all__ = ["ROWS_A_PAGE", "AnswerReading", "hold_together"]
+__all__ = ["OFFERED", "ROWS_A_PAGE", "AnswerReading", "hold_together"]
 
 ROWS_A_PAGE = 100
+OFFERED = (0.9, 0.95, 0.99)  # confidences for which there is a link, and a figure
 _MOST_DIGITS = 12
 _FARTHEST = 10**9
 
@@ -38,6 +39,15 @@ class AnswerReading:
     place: int = 0
     again: bool = False
     checked: bool = False
+
+    @property
+    def has_figure(self) -> bool:
+        """Whether a figure is drawn of it: each takes a while, so that there are not as many as confidences."""
+        return self.confidence is None or self.confidence in OFFERED
+
+    def of_figure(self) -> AnswerReading:
+        """What a figure depends on: not the row that the table begins with."""
+        return replace(self, start=1, again=False, checked=False)
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> AnswerReading:

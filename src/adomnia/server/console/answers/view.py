@@ -10,7 +10,7 @@ from adomnia.server.console.answers.digits import show_sure
 from adomnia.server.console.answers.drawing import Chart, describe_chart
 from adomnia.server.console.answers.exports import FORMS
 from adomnia.server.console.answers.notes import count_things, find_held, list_things
-from adomnia.server.console.answers.reading import ROWS_A_PAGE, AnswerReading, hold_together
+from adomnia.server.console.answers.reading import OFFERED, ROWS_A_PAGE, AnswerReading, hold_together
 from adomnia.server.console.answers.receipt import ReceiptView, build_receipt
 from adomnia.server.console.answers.table import build_table
 from adomnia.session.explanation import Explanation
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AnswerLink", "AnswerView", "PaidDetails", "Tag", "build_answer_view"]
 
-_SURE = (0.9, 0.95, 0.99)
+_NO_FIGURE = f"Figures are drawn for {', '.join(f'{100 * each:g}%' for each in OFFERED)} alone."
 _MANY = 40  # groups from which on the table stands first
 
 
@@ -138,7 +138,7 @@ def _add_links(
     assert table is not None  # noqa: S101 - its caller looked
     sure = tuple(
         AnswerLink(f"{100 * each:g}%", reading.address(request_id, confidence=each), each == answer.confidence)
-        for each in sorted({*_SURE, answer.confidence})
+        for each in sorted({*OFFERED, answer.confidence})
     )
     return replace(
         view,
@@ -161,7 +161,7 @@ def _add_links(
 
 
 def _find_chart(answer: Answer, request_id: str, reading: AnswerReading) -> Chart:
-    chart = describe_chart(answer)
+    chart = describe_chart(answer) if reading.has_figure else Chart(problem=_NO_FIGURE)
     if chart.problem:
         return chart
     light, dark = (reading.file_address(request_id, "/figure.svg", theme=theme) for theme in ("light", "dark"))
