@@ -59,6 +59,9 @@ def test_an_answer_arrives_as_it_left(bob, text, payment):
     assert (found.left, found.cost, found.caps, found.replayed) == (answer.left, answer.cost, answer.caps, False)
     assert found.receipt == (answer.receipt and replace(answer.receipt, asked=""))
     assert [column.name for column in found.columns] == [column.name for column in answer.columns]
+    values = [each for each in zip(found.columns, answer.columns, strict=True) if isinstance(each[1], ValueColumn)]
+    for here, there in values:
+        assert there.estimate.dates or here.estimate.possible == there.estimate.possible
 
 
 def test_other_intervals_are_asked_for(bob):

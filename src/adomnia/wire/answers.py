@@ -59,6 +59,13 @@ class ColumnReply(Reply):
     upper: list[str | int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
+    possible: list[float | None] | None = Field(
+        None,
+        min_length=2,
+        max_length=2,
+        description="Of numbers: what the exact ones can be, whatever the data; null where there is no end. An interval "
+        "that holds all of it says nothing.",
+    )
 
 
 class LeftOutReply(Reply):
@@ -255,7 +262,14 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
+        **_possible(estimate),
     }
+
+
+def _possible(estimate: Estimate) -> dict[str, Any]:
+    if estimate.possible is None or estimate.dates:
+        return {}
+    return {"possible": [end if isfinite(end) else None for end in estimate.possible]}
 
 
 def _ends(numbers: Floats, estimate: Estimate) -> list[Any] | ColumnNumbers:
@@ -316,7 +330,21 @@ def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> 
         return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
 
     kind = told["type"]
-    return Estimate(_floats(told["values"], nan), interval, told["method"], kind != "number", dates=kind == "date")
+    return Estimate(
+        _floats(told["values"], nan),
+        interval,
+        told["method"],
+        kind != "number",
+        dates=kind == "date",
+        limits=_limits(told.get("possible")),  # a server of an earlier version has none
+    )
+
+
+def _limits(told: list[float | None] | None) -> tuple[float, float] | None:
+    if told is None:
+        return None
+    low, high = told
+    return -inf if low is None else float(low), inf if high is None else float(high)
 
 
 def _bounds(told: dict[str, Any]) -> Bounds:

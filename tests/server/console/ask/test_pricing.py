@@ -150,4 +150,4 @@ def test_a_refusal_that_came_when_it_was_asked_has_ways_out(shared_house):
     with visiting(shared_house) as visit:
         told = view_problem(visit, AskForm(MEANS), refusal)
     assert [changed(fix.change) for fix in told.fixes] == [{"pay": "epsilon", "amount": "2"}, {"anyway": "1"}]
-    assert told.fix == "pay epsilon 2, or take it all the same: anyway"
+    assert told.fix == "pay epsilon 2, or take it all the same"

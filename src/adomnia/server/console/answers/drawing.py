@@ -51,6 +51,9 @@ def describe_chart(answer: Answer) -> Chart:
     try:
         _check_rows(answer)
         title = build_spec(_as_drawable(answer))["title"]
+        silent = [find_silent(answer, each).all() for each in answer.columns if isinstance(each, ValueColumn)]
+        if silent and all(silent):
+            return Chart(problem="Every row says nothing: there is nothing to draw.")
     except Refusal as refusal:
         return Chart(problem=f"{refusal.what} {refusal.why}; to see one, {refusal.fix}.")
     return Chart(says=" ".join([f"{title['text']}.", *title.get("subtitle", ())]))
@@ -74,10 +77,12 @@ def _check_rows(answer: Answer) -> None:
 def _as_drawable(answer: Answer) -> Drawable:
     """What is drawn of an answer; rows that say nothing have no number there, as they have none in the table."""
     drawable = as_drawable(answer)
-    measured = {column.name: column for column in answer.columns if isinstance(column, ValueColumn)}
+    silent = {each.name: find_silent(answer, each) for each in answer.columns if isinstance(each, ValueColumn)}
+    mute = {name for name, rows in silent.items() if rows.all()} if not answer.figure else set()
     columns = tuple(
-        _silence(drawn, find_silent(answer, measured[drawn.name])) if drawn.has_intervals else drawn
+        _silence(drawn, silent[drawn.name]) if drawn.has_intervals else drawn
         for drawn in drawable.columns
+        if not drawn.has_intervals or drawn.name not in mute or len(mute) == len(silent)
     )
     return replace(drawable, columns=columns)
 

@@ -161,8 +161,8 @@ def _add_links(
 
 
 def _find_chart(answer: Answer, request_id: str, reading: AnswerReading) -> Chart:
-    chart = describe_chart(answer)
-    if chart.problem:
+    chart = describe_chart(answer) if len(answer) else Chart()
+    if chart.problem or not len(answer):
         return chart
     light, dark = (reading.file_address(request_id, "/figure.svg", theme=theme) for theme in ("light", "dark"))
     return replace(chart, light=light, dark=dark, file=f"{light}&download=1")
