@@ -70,7 +70,7 @@ def type_question(page: Page, sql: str, amount: str) -> None:
 def ask(page: Page, sql: str, amount: str = "0.25") -> None:
     """Ask a question, and wait for its answer."""
     type_question(page, sql, amount)
-    page.click("button[name=pay_now]:visible")
+    page.click("#pay")
     page.wait_for_url("**/answers/**")
 
 

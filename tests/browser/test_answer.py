@@ -51,7 +51,7 @@ def test_an_answer_can_be_read_by_everybody(console, ages, dark):
         page.wait_for_function("document.querySelector('img.chart').complete")
         assert drawn.evaluate("image => image.naturalWidth") > 200
         assert f"theme={'dark' if dark else 'light'}" in drawn.evaluate("image => image.currentSrc")
-        assert page.locator("tbody tr").count() == 13
+        assert page.locator("#answer tbody tr").count() == 13
         assert find_barriers(page) == []
 
 
@@ -112,12 +112,12 @@ def test_on_a_phone_intervals_stand_below_their_estimates(console, ages):
 
 def test_without_scripts_everything_is_there_and_rows_come_by_pages(console, ask):
     with console.visit("alice", ask(MANY), scripts=False) as page:
-        assert page.locator("tbody tr").count() == 100
+        assert page.locator("#answer tbody tr").count() == 100
         assert page.locator("img.chart").is_visible()
         assert not page.locator("[data-show-as]").is_visible()
         page.click("text=More rows")
         assert "from=101" in page.url
-        assert page.locator("tbody tr").count() == 20
+        assert page.locator("#answer tbody tr").count() == 20
         page.click("summary:has-text('Groups')")  # the bill opens and closes by itself
 
 
@@ -127,6 +127,6 @@ def test_what_was_put_into_a_question_is_not_run(console, ask):
     path = ask(sql)
     with console.visit("alice", path) as page:
         page.on("dialog", lambda _: pytest.fail("a script ran"))
-        assert evil in page.inner_text("tbody")
+        assert evil in page.inner_text("#answer tbody")
         page.wait_for_function("document.querySelector('img.chart').complete")
         assert page.locator("img").count() == 1

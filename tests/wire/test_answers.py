@@ -59,9 +59,15 @@ def test_an_answer_arrives_as_it_left(bob, text, payment):
     assert (found.left, found.cost, found.caps, found.replayed) == (answer.left, answer.cost, answer.caps, False)
     assert found.receipt == (answer.receipt and replace(answer.receipt, asked=""))
     assert [column.name for column in found.columns] == [column.name for column in answer.columns]
-    values = [each for each in zip(found.columns, answer.columns, strict=True) if isinstance(each[1], ValueColumn)]
-    for here, there in values:
-        assert there.estimate.dates or here.estimate.possible == there.estimate.possible
+
+
+def test_what_is_possible_arrives_where_it_is_known(bob):
+    text = "SELECT sex, COUNT(*) AS n, AVG(age) AS age, SUM(age) - 5 AS less FROM people GROUP BY sex"
+    answer = bob.sql(text, epsilon=1)
+    columns = {each["name"]: each for each in answer_record(answer)["columns"]}
+    assert (columns["n"]["possible"], columns["age"]["possible"]) == ([0.0, None], [0.0, 120.0])
+    told, came = ([each.estimate.possible for each in one.columns[1:]] for one in (answer, sent(answer)))
+    assert told == came
 
 
 def test_other_intervals_are_asked_for(bob):

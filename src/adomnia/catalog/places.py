@@ -1,4 +1,4 @@
-"""Finds the line and column of each key in a TOML text, which the standard parser does not tell."""
+"""Finds where keys, values and headings stand in a TOML text, which the standard parser does not tell."""
 
 from __future__ import annotations
 
@@ -20,9 +20,36 @@ _TOKEN = re.compile(
 )
 
 
+class KeySpan(NamedTuple):
+    """Where a key begins, and where its value begins and ends."""
+
+    key: int
+    start: int
+    end: int
+
+
+class TextSpans(NamedTuple):
+    """All keys with a value but those within lists, and all headings with the offset at which each begins."""
+
+    pairs: dict[Path, KeySpan]
+    headings: tuple[tuple[Path, int], ...]
+
+    def block_of(self, section: Path) -> tuple[int, int | None] | None:
+        """Where the heading of a section begins, and the next one; None for a section without a heading."""
+        places = [place for path, place in self.headings if path == section]
+        if not places:
+            return None
+        later = [place for _, place in self.headings if place > places[0]]
+        return places[0], min(later, default=None)
+
+
 class _Token(NamedTuple):
     text: str
-    offset: int
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
 
 def places(text: str) -> dict[Path, Place]:
@@ -31,8 +58,18 @@ def places(text: str) -> dict[Path, Place]:
     >>> places("[budget]\nepsilon = 1")["budget", "epsilon"]
     (2, 1)
     """
-    found = _Walk(text).document()
+    found = _Walk(text).found
     return {path: (text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)) for path, at in found.items()}
+
+
+def find_spans(text: str) -> TextSpans:
+    r"""The places of all keys with their values, for whoever changes one of them and nothing else.
+
+    >>> find_spans("[budget]\nepsilon = 1.5").pairs["budget", "epsilon"]
+    KeySpan(key=9, start=19, end=22)
+    """
+    walk = _Walk(text)
+    return TextSpans(walk.pairs, tuple(walk.headings))
 
 
 class _Walk:
@@ -43,8 +80,11 @@ class _Walk:
         self.tokens = [*(_Token(match[0], match.start()) for match in matches), _Token("", len(text))]
         self.next = 0
         self.found: dict[Path, int] = {}
+        self.pairs: dict[Path, KeySpan] = {}
+        self.headings: list[tuple[Path, int]] = []
+        self.document()
 
-    def document(self) -> dict[Path, int]:
+    def document(self) -> None:
         section: Path = ()
         while self.sees() != "":
             if self.sees() == "\n":
@@ -53,7 +93,6 @@ class _Walk:
                 section = self.header()
             else:
                 self.pair(section)
-        return self.found
 
     def sees(self) -> str:
         return self.tokens[self.next].text
@@ -67,13 +106,15 @@ class _Walk:
             self.take()
 
     def header(self) -> Path:
+        start = self.tokens[self.next].start
         self.skip("[")
         path = self.key(())
         self.skip("]")
+        self.headings.append((path, start))
         return path
 
     def key(self, path: Path) -> Path:
-        start = self.tokens[self.next].offset
+        start = self.tokens[self.next].start
         while True:
             path = (*path, _name(self.take().text))
             self.found.setdefault(path, start)
@@ -83,26 +124,32 @@ class _Walk:
         self.found[path] = start
         return path
 
-    def pair(self, section: Path) -> None:
+    def pair(self, section: Path, listed: bool = False) -> None:
+        place = self.tokens[self.next].start
         path = self.key(section)
         self.skip("=")
-        self.value(path)
+        start = self.tokens[self.next].start
+        end = self.value(path, listed)
+        if not listed:  # there the same path may stand for several
+            self.pairs[path] = KeySpan(place, start, end)
 
-    def value(self, path: Path) -> None:
+    def value(self, path: Path, listed: bool) -> int:
+        """Read a value; gives where it ends."""
         opening = self.sees()
         if opening not in ("{", "["):
+            end = 0
             while self.sees() not in (",", "]", "}", "\n", ""):
-                self.take()
-            return
+                end = self.take().end
+            return end
         self.take()
         self.skip(",\n")
         while self.sees() not in ("}", "]"):
             if opening == "{":
-                self.pair(path)
+                self.pair(path, listed)
             else:
-                self.value(path)
+                self.value(path, listed=True)
             self.skip(",\n")
-        self.take()
+        return self.take().end
 
 
 def _name(token: str) -> str:

@@ -13,6 +13,10 @@ Shape = tuple[int, ...]
 _SMALLEST_SCALE, _LARGEST_SCALE = Fraction(1, 100), Fraction(10**30)
 
 
+class NotDrawableError(ValueError):
+    """Noise that is too small or too large for the sampler."""
+
+
 def discrete_laplace(scale: Number, shape: Shape, bits: Bits) -> Integers:
     """Draw integers k with probability proportional to exp(-|k| / scale)."""
     rate = 1 / laplace_scale(scale, "discrete_laplace")
@@ -44,7 +48,8 @@ def gaussian_variance(variance: Number, owner: str) -> Fraction:
 def _require_between(value: Number, owner: str, field: str, smallest: Fraction, largest: Fraction) -> Fraction:
     exact = positive(value, owner, field)
     if not smallest <= exact <= largest:
-        raise ValueError(f"{owner} {field} must be between {float(smallest):g} and {float(largest):g}, got {value}.")
+        must = f"must be between {float(smallest):g} and {float(largest):g}"
+        raise NotDrawableError(f"{owner} {field} {must}, got {value}.")
     return exact
 
 

@@ -14,6 +14,7 @@ from adomnia.mechanisms.contract import Numeric
 from adomnia.mechanisms.threshold import KeyPrice
 from adomnia.methods.simulations import simulate_less
 from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.noise.discrete import NotDrawableError
 from adomnia.plans.descriptions import date_range, describe_query, describe_term
 from adomnia.plans.formulas import Formula, Over, statistics_of
 from adomnia.plans.plan import Output, Plan
@@ -42,6 +43,7 @@ from adomnia.work import spend
 _LARGEST_NOISE = 1e300  # a number of many times this size is no double any more
 _BEYOND = Fraction(10**301)
 _KEPT = 64  # plans of which the measures are remembered: every question lists them several times
+_DRAWABLE = "name a price between 0.001 and 10"
 _STEPS_OF_A_QUERY = 15
 _STEPS_OF_A_MEASUREMENT = 15  # to describe it
 
@@ -134,7 +136,11 @@ def list_measures(plan: Plan, price: Price) -> Round:
 @lru_cache(maxsize=_KEPT)
 def rehearse_plan(plan: Plan, price: Price) -> tuple[Round, ...]:
     """What each statistic of a plan measures, in their order."""
-    return tuple(statistic.rehearse(part) for statistic, part in split_price(plan, price))
+    try:
+        return tuple(statistic.rehearse(part) for statistic, part in split_price(plan, price))
+    except NotDrawableError:  # where later rounds of a method depend on the noise of earlier ones
+        why = "makes noise that is too small or too large to draw"
+        raise Refusal(_amount(price), why, _DRAWABLE, code="bad_price") from None
 
 
 @lru_cache(maxsize=_KEPT)
@@ -256,7 +262,7 @@ def _why(query: Query) -> str:
             return f"{has}, each of at most {magnitude:,} steps"
         case Vector(row=row, columns=columns):
             together = f"{row.l1.numerator:,}" if row.l1.denominator == 1 else f"{float(row.l1):,g}"
-            return f"{has}, each of at most {together} in all {columns} sums together"
+            return f"{has}, each of at most {together}" + (f" in all {columns} sums together" if columns > 1 else "")
     return has
 
 
@@ -265,8 +271,7 @@ def check_drawable(measure: Measure, price: Price) -> None:
     try:
         _ = measure.mechanism
     except (ValueError, TypeError):
-        fix = "name a price between 0.001 and 10"
-        raise _not_drawable(measure, price, "too small or too large to draw", fix) from None
+        raise _not_drawable(measure, price, "too small or too large to draw", _DRAWABLE) from None
     if _noise_size(measure) > _LARGEST_NOISE:
         fix = "divide the value by a large constant, or name a higher price"
         raise _not_drawable(measure, price, "larger than any double", fix)

@@ -16,7 +16,7 @@ from adomnia.methods.signatures import describe_kind, plain_default
 from adomnia.session.aggregates import SqlOptions
 from adomnia.sql.reading.parameters import write_constant
 from adomnia.sql.reading.refusals import shorten
-from adomnia.sql.reading.select_builder import bracket
+from adomnia.sql.reading.select_builder import bracket, is_one_name
 
 if TYPE_CHECKING:
     from adomnia.methods.contract import Method, Parameter
@@ -61,7 +61,7 @@ def _write(parameter: Parameter, value: Any) -> str:  # noqa: ANN401 - by its ki
 
 def _write_one(parameter: Parameter, value: Any) -> str:  # noqa: ANN401 - by its kind
     if parameter.kind in _COLUMNS:
-        return value if isinstance(value, str) and value.isidentifier() else bracket(value)
+        return value if isinstance(value, str) and is_one_name(value) else bracket(value)
     return write_constant(Decimal(str(float(value))) if isinstance(value, Fraction) else value, parameter.name)
 
 

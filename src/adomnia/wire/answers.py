@@ -63,8 +63,7 @@ class ColumnReply(Reply):
         None,
         min_length=2,
         max_length=2,
-        description="Of numbers: what the exact ones can be, whatever the data; null where there is no end. An interval "
-        "that holds all of it says nothing.",
+        description="Of values: from where to where the exact ones can lie, whatever the data; null: without an end.",
     )
 
 
@@ -262,14 +261,12 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
-        **_possible(estimate),
+        **({} if estimate.possible is None or estimate.dates else {"possible": _limits(estimate.possible)}),
     }
 
 
-def _possible(estimate: Estimate) -> dict[str, Any]:
-    if estimate.possible is None or estimate.dates:
-        return {}
-    return {"possible": [end if isfinite(end) else None for end in estimate.possible]}
+def _limits(possible: tuple[float, float]) -> list[float | None]:
+    return [end if isfinite(end) else None for end in possible]
 
 
 def _ends(numbers: Floats, estimate: Estimate) -> list[Any] | ColumnNumbers:
@@ -329,22 +326,11 @@ def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> 
     def interval(wanted: float, cells: int) -> Bounds:
         return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
 
-    kind = told["type"]
-    return Estimate(
-        _floats(told["values"], nan),
-        interval,
-        told["method"],
-        kind != "number",
-        dates=kind == "date",
-        limits=_limits(told.get("possible")),  # a server of an earlier version has none
-    )
-
-
-def _limits(told: list[float | None] | None) -> tuple[float, float] | None:
-    if told is None:
-        return None
-    low, high = told
-    return -inf if low is None else float(low), inf if high is None else float(high)
+    kind, values = told["type"], _floats(told["values"], nan)
+    least, most = told.get("possible") or (None, None)
+    limits = (-inf if least is None else float(least), inf if most is None else float(most))
+    known = None if least is most is None else limits
+    return Estimate(values, interval, told["method"], kind != "number", dates=kind == "date", limits=known)
 
 
 def _bounds(told: dict[str, Any]) -> Bounds:

@@ -10,6 +10,7 @@ import adomnia.server.console.assets as module
 from adomnia.server.console.assets import address_of_asset
 
 STATIC = Path(module.__file__).parent / "static"
+TEMPLATES = sorted((STATIC.parent / "templates").glob("*.html"))
 STYLES = sorted(STATIC.glob("*.css"))
 SCRIPTS = sorted(path for path in STATIC.glob("*.js") if path.name != "editor.js")
 
@@ -55,3 +56,10 @@ def test_styles_ask_for_nothing(path):
 def test_scripts_ask_this_server_only_and_make_no_markup_of_texts(path):
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|https?:", text)
+
+
+def test_no_script_imports_one_that_pages_load_by_its_version():
+    loaded = set(re.findall(r"asset\('([\w.]+\.js)'\)", "".join(path.read_text() for path in TEMPLATES)))
+    imported = {name for path in SCRIPTS for name in re.findall(r"from \"\./([\w.]+)\"", path.read_text())}
+    assert imported
+    assert loaded & imported == set()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from sqlglot.tokenizer_core import TokenType
+
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
-from adomnia.sql.reading.parse import parse_expression
+from adomnia.sql.reading.parse import parse_expression, split_tokens
 from adomnia.sql.reading.refusals import shorten
 
+_NAMES = ([TokenType.VAR], [TokenType.IDENTIFIER])
 _HOW = {"inner": "JOIN", "left": "LEFT JOIN"}
 
 
@@ -123,3 +126,13 @@ def bracket(expression: str) -> str:
         raise TypeError(f"Expressions are text such as 'age >= 18', got {type(expression).__name__}.")
     parse_expression(expression)
     return f"({expression}\n)" if "--" in expression else f"({expression})"
+
+
+def is_one_name(expression: str) -> bool:
+    """Whether a text is one name alone, in quotes or no word of SQL: it is read as that name wherever it stands.
+
+    >>> is_one_name("age"), is_one_name("rows"), is_one_name('"rows"'), is_one_name("age -- in years")
+    (True, False, True, False)
+    """
+    tokens = split_tokens(expression)
+    return [token.token_type for token in tokens] in _NAMES and not tokens[0].comments

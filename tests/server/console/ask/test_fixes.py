@@ -22,6 +22,10 @@ def take(fix, sql):
 
 
 MENDED = [
+    (
+        "SELECT citty, AVG(salary) FROM people GROUP BY citty",
+        "SELECT city, AVG(salary) FROM people GROUP BY city",
+    ),
     ("SELECT AVG(salery) FROM people", "SELECT AVG(salary) FROM people"),
     ("SELECT AVG(p.salery) FROM people p", "SELECT AVG(p.salary) FROM people p"),
     ("SELECT COUNT(*) FROM poeple", "SELECT COUNT(*) FROM people"),

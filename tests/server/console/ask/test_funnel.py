@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
-from adomnia.server.console.ask.funnel import Caption, Scale, draw_funnel
+from adomnia.server.console.ask.funnel import Caption, PriceScale, draw_funnel
 
-SCALE = Scale.up_to(Fraction(2), "epsilon")
+SCALE = PriceScale.up_to(Fraction(2), "epsilon")
 
 
 def test_the_scale_goes_from_cheap_to_all_that_is_left():
     assert (SCALE.least, SCALE.most) == (Fraction(1, 20), 2)
-    assert Scale.up_to(Fraction(1, 100), "epsilon").least == Fraction(1, 1000)
+    assert PriceScale.up_to(Fraction(1, 100), "epsilon").least == Fraction(1, 1000)
     assert SCALE.place(Fraction(1, 20)) == 0
     assert SCALE.place(Fraction(9)) == 1
     assert SCALE.at(SCALE.place(Fraction(1, 4))) == pytest.approx(0.25)
@@ -37,7 +37,7 @@ def test_without_errors_there_is_only_the_slider():
 
 @pytest.mark.parametrize("most", [Fraction(2), Fraction("0.0791933"), Fraction(100_000), Fraction(1, 10**9)])
 def test_words_of_the_axis_leave_each_other_room(most):
-    ticks = draw_funnel(Scale.up_to(most, "epsilon"), most, Caption("x")).ticks
+    ticks = draw_funnel(PriceScale.up_to(most, "epsilon"), most, Caption("x")).ticks
     middles = [tick.place for tick in ticks]
     assert middles == sorted(middles)
     assert len(ticks) >= 2

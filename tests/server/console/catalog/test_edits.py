@@ -4,9 +4,9 @@ import tomllib
 
 import pytest
 
+from adomnia.catalog.places import find_spans
 from adomnia.errors import Refusal
 from adomnia.server.console.catalog.edits import add_section, remove_key, remove_section, set_value
-from adomnia.server.console.catalog.spans import find_spans
 from kit import hospital
 
 TEXT = hospital.LINKED

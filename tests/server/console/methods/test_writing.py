@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -122,6 +122,10 @@ def test_what_is_written_is_read_as_the_same_arguments(hospital_catalog, names, 
 
 
 @given(where=PIECES, own=PIECES, box=PIECES, select=PIECES, source=st.sampled_from(["table", "select"]))
+@example(where="TRUE)), text => (('x'", own="age", box="a", select="", source="table")
+@example(where="TRUE) UNION ALL SELECT * FROM visits WHERE (TRUE", own="age", box="a", select="", source="table")
+@example(where="TRUE", own="age), text => ('x'", box="a", select="", source="table")
+@example(where="", own="age", box="a", select="SELECT * FROM people), text => ((SELECT 1)", source="select")
 @settings(max_examples=150, deadline=None)
 def test_nothing_that_is_typed_leaves_its_place(where, own, box, select, source):
     fields = {"source": source, "table": "people", "where": where, "select": select}

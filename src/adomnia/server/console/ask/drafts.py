@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from adomnia.pricing.quotes import Expected
     from adomnia.privacy.events import Price
 
-__all__ = ["Draft", "is_quick", "plan_draft"]
+__all__ = ["PricedDraft", "is_quick", "plan_draft"]
 
 _KEPT = 512  # errors of questions at other prices
 _QUICK = 12_000  # steps until a question was priced once, of about ten microseconds each
 
 
 @dataclass(frozen=True)
-class Draft:
+class PricedDraft:
     """A question and its plan."""
 
     question: Question
@@ -67,10 +67,10 @@ def _expect_errors(question: Question, plan: Plan, catalog: Catalog, rows: int |
     return quote_plan(priced.plan, priced.price, CONFIDENCE, rows=rows).outputs
 
 
-def plan_draft(question: Question, catalog: Catalog) -> Draft:
+def plan_draft(question: Question, catalog: Catalog) -> PricedDraft:
     """Plan a question; a Refusal where it cannot be answered, or is about public tables alone."""
     bound = bind_question(question)
-    return Draft(bound, require_plan(plan_text(bound, catalog, CONFIDENCE)), catalog)
+    return PricedDraft(bound, require_plan(plan_text(bound, catalog, CONFIDENCE)), catalog)
 
 
 def is_quick() -> bool:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Diff", "Edit", "Span", "apply_edits", "find_span", "find_words", "show_edits"]
+__all__ = ["Diff", "Edit", "TextSpan", "apply_edits", "find_names", "find_span", "find_words", "show_edits"]
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\w+(?:\.\w+)*|\S""")
 _AROUND = 24  # characters that are shown beside a change
 
 
-@dataclass(frozen=True)
-class Span:
+@dataclass(frozen=True, order=True)
+class TextSpan:
     """A part of a text."""
 
     start: int
@@ -40,26 +40,38 @@ class Diff:
     text: str
 
 
-def find_span(text: str, position: tuple[int, int], what: str) -> Span:
+def find_span(text: str, position: tuple[int, int], what: str) -> TextSpan:
     """The part of a text that a refusal is about: what it repeats, if it stands there, else the word at its place."""
     lines = text.split("\n")
     line = min(max(position[0], 1), len(lines))
     before = sum(len(each) + 1 for each in lines[: line - 1])
     start = before + min(max(position[1] - 1, 0), len(lines[line - 1]))
     if text[start : start + len(what)].lower() == what.lower() and what:
-        return Span(start, start + len(what))
+        return TextSpan(start, start + len(what))
     found = _TOKEN.match(text, start)
     if found is None:
-        return Span(max(start - 1, 0), start)
+        return TextSpan(max(start - 1, 0), start)
     inside = re.search(rf"(?<!\w){re.escape(what)}(?!\w)", found[0], re.IGNORECASE) if what else None
-    return Span(found.start(), found.end()) if inside is None else Span(start + inside.start(), start + inside.end())
+    return (
+        TextSpan(found.start(), found.end())
+        if inside is None
+        else TextSpan(start + inside.start(), start + inside.end())
+    )
 
 
-def find_words(text: str, word: str) -> list[Span]:
+def find_words(text: str, word: str) -> list[TextSpan]:
     """Where a name stands as a word of its own, outside of calls and of texts in quotes."""
-    quoted = [Span(*found.span()) for found in re.finditer(r"'(?:[^']|'')*'", text)]
-    found = re.finditer(rf"(?<![\w.(]){re.escape(word)}(?![\w(.])", text, re.IGNORECASE)
-    spans = [Span(*each.span()) for each in found]
+    return _find_unquoted(text, rf"(?<![\w.(]){re.escape(word)}(?![\w(.])")
+
+
+def find_names(text: str, name: str) -> list[TextSpan]:
+    """Where a name stands, outside of texts in quotes."""
+    return _find_unquoted(text, rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+def _find_unquoted(text: str, pattern: str) -> list[TextSpan]:
+    quoted = [TextSpan(*found.span()) for found in re.finditer(r"'(?:[^']|'')*'", text)]
+    spans = [TextSpan(*found.span()) for found in re.finditer(pattern, text, re.IGNORECASE)]
     return [each for each in spans if not any(quote.start <= each.start < quote.end for quote in quoted)]
 
 

@@ -18,7 +18,7 @@ from adomnia.errors import Refusal
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.server.console.ask.drafts import is_quick
-from adomnia.server.console.ask.edits import Edit, apply_edits, find_span, find_words, show_edits
+from adomnia.server.console.ask.edits import Edit, apply_edits, find_names, find_span, find_words, show_edits
 from adomnia.server.console.ask.expectations import list_errors
 from adomnia.server.console.ask.form import POLICY, AskForm
 
@@ -139,8 +139,10 @@ def _rename(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
     if not name or name.lower() == refusal.what.lower():
         return
     wrong = re.split(r"\(", refusal.what, maxsplit=1)[0]
-    span = find_span(situation.form.sql, refusal.position, wrong)
-    yield _Candidate(f"Did you mean {name}?", {}, (Edit(span.start, span.end, name),))
+    text = situation.form.sql
+    place = find_span(text, refusal.position, wrong)
+    spans = {place, *find_names(text, text[place.start : place.end])}  # who misspells a name once does it everywhere
+    yield _Candidate(f"Did you mean {name}?", {}, tuple(Edit(span.start, span.end, name) for span in sorted(spans)))
 
 
 def _name_values(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:

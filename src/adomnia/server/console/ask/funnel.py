@@ -18,7 +18,7 @@ from adomnia.server.console.ask.expectations import show_digits
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Caption", "Funnel", "Scale", "Tick", "draw_funnel"]
+__all__ = ["Caption", "Funnel", "PriceScale", "PriceTick", "draw_funnel"]
 
 _STEPS = 1000  # of the slider
 _SEGMENTS = 50  # of the band
@@ -27,14 +27,14 @@ _LEAST = {"epsilon": Fraction(1, 20), "rho": Fraction(1, 2000)}
 
 
 @dataclass(frozen=True)
-class Scale:
+class PriceScale:
     """Prices from `least` to `most`, on a scale of logarithms."""
 
     least: Fraction
     most: Fraction
 
     @classmethod
-    def up_to(cls, most: Fraction, currency: str) -> Scale:
+    def up_to(cls, most: Fraction, currency: str) -> PriceScale:
         """From cheap and rough to all that is left."""
         return cls(min(_LEAST[currency], most / 10), most)
 
@@ -54,7 +54,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Tick:
+class PriceTick:
     """A price on the axis."""
 
     place: float
@@ -79,7 +79,7 @@ class Funnel:
     most: str
     value: int
     place: float
-    ticks: tuple[Tick, ...]
+    ticks: tuple[PriceTick, ...]
     says: str
     band: str = ""
     top: float = 0.0
@@ -99,7 +99,7 @@ class Funnel:
 
 
 def draw_funnel(
-    scale: Scale, amount: Fraction, caption: Caption, errors: Sequence[tuple[Fraction, float]] = ()
+    scale: PriceScale, amount: Fraction, caption: Caption, errors: Sequence[tuple[Fraction, float]] = ()
 ) -> Funnel:
     """The slider at an amount; `errors` are those that are known, by their price, the amount's own among them."""
     place, ticks = scale.place(amount), _list_ticks(scale)
@@ -139,19 +139,19 @@ def _between(known: Sequence[tuple[float, float]], place: float) -> float:
     return exp(log(first) + share * (log(second) - log(first)))
 
 
-def _list_ticks(scale: Scale) -> tuple[Tick, ...]:
+def _list_ticks(scale: PriceScale) -> tuple[PriceTick, ...]:
     """Both ends, and round prices between them that leave each other room."""
     steps = (Fraction(step) * Fraction(10) ** power for power in range(-12, 13) for step in (1, Fraction(5, 2), 5))
     least, most = show_down(scale.least), show_down(scale.most)
-    ticks, used, end = [Tick(0.0, least, "start")], _width(least), 1 - _width(most)
+    ticks, used, end = [PriceTick(0.0, least, "start")], _width(least), 1 - _width(most)
     for price in steps:
         words = show_down(price)
         half = _width(words) / 2
         place = scale.place(price) if scale.least < price < scale.most else 0.0
         if place - half >= used and place + half <= end:
-            ticks.append(Tick(place, words, "middle"))
+            ticks.append(PriceTick(place, words, "middle"))
             used = place + half
-    return (*ticks, Tick(1.0, most, "end"))
+    return (*ticks, PriceTick(1.0, most, "end"))
 
 
 def _width(words: str) -> float:

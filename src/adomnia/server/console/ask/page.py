@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from adomnia.server.console.visits import Visit
     from adomnia.server.problems import Problem
 
-__all__ = ["Trouble", "build_ask_page"]
+__all__ = ["AnswerTrouble", "build_ask_page"]
 
 
 @dataclass(frozen=True)
-class Trouble:
+class AnswerTrouble:
     """Why no answer came although nothing is wrong with the question, and the request under which it may still come."""
 
     failed: bool  # after it was paid, perhaps; else nothing can have been paid twice
@@ -50,8 +50,8 @@ def build_ask_page(visit: Visit, form: AskForm, *, view: Any = None, refusal: Pr
     return Page("ask.html", filling, 200 if refusal is None else status_of(refusal))
 
 
-def _tell(problem: Unavailable | Failure, form: AskForm) -> Trouble:
+def _tell(problem: Unavailable | Failure, form: AskForm) -> AnswerTrouble:
     if isinstance(problem, Failure):
-        return Trouble(True, "", problem.request_id or form.request_id)
+        return AnswerTrouble(True, "", problem.request_id or form.request_id)
     told = reword(problem, Surface.PAGE)
-    return Trouble(False, f"{told.what} {told.why}. {told.fix[:1].upper()}{told.fix[1:]}.", form.request_id)
+    return AnswerTrouble(False, f"{told.what} {told.why}. {told.fix[:1].upper()}{told.fix[1:]}.", form.request_id)

@@ -28,7 +28,7 @@ from adomnia.server.console.ask.expectations import (
 )
 from adomnia.server.console.ask.fixes import change_fields
 from adomnia.server.console.ask.form import POLICY
-from adomnia.server.console.ask.funnel import Caption, Scale, draw_funnel
+from adomnia.server.console.ask.funnel import Caption, PriceScale, draw_funnel
 from adomnia.server.console.ask.price_view import Coming, PriceView
 from adomnia.server.console.ask.reading import Piece, read_plan
 from adomnia.server.console.ask.refusals import view_refusal
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from adomnia.pricing.quotes import Expected, Quote
-    from adomnia.server.console.ask.drafts import Draft
+    from adomnia.server.console.ask.drafts import PricedDraft
     from adomnia.server.console.ask.form import AskForm
     from adomnia.server.console.ask.funnel import Funnel
     from adomnia.server.console.ask.refusals import RefusalView
@@ -136,7 +136,7 @@ def _add_words(view: PriceView, quote: Quote) -> PriceView:
     )
 
 
-def _add_errors(priced: PriceView, draft: Draft | None, quote: Quote, budgets: Budgets) -> PriceView:
+def _add_errors(priced: PriceView, draft: PricedDraft | None, quote: Quote, budgets: Budgets) -> PriceView:
     """The panel with errors by column, by size of group, and by price; and how the question reads."""
     rough, names_error = find_roughest(quote.outputs), priced.form.pay == "error"
     by_size: dict[int, Sequence[Expected]] = {quote.rows: quote.outputs}
@@ -159,12 +159,12 @@ def _name_error(rough: Expected) -> str:
     return change_fields(pay="error", amount=show_digits(rough.error or 1.0, 2), rows=str(rough.rows or ""))
 
 
-def _draw(priced: PriceView, draft: Draft | None, quote: Quote, budgets: Budgets) -> Funnel | None:
+def _draw(priced: PriceView, draft: PricedDraft | None, quote: Quote, budgets: Budgets) -> Funnel | None:
     """The slider at the price, with the error of the roughest column at a few others."""
     most = find_most(budgets, priced.word)
     if priced.policy or quote.price is None or most < EPSILON_UNIT:
         return None
-    scale, here, rough = Scale.up_to(most, priced.word), amount_of_price(quote.price), find_roughest(quote.outputs)
+    scale, here, rough = PriceScale.up_to(most, priced.word), amount_of_price(quote.price), find_roughest(quote.outputs)
     if rough is None or draft is None:
         return draw_funnel(scale, here, Caption(f"Price {priced.price}"))
     known = [(here, rough.error or 0.0)] if scale.least <= here <= scale.most else []
@@ -177,7 +177,7 @@ def _draw(priced: PriceView, draft: Draft | None, quote: Quote, budgets: Budgets
 
 
 def _describe_coming(
-    draft: Draft, quote: Quote, by_size: Mapping[int, Sequence[Expected]], rough: Expected | None
+    draft: PricedDraft, quote: Quote, by_size: Mapping[int, Sequence[Expected]], rough: Expected | None
 ) -> Coming:
     counted = next((line.name for line in quote.outputs if line.what == "COUNT(*)"), "")
     sizes = None
@@ -187,7 +187,7 @@ def _describe_coming(
     return Coming(_count_rows(draft, quote), bool(draft.plan.keys) and not quote.findings, sizes, counted)
 
 
-def _count_rows(draft: Draft, quote: Quote) -> str:
+def _count_rows(draft: PricedDraft, quote: Quote) -> str:
     plan = draft.plan
     if plan.view is not None:
         return "A table of estimates"
@@ -204,7 +204,7 @@ def _add_slider(view: PriceView, budgets: Budgets) -> PriceView:
     most, here = find_most(budgets, view.word), _read_amount(view.form)
     if view.policy or here is None or most < EPSILON_UNIT:
         return view
-    funnel = draw_funnel(Scale.up_to(most, view.word), here, Caption(f"Price {view.form.amount}"))
+    funnel = draw_funnel(PriceScale.up_to(most, view.word), here, Caption(f"Price {view.form.amount}"))
     return replace(view, price=view.form.amount, funnel=funnel)
 
 

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from adomnia.errors import Refusal
     from adomnia.server.console.ask.fixes import Fix, Situation
 
-__all__ = ["Place", "RefusalView", "view_refusal"]
+__all__ = ["RefusalView", "RefusedPlace", "view_refusal"]
 
 _GUESS, _NAMES, _TELLS = "did you mean", "they are ", ("did you mean", "there are ", "it takes ")  # beginnings of a fix
 _AROUND = 60  # characters of the line that are shown on either side
 
 
 @dataclass(frozen=True)
-class Place:
+class RefusedPlace:
     """Where a refusal is about: line and column, the text around, and the span in units of a browser's texts."""
 
     line: int
@@ -40,7 +40,7 @@ class RefusalView:
     what: str
     why: str
     fix: str
-    place: Place | None
+    place: RefusedPlace | None
     fixes: tuple[Fix, ...]
 
     @property
@@ -67,7 +67,7 @@ def view_refusal(refusal: Refusal, situation: Situation) -> RefusalView:
     return RefusalView(refusal.code, told.what, told.why, told.fix, place, list_fixes(refusal, situation))
 
 
-def _find_place(sql: str, refusal: Refusal) -> Place:
+def _find_place(sql: str, refusal: Refusal) -> RefusedPlace:
     assert refusal.position is not None  # noqa: S101 - as the caller found
     line, column = refusal.position
     span = find_span(sql, refusal.position, refusal.what)
@@ -75,7 +75,7 @@ def _find_place(sql: str, refusal: Refusal) -> Place:
     end = sql.find("\n", span.end)
     end = len(sql) if end < 0 else end
     before, after = sql[start : span.start], sql[span.end : end]
-    return Place(
+    return RefusedPlace(
         line,
         column,
         before if len(before) <= _AROUND else f"…{before[-_AROUND:]}",

@@ -15,7 +15,7 @@ from adomnia.server.console.catalog.parts import TEXT, EditorPart, find_part, li
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adomnia.server.console.catalog.spans import KeyPath
+    from adomnia.catalog.places import Path as KeyPath
 
 __all__ = ["CatalogDraft"]
 

@@ -11,14 +11,15 @@ import tomllib
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from adomnia.catalog.places import find_spans
 from adomnia.catalog.write import toml_string
 from adomnia.errors import Refusal
-from adomnia.server.console.catalog.spans import find_spans
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adomnia.server.console.catalog.spans import KeyPath, TextSpans
+    from adomnia.catalog.places import Path as KeyPath
+    from adomnia.catalog.places import TextSpans
 
 __all__ = ["add_section", "remove_key", "remove_section", "set_value", "write_key"]
 

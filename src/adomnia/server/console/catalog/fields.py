@@ -16,7 +16,7 @@ from adomnia.catalog.write import toml_string
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from adomnia.server.console.catalog.spans import KeyPath
+    from adomnia.catalog.places import Path as KeyPath
 
 __all__ = ["KEYS", "EditorField", "list_column_keys", "list_fields", "read_path"]
 

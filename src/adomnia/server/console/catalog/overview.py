@@ -52,7 +52,7 @@ class TextLine:
 
 
 @dataclass(frozen=True)
-class ColumnFacts:
+class DeclaredFacts:
     """A column as people read it."""
 
     name: str
@@ -70,7 +70,7 @@ class TableFacts:
     source: str
     link: str
     says: tuple[str, ...]
-    columns: tuple[ColumnFacts, ...]
+    columns: tuple[DeclaredFacts, ...]
 
 
 def build_overview(visit: Visit) -> Page:
@@ -130,7 +130,7 @@ def _list_general(catalog: Catalog, promised: list[Promise]) -> list[Promise]:
 def _read_table(table: Table, promised: list[Promise]) -> TableFacts:
     says = {each.about: each.says for each in promised}
     columns = tuple(
-        ColumnFacts(each.name, str(each.kind), _describe_values(each.kind), says.get(f"{table.name}.{each.name}", ""))
+        DeclaredFacts(each.name, str(each.kind), _describe_values(each.kind), says.get(f"{table.name}.{each.name}", ""))
         for each in table.columns
     )
     link = table.link

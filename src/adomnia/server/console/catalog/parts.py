@@ -10,7 +10,7 @@ from adomnia.server.console.catalog.fields import KEYS, EditorField, FormKey, li
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from adomnia.server.console.catalog.spans import KeyPath
+    from adomnia.catalog.places import Path as KeyPath
 
 __all__ = ["TEXT", "EditorPart", "FieldGroup", "find_part", "list_parts"]
 

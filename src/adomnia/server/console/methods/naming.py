@@ -8,11 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from sqlglot import exp
-
-from adomnia.errors import Refusal
 from adomnia.privacy.expressions import quote_name
-from adomnia.sql.reading.parse import parse_expression
+from adomnia.sql.reading.select_builder import is_one_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +51,7 @@ def write_column(name: str) -> str:
     ('age', '"select"', '"6"" pipes"')
     """
     plain = quote_name(name)
-    return plain if _is_column(plain, name) else '"' + name.replace('"', '""') + '"'
+    return plain if is_one_name(plain) else '"' + name.replace('"', '""') + '"'
 
 
 def write_term(name: str) -> str | None:
@@ -66,11 +63,3 @@ def write_term(name: str) -> str | None:
     if _PLAIN_TERM.fullmatch(name):
         return name
     return None if "`" in name else f"`{name}`"
-
-
-def _is_column(text: str, name: str) -> bool:
-    try:
-        read = parse_expression(text)
-    except Refusal:
-        return False
-    return isinstance(read, exp.Column) and isinstance(read.this, exp.Identifier) and read.name == name

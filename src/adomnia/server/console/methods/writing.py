@@ -32,7 +32,7 @@ _TYPED = frozenset({"column", "factor", "formula", "text", "choice"})  # what is
 
 
 @dataclass(frozen=True)
-class Piece:
+class WrittenField:
     """What a field became in a text: from where to where, and where the first character that was typed is."""
 
     field: str
@@ -40,9 +40,9 @@ class Piece:
     end: int
     typed: int
 
-    def moved(self, by: int) -> Piece:
+    def moved(self, by: int) -> WrittenField:
         """The same further on."""
-        return Piece(self.field, self.start + by, self.end + by, self.typed + by)
+        return WrittenField(self.field, self.start + by, self.end + by, self.typed + by)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Written:
     """A text, and the fields that it was made of."""
 
     text: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WrittenField, ...]
 
     def locate(self, refusal: Refusal) -> Refusal:
         """The same refusal, of the field that its place belongs to, if it belongs to one."""
@@ -87,7 +87,7 @@ def _write_select(fields: Fields) -> Written:
     except Refusal as cause:
         raise refuse_field("select", cause, cause.position) from None
     ended = f"{text}\n" if "--" in text else text  # a comment ends with its line
-    return Written(ended, (Piece("select", 0, len(ended), 0),))
+    return Written(ended, (WrittenField("select", 0, len(ended), 0),))
 
 
 def _write_table(fields: Fields) -> Written:
@@ -95,14 +95,14 @@ def _write_table(fields: Fields) -> Written:
     if not table:
         raise BadField("table", "The table", "is not chosen", "choose one", code="method_rows")
     builder = SelectBuilder(table, write_column(table))
-    pieces = [Piece("table", 0, len(builder.text), 0)]
+    pieces = [WrittenField("table", 0, len(builder.text), 0)]
     condition = fields.get("where", "").strip()
     if condition:
         check_condition("where", condition)
         begin = len(builder.text)
         builder = builder.where(condition)
         typed = builder.text.index(condition, begin)
-        pieces.insert(0, Piece("where", begin, len(builder.text), typed))
+        pieces.insert(0, WrittenField("where", begin, len(builder.text), typed))
     return Written(builder.text, tuple(pieces))
 
 
@@ -116,14 +116,14 @@ def check_condition(field: str, text: str) -> None:
         raise refuse_field(field, cause, place) from None
 
 
-def _find_arguments(text: str, after: int, method: Method, arguments: dict[str, Any]) -> Iterator[Piece]:
+def _find_arguments(text: str, after: int, method: Method, arguments: dict[str, Any]) -> Iterator[WrittenField]:
     kinds = {each.name: each for each in method.parameters}
     for name, value in write_arguments(method, arguments).items():
         mark = f", {name} => "
         start = text.index(mark, after) + len(mark)
         after = start + len(value)
         before = kinds[name].kind in _TYPED and value[0] in "('"
-        yield Piece(field_of(kinds[name]), start, after, start + before)
+        yield WrittenField(field_of(kinds[name]), start, after, start + before)
 
 
 def _read(parameter: Parameter, fields: Fields) -> Any:  # noqa: ANN401 - by its kind
