@@ -132,8 +132,9 @@ def _to_page(text: str) -> str:
 
     They have a button in the place of a flag, and a history in the place of ids.
     """
-    text = _EARLIER.sub("an earlier answer of yours", text.replace(": anyway=True", "").replace("with rows=", "in More choices"))
-    return _replace(_PYTHON, lambda found: _write_plainly(found["name"], found["value"]), text)
+    plain = text.replace(": anyway=True", "").replace("with rows=", "in More choices")
+    plain = _EARLIER.sub("an earlier answer of yours", plain)
+    return _replace(_PYTHON, lambda found: _write_plainly(found["name"], found["value"]), plain)
 
 
 def _write_plainly(name: str, value: str | None) -> str:
