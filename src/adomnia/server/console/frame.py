@@ -79,7 +79,9 @@ class PageFrame:
     @property
     def current(self) -> str:
         """The path of the link that the page belongs to, if any: the longest that its own begins with."""
-        path = "/ask" if self.path.startswith("/answers/") else self.path  # an answer stands below its question
+        path = self.path
+        if path.startswith("/answers/") and not path.startswith("/answers/share"):
+            path = "/ask"  # an answer stands below its question
         within = [link.path for link in self.links if f"{path}/".startswith(f"{link.path}/")]
         return max(within, key=len, default="")
 
