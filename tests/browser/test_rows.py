@@ -7,6 +7,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from adomnia.server.console.answers.table import build_table
+from adomnia.wire.answers import answer_record
+from kit.answers import make_answer
+from kit.answers import measured as estimated
 from kit.browsing import find_barriers
 from kit.own_pages import shown
 
@@ -97,8 +101,18 @@ def test_words_stand_where_a_number_would_say_nothing(console):
     with table_of(console, json.dumps({"columns": columns, "rows": 4, "confidence": 0.9})) as page:
         assert row(page, 2) == ["NULL", "0\n0 to 13", "says nothing", "no reply"]
         assert row(page, 3) == ["empty text", "5\n0 to 38", "0.123\n0.103 to 0.144", "under 0.0001"]
-        assert row(page, 4)[2:] == ["0.3000\nfrom 0.2799 on", "0.01235"]
+        assert row(page, 4)[2:] == ["0.300\nfrom 0.279 on", "0.01235"]
         assert row(page, 5)[1:] == ["7\n0 to 40", "0.60\n0.00 to 0.62", "12,346"]
+
+
+def test_numbers_are_those_of_the_servers_own_table(console):
+    values = [25.0, 35.0, -25.0, 1.23456789e15, -1.23456789e15, 2e20, 1e-20, -0.0, 12_345.678]
+    halves = [150.0, 150.0, 150.0, 1e13, 1e13, 1.0, 1e-21, 0.25, 0.004]
+    ends = [(value - half, value, value + half) for value, half in zip(values, halves, strict=True)]
+    found = make_answer(estimated("v", *ends, limits=(-1e300, 1e300)), estimated("n", *ends, limits=(0.0, 1e300)))
+    with table_of(console, json.dumps(answer_record(found))) as page:
+        for place, cells in enumerate(build_table(found).rows):
+            assert row(page, place + 2) == [f"{cell.text}\n{cell.interval}" for cell in cells]
 
 
 def test_a_head_sorts_by_noisy_values_and_says_so(console):

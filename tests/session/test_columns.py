@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import FrozenInstanceError
 from math import inf
 
+import numpy as np
 import pytest
 
-from adomnia.session.columns import KeyColumn, ValueColumn
+from adomnia.session.columns import KeyColumn, ValueColumn, _one_below_the_other
+from adomnia.statistics.contract import Estimate
 
 
 def test_keys_are_compared_by_what_they_hold():
@@ -41,3 +43,12 @@ def test_what_a_column_can_be_is_known_also_of_some_of_its_cells(alice, output, 
     column = alice.sql(f"SELECT sex, {output} AS x FROM people GROUP BY sex", epsilon=1, anyway=True).columns[1]
     assert column.estimate.possible == possible
     assert column.only((0, 2)).estimate.possible == possible
+
+
+def test_what_one_below_the_other_can_be_is_what_any_can_be():
+    values = np.zeros(1)
+    found = [
+        Estimate(values, lambda *_: (values, values), "m", limits=each) for each in ((0.0, 5.0), (-1.0, 2.0), None)
+    ]
+    assert _one_below_the_other(found[:2]).possible == (-1.0, 5.0)
+    assert _one_below_the_other(found).possible is None

@@ -11,7 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.pricing.questions import Question
 from adomnia.privacy.losses import loss
 from adomnia.session.batch import Batch
-from adomnia.session.sharing import ask_same, find_offer
+from adomnia.session.sharing import find_offer
 from kit import hospital
 
 PEOPLE = [hospital.person(k, age=20 + k % 60, sex="FM"[k % 2], city="Oslo", salary=1000.0 * k) for k in range(60)]
@@ -31,10 +31,25 @@ epsilon = 20
 policy = "equal_split"
 questions = 10
 
+[analysts.rich]
+epsilon = 30
+policy = "equal_split"
+questions = 10
+
 [analysts.poor]
 epsilon = 1
 policy = "equal_split"
 questions = 10
+
+[analysts.mid]
+epsilon = 15
+policy = "equal_split"
+questions = 10
+
+[analysts.gus]
+epsilon = 11
+policy = "geometric"
+spend = 0.1
 
 [analysts.low]
 epsilon = 10
@@ -60,7 +75,7 @@ def take(curator, receipt, name):
     """The answer that somebody takes over; whatever it is, the offer was right and nobody else paid."""
     offer, own, dataset = find_offer(curator, name, receipt), curator.ledger.account(name), curator.ledger.spent()
     read = len(curator.engine.ran)
-    answer = ask_same(curator.session(name), Batch.from_text(receipt.asked), "taken")
+    answer = curator.session(name).take(receipt, "taken")
     assert offer.cost == receipt.event
     assert curator.ledger.account(name) == offer.after == own.after_loss(loss(receipt.event))
     assert curator.ledger.spent() == dataset
@@ -116,6 +131,44 @@ def test_a_policy_shares_with_one_that_pays_as_much_or_more(curator):
     first = curator.session("pia").sql(BY_SEX)
     answer = take(curator, curator.ledger.answers("pia")[0], "paul")
     assert list(answer["pay"]) == list(first["pay"])
+
+
+@pytest.mark.parametrize("name", ["mid", "gus"])
+def test_of_several_answers_to_one_question_the_very_one_is_shared(curator, name):
+    curator.session("paul").sql(BY_SEX)  # dearer than pia, mid and gus may pay
+    first = curator.session("pia").sql(BY_SEX)
+    answer = take(curator, curator.ledger.answers("pia")[0], name)
+    assert shown(answer) == shown(first)
+
+
+def test_who_can_pay_for_the_dearer_answer_still_gets_the_one_that_is_shared(curator):
+    curator.session("pia").sql("SELECT COUNT(*) AS n FROM people")
+    curator.session("paul").sql(BY_SEX)
+    first = curator.session("pia").sql(BY_SEX)
+    answer = take(curator, curator.ledger.answers("pia")[1], "rich")
+    assert shown(answer) == shown(first)
+
+
+def test_a_price_that_fell_since_the_offer_is_refused_and_nothing_is_measured(curator):
+    curator.session("pia").sql(BY_SEX)
+    receipt, session = curator.ledger.answers("pia")[0], curator.session("gus")
+    find_offer(curator, "gus", receipt)
+    session.sql("SELECT COUNT(*) AS n FROM people")  # in another tab: the next price is a part of what is left
+    accounts, read = [curator.ledger.account(each) for each in ("gus", None)], len(curator.engine.ran)
+    with pytest.raises(Refusal) as refusal:
+        session.take(receipt, "taken")
+    assert refusal.value.code == "not_shared"
+    assert [curator.ledger.account(each) for each in ("gus", None)] == accounts
+    assert len(curator.engine.ran) == read
+
+
+def test_an_answer_that_is_not_there_is_not_measured_in_its_place(curator):
+    curator.session("bob").sql(BY_SEX, epsilon=0.5)
+    receipt = replace(curator.ledger.answers("bob")[0], key="bob\nnone")
+    before = curator.ledger.spent()
+    with pytest.raises(Refusal, match="no answer yet that could be shared"):
+        curator.session("dave").take(receipt)
+    assert curator.ledger.spent() == before
 
 
 @pytest.mark.parametrize(

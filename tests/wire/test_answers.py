@@ -59,6 +59,29 @@ def test_an_answer_arrives_as_it_left(bob, text, payment):
     assert (found.left, found.cost, found.caps, found.replayed) == (answer.left, answer.cost, answer.caps, False)
     assert found.receipt == (answer.receipt and replace(answer.receipt, asked=""))
     assert [column.name for column in found.columns] == [column.name for column in answer.columns]
+    assert [_possible(column) for column in found.columns] == [_possible(column) for column in answer.columns]
+
+
+def _possible(column):
+    return column.estimate.possible if isinstance(column, ValueColumn) else None
+
+
+@pytest.mark.parametrize(
+    ("limits", "dates", "written"),
+    [
+        (None, False, None),
+        ((0.0, inf), False, [0, None]),
+        ((-5.5, 70.0), False, [-5.5, 70]),
+        ((737_424.0, 737_454.0), True, ["2020-01-01", "2020-01-31"]),
+    ],
+)
+def test_readers_are_told_what_is_possible(bob, limits, dates, written):
+    answer = bob.sql("SELECT COUNT(*) AS n FROM people", epsilon=1)
+    values = np.array([737_430.0])
+    estimate = Estimate(values, lambda *_: (values, values), "m", whole=True, dates=dates, limits=limits)
+    answer = replace(answer, columns=(ValueColumn("n", estimate),))
+    assert answer_record(answer)["columns"][0].get("possible") == written
+    assert sent(answer).columns[0].estimate.possible == limits
 
 
 def test_what_is_possible_arrives_where_it_is_known(bob):

@@ -54,7 +54,7 @@ def read_source_columns(document: Document, name: str) -> tuple[tuple[str, Sourc
     return tuple(
         (column, SourceColumn(declared.get("column", column), declared.get("format")))
         for column, declared in columns.items()
-        if "column" in declared or "format" in declared
+        if isinstance(declared, dict) and ("column" in declared or "format" in declared)
     )
 
 

@@ -32,13 +32,17 @@ _log = logging.getLogger("adomnia.curator")
 
 @dataclass(frozen=True)
 class PaymentRequest:
-    """Who asks, under which request id, what the answer is stored under, the question as it was put, and its size."""
+    """Who asks, under which request id, what the answer is stored under, the question as it was put, and its size.
+
+    `source` is the key of the debit of somebody else whose answer alone is wanted, if it is.
+    """
 
     analyst: str
     request_id: str
     identity: bytes
     asked: str
     storage: Storage | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Re
         cost(priced),
         asked=request.asked,
         storage=request.storage,
+        source=request.source,
     )
     return Reservation(paid, priced, statements) if isinstance(paid, Hold) else paid
 

@@ -42,6 +42,7 @@ class SpendRequest:
     """A question to be paid for: who asks (None: the dataset itself), its id, its plan, and the most it may cost.
 
     `asked` is the text of the question, in ASCII, for readers of the ledger. `storage` is what it may fill of it.
+    `source` is the key of a debit whose answer alone is wanted, at the expense of the personal budget alone.
     """
 
     analyst: str | None
@@ -51,6 +52,7 @@ class SpendRequest:
     personal_only: bool = False
     asked: str = ""
     storage: Storage | None = None
+    source: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.request_id, str):
@@ -118,11 +120,13 @@ def reserve(transaction: Transaction, request: SpendRequest) -> Receipt | Stored
     earlier = _find_paid(transaction, request) or _find_earlier(transaction, request)
     if earlier is not None and earlier.analyst == request.analyst:
         return StoredAnswer(_read_payload(transaction, earlier, request), earlier)
+    if request.source:
+        earlier = _find_source(transaction, request)
     if earlier is not None and covers(request.event, earlier.event):
         return _share(transaction, request, earlier)
-    if request.personal_only:
+    if request.personal_only or request.source:
         why = "has no answer yet that could be shared, so the personal budget alone does not pay for it"
-        raise Refusal("This question", why, "ask it without personal_only")
+        raise Refusal("This question", why, "ask it as a new question", code="not_shared")
     return _debit(transaction, request, request.event, analysts=dict.fromkeys((request.analyst, None)))
 
 
@@ -248,6 +252,16 @@ def _find_earlier(transaction: Transaction, request: SpendRequest) -> Receipt | 
                ORDER BY analyst IS ? DESC, sequence LIMIT 1"""
     row = transaction.connection.execute(query, (request.plan.hex(), request.analyst)).fetchone()
     return None if row is None else _find_receipt(transaction, row[0])
+
+
+def _find_source(transaction: Transaction, request: SpendRequest) -> Receipt | None:
+    """Find the debit whose answer is wanted, if it paid for this plan and has one.
+
+    Where policies set prices, one plan can have several answers: whoever pays less than the first cost gets another.
+    """
+    query = "SELECT 1 FROM entries WHERE kind = 'commit' AND plan = ? AND request_id = ?"
+    kept = transaction.connection.execute(query, (request.plan.hex(), request.source)).fetchone()
+    return None if kept is None else _find_receipt(transaction, request.source)
 
 
 def _read_payload(transaction: Transaction, paid: Receipt, asked: SpendRequest | Receipt) -> bytes:

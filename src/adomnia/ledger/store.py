@@ -118,6 +118,7 @@ class Ledger:
         personal_only: bool = False,
         asked: str = "",
         storage: Storage | None = None,
+        source: str = "",
     ) -> Hold | StoredAnswer:
         """Pay for a question before any data is read, or get its answer if it has one.
 
@@ -125,9 +126,10 @@ class Ledger:
         (None) only its own. An analyst gets the answer to an equal plan of their own free, and that of another analyst
         at the expense of the personal budget alone; with `personal_only` anything dearer is refused. Each analyst has
         request ids of their own, and each id belongs to the plan it was first used with. `asked` is stored with the
-        debit. With `storage`, what would fill more of the ledger than is left to its analyst is refused.
+        debit. With `storage`, what would fill more of the ledger than is left to its analyst is refused. With `source`,
+        the key of somebody's debit, nothing but one's own answer or that of this debit is given.
         """
-        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage)
+        request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage, source)
         outcome: Receipt | StoredAnswer = self._writer.submit(partial(requests.reserve, request=request))
         reach("reserve-durable")
         return outcome if isinstance(outcome, StoredAnswer) else Hold(self, outcome)

@@ -127,4 +127,10 @@ def _one_below_the_other(estimates: Sequence[Estimate]) -> Estimate:
     values = np.concatenate([each.values.ravel() for each in estimates])
     first = max(estimates, key=lambda each: each.values.size)
     whole = all(each.whole for each in estimates)
-    return Estimate(values, interval, first.method, whole, limits=first.possible)
+    return Estimate(values, interval, first.method, whole, limits=_around([each.possible for each in estimates]))
+
+
+def _around(limits: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
+    """What any of them can be."""
+    known = [each for each in limits if each is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if len(known) == len(limits) else None

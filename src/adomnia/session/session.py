@@ -163,6 +163,16 @@ class LocalSession(Session):
         answer = build_answers(outcome, confidence or batch.confidence)[place]
         return Recalled(answer, batch, place, priced[place])
 
+    def take(self, receipt: Receipt, request_id: str | None = None) -> Answer:
+        """The very answer that another analyst paid for, at the expense of one's own budget alone, or a Refusal.
+
+        Of several questions, the first answer.
+        """
+        batch = Batch.from_text(receipt.asked)
+        with limit():
+            plans = batch.plans(self._curator.catalog)
+            return self._answer_batch(batch, plans, request_id, anyway=True, source=receipt.key)[0]
+
     def mock(self) -> LocalSession:
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
@@ -275,20 +285,20 @@ class LocalSession(Session):
         return priced
 
     def _answer_batch(
-        self, batch: Batch, plans: Sequence[Plan], request_id: str | None, *, anyway: bool
+        self, batch: Batch, plans: Sequence[Plan], request_id: str | None, *, anyway: bool, source: str = ""
     ) -> list[Answer]:
         request = choose_request_id(request_id)
         check_named(self._policy, batch.names_a_price)
         if sets_price(self._policy):
             identity = batch.unpriced_identity(plans, self._curator.catalog, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
-                wanted = PaymentRequest(self.analyst, request, identity, batch.to_text())
+                wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
                 outcome = self._pay_by_policy(batch, plans, wanted, anyway=anyway)
         else:
             priced = self._price_plans(batch, plans, None)
             identity = batch.identity(priced, self._with_analyst(request))
             with self._curator.ledger.lock("question", identity.hex()):
-                wanted = PaymentRequest(self.analyst, request, identity, batch.to_text())
+                wanted = PaymentRequest(self.analyst, request, identity, batch.to_text(), source=source)
                 priced = self._check_worth(batch, plans, priced, None if anyway else wanted)
                 paid = self._pay(wanted, priced)
                 outcome = self._measure(paid) if isinstance(paid, Reservation) else _replay(priced, paid)

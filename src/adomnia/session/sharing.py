@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from adomnia.pricing.quotes import Quote
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Filter
-    from adomnia.session.answer import Answer
     from adomnia.session.contract import Session
     from adomnia.session.curator import Curator
 
-__all__ = ["Offer", "ask_same", "find_offer", "price_same"]
+__all__ = ["Offer", "find_offer", "price_same"]
 
 _ANEW = "ask it anew: the noise will be another, and the dataset pays for it too"
 
@@ -39,22 +38,12 @@ def find_offer(curator: Curator, analyst: str, receipt: Receipt) -> Offer:
     """What an analyst would pay for the very answer of a receipt; a Refusal where asking would not give that answer.
 
     The ledger shares an answer if the plan has the same identity and the price covers what was paid (DESIGN 4.7, 4.11).
-    As long as the catalog stays, both are known before anything is paid.
+    `LocalSession.take` holds the ledger to that: what has changed since is refused there, and nothing is measured.
     """
     batch = Batch.from_text(receipt.asked)
     _check_same(curator, batch, analyst, receipt)
     before = curator.ledger.account(analyst)
     return Offer(receipt.event, before, before.after(receipt.event))
-
-
-def ask_same(session: Session, batch: Batch, request_id: str) -> Answer:
-    """Ask what was asked, with all that was named beside it; of several questions, the first answer."""
-    if batch.payment is not None:
-        payment, asked = batch.payment, batch.questions
-        return session.batch(asked, confidence=batch.confidence, request_id=request_id, anyway=True, **payment)[0]
-    (question,) = batch.questions
-    payment = _list_payment(question)
-    return session.sql(question.text, confidence=batch.confidence, request_id=request_id, anyway=True, **payment)
 
 
 def price_same(session: Session, batch: Batch) -> Quote:

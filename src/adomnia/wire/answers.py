@@ -59,11 +59,12 @@ class ColumnReply(Reply):
     upper: list[str | int | float | None] | None = Field(None, description="Of values: the upper end, likewise.")
     method: str | None = Field(None, description="Of values: how the intervals are computed.")
     cells: Rows | None = Field(None, description="Of values: how many groups were measured, shown or not.")
-    possible: list[float | None] | None = Field(
+    possible: list[str | float | None] | None = Field(
         None,
         min_length=2,
         max_length=2,
-        description="Of values: from where to where the exact ones can lie, whatever the data; null: without an end.",
+        description="Of values: the least and the most that the exact one can be, whatever the data; an interval that "
+        "holds both says nothing. null where that is not known, or has no end.",
     )
 
 
@@ -261,12 +262,18 @@ def _values(column: ValueColumn, answer: Answer, together: bool) -> dict[str, An
         "upper": _ends(upper.ravel()[answer.rows], estimate),
         "method": estimate.method,
         "cells": cells,
-        **({} if estimate.possible is None or estimate.dates else {"possible": _limits(estimate.possible)}),
+        **_possible(estimate),
     }
 
 
-def _limits(possible: tuple[float, float]) -> list[float | None]:
-    return [end if isfinite(end) else None for end in possible]
+def _possible(estimate: Estimate) -> dict[str, Any]:
+    """What the exact value can be, where that is known."""
+    if estimate.possible is None:
+        return {}
+    ends = np.array(estimate.possible)
+    if estimate.dates:
+        return {"possible": _written(read_dates(ends), "date")}
+    return {"possible": ColumnNumbers(ends, whole=False).part(0, 2)}
 
 
 def _ends(numbers: Floats, estimate: Estimate) -> list[Any] | ColumnNumbers:
@@ -326,11 +333,16 @@ def _estimate(told: dict[str, Any], confidence: float, intervals: Intervals) -> 
     def interval(wanted: float, cells: int) -> Bounds:
         return came if (wanted, cells) == (confidence, 1) else intervals(told["name"], wanted, cells > 1)
 
-    kind, values = told["type"], _floats(told["values"], nan)
-    least, most = told.get("possible") or (None, None)
-    limits = (-inf if least is None else float(least), inf if most is None else float(most))
-    known = None if least is most is None else limits
-    return Estimate(values, interval, told["method"], kind != "number", dates=kind == "date", limits=known)
+    kind = told["type"]
+    values, limits = _floats(told["values"], nan), _limits(told.get("possible"))
+    return Estimate(values, interval, told["method"], kind != "number", dates=kind == "date", limits=limits)
+
+
+def _limits(told: list[Any] | None) -> tuple[float, float] | None:
+    if told is None:  # a server of an earlier version says nothing of it
+        return None
+    lowest, highest = told
+    return -inf if lowest is None else _number(lowest), inf if highest is None else _number(highest)
 
 
 def _bounds(told: dict[str, Any]) -> Bounds:

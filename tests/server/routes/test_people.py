@@ -78,7 +78,7 @@ def test_an_owner_adds_somebody_who_signs_in_by_the_link(own_house):
     assert link["path"] == f"/sign-in?code={link['code']}"
     body = {"code": link["code"], "password": house.PASSWORD}
     assert own_house.ask(None, "POST", f"{API}/sign-in/link", json=body).json()["role"] == "auditor"
-    assert code(own_house.ask("olga", "POST", f"{API}/users", json={"name": "ann/other", "role": "owner"})) == (
+    assert code(own_house.ask("olga", "POST", f"{API}/users", json={"name": "ann/other", "role": "auditor"})) == (
         409,
         "user_exists",
     )
@@ -86,7 +86,7 @@ def test_an_owner_adds_somebody_who_signs_in_by_the_link(own_house):
     fresh = own_house.ask("olga", "POST", f"{path}/link")
     assert fresh.status_code == 201
     assert fresh.json()["code"] != link["code"]
-    assert own_house.ask("olga", "PATCH", path, json={"role": "owner"}).json()["role"] == "owner"
+    assert own_house.ask("olga", "PATCH", path, json={"role": "auditor"}).json()["role"] == "auditor"
     assert own_house.ask("olga", "DELETE", path).status_code == 204
     assert code(own_house.ask("olga", "DELETE", path)) == (404, "unknown_user")
 
@@ -109,11 +109,19 @@ def test_an_analyst_of_the_catalog_who_was_removed_can_come_back(own_house):
 
 def test_a_role_that_is_taken_away_is_gone_at_once(own_house):
     assert own_house.ask("audrey", "GET", f"{house.DATASET}/accounts").is_success
-    own_house.ask("olga", "PATCH", f"{API}/users/bob", json={"role": "owner"})
+    own_house.ask("olga", "PATCH", f"{API}/users/bob", json={"role": "auditor"})
     own_house.ask("olga", "DELETE", f"{API}/users/audrey")
     assert own_house.ask("audrey", "GET", f"{house.DATASET}/accounts").status_code == 401
-    assert own_house.ask("bob", "GET", f"{API}/users").is_success
+    assert own_house.ask("bob", "GET", f"{house.DATASET}/accounts").is_success
     assert code(own_house.ask("bob", "GET", f"{house.DATASET}/budget")) == (403, "role")
+
+
+def test_owners_are_not_made_over_http(own_house):
+    refused = (403, "owner_by_hand")
+    assert code(own_house.ask("olga", "POST", f"{API}/users", json={"name": "eve", "role": "owner"})) == refused
+    assert code(own_house.ask("olga", "PATCH", f"{API}/users/bob", json={"role": "owner"})) == refused
+    assert code(own_house.ask("olga", "POST", f"{API}/users/olga/link")) == refused
+    assert {user.name: user.role for user in own_house.services.access.users()} == house.PEOPLE
 
 
 def test_the_last_owner_stays(own_house):

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from starlette.responses import RedirectResponse, Response
 
+from adomnia.server.console.ask.seen import check_seen
 from adomnia.server.console.rendering import HTML, Page
 from adomnia.server.console.visits import Visit, render_visit
 from adomnia.server.replies import PiecewiseResponse
@@ -26,19 +27,23 @@ if TYPE_CHECKING:
 __all__ = ["address_of_answer", "pay"]
 
 
-async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer], Page]) -> Response:
-    """Pay for a question and lead to the page of its answer; what is free has no such page and is shown at once."""
+async def pay(request: Request, asked: Ask, show_free: Callable[[Visit, Answer], Page], seen: str = "") -> Response:
+    """Pay for a question and lead to the page of its answer; what is free has no such page and is shown at once.
+
+    `seen` is the price that the visitor saw: what costs more is refused.
+    """
     services, visitor, request_id = services_of(request), visitor_of(request), choose_id(asked.request_id)
     identified = asked.model_copy(update={"request_id": request_id})
     paid_as: list[str] = []
 
     def ask(session: Session, edition: Edition) -> list[bytes]:
+        visit = Visit(services, visitor, edition.curator)
+        check_seen(visit, identified, seen)
         answer = identified.put_to(session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
         if answer.receipt is not None:
             paid_as.append(address_of_answer(answer.receipt.request_id, again=answer.replayed))
             return []
-        visit = Visit(services, visitor, edition.curator)
         return [render_visit(request, visit, show_free(visit, answer))]
 
     reply = await QuestionJob(services, visitor, None, request_id, HTML).answer(request, ask)

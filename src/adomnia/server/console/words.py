@@ -38,7 +38,7 @@ def show_time(moment: str | None) -> str:
     >>> show_time("2026-11-16T00:37:12.123456+00:00")
     '16 Nov 2026, 00:37'
     """
-    return "" if moment is None else f"{datetime.fromisoformat(moment):%-d %b %Y, %H:%M}"
+    return f"{datetime.fromisoformat(moment):%-d %b %Y, %H:%M}" if moment else ""
 
 
 def _left(amount: Fraction | str) -> str:

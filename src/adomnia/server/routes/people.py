@@ -14,6 +14,7 @@ from adomnia.server.models import ChangeRole, NewToken, NewUser, link_record, to
 from adomnia.server.routes.requests import run_in_pool, services_of, visitor_of
 
 if TYPE_CHECKING:
+    from adomnia.server.access import Access
     from adomnia.server.services import Services
 
 
@@ -52,6 +53,7 @@ async def add_user(asked: NewUser, request: Request) -> Response:
     services = services_of(request)
 
     def work() -> dict[str, object]:
+        check_not_owner(asked.role)
         check_in_catalog(services, asked.name, asked.role)
         services.access.add_user(asked.name, asked.role)
         return {
@@ -68,6 +70,7 @@ async def set_role(name: str, asked: ChangeRole, request: Request) -> Response:
 
     def work() -> dict[str, object]:
         services.access.user(name)
+        check_not_owner(asked.role)
         check_in_catalog(services, name, asked.role)
         services.access.set_role(name, asked.role)
         return user_record(services.access.user(name))
@@ -85,7 +88,23 @@ async def remove_user(name: str, request: Request) -> Response:
 async def link(name: str, request: Request) -> Response:
     """A fresh one-time link: somebody new, or a password that was forgotten."""
     access = services_of(request).access
-    return json_response(link_record(await run_in_pool(request, lambda: access.create_link(name))), 201)
+    return json_response(link_record(await run_in_pool(request, lambda: create_link(access, name))), 201)
+
+
+def create_link(access: Access, name: str) -> str:
+    """The code of a fresh one-time link for somebody who is no owner."""
+    check_not_owner(access.user(name).role)
+    return access.create_link(name)
+
+
+def check_not_owner(role: Role) -> None:
+    """Refuse to make an owner, or a way to choose an owner's password, over HTTP.
+
+    What asks an owner for the password once more would be worth nothing: whoever finds a visit open could choose one.
+    """
+    if role is Role.OWNER:
+        why = "is not made here, where a visit that somebody left open would be enough"
+        raise Refusal("An owner", why, "use adomnia user on the server's own machine", code="owner_by_hand")
 
 
 def check_in_catalog(services: Services, name: str, role: Role) -> None:

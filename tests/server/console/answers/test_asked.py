@@ -22,6 +22,14 @@ def test_a_question_is_asked_again_as_it_was(shared_house, name, named, fields):
     assert list_fields(recalled) == usual | fields
 
 
+def test_a_question_that_found_values_is_asked_again_with_its_delta(shared_house):
+    sql = "SELECT eye_color, COUNT(*) AS n FROM people GROUP BY eye_color"
+    reply = shared_house.query("bob", sql, epsilon=5, delta="1e-9").json()
+    with shared_house.services.dataset.curator() as curator:
+        recalled = curator.session("bob").recall(reply["receipt"]["request_id"])
+    assert list_fields(recalled)["delta"] == "0.000000001"
+
+
 def test_one_of_a_batch_has_its_own_price(shared_house):
     asked = {
         "questions": [{"sql": COUNT, "epsilon": 1}, {"sql": "SELECT MEDIAN(age) AS a FROM people", "epsilon": 0.5}]

@@ -45,6 +45,14 @@ def test_whole_numbers_have_no_places_and_large_ones_no_digits_that_a_double_has
     assert show_number(-2e15, -3) == "-2e+15"
 
 
+def test_ends_of_intervals_go_outwards_where_digits_are_left_out():
+    shown = [show_number(number, -3, side) for number in (1.23456749e15, -1.23456749e15) for side in (-1, 0, 1)]
+    assert shown == [
+        *("1.234567e+15", "1.234567e+15", "1.234568e+15"),
+        *("-1.234568e+15", "-1.234567e+15", "-1.234567e+15"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("number", "shown"), [(0, "0"), (999, "999"), (1000, "1k"), (-2.5e9, "-2.5G"), (1e-7, "1e-07")]
 )

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 from adomnia.errors import Refusal
 from adomnia.figures import files
 from adomnia.server.console.answers import drawing
 from adomnia.server.console.answers.drawing import MOST_ROWS, describe_chart, draw
+from adomnia.server.console.answers.table import build_table
 from kit.answers import key, make_answer, measured
 
 FULL = (0.0, 250.0, 500.0)
@@ -52,3 +55,11 @@ def test_without_the_extra_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setattr(files, "find_spec", lambda _: None)
     chart = describe_chart(ANSWER)
     assert (chart.says, chart.install) == ("", "pip install 'adomnia[plot]'")
+
+
+def test_counts_stop_where_the_table_stops_them():
+    ends = ((-20.0, 5.0, 30.0), (-50.0, -20.0, 13.0), (-70.0, -60.0, -2.0))
+    answer = make_answer(key("k", "a", "b", "c"), measured("n", *ends, limits=(0.0, inf)))
+    drawn = drawing._as_drawable(answer).column("n")
+    assert (drawn.values, drawn.lower) == ((5.0, 0.0, -60.0), (0.0, 0.0, -70.0))
+    assert [float(row[1].text) for row in build_table(answer).rows] == list(drawn.values)

@@ -23,3 +23,7 @@ def test_where_nobody_knows_what_is_possible_only_one_without_ends_says_nothing(
 
 def test_what_has_no_value_does_not_say_nothing_but_has_no_reply():
     assert silent((nan, nan, nan), limits=(0.0, 1.0)) == [False]
+
+
+def test_the_only_number_that_is_possible_is_told():
+    assert silent((1.0, 1.0, 1.0), limits=(1.0, 1.0)) == [False]

@@ -60,3 +60,18 @@ def test_the_address_of_a_form_leads_back_to_it():
     fields = {name: value for name, (value,) in parse_qs(urlsplit(form.address()).query).items()}
     assert AskForm.from_fields(fields) == form
     assert AskForm().address() == "/ask"
+
+
+@pytest.mark.parametrize("amount", ["0,25", "1,5", "0,250", "1,250", "0 25", "1_000", "٣", "1e5_0"])
+def test_a_comma_in_a_price_is_never_left_out(amount):
+    for pay in ("epsilon", "rho"):
+        with pytest.raises(Refusal, match="is not a number"):
+            AskForm(sql="SELECT 1", pay=pay, amount=amount).asked()
+
+
+@pytest.mark.parametrize("amount", ["0,25", "1,5", "12,00", "1,0000", "1 000,000"])
+def test_separators_stand_between_thousands_alone(amount):
+    with pytest.raises(Refusal, match="is not a number"):
+        AskForm(sql="SELECT 1", pay="error", amount=amount).asked()
+    with pytest.raises(Refusal, match="is not a whole number"):
+        AskForm(sql="SELECT 1", rows=amount).asked()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from urllib.parse import parse_qs
 
 import pytest
@@ -36,6 +37,15 @@ def test_an_empty_form_has_a_slider_and_no_button(shared_house):
     assert (view.state, view.may_ask, view.refusal) == ("empty", False, None)
     assert view.funnel is not None
     assert view.bar.now == ""
+
+
+@pytest.mark.parametrize("amount", ["1e9999999", "1e-9999999", "1e9999", "9" * 5000, "1/0", "1e400/7"])
+@pytest.mark.parametrize("sql", ["", COUNT])
+def test_an_amount_of_endless_digits_is_never_written_out(shared_house, sql, amount):
+    begun = process_time()
+    view = priced(shared_house, sql, amount=amount)
+    assert process_time() - begun < 2
+    assert view.funnel is None
 
 
 def test_a_question_has_its_price_its_errors_and_what_is_left(shared_house):
@@ -151,3 +161,12 @@ def test_a_refusal_that_came_when_it_was_asked_has_ways_out(shared_house):
         told = view_problem(visit, AskForm(MEANS), refusal)
     assert [changed(fix.change) for fix in told.fixes] == [{"pay": "epsilon", "amount": "2"}, {"anyway": "1"}]
     assert told.fix == "pay epsilon 2, or take it all the same"
+
+
+def test_what_others_have_priced_changes_neither_the_work_nor_what_there_is_time_for(shared_house):
+    steps = []
+    for name in ("alice", "bob", "bob"):
+        with limit(work := Work()):
+            priced(shared_house, "SELECT city, AVG(salary) AS pay, COUNT(*) AS n FROM people GROUP BY city", name)
+        steps.append(work.steps)
+    assert steps[0] == steps[1] > steps[2]

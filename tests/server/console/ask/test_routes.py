@@ -124,3 +124,35 @@ def test_whatever_is_typed_is_shown_and_not_run(alice, sql):
     ):
         assert "<script>alert" not in page.text
         assert "</textarea><script" not in page.text
+
+
+def test_no_more_is_paid_than_the_page_said(own_house):
+    asker = sign_in(own_house)
+    by_error = {"pay": "error", "amount": "20", "seen": "epsilon 0.15"}
+    dearer = "SELECT COUNT(*) AS n, COUNT(age) AS m FROM people"
+    for changed in ({"amount": "25", "seen": "epsilon 0.25"}, {**by_error, "sql": dearer}, {"seen": "epsilon 0"}):
+        page = asker.post("/ask", **{"sql": COUNT, "amount": "0.25", **changed})
+        assert page.status_code == 409, changed
+        assert "and the page said epsilon" in read_text(page)
+    assert asker.post("/ask", sql=COUNT, pay="rho", amount="0.1", seen="epsilon 0.25").status_code == 409
+    assert not any(spent.rho_units for spent in asker.spent())
+    assert asker.post("/ask", sql=COUNT, **by_error).status_code == 303
+    before = asker.spent()
+    assert asker.post("/ask", sql=f"{COUNT} ", **{**by_error, "seen": "epsilon 0"}).status_code == 303
+    assert asker.spent() == before
+    assert asker.post("/ask", sql=COUNT, amount="0.2", seen="epsilon 0.25").status_code == 303
+
+
+def test_the_page_says_what_the_button_costs(own_house):
+    asker = sign_in(own_house)
+    assert 'name="seen" value="epsilon 0.25"' in asker.get(f"/ask?sql={COUNT}").text
+    by_error = {"sql": COUNT, "pay": "error", "amount": "20"}
+    seen = re.search(r'name="seen" value="(epsilon 0[.]1[^"]+)"', asker.post("/ask/price", **by_error).text)[1]
+    assert asker.post("/ask", **by_error, seen=seen).status_code == 303
+    assert 'name="seen" value="epsilon 0"' in asker.get("/ask?sql=SELECT * FROM cities").text
+    assert 'name="seen" value=""' in asker.get("/ask?sql=SELECT").text
+
+
+def test_an_amount_with_a_huge_exponent_takes_no_time(alice):
+    for sql in ("", "SELECT (", COUNT):
+        assert alice.get(f"/ask?sql={sql}&amount=1e99999999999").status_code == 200

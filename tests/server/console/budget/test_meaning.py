@@ -34,6 +34,14 @@ def test_where_there_is_a_delta_a_test_is_spoken_of():
     assert all("a test has named" in picture.says for picture in meaning.pictures[1:])
 
 
+def test_a_budget_with_a_delta_is_never_told_as_better_than_without():
+    for epsilon in (1, 5, 8):
+        plain, both = (Filter(Budget(epsilon=epsilon, delta=each)) for each in (0, Fraction(1, 10**6)))
+        for prior in (1, 10, 50):
+            numbers = [float(explain_budget(each, None, prior).pictures[3].number) for each in (plain, both)]
+            assert numbers[0] <= numbers[1]
+
+
 def test_before_anything_is_paid_nothing_has_changed():
     meaning = explain_budget(PURE, None, 50)
     assert [picture.number for picture in meaning.pictures] == ["50", "50", "50", "88.1"]
@@ -66,7 +74,15 @@ def test_a_belief_that_is_shared_by_before_and_after_shows_both():
 
 @pytest.mark.parametrize(
     ("share", "shown"),
-    [(0.5, "50"), (0.12482, "12.5"), (0.12501, "12.6"), (0.99999, "99.99"), (0.9991, "99.91"), (1.0, "100")],
+    [
+        (0.5, "50"),
+        (0.12482, "12.5"),
+        (0.12501, "12.6"),
+        (0.99999, "99.999"),
+        (0.999999994, "99.9999994"),
+        (0.9991, "99.91"),
+        (1.0, "100"),
+    ],
 )
 def test_numbers_are_rounded_up_and_never_to_what_they_are_not(share, shown):
     assert _in_hundred(share) == shown

@@ -4,10 +4,14 @@ import tomllib
 
 import pytest
 
+from adomnia.catalog import sources
+from adomnia.catalog.facts import Facts
 from adomnia.catalog.places import places
 from adomnia.engines.duckdb.engine import DuckDB
+from adomnia.errors import Refusal
 from adomnia.server.console.catalog import examining
 from adomnia.server.console.catalog.examining import KnownSources, examine_text
+from adomnia.work import limit
 from kit import hospital
 
 TEXT = hospital.CATALOG
@@ -109,3 +113,33 @@ def test_thousands_of_problems_are_found_in_one_pass(folder, known, monkeypatch)
     assert len(problems) == 2000
     assert [text.splitlines()[each.position[0] - 1] for each in problems[:2]] == ["odd0 = 1", "odd1 = 1"]
     assert len(passes) == 1
+
+
+def test_a_folder_that_a_page_may_not_name_is_never_walked_through(folder, known, monkeypatch):
+    monkeypatch.setattr(sources, "_list_inodes", lambda _: pytest.fail("looked at the disk"))
+    (problem,) = examine_text(TEXT + NEW_PUBLIC.format("/usr"), folder, known).problems
+    assert "pages do not name new ones" in problem.why
+
+
+def test_comparing_every_public_with_every_private_table_is_work_that_is_counted(folder, known):
+    private = '\n[tables.q{0}]\nsource = "people.parquet"\nperson = "person_id -> people.person_id"\n'
+    public = '\n[tables.p{0}]\nsource = "cities.csv"\npublic = true\n'
+    text = TEXT + "".join(private.format(number) + public.format(number) for number in range(100))
+    with limit(), pytest.raises(Refusal, match="steps"):
+        examine_text(text, folder, known)
+
+
+def test_a_public_file_under_thousands_of_names_is_not_read_as_often(folder, known, monkeypatch):
+    read = []
+    monkeypatch.setattr(DuckDB, "find_facts", staticmethod(lambda path, table: read.append(path) or [Facts(1)]))
+    public = '\n[tables.p{0}]\nsource = "cities.csv"\npublic = true\n[tables.p{0}.columns]\n'
+    public += 'city = {{ type = "text" }}\n'
+    text = TEXT + "".join(public.format(number) for number in range(400))
+    with limit():
+        assert examine_text(text, folder, known).catalog is None
+    assert 0 < len(read) < 250
+
+
+def test_a_column_that_is_no_table_is_a_problem_where_others_take_their_values_from_its_table(folder, known):
+    (problem,) = examine_text(TEXT + "odd = 1\n", folder, known).problems
+    assert "tables.cities.columns.odd" in problem.what

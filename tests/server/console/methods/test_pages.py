@@ -129,6 +129,23 @@ def test_a_form_that_is_sent_twice_is_paid_once(visitor, prefilled):
     assert first.headers["location"].partition("?")[0] == again.headers["location"].partition("?")[0]
 
 
+def test_an_id_that_was_used_for_another_form_is_not_offered_again(visitor, prefilled):
+    first = {**prefilled("iqr"), "where": "age > 29", "request_id": "used"}
+    assert visitor("POST", "/methods/iqr", data=first).status_code == 303
+    changed = visitor("POST", "/methods/iqr", data={**first, "where": "age > 30"})
+    assert changed.status_code == 409
+    again = read_form(changed.text)
+    assert again["request_id"] != "used"
+    assert visitor("POST", "/methods/iqr", data=again).status_code == 303
+
+
+def test_a_form_pays_no_more_than_it_said(visitor, prefilled):
+    dearer = visitor("POST", "/methods/mad", data={**prefilled("mad"), "amount": "0.5"})
+    assert dearer.status_code == 409
+    assert "and the page said epsilon 0.25" in unescape(dearer.text)
+    assert visitor("POST", "/methods/mad", data=read_form(dearer.text)).status_code == 303
+
+
 def test_the_list_has_all_methods_and_finds_them_by_other_names(visitor):
     page = visitor("GET", "/methods").text
     assert all(f'href="/methods/{name}"' in page for name in METHODS)

@@ -87,7 +87,7 @@ def test_what_is_not_possible_is_said_on_the_page(shared_house, path, fields, st
     reply = Visitor.of(shared_house).send(f"/owner/people/{path}", **fields)
     assert reply.status_code == status
     assert says in unescape(reply.text)
-    assert "Add an owner or auditor" in reply.text
+    assert "Add an auditor" in reply.text
     assert users_of(shared_house) == before
 
 
@@ -103,12 +103,26 @@ def test_removing_asks_first(own_house):
 
 def test_a_role_is_changed_and_a_token_revoked(own_house):
     olga = Visitor.of(own_house)
-    assert olga.send("/owner/people/role", name="audrey", role="owner").status_code == 303
-    assert users_of(own_house)["audrey"] is Role.OWNER
+    assert olga.send("/owner/people/role", name="carol", role="auditor").status_code == 303
+    assert users_of(own_house)["carol"] is Role.AUDITOR
     token = own_house.services.access.tokens("alice")[0].id
     assert olga.send("/owner/people/tokens/revoke", token=token).status_code == 303
     assert own_house.query("alice").status_code == 401
     assert "The token is revoked" in olga.read("/owner/people?done=revoked")
+
+
+def test_nobody_becomes_an_owner_by_a_visit_that_was_left_open(own_house):
+    olga, before = Visitor.of(own_house), users_of(own_house)
+    for path, fields in {
+        "add": {"name": "eve", "role": "owner"},
+        "link": {"name": "olga"},
+        "role": {"name": "audrey", "role": "owner"},
+    }.items():
+        refused = olga.send(f"/owner/people/{path}", **fields)
+        assert refused.status_code == 403
+        assert "is not made here" in refused.text
+        assert "code=" not in refused.text
+    assert users_of(own_house) == before
 
 
 def test_names_and_labels_are_shown_escaped(own_house):

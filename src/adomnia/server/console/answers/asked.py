@@ -24,4 +24,6 @@ def list_fields(recalled: Recalled) -> dict[str, str]:
         pay, paid = ("epsilon" if isinstance(price, Pure) else "rho"), text_of(amount(price))
     fields = {"sql": question.text, "pay": pay, "amount": paid}
     fields |= {"effort": question.effort, "inference": question.inference}
+    if question.delta is not None:
+        fields["delta"] = text_of(exact(question.delta, "Question", "delta"))
     return fields if question.rows is None else {**fields, "rows": str(question.rows)}

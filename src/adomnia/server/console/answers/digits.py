@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from math import floor, isfinite, log10
 
 from adomnia.tables import show_plainly
@@ -35,9 +35,9 @@ def show_number(value: float, places: int, side: int = 0) -> str:
     >>> show_number(57_012.3, -2), show_number(54_391.0, -2, -1), show_number(54_391.0, -2, 1)
     ('57,000', '54,300', '54,400')
     """
-    if abs(value) >= _LONGEST:
-        return f"{value:.7g}"
     rounding = {-1: ROUND_FLOOR, 0: ROUND_HALF_EVEN, 1: ROUND_CEILING}[side]
+    if abs(value) >= _LONGEST:
+        return f"{Context(prec=7, rounding=rounding).create_decimal(repr(float(value))).normalize():e}"
     with localcontext(prec=60):
         rounded = Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-places), rounding)
     written = f"{rounded:,.{max(places, 0)}f}"

@@ -75,16 +75,34 @@ def _check_rows(answer: Answer) -> None:
 
 
 def _as_drawable(answer: Answer) -> Drawable:
-    """What is drawn of an answer; rows that say nothing have no number there, as they have none in the table."""
+    """What is drawn of an answer: what its table shows. Rows that say nothing have no number, and counts stop at 0."""
     drawable = as_drawable(answer)
-    silent = {each.name: find_silent(answer, each) for each in answer.columns if isinstance(each, ValueColumn)}
-    mute = {name for name, rows in silent.items() if rows.all()} if not answer.figure else set()
+    measured = {column.name: column for column in answer.columns if isinstance(column, ValueColumn)}
+    mute = {name for name, each in measured.items() if not answer.figure and find_silent(answer, each).all()}
     columns = tuple(
-        _silence(drawn, silent[drawn.name]) if drawn.has_intervals else drawn
+        _show(drawn, measured[drawn.name], answer) if drawn.has_intervals else drawn
         for drawn in drawable.columns
-        if not drawn.has_intervals or drawn.name not in mute or len(mute) == len(silent)
+        if not drawn.has_intervals or drawn.name not in mute or len(mute) == len(measured)
     )
     return replace(drawable, columns=columns)
+
+
+def _show(drawn: DrawnColumn, column: ValueColumn, answer: Answer) -> DrawnColumn:
+    possible = column.estimate.possible
+    stopped = _stop_at_zero(drawn) if possible is not None and possible[0] == 0 else drawn
+    return _silence(stopped, find_silent(answer, column))
+
+
+def _stop_at_zero(column: DrawnColumn) -> DrawnColumn:
+    """As in the table: where an interval reaches 0, neither it nor its value goes below."""
+    stops = [upper is None or upper >= 0 for upper in column.upper]
+    values, lower = (
+        tuple(
+            max(number, 0) if stop and number is not None else number for number, stop in zip(each, stops, strict=True)
+        )
+        for each in (column.values, column.lower)
+    )
+    return replace(column, values=values, lower=lower)
 
 
 def _silence(column: DrawnColumn, silent: NDArray[np.bool_]) -> DrawnColumn:

@@ -82,7 +82,7 @@ def _tell_intervals(answer: Answer) -> Iterator[Thing]:
         says = "It allows for the noise, and for the chance in who is among these people."
         yield Thing("The interval is about the population.", says)
     else:
-        says = "It holds the exact answer for these people. It does not say how far they are from everybody else."
+        says = "It is about the exact answer for these people. It does not say how far they are from everybody else."
         yield Thing("The interval is about the noise.", says)
 
 

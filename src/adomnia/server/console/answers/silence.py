@@ -20,6 +20,7 @@ def find_silent(answer: Answer, column: ValueColumn) -> NDArray[np.bool_]:
     """A flag for each row of the answer; what has no value at all is not among them."""
     lowest, highest = column.estimate.possible or (-inf, inf)
     lower, upper = column.estimate.interval(answer.confidence, 1)
-    silent = (lower <= lowest) & (upper >= highest) & ~np.isnan(column.estimate.values)
+    known = np.isnan(column.estimate.values) | (lowest == highest)  # nothing, or the one number that is possible
+    silent = (lower <= lowest) & (upper >= highest) & ~known
     found: NDArray[np.bool_] = np.broadcast_to(silent, np.shape(column.estimate.values)).ravel()[answer.rows]
     return found

@@ -40,6 +40,7 @@ class PricedDraft:
     question: Question
     plan: Plan
     catalog: Catalog
+    analyst: str
 
     def expect_at(self, currency: str, amount: Fraction, rows: int | None) -> Sequence[Expected]:
         """The errors at another price; none where it is refused."""
@@ -55,22 +56,27 @@ class PricedDraft:
 
     def _expect(self, question: Question, rows: int | None) -> Sequence[Expected]:
         try:
-            return _expect_errors(replace(question, text=""), self.plan, self.catalog, rows)
+            return _expect_errors(replace(question, text=""), self.plan, self.catalog, rows, self.analyst)
         except Refusal:
             return ()
 
 
 @lru_cache(maxsize=_KEPT)
-def _expect_errors(question: Question, plan: Plan, catalog: Catalog, rows: int | None) -> Sequence[Expected]:
-    """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again."""
+def _expect_errors(
+    question: Question, plan: Plan, catalog: Catalog, rows: int | None, _analyst: str
+) -> Sequence[Expected]:
+    """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again.
+
+    They are kept for each analyst apart: how soon they come, and what there is time for then, tells what was asked.
+    """
     (priced,) = Batch((question,), CONFIDENCE, catalog.version).price([plan], catalog)
     return quote_plan(priced.plan, priced.price, CONFIDENCE, rows=rows).outputs
 
 
-def plan_draft(question: Question, catalog: Catalog) -> PricedDraft:
+def plan_draft(question: Question, catalog: Catalog, analyst: str) -> PricedDraft:
     """Plan a question; a Refusal where it cannot be answered, or is about public tables alone."""
     bound = bind_question(question)
-    return PricedDraft(bound, require_plan(plan_text(bound, catalog, CONFIDENCE)), catalog)
+    return PricedDraft(bound, require_plan(plan_text(bound, catalog, CONFIDENCE)), catalog, analyst)
 
 
 def is_quick() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
@@ -18,7 +19,9 @@ __all__ = ["CURRENCIES", "POLICY", "AskForm"]
 
 CURRENCIES = ("epsilon", "rho", "error")  # what an amount may be of
 POLICY = "policy"  # the owner sets the price, and no amount is named
-_SEPARATORS = str.maketrans("", "", ", _\u00a0\u202f")  # between thousands
+_SEPARATORS = ", _\u00a0\u202f"  # between thousands
+_GROUPED = re.compile(rf"-?[1-9][0-9]{{0,2}}(?:([{_SEPARATORS}])[0-9]{{3}})(?:\1[0-9]{{3}})*(?:\.[0-9]+)?")
+_PASSING = ("request_id", "seen")  # of one request
 _CHANGE = "change"  # fields that a button changes, written as in an address
 _Sent = TypeVar("_Sent", bound=AskedQuestion)
 
@@ -36,6 +39,7 @@ class AskForm:
     anyway: bool = False
     request_id: str = ""
     delta: str = ""
+    seen: str = ""  # the price that the page said, and no more is paid
 
     @classmethod
     def from_fields(cls, sent: Mapping[str, str]) -> AskForm:
@@ -69,7 +73,8 @@ class AskForm:
             raise Refusal("The currency", "is none", "pay in epsilon or rho, or name an error", code="bad_price")
         named: dict[str, Any] = {"rows": self.group, "inference": self.inference, "effort": self.effort}
         if self.pay != POLICY:
-            named[self.pay] = self.amount.translate(_SEPARATORS) or None
+            # A comma in a price is a point to many: it is not read at all. Errors are written with thousands here.
+            named[self.pay] = (_ungroup(self.amount) if self.pay == "error" else self.amount) or None
         if self.delta:
             named["delta"] = self.delta
         return {name: value for name, value in named.items() if value is not None}
@@ -84,7 +89,7 @@ class AskForm:
 
     def address(self) -> str:
         """Where the form stands filled in."""
-        kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "request_id"}
+        kept = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _PASSING}
         usual = AskForm()
         said = {name: value for name, value in kept.items() if value != getattr(usual, name)}
         return f"/ask?{urlencode(said)}" if said else "/ask"
@@ -102,8 +107,17 @@ def _build(kind: type[_Sent], form: AskForm, **more: Any) -> _Sent:  # noqa: ANN
         ) from None
 
 
+def _ungroup(text: str) -> str:
+    """A number without separators, if they stand between thousands and nowhere else.
+
+    >>> _ungroup("12,000"), _ungroup("0,25"), _ungroup("1,5")
+    ('12000', '0,25', '1,5')
+    """
+    return text.translate(str.maketrans("", "", _SEPARATORS)) if _GROUPED.fullmatch(text) else text
+
+
 def _read_whole(text: str) -> int:
-    digits = text.translate(_SEPARATORS)
+    digits = _ungroup(text)
     if not digits.isascii() or not digits.isdigit() or len(digits) > 16:
         raise Refusal("The size of a group", "is not a whole number", "write for example 1000", code="bad_rows")
     return int(digits)

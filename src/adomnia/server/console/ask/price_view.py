@@ -65,6 +65,13 @@ class PriceView:
         return self.state == "free"
 
     @property
+    def seen(self) -> str:
+        """The price that the button says, with its currency; what is asked then costs no more."""
+        if self.state == "free" or self.paid_as:
+            return f"{self.word} 0"
+        return f"{self.word} {self.price}" if self.state == "priced" else ""
+
+    @property
     def button(self) -> str:
         """What the button says."""
         if self.state == "free":

@@ -35,6 +35,7 @@ from adomnia.server.console.ask.refusals import view_refusal
 from adomnia.server.console.ask.replays import find_paid
 from adomnia.server.routes.questions import choose_id
 from adomnia.session.listings import is_listing
+from adomnia.wire.amounts import amount_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,7 +106,7 @@ def _price(visit: Visit, budgets: Budgets, empty: PriceView) -> PriceView:
         rows = Coming("Rows of public tables, exact and free: they are about nobody.", grouped=False)
         return replace(empty, state="free", reads=(Piece("Rows of public tables, as they are."),), coming=rows)
     priced = replace(_name_price(_add_words(empty, quote), quote), state="priced")
-    draft = plan_draft(asked.question(), visit.curator.catalog) if is_quick() else None
+    draft = plan_draft(asked.question(), visit.curator.catalog, visit.visitor.name) if is_quick() else None
     paid = None if draft is None else find_paid(visit, draft.question, draft.plan)
     priced = replace(
         priced,
@@ -211,7 +212,7 @@ def _add_slider(view: PriceView, budgets: Budgets) -> PriceView:
 def _read_amount(form: AskForm) -> Fraction | None:
     """The price that a form names; None where it names none that could be drawn."""
     try:
-        amount = Fraction(form.amount) if form.pay in _SIGNS else Fraction(0)
-    except (ValueError, ZeroDivisionError):
+        amount = amount_of(form.amount) if form.pay in _SIGNS else Fraction(0)
+    except ValueError:
         return None
     return amount if EPSILON_UNIT <= amount <= 1 / EPSILON_UNIT else None

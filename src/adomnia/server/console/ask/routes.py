@@ -46,7 +46,7 @@ async def ask_question(request: Request) -> Response:
         return build_ask_page(visit, replace(form, request_id=""), view=build_answer_view(answer, form.sql))
 
     try:
-        return await pay(request, form.asked(), show_free)
+        return await pay(request, form.asked(), show_free, form.seen)
     except (Refusal, Unavailable, Failure) as fault:
         problem = to_problem(request, fault)
     # Whatever may have been paid keeps its id, so that it is not paid again.

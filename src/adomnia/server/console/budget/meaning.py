@@ -14,6 +14,8 @@ from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
 from adomnia.privacy.events import Approximate, Pure
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from adomnia.privacy.filters import Budget, Filter, Spent
 
 __all__ = ["BudgetMeaning", "Dot", "Picture", "draw_dots", "explain_budget"]
@@ -97,7 +99,7 @@ def _judge_budget(budget: Budget, before: float) -> Belief:
     price = f"ε {show_up(budget.epsilon)}"
     if not budget.delta:
         return Belief(price, posterior(before, budget.epsilon), tested=False)
-    return Belief(price, _name(before, detection(FALSE_ALARMS, budget.epsilon, budget.delta)), tested=True)
+    return Belief(price, _name_at(before, budget.epsilon, budget.delta), tested=True)
 
 
 def _judge_household(budget: Budget, before: float) -> str:
@@ -110,7 +112,12 @@ def _judge_household(budget: Budget, before: float) -> str:
     if isinstance(group, Pure):
         return _in_hundred(posterior(before, group.epsilon))
     assert isinstance(group, Approximate)  # noqa: S101 - as docs/proofs/groups.md says of such guarantees
-    return _in_hundred(_name(before, detection(FALSE_ALARMS, group.epsilon, group.delta)))
+    return _in_hundred(_name_at(before, group.epsilon, group.delta))
+
+
+def _name_at(before: float, epsilon: Fraction, delta: Fraction) -> float:
+    """The same under epsilon and delta; never less than without the delta, which a rarer test would come near."""
+    return max(_name(before, detection(FALSE_ALARMS, epsilon, delta)), posterior(before, epsilon))
 
 
 def _name(before: float, hits: float) -> float:
@@ -160,7 +167,7 @@ def _in_hundred(share: float) -> str:
     ('10', '19', '99.98')
     """
     hundredths = Decimal(repr(round(100 * share, 9)))
-    shown = Context(prec=3, rounding=ROUND_CEILING).plus(hundredths)
-    if shown >= _DOTS > hundredths:
-        shown = min(Context(prec=4, rounding=ROUND_CEILING).plus(hundredths), Decimal("99.99"))
+    digits = 3
+    while (shown := Context(prec=digits, rounding=ROUND_CEILING).plus(hundredths)) >= _DOTS > hundredths:
+        digits += 1
     return f"{shown.normalize():f}"

@@ -34,6 +34,8 @@ __all__ = ["ExaminedText", "KnownSources", "examine_text", "parse_toml"]
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _CHARACTERS_OF_A_STEP = 500
 _STEPS_OF_A_PROBLEM = 100
+_STEPS_OF_A_PAIR = 100  # of a public and a private table, whose files are compared
+_STEPS_OF_A_READING = 1_000  # of a public file that is not kept, however small
 _ELSEWHERE = "change it in the file on the server's machine; the server notices within seconds"
 
 
@@ -100,6 +102,11 @@ def examine_text(text: str, folder: Path, known: KnownSources | None = None) -> 
     except Refusal as problem:
         return ExaminedText(text, (problem,), None)
     document = _PlacedDocument(Path(FILE), text, content)
+    if known is not None:
+        foreign = _source_faults(document, known)
+        if foreign:  # the reader would look at all files and folders that are named, to compare them
+            return ExaminedText(text, tuple(foreign), None)
+    _count_pairs(content)
 
     def facts_of(table: Table) -> Sequence[Facts]:
         why = None if known is None else known.check(_Source(table.source, table.source_table), public=True)
@@ -109,8 +116,6 @@ def examine_text(text: str, folder: Path, known: KnownSources | None = None) -> 
 
     found = examine_document(document, folder, facts_of)
     problems = [*found.problems]
-    if known is not None:
-        problems += _source_faults(document, known, problems)
     if found.catalog is not None:
         problems += _view_faults(found.catalog, document)
     spend(_STEPS_OF_A_PROBLEM * len(problems))
@@ -144,15 +149,21 @@ def _text_or_none(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _source_faults(document: Document, known: KnownSources, said: Sequence[Refusal]) -> list[Refusal]:
-    """The sources that a page may not name, unless the reader said so when it asked for the facts of a public one."""
+def _source_faults(document: Document, known: KnownSources) -> list[Refusal]:
+    """The sources that a page may not name, in the order of the text."""
     faults = []
     for name, source, public in _list_sources(document.content):
         why = known.check(source, public)
         if why is not None:
-            fault = document.refusal(("tables", name, "source"), why, _ELSEWHERE)
-            faults += [] if any(why in each.why and each.position == fault.position for each in said) else [fault]
-    return faults
+            spend(_STEPS_OF_A_PROBLEM)
+            faults.append(document.refusal(("tables", name, "source"), why, _ELSEWHERE))
+    return sorted(faults, key=lambda fault: fault.position or (1, 1))
+
+
+def _count_pairs(content: Mapping[str, Any]) -> None:
+    """Count the work of comparing the files of all public tables with those of all private ones."""
+    public = [is_open for _, _, is_open in _list_sources(content)]
+    spend(_STEPS_OF_A_PAIR * public.count(True) * public.count(False))
 
 
 def _view_faults(catalog: Catalog, document: Document) -> Iterator[Refusal]:
@@ -167,11 +178,13 @@ def _read_facts(folder: Path, table: Table) -> Sequence[Facts]:
     """The facts of a public table; those of a file that did not change are not read again at every key press."""
     try:
         status = (folder / table.source).stat()
-    except OSError:
+    except OSError:  # a pattern
+        spend(_STEPS_OF_A_READING)
         return facts_in(folder)(table)
     return _read_facts_once(folder, table, (status.st_size, status.st_mtime_ns))
 
 
 @lru_cache(maxsize=64)
 def _read_facts_once(folder: Path, table: Table, _state: tuple[int, int]) -> Sequence[Facts]:
+    spend(_STEPS_OF_A_READING)
     return facts_in(folder)(table)

@@ -113,7 +113,7 @@ def read_path(name: str) -> KeyPath | None:
         return None
     try:
         path = json.loads(name)
-    except ValueError:
+    except (ValueError, RecursionError):  # of a name of thousands of brackets
         return None
     return tuple(path) if isinstance(path, list) and all(isinstance(part, str) for part in path) else None
 

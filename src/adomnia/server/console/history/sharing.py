@@ -24,7 +24,7 @@ from adomnia.server.problems import status_of
 from adomnia.server.routes.questions import QuestionJob, choose_id
 from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of, visitor_of
 from adomnia.session.batch import Batch
-from adomnia.session.sharing import ask_same, find_offer, price_same
+from adomnia.session.sharing import find_offer, price_same
 from adomnia.work import limit
 
 if TYPE_CHECKING:
@@ -99,12 +99,12 @@ async def take_shared(request: Request) -> Response:
     code, services, visitor = request.path_params["code"], services_of(request), visitor_of(request)
     request_id, paid_as = choose_id(None), list[str]()
 
-    def ask(session: Session, edition: Edition) -> list[bytes]:
+    def ask(_session: Session, edition: Edition) -> list[bytes]:
         _, receipt = _find(services.access, edition.curator, code)
         if receipt.analyst != visitor.name:
             with limit():
-                find_offer(edition.curator, visitor.name, receipt)  # what it says holds as long as this edition lasts
-            answer = ask_same(session, Batch.from_text(receipt.asked), request_id)
+                find_offer(edition.curator, visitor.name, receipt)  # it says best why not
+            answer = edition.curator.session(visitor.name).take(receipt, request_id)
             services.metrics.count_question("replayed" if answer.replayed else "answered")
             receipt = answer.receipt or receipt
         paid_as.append(receipt.request_id)

@@ -72,9 +72,10 @@ async def ask_method(name: str, request: Request) -> Response:
         def show_free(visit: Visit, answer: Answer) -> Page:
             return build_method_page(visit, method, fields, view=build_answer_view(answer, form.sql))
 
-        return await pay(request, form.asked(), show_free)
+        return await pay(request, form.asked(), show_free, form.seen)
     except Refusal as refusal:
         why = refusal
+    fields.pop("request_id", None)  # nothing was paid under it, or something else
     return await show(request, lambda visit: build_method_page(visit, method, fields, refusal=why))
 
 

@@ -15,7 +15,7 @@ from adomnia.server.console.rendering import Page
 from adomnia.server.console.visits import show
 from adomnia.server.models import link_record, token_record, user_record
 from adomnia.server.problems import status_of
-from adomnia.server.routes.people import check_in_catalog
+from adomnia.server.routes.people import check_in_catalog, check_not_owner, create_link
 from adomnia.server.routes.requests import run_in_pool, services_of
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ async def add_person(request: Request) -> Response:
 
     def work() -> str:
         role = _read_role(fields.get("role", ""))
+        check_not_owner(role)
         check_in_catalog(services, name, role)
         services.access.add_user(name, role)
         return services.access.create_link(name)
@@ -64,7 +65,7 @@ async def make_link(request: Request) -> Response:
     fields, access = await read_form(request), services_of(request).access
     name = fields.get("name", "")
     try:
-        code = await run_in_pool(request, lambda: access.create_link(name))
+        code = await run_in_pool(request, lambda: create_link(access, name))
     except Refusal as refusal:
         return await _show(request, problem=refusal)
     return await _show(request, link=_make_link(request, name, code))
@@ -78,6 +79,7 @@ async def change_role(request: Request) -> Response:
     def work() -> None:
         role = _read_role(fields.get("role", ""))
         services.access.user(name)
+        check_not_owner(role)
         check_in_catalog(services, name, role)
         services.access.set_role(name, role)
 
@@ -129,7 +131,7 @@ async def _show(
             "users": [user_record(user) for user in users],
             "budgets": {analyst.name for analyst in catalog.analysts},
             "newcomers": [analyst.name for analyst in catalog.analysts if analyst.name not in names],
-            "roles": list(Role),
+            "roles": [role for role in Role if role is not Role.OWNER],
             "tokens": [each for each in tokens if each[1]["state"] == TokenState.VALID],
             "ended": [each for each in tokens if each[1]["state"] != TokenState.VALID],
             "link": link,

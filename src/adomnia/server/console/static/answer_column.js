@@ -63,9 +63,9 @@ export class Column {
   #readNumber(value, lower, upper) {
     const stopped = this.possible[0] === 0 && (upper === null || upper >= 0);
     const [shown, low] = stopped ? [Math.max(value, 0), Math.max(lower ?? 0, 0)] : [value, lower];
-    const places = countPlaces(low, upper, this.type === "integer");
+    const places = countPlaces(shown, low, upper, this.type === "integer");
     const ends = [low === null ? "" : write(low, places, Math.floor), upper === null ? "" : write(upper, places, Math.ceil)];
-    return { text: write(shown, places, Math.round), interval: between(...ends) };
+    return { text: write(shown, places, roundToEven), interval: between(...ends) };
   }
 
   /** Whether the interval is all that is possible. */
@@ -90,7 +90,7 @@ export class Column {
   #plain(value) {
     if (!this.noisy || this.type !== "number") return String(value);
     if (this.name.includes("p_value") && value >= 0 && value < LEAST_P) return "under 0.0001";
-    if (!this.alone && Math.abs(value) >= ROUNDED) return write(value, 0, Math.round);
+    if (!this.alone && Math.abs(value) >= ROUNDED) return write(value, 0, roundToEven);
     return Number(value.toPrecision(this.alone ? 7 : 4)).toLocaleString("en-US", { maximumFractionDigits: 20 });
   }
 
@@ -126,9 +126,10 @@ export class Column {
   }
 }
 
-/** Decimal places that show two digits of an interval's half; below zero: whole tens, hundreds and so on. */
-function countPlaces(lower, upper, whole) {
-  const half = lower === null || upper === null ? 0 : (upper - lower) / 2;
+/** Decimal places that show two digits of an interval's half; below zero: whole tens, hundreds and so on.
+    An end that is missing counts as far away as the other. */
+function countPlaces(value, lower, upper, whole) {
+  const half = lower === null ? upper - value : upper === null ? value - lower : (upper - lower) / 2;
   const places = half > 0 ? 1 - Math.floor(Math.log10(half)) : 4;
   return Math.max(Math.min(places, whole ? 0 : FINEST), -FINEST);
 }
@@ -146,12 +147,23 @@ const formats = new Map();
 
 /** A number rounded to decimal places, which may be below zero, with separators between thousands. */
 function write(number, places, round) {
-  if (Math.abs(number) >= LONGEST) return number.toPrecision(7);
+  if (Math.abs(number) >= LONGEST) return writeLong(number, round);
   const shown = Math.max(places, 0);
   if (!formats.has(shown)) {
     formats.set(shown, new Intl.NumberFormat("en-US", { minimumFractionDigits: shown, maximumFractionDigits: shown }));
   }
   return formats.get(shown).format(shift(round(shift(number, places)), -places)).replace(/^-(?=[0.]*$)/, "");
+}
+
+/** The first seven digits of a number, rounded as others are: ends of intervals go outwards here too. */
+function writeLong(number, round) {
+  const [digits, power] = number.toExponential().split("e");
+  return shift(round(shift(Number(digits), 6)), Number(power) - 6).toPrecision(7).replace(/\.?0+e/, "e");
+}
+
+/** The nearest whole number, and of two that are as near the even one, as the server rounds. */
+function roundToEven(number) {
+  return Math.abs(number % 1) === 0.5 ? 2 * Math.round(number / 2) : Math.round(number);
 }
 
 /** A number times a power of ten, exactly as its digits say: multiplying would add an error of its own. */
