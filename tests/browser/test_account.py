@@ -41,3 +41,14 @@ def test_an_address_that_does_not_exist_is_a_page(console, phone):
     with console.visit("alice", "/nowhere", phone=phone) as page:
         assert page.inner_text("h1") == "There is no such page"
         assert find_barriers(page) == []
+
+
+@pytest.mark.parametrize(("name", "path"), [("alice", "/data/visits"), ("olga", "/owner")])
+def test_between_a_phone_and_a_wide_screen_nothing_scrolls_sideways(console, name, path):
+    """A tablet, and a wide screen at which letters are twice as large."""
+    with console.visit(name, path) as page:
+        for width in (320, 645, 720, 960, 1024, 1180):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+            across = page.evaluate("document.querySelector('main .card:not(.menu)').offsetWidth / innerWidth")
+            assert across > 0.5, width

@@ -57,6 +57,7 @@ def test_a_fix_is_taken_by_a_key_and_by_a_click(console):
             page.wait_for_selector("#pay:has-text('Pay')")
             page.wait_for_selector("#told .refusal", state="detached")
             assert page.input_value("#sql") == WRONG.replace("salery", "salary")
+            assert page.evaluate("document.activeElement.localName") == "sql-editor"  # and one can go on typing
 
 
 def test_the_slider_moves_price_and_error_together_by_keys(console):
@@ -95,6 +96,20 @@ def test_what_is_typed_is_not_paid_before_its_price_was_seen(console):
         page.wait_for_selector("#pay:has-text('Pay 0.75 and ask')")
         page.wait_for_selector("#said:has-text('Look at the price first')", state="attached")
         assert asked == []
+
+
+def test_the_way_back_from_an_answer_leads_to_its_question(console):
+    asked = "SELECT COUNT(*) AS back FROM people"
+    with console.visit("bob", "/ask") as page:
+        write(page, asked)
+        page.fill("#amount", "0.05")
+        page.wait_for_selector("#pay:has-text('Pay 0.05 and ask')")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_url("**/answers/*")
+        assert page.title() == "Answer - Ad Omnia"
+        page.go_back()
+        page.wait_for_selector("#pay:has-text('See it again, free')")
+        assert (page.title(), page.input_value("#sql").strip()) == ("Ask - Ad Omnia", asked)
 
 
 def test_stopping_to_wait_says_where_the_answer_will_be(console):

@@ -32,7 +32,7 @@ def test_history_is_searched_as_one_types(asked):
     with asked.visit("alice", "/answers") as page:
         page.keyboard.press("/")
         page.keyboard.type("salary_of TOWNS")
-        page.wait_for_function("document.querySelectorAll('.pasts .q').length === 1")
+        page.wait_for_selector(".pasts .q >> nth=1", state="detached")
         assert page.inner_text(".pasts .q") == QUESTIONS["past-2"]
         assert page.url.endswith("/answers?q=salary_of+TOWNS")
         page.fill("input[type=search]", "<b>nothing")

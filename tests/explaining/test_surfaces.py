@@ -123,3 +123,12 @@ def test_every_option_that_an_error_names_is_known():
     assert {"epsilon", "rows", "effort"} <= named
     of_protect = {"bounds", "categories", "columns", "links", "rows_per_person", "unit"}
     assert named - set(_NAMES) <= {*of_protect, "insecure", "n"}  # of `connect` and `agg`: Python alone has them
+
+
+def test_a_page_names_its_own_fields_and_no_ids():
+    known = "n says little (13 rows, by your answer 575f34e1)."
+    said = f"{known} Say with rows= how many, or take it all the same: anyway=True"
+    (told,) = reword_lines([said], Surface.PAGE)
+    assert told == (
+        "n says little (13 rows, by an earlier answer of yours). Say in More choices how many, or take it all the same"
+    )

@@ -35,6 +35,7 @@ _PYTHON = re.compile(rf"{_QUOTED}|(?<![\w-])(?P<name>{_NAME})=(?P<value>{_VALUE}
 _JSON = re.compile(rf"`(?:(?P<bare>{_NAME})|\"(?P<name>{_NAME})\": (?P<value>[^`]*))`|{_QUOTED}")
 _OPTION = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)")
 _AGAIN = re.compile(r"with --request-id \S+(?=:)")
+_EARLIER = re.compile(r"your answer [\w.:-]+(?=[),])")  # by its request id
 _WORDS_OF_JSON = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -127,8 +128,13 @@ def _write_setting(option: re.Match[str]) -> str:
 
 
 def _to_page(text: str) -> str:
-    """Pages have fields that are called what options are: an option and its value are two words."""
-    return _replace(_PYTHON, lambda found: _write_plainly(found["name"], found["value"]), text)
+    """Pages have fields that are called what options are: an option and its value are two words.
+
+    They have a button in the place of a flag, and a history in the place of ids.
+    """
+    plain = text.replace(": anyway=True", "").replace("with rows=", "in More choices")
+    plain = _EARLIER.sub("an earlier answer of yours", plain)
+    return _replace(_PYTHON, lambda found: _write_plainly(found["name"], found["value"]), plain)
 
 
 def _write_plainly(name: str, value: str | None) -> str:

@@ -22,6 +22,7 @@ _ROW, _LOW_ROW, _BAR = 24, 17, 13  # pixels for a label, for one of many, and fo
 _FEW = 15
 _NARROWEST, _WIDEST = 16, 64
 _PANELS_A_ROW = 3
+_SHORT, _LONGEST, _WIDER = 12, 40, 1.5  # letters of a label, and pixels by which each may be wider
 
 
 def build_spec(drawable: Drawable, style: Style = LIGHT) -> dict[str, Any]:
@@ -35,6 +36,7 @@ def build_spec(drawable: Drawable, style: Style = LIGHT) -> dict[str, Any]:
         "config": style.config,
         "title": {"text": title, **({"subtitle": caption} if caption else {})},
         "description": describe(title, caption, drawable.table),
+        **_room(rows),
         "data": {"values": rows.records},
         **(panels[0] if len(panels) == 1 else {"vconcat": panels}),
     }
@@ -48,6 +50,14 @@ def _panel(rows: DrawnRows, index: int, style: Style) -> dict[str, Any]:
         return unit
     facet = {"field": "panel", "type": "nominal", "sort": list(panel.levels), "title": panel.title}
     return {"facet": facet, "columns": _PANELS_A_ROW, "spec": unit}
+
+
+def _room(rows: DrawnRows) -> dict[str, Any]:
+    """More room for long labels at the left: a reader's letters may be wider than those that were measured here."""
+    longest = max((len(str(level)) for level in rows.layout.axis.levels), default=0)
+    if not rows.layout.horizontal or longest <= _SHORT:
+        return {}
+    return {"padding": {"top": 12, "right": 12, "bottom": 12, "left": 12 + min(longest, _LONGEST) * _WIDER}}
 
 
 def _size(rows: DrawnRows) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class Style:
                 "gridColor": self.faint,
                 "domainColor": self.lines,
                 "tickColor": self.lines,
-                "labelSeparation": 6,
+                "labelSeparation": 12,  # letters of a reader may be wider than those that are measured here
                 "titleLimit": 400,
             },
             "legend": {**named, "orient": "top"},

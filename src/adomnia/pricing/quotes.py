@@ -262,7 +262,7 @@ def _why(query: Query) -> str:
             return f"{has}, each of at most {magnitude:,} steps"
         case Vector(row=row, columns=columns):
             together = f"{row.l1.numerator:,}" if row.l1.denominator == 1 else f"{float(row.l1):,g}"
-            return f"{has}, each of at most {together} in all {columns} sums together"
+            return f"{has}, each of at most {together}" + (f" in all {columns} sums together" if columns > 1 else "")
     return has
 
 

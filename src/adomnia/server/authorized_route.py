@@ -26,7 +26,7 @@ class AuthorizedRoute(APIRoute):
         handle = super().get_route_handler()
         (method,) = self.methods or {""}
         roles, takes_body = roles_of(method, self.path_format), self.body_field is not None
-        render = render_problem if self.path.startswith(API) else render_problem_page
+        is_api = self.path.startswith(API)
         largest = LARGEST if self.path.startswith(LONG_TEXTS) else SMALL
 
         async def handle_authorized(request: Request) -> Response:
@@ -40,6 +40,7 @@ class AuthorizedRoute(APIRoute):
                     await bounded.json()
                 return await handle(bounded)
             except Exception as fault:  # noqa: BLE001 - replies say only what `to_problem` allows, and none is a 500
-                return render(to_problem(request, fault))
+                problem = to_problem(request, fault)
+                return render_problem(problem) if is_api else render_problem_page(problem, request.url.path)
 
         return handle_authorized

@@ -34,6 +34,12 @@ def test_the_link_of_a_page_is_the_longest_that_its_path_begins_with(path, curre
     assert frame.current == current
 
 
+def test_an_answer_is_on_the_page_of_its_question_and_a_new_link_in_history():
+    for path, current in (("/answers", "/answers"), ("/answers/share", "/answers"), ("/answers/ab", "/ask")):
+        frame = PageFrame("hospital", 1, "alice", Role.ANALYST, "", path, LINKS[Role.ANALYST], None)
+        assert frame.current == current
+
+
 def test_a_purse_is_counted_in_the_sum_that_the_budget_is_held_to():
     pure = Filter(Budget(epsilon=2))
     assert fill_purse(pure) == Purse("ε", "epsilon", "2", "2", 0.0)

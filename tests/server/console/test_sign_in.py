@@ -31,6 +31,14 @@ def test_signing_in_by_the_form_leads_to_the_first_page(own_house, name, start):
     assert (home.status_code, home.headers["location"]) == (303, start)
 
 
+def test_who_came_by_a_link_of_somebody_is_led_there_and_nowhere_else(own_house):
+    own_house.services.access.set_password("alice", house.PASSWORD)
+    for to, place in (("/shared/abc", "/shared/abc"), ("//evil.org", "/"), ("https://evil.org", "/"), ("/owner", "/")):
+        response = posted(own_house, "/sign-in", name="alice", password=house.PASSWORD, to=to)
+        assert (response.status_code, response.headers["location"]) == (303, place)
+    assert 'name="to" value="/shared/abc"' in own_house.ask(None, "GET", "/sign-in?to=/shared/abc").text
+
+
 def test_a_wrong_password_shows_the_form_again(own_house):
     response = posted(own_house, "/sign-in", name=SCRIPT, password="wrong wrong wrong")
     assert response.status_code == 401

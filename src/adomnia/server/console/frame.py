@@ -79,7 +79,10 @@ class PageFrame:
     @property
     def current(self) -> str:
         """The path of the link that the page belongs to, if any: the longest that its own begins with."""
-        within = [link.path for link in self.links if f"{self.path}/".startswith(f"{link.path}/")]
+        path = self.path
+        if path.startswith("/answers/") and not path.startswith("/answers/share"):
+            path = "/ask"  # an answer stands below its question
+        within = [link.path for link in self.links if f"{path}/".startswith(f"{link.path}/")]
         return max(within, key=len, default="")
 
 

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from adomnia.errors import Refusal
 from adomnia.server.console.forms import read_fields, read_form
 from adomnia.server.console.frame import find_start
+from adomnia.server.console.problems import SHARED, tell
 from adomnia.server.console.rendering import HTML, Page, render
 from adomnia.server.problems import headers_of, status_of
 from adomnia.server.routes.requests import address_of, run_in_pool, services_of, visitor_of
@@ -26,7 +27,7 @@ async def home(request: Request) -> Response:
 
 async def sign_in_page(request: Request) -> Response:
     """The form; with a code, the one that sets a password. Only sending it uses the code up."""
-    return _show_form(request.query_params.get("code", ""))
+    return _show_form(request.query_params.get("code", ""), to=request.query_params.get("to", ""))
 
 
 async def sign_in_form(request: Request) -> Response:
@@ -36,8 +37,9 @@ async def sign_in_form(request: Request) -> Response:
     try:
         secret, _ = await services.password_pool.run(address, lambda: _enter(services.access, form, address))
     except Refusal as refusal:
-        return _show_form(code, form.get("name", ""), refusal)
-    response = RedirectResponse("/", 303)
+        return _show_form(code, form.get("name", ""), refusal, form.get("to", ""))
+    to = form.get("to", "")
+    response = RedirectResponse(to if SHARED.fullmatch(to) else "/", 303)
     set_cookie(request, response, secret)
     return response
 
@@ -52,10 +54,11 @@ async def sign_out_form(request: Request) -> Response:
     return response
 
 
-def _show_form(code: str, name: str = "", refusal: Refusal | None = None) -> Response:
+def _show_form(code: str, name: str = "", refusal: Refusal | None = None, to: str = "") -> Response:
     status = 200 if refusal is None else status_of(refusal)
     headers = None if refusal is None else headers_of(refusal)
-    page = Page("sign_in.html", {"code": code, "name": name, "problem": "" if refusal is None else str(refusal)})
+    told = "" if refusal is None else tell(refusal)
+    page = Page("sign_in.html", {"code": code, "name": name, "to": to, "problem": told})
     return Response(render(page), status, headers, HTML)
 
 

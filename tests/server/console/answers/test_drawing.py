@@ -29,7 +29,13 @@ def test_its_sentence_says_what_it_shows_and_that_a_row_says_nothing():
     assert says.startswith("pay by city. Lines: 95% intervals of the noise.")
     assert "Grey: says nothing" in says
     quiet = make_answer(key("city", "Oslo"), measured("pay", FULL, limits=(0.0, 500.0)))
-    assert "Grey" not in describe_chart(quiet).says  # it alone is drawn as it is
+    assert describe_chart(quiet).problem == "Every row says nothing: there is nothing to draw."
+
+
+def test_a_column_of_which_every_row_says_nothing_is_not_drawn_beside_another():
+    quiet = measured("pay", FULL, FULL, limits=(0.0, 500.0))
+    answer = make_answer(key("city", "Oslo", "Rome"), measured("n", (1, 2, 3), (1, 2, 3)), quiet)
+    assert [column.name for column in drawing._as_drawable(answer).columns] == ["city", "n"]
 
 
 def test_a_row_that_says_nothing_does_not_stretch_the_figure():

@@ -160,7 +160,7 @@ def test_a_refusal_that_came_when_it_was_asked_has_ways_out(shared_house):
     with visiting(shared_house) as visit:
         told = view_problem(visit, AskForm(MEANS), refusal)
     assert [changed(fix.change) for fix in told.fixes] == [{"pay": "epsilon", "amount": "2"}, {"anyway": "1"}]
-    assert told.fix == "pay epsilon 2, or take it all the same: anyway"
+    assert told.fix == "pay epsilon 2, or take it all the same"
 
 
 def test_what_others_have_priced_changes_neither_the_work_nor_what_there_is_time_for(shared_house):

@@ -51,6 +51,11 @@ def test_a_plan_reads_as_a_sentence(catalog, sql, sentence):
     assert "".join(f"`{piece.text}`" if piece.code else piece.text for piece in pieces) == sentence
 
 
+def test_where_rows_are_protected_nothing_is_said_of_people(catalog):
+    pieces = read_plan(plan_text(Question("SELECT COUNT(*) AS n FROM people"), catalog, 0.95), by_row=True)
+    assert pieces[-1].text.endswith("Each row is protected by itself.")
+
+
 def test_what_has_no_word_is_shown_as_its_formula(catalog):
     pieces = read_plan(plan_text(Question("SELECT SUM(age) / COUNT(*) AS r FROM people"), catalog, 0.95))
     assert pieces[0].text == "R" or pieces[0].text == "r"

@@ -36,5 +36,6 @@ def test_it_speaks_the_words_of_the_page(shared_house):
     assert told.is_name
     assert told.way_out.startswith("To mend it, group by a declared category")
     assert refused(shared_house, "SELECT COUNT(*) FROM poeple").way_out == (
-        "Did you mean people? They are people, visits, cities."
+        "Did you mean people? There are people, visits, cities."
     )
+    assert refused(shared_house, "SELECT COUNT(*) FROM xyz").way_out == "There are people, visits, cities."

@@ -157,7 +157,7 @@ def test_the_list_has_all_methods_and_finds_them_by_other_names(visitor):
 def test_an_unknown_method_is_a_page_that_names_another(visitor):
     page = visitor("GET", "/methods/logitt")
     assert page.status_code == 404
-    assert "did you mean logit?" in page.text
+    assert "Did you mean logit?" in page.text
 
 
 def test_what_is_wrong_is_said_at_its_field_and_all_that_was_typed_stays(visitor, prefilled):

@@ -51,6 +51,9 @@ def describe_chart(answer: Answer) -> Chart:
     try:
         _check_rows(answer)
         title = build_spec(_as_drawable(answer))["title"]
+        silent = [find_silent(answer, each).all() for each in answer.columns if isinstance(each, ValueColumn)]
+        if silent and all(silent):
+            return Chart(problem="Every row says nothing: there is nothing to draw.")
     except Refusal as refusal:
         return Chart(problem=f"{refusal.what} {refusal.why}; to see one, {refusal.fix}.")
     return Chart(says=" ".join([f"{title['text']}.", *title.get("subtitle", ())]))
@@ -75,8 +78,11 @@ def _as_drawable(answer: Answer) -> Drawable:
     """What is drawn of an answer: what its table shows. Rows that say nothing have no number, and counts stop at 0."""
     drawable = as_drawable(answer)
     measured = {column.name: column for column in answer.columns if isinstance(column, ValueColumn)}
+    mute = {name for name, each in measured.items() if not answer.figure and find_silent(answer, each).all()}
     columns = tuple(
-        _show(drawn, measured[drawn.name], answer) if drawn.has_intervals else drawn for drawn in drawable.columns
+        _show(drawn, measured[drawn.name], answer) if drawn.has_intervals else drawn
+        for drawn in drawable.columns
+        if not drawn.has_intervals or drawn.name not in mute or len(mute) == len(measured)
     )
     return replace(drawable, columns=columns)
 

@@ -161,6 +161,8 @@ def _add_links(
 
 
 def _find_chart(answer: Answer, request_id: str, reading: AnswerReading) -> Chart:
+    if not len(answer):
+        return Chart()
     chart = describe_chart(answer) if reading.has_figure else Chart(problem=_NO_FIGURE)
     if chart.problem:
         return chart

@@ -150,7 +150,7 @@ def _add_errors(priced: PriceView, draft: PricedDraft | None, quote: Quote, budg
         errors=list_errors(quote.outputs, small if len(small) == len(quote.outputs) else ()),
         rough="" if rough is None else f"{rough.name} {show_error(rough)}",
         funnel=_draw(priced, draft, quote, budgets),
-        reads=() if draft is None else read_plan(draft.plan),
+        reads=() if draft is None else read_plan(draft.plan, by_row=not draft.catalog.unit.table),
         coming=None if draft is None else _describe_coming(draft, quote, by_size, rough),
         instead=change_fields(pay="epsilon", amount=f"{float(priced.price):.2g}") if names_error else instead,
     )

@@ -49,13 +49,13 @@ class Piece:
     code: bool = False
 
 
-def read_plan(plan: Plan) -> tuple[Piece, ...]:
-    """The sentence of a plan, which depends on nothing else."""
+def read_plan(plan: Plan, *, by_row: bool = False) -> tuple[Piece, ...]:
+    """The sentence of a plan, which depends on nothing else; `by_row` where it is rows that are protected."""
     measured = [output for output in plan.outputs if output.source not in plan.keys]
     outputs = [list(_read_output(output, plan)) for output in measured]
     said = [*_read_keys(plan), *_join_pieces(outputs), *_read_rows(plan.relation), Piece(". ")]
     first = Piece(said[0].text[:1].upper() + said[0].text[1:], said[0].code)
-    return _merge([first, *said[1:], *_read_choice(plan), *_read_people(plan.relation)])
+    return _merge([first, *said[1:], *_read_choice(plan), *_read_people(plan.relation, by_row)])
 
 
 def _read_keys(plan: Plan) -> Iterator[Piece]:
@@ -163,9 +163,11 @@ def _read_choice(plan: Plan) -> Iterator[Piece]:
         yield Piece(f"At most {plan.limit:,} of them come back{sorted_by}. ")
 
 
-def _read_people(relation: Relation) -> Iterator[Piece]:
+def _read_people(relation: Relation, by_row: bool) -> Iterator[Piece]:
     rows = relation.rows_per_person
-    if isinstance(relation, PerPerson):
+    if by_row:
+        yield Piece("Each row is protected by itself.")
+    elif isinstance(relation, PerPerson):
         yield Piece("The rows of each person are made one first.")
     elif rows == 1:
         yield Piece("One row a person.")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RefusalView", "RefusedPlace", "view_refusal"]
 
+_GUESS, _NAMES, _TELLS = "did you mean", "they are ", ("did you mean", "there are ", "it takes ")  # beginnings of a fix
 _AROUND = 60  # characters of the line that are shown on either side
 
 
@@ -50,11 +51,13 @@ class RefusalView:
     @property
     def way_out(self) -> str:
         """The fix as sentences."""
-        asks, found, rest = self.fix.partition("? ")
-        if self.fix.startswith("did you mean"):
-            said = f"{asks}{found}{rest[:1].upper()}{rest[1:]}"
-            return f"{said[:1].upper()}{said[1:]}" + ("" if said.endswith("?") else ".")
-        return f"To mend it, {self.fix}."
+        asks, found, rest = self.fix.partition("? ") if self.fix.startswith(_GUESS) else ("", "", self.fix)
+        if rest.startswith(_NAMES):  # what there is, and not what to do
+            rest = f"There are {rest.removeprefix(_NAMES)}"
+        elif not asks and not rest.startswith(_TELLS):
+            rest = f"to mend it, {rest}"
+        said = " ".join(f"{part[:1].upper()}{part[1:]}" for part in (f"{asks}{found}".strip(), rest) if part)
+        return said if said.endswith("?") else f"{said}."
 
 
 def view_refusal(refusal: Refusal, situation: Situation) -> RefusalView:

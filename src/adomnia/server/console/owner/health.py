@@ -49,7 +49,7 @@ def _ledger_sign(visit: Visit) -> Sign:
         newest, last = _look_at_chain(folder)
     except Refusal as refusal:
         return Sign("Ledger", BAD, "Not sound", (str(refusal),))
-    entries = f"{show_count(newest.sequence)} entries"
+    entries = "1 entry" if newest.sequence == 1 else f"{show_count(newest.sequence)} entries"
     if last is None:
         return Sign("Ledger", UNKNOWN, entries, ("Never verified from here",), newest.hash)
     if last.problem:

@@ -7,6 +7,7 @@ import { watchPrice } from "./pricing.js";
 const form = document.getElementById("ask");
 const answer = document.getElementById("answer");
 const QUIET = 900; // milliseconds without a change, after which the price is spoken
+const LONGEST = 4000; // characters of a question in an address
 
 document.documentElement.classList.add("scripted");
 const pricing = watchPrice(form);
@@ -69,7 +70,7 @@ async function receive(address, sent) {
     const reply = await fetchPart("answer", address, { form: sent, signal: asking.signal });
     replacePart(answer, reply.html);
     const path = new URL(reply.address).pathname;
-    if (reply.status < 400 && path.startsWith("/answers/")) history.pushState(null, "", path);
+    if (reply.status < 400 && path.startsWith("/answers/")) moveTo(path, sent);
     if (reply.status < 400) say("The answer is there.");
     answer.focus({ preventScroll: true });
     await Promise.all([refreshPurse(), pricing.now()]);
@@ -84,6 +85,14 @@ async function receive(address, sent) {
     asking = null;
     setAsking(false);
   }
+}
+
+/** The page is that of the answer now; the way back leads to the question as it was asked. */
+function moveTo(path, sent) {
+  const asked = new URLSearchParams(["sql", "pay", "amount"].filter((name) => sent.has(name)).map((name) => [name, sent.get(name)]));
+  if (location.pathname === "/ask" && `${asked}`.length < LONGEST) history.replaceState(null, "", `/ask?${asked}`);
+  history.pushState(null, "", path);
+  document.title = "Answer - Ad Omnia";
 }
 
 function setAsking(busy) {

@@ -7,6 +7,7 @@ import { watchPrice } from "./pricing.js";
 
 const form = document.getElementById("method");
 const answer = document.getElementById("answer");
+const LONGEST = 4000; // characters of a form in an address
 
 document.documentElement.classList.add("scripted");
 const pricing = watchPrice(form);
@@ -87,12 +88,21 @@ async function ask() {
 async function receive(reply) {
   replacePart(answer, reply.html);
   const path = new URL(reply.address).pathname;
-  if (reply.status < 400 && path.startsWith("/answers/")) history.pushState(null, "", path);
+  if (reply.status < 400 && path.startsWith("/answers/")) moveTo(path);
   if (reply.status < 400) say("The answer is there.");
   answer.focus({ preventScroll: true });
   const purse = await fetchPart("purse", "/methods");
   if (purse.status < 400) replacePart(document.getElementById("purse"), purse.html);
   await pricing.now();
+}
+
+/** The page is that of the answer now; the way back leads to the form as it was filled in. */
+function moveTo(path) {
+  const filled = new URLSearchParams(new FormData(form));
+  for (const name of ["csrf", "request_id"]) filled.delete(name);
+  if (`${filled}`.length < LONGEST) history.replaceState(null, "", `${new URL(form.action).pathname}?${filled}`);
+  history.pushState(null, "", path);
+  document.title = "Answer - Ad Omnia";
 }
 
 form.addEventListener("submit", (event) => {

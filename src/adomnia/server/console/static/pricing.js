@@ -40,6 +40,7 @@ export function watchPrice(form) {
   const atOnce = debounce(price, 0);
   const change = (changes) => {
     isStale = true;
+    if (!panel.contains(document.activeElement)) focusText(form); // what was pressed will be gone
     const { sql, ...others } = changes;
     if (sql !== undefined) setText(form, sql);
     atOnce(others);
@@ -84,6 +85,7 @@ function showPart(panel, html) {
   const field = panel.contains(document.activeElement) ? document.activeElement : null;
   const caret = field?.type === "text" ? field.selectionStart : null;
   replacePart(panel, html);
+  if (field && document.activeElement === document.body) panel.querySelector("#amount, #pay")?.focus({ preventScroll: true });
   for (const companion of panel.querySelectorAll("template[data-for]")) {
     showCompanion(document.getElementById(companion.dataset.for), companion.content);
     companion.remove();
@@ -100,6 +102,14 @@ function showCompanion(place, content) {
   if (next.isEqualNode(place)) return;
   place.replaceChildren(...next.childNodes);
   place.dispatchEvent(new CustomEvent("part", { bubbles: true }));
+}
+
+/** Go on in the question; not where that would bring up a keyboard on the glass. */
+function focusText(form) {
+  const field = form.elements.sql;
+  if (!field || matchMedia("(pointer: coarse)").matches) return;
+  const editor = field.closest("sql-editor");
+  (editor?.shadowRoot ? editor : field).focus();
 }
 
 /** Write a question into the editor. */
