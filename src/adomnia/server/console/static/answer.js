@@ -1,6 +1,6 @@
 // How an answer is read: table, chart or both; other intervals and rows in place; lists that close by themselves.
 import { fetchPart, replacePart, tellTrouble } from "./parts.js";
-import { say } from "./console.js";
+import { say } from "./say.js";
 
 const SHOWN = ["table", "chart", "both"];
 const KEPT = "answer-shows";

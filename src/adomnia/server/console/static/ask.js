@@ -1,6 +1,6 @@
 // The page of a question: prices it as one types, asks it, waits for the answer, and says what happens.
 
-import { say } from "./console.js";
+import { say } from "./say.js";
 import { fetchPart, replacePart } from "./parts.js";
 import { watchPrice } from "./pricing.js";
 

@@ -1,4 +1,5 @@
 // What every page can do: notes, copying, keys.
+import { say } from "./say.js";
 
 /** Notes of words close with Escape, and open with a tap where nothing hovers. */
 function watchNotes() {
@@ -22,17 +23,6 @@ function watchCopying() {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
     say("Copied.");
   });
-}
-
-/** Tell those who do not see the page what happened. */
-export function say(words) {
-  let place = document.getElementById("said");
-  if (!place) {
-    place = Object.assign(document.createElement("p"), { id: "said", className: "hidden" });
-    place.setAttribute("role", "status");
-    document.body.append(place);
-  }
-  place.textContent = words;
 }
 
 /** Keys of one letter, outside of fields: ? shows them all, / searches, G and a letter goes to a page. */

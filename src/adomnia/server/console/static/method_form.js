@@ -1,6 +1,6 @@
 // The form of a method: it follows its rows, says what it means and costs, and shows the answer in place.
 
-import { say } from "./console.js";
+import { say } from "./say.js";
 import "./methods.js";
 import { debounce, fetchPart, replacePart, tellTrouble } from "./parts.js";
 import { watchPrice } from "./pricing.js";
