@@ -106,7 +106,7 @@ def remember(most: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given
         def recall(*given: _Given.args, **named: _Given.kwargs) -> _Result:
             work = current()
             before = 0 if work is None else work.steps
-            result, steps = compute_counted(*given, **named)
+            result, steps = compute_counted(*given, **named)  # type: ignore[arg-type]  # what can be hashed
             if work is not None:
                 work.spend(before + steps - work.steps)
             return result

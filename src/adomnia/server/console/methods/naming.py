@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import quote_name
+from adomnia.server.console.data.sql_text import put_in_quotes
 from adomnia.sql.reading.parse import parse_expression
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def write_column(name: str) -> str:
     ('age', '"select"', '"6"" pipes"')
     """
     plain = quote_name(name)
-    return plain if _is_column(plain, name) else '"' + name.replace('"', '""') + '"'
+    return plain if _is_column(plain, name) else put_in_quotes(name)
 
 
 def write_term(name: str) -> str | None:
