@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import RedirectResponse, Response
 
 from adomnia.errors import Failure, Refusal
+from adomnia.explaining.surfaces import Surface, reword
 from adomnia.server.console.rendering import HTML, Page, render
 from adomnia.server.problems import headers_of, status_of
 
@@ -21,5 +22,6 @@ def render_problem_page(error: Problem) -> Response:
     title = "This failed" if isinstance(error, Failure) else "Not possible"
     if isinstance(error, Refusal) and error.code == "unknown_route":
         title = "There is no such page"
-    page = Page("problem.html", {"title": title, "error": error, "says": str(error)})
+    told = error if isinstance(error, Failure) else reword(error, Surface.PAGE)
+    page = Page("problem.html", {"title": title, "error": error, "says": str(told)})
     return Response(render(page), status_of(error), headers_of(error), HTML)
