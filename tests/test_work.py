@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.work import MOST_STEPS, Abandoned, Work, allow, limit, spend
+from adomnia.work import MOST_STEPS, Abandoned, Work, allow, limit, remember, spend
 
 
 def test_work_ends_before_the_step_that_is_beyond_its_limit():
@@ -69,3 +69,21 @@ def test_after_a_refusal_nothing_is_counted_any_more():
         spend(2)
     spend(5)
     assert work.steps == 0
+
+
+def test_what_is_remembered_is_computed_once_and_counts_the_same_steps_again():
+    computed = []
+
+    @remember(4)
+    def compute(steps: int) -> int:
+        computed.append(steps)
+        spend(steps)
+        return 2 * steps
+
+    assert compute(3) == 6  # uncounted
+    work = Work(10)
+    with limit(work):
+        assert [compute(3), compute(3), compute(4)] == [6, 6, 8]
+        with pytest.raises(Refusal, match="steps"):
+            compute(4)
+    assert (work.steps, computed) == (10, [3, 4])

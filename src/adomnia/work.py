@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from adomnia.errors import AdomniaError, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-__all__ = ["MOST_STEPS", "Abandoned", "Work", "allow", "current", "limit", "spend"]
+__all__ = ["MOST_STEPS", "Abandoned", "Work", "allow", "current", "limit", "remember", "spend"]
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 MOST_STEPS = 250_000
 
@@ -82,6 +86,34 @@ def allow() -> Iterator[None]:
     """Let all that is done inside come to its end, uncounted."""
     with _use(None):
         yield
+
+
+def remember(most: int) -> Callable[[Callable[_Given, _Result]], Callable[_Given, _Result]]:
+    """Keep the last results of a function; one that is found again counts as many steps as when it was computed.
+
+    So what is refused does not depend on what was asked before.
+    """
+
+    def decorate(compute: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+        @lru_cache(maxsize=most)
+        def compute_counted(*given: _Given.args, **named: _Given.kwargs) -> tuple[_Result, int]:
+            work = Work(None) if (found := current()) is None else found
+            before = work.steps
+            with _use(work):
+                return compute(*given, **named), work.steps - before
+
+        @wraps(compute)
+        def recall(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+            work = current()
+            before = 0 if work is None else work.steps
+            result, steps = compute_counted(*given, **named)  # type: ignore[arg-type]  # what can be hashed
+            if work is not None:
+                work.spend(before + steps - work.steps)
+            return result
+
+        return recall
+
+    return decorate
 
 
 @contextmanager

@@ -152,3 +152,13 @@ def test_without_scripts_a_question_is_paid_once_and_leads_to_its_answer(console
         page.wait_for_url("**/answers/*")
         page.goto(f"{console.address}{address('SELECT COUNT(*) AS m FROM people', amount='0.1')}")
         assert "See it again, free" in page.inner_text("#pay")
+
+
+def test_the_note_of_a_word_opens_with_a_tap_and_closes_with_the_next(console):
+    with console.visit("alice", address(MEANS), phone=True) as page:
+        page.wait_for_selector("sql-editor[ready]")
+        word = page.locator(".term").first
+        word.dispatch_event("click")
+        assert "open" in word.get_attribute("class").split()
+        word.dispatch_event("click")
+        assert "open" not in word.get_attribute("class").split()

@@ -43,8 +43,10 @@ class Console:
     _cookies: dict[str, list[Any]] = field(default_factory=dict)
 
     @contextmanager
-    def visit(self, name: str | None = "alice", path: str = "/", **options: Any) -> Iterator[Page]:
-        """A page that somebody sees; at the end, nothing may have gone wrong on it.
+    def visit(
+        self, name: str | None = "alice", path: str = "/", expected: tuple[str, ...] = (_EXPECTED,), **options: Any
+    ) -> Iterator[Page]:
+        """A page that somebody sees; at the end, nothing may have gone wrong on it but what is expected.
 
         `phone`, `dark` and `scripts=False` are how they see it; other options are the browser's.
         """
@@ -52,7 +54,7 @@ class Console:
             if name is not None:
                 context.add_cookies(self._sign_in(name))
             page, faults = context.new_page(), list[str]()
-            _watch(page, self.address, faults)
+            _watch(page, self.address, faults, expected)
             page.goto(self.address + path)
             yield page
             assert not faults, faults
@@ -91,11 +93,11 @@ class Console:
         return self._cookies[name]
 
 
-def _watch(page: Page, address: str, faults: list[str]) -> None:
+def _watch(page: Page, address: str, faults: list[str], expected: tuple[str, ...]) -> None:
     """Collect errors of scripts, broken policies, and requests to anywhere else."""
 
     def hear(kind: str, text: str) -> None:
-        if kind in {"error", "warning"} and not text.startswith(_EXPECTED):
+        if kind in {"error", "warning"} and not text.startswith(expected):
             faults.append(f"{page.url}: {text}")
 
     page.on("console", lambda message: hear(message.type, message.text))

@@ -14,7 +14,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.pricing.parts import bill
 from adomnia.pricing.questions import Priced
-from adomnia.pricing.quotes import list_measures, quote_plan, quote_questions
+from adomnia.pricing.quotes import expect_errors, list_measures, quote_plan, quote_questions
 from adomnia.pricing.supposed import SUPPOSED_ROWS
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.sql.lower import lower
@@ -165,3 +165,18 @@ def test_a_price_whose_noise_cannot_be_drawn_is_refused_before_it_is_paid(price)
         list_measures(plan("SELECT SUM(salary) FROM people GROUP BY sex ORDER BY COUNT(*)"), price)
     assert refusal.value.code == "bad_price"
     assert ("epsilon=" if isinstance(price, Pure) else "rho=") in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT city, COUNT(*) AS n, AVG(salary) AS pay, AVG(age) FROM people GROUP BY city",
+        "SELECT sex, city, COUNT(*) AS n, AVG(age) AS n_of_years FROM people GROUP BY CUBE (sex, city)",
+    ],
+)
+def test_expected_errors_of_one_name_are_those_of_the_quote(text):
+    quoted = quote_plan(plan(text), Pure(1), rows=300).outputs
+    assert expect_errors(plan(text), Pure(1), rows=300) == quoted
+    for name in {line.name for line in quoted}:
+        alone = expect_errors(plan(text), Pure(1), rows=300, name=name)
+        assert alone == tuple(line for line in quoted if line.name == name)

@@ -157,11 +157,31 @@ def quote_plan(
     """Cost and expected error, without touching data; with high effort, those that are known: with the normal one."""
     effort, event, plan = plan.effort, bill((plan, price)), without_effort(plan)
     measured = tuple(_measurement(measure, plan.relation) for measure in list_measures(plan, price))
-    sure = (confidence, plan.rows if together else 1)
+    expected = _expect_outputs(plan, price, (confidence, plan.rows if together else 1), rows)
+    rows = rows or SUPPOSED_ROWS
+    return Quote(price, event, confidence, expected, measured, together=together, effort=effort, rows=rows)
+
+
+def expect_errors(
+    plan: Plan, price: Price, confidence: float = 0.95, *, rows: int | None = None, name: str | None = None
+) -> tuple[Expected, ...]:
+    """The expected errors alone, as a quote would tell them; with a name, only those that a quote tells under it."""
+    plan = without_effort(plan)
+    list_measures(plan, price)  # refuses what could not be drawn
+    lines = _expect_outputs(plan, price, (confidence, 1), rows, name)
+    return lines if name is None else tuple(line for line in lines if line.name == name)
+
+
+def _expect_outputs(
+    plan: Plan, price: Price, sure: tuple[float, int], rows: int | None, name: str | None = None
+) -> tuple[Expected, ...]:
+    """The errors of all outputs, or at least of those that have lines of this name."""
     supposed = Supposed(plan, price, rows or SUPPOSED_ROWS)
+    named = [each for each in plan.outputs if name is not None and f"{name} ".startswith(f"{each.name} ")]
     with simulate_less():
-        expected = tuple(line for output in plan.outputs for line in _expect(output, plan.relation, supposed, sure))
-    return Quote(price, event, confidence, expected, measured, together=together, effort=effort, rows=supposed.rows)
+        return tuple(
+            line for output in named or plan.outputs for line in _expect(output, plan.relation, supposed, sure)
+        )
 
 
 def quote_questions(asked: Sequence[Priced], confidence: float, together: bool, rows: int | None) -> Quote:

@@ -29,9 +29,11 @@ from adomnia.sql.reading.count_of_groups import count_of_groups
 from adomnia.sql.reading.parameters import bind, translate_places
 from adomnia.sql.reading.parse import parse
 from adomnia.sql.values.population import check_inference
+from adomnia.work import remember
 
 MOST_QUESTIONS = 100
 _AMOUNTS = ("epsilon", "rho", "delta")
+_KEPT = 64  # plans of texts
 _OF_DATA = "data"  # the inference where none is named
 
 
@@ -147,14 +149,26 @@ def plan_text(question: Question, catalog: Catalog, confidence: float) -> Plan |
         raise TypeError(f"Question interval must be True or False, got {question.interval!r}.")
     check_inference(question.inference)
     with translate_places(question.text):
-        return plan_question(
-            parse(question.text),
-            catalog,
-            finds=question.delta is not None,
-            confidence=confidence,
-            interval=question.interval,
-            inference=question.inference,
-        )
+        return _plan_once(_without_price(question), catalog, confidence)
+
+
+def _without_price(question: Question) -> Question:
+    """All that the plan of a question depends on."""
+    finds = None if question.delta is None else 0
+    return Question(question.text, delta=finds, interval=question.interval, inference=question.inference)
+
+
+@remember(_KEPT)
+def _plan_once(question: Question, catalog: Catalog, confidence: float) -> Plan | PublicRows:
+    """The plan of a question: whoever moves a price, or pays it, asks for the same plan again."""
+    return plan_question(
+        parse(question.text),
+        catalog,
+        finds=question.delta is not None,
+        confidence=confidence,
+        interval=question.interval,
+        inference=question.inference,
+    )
 
 
 def bind_question(question: Question) -> Question:

@@ -275,7 +275,9 @@ class LocalSession(Session):
         return replace(quote, warnings=warnings, vacuous=tuple(map(str, filter(None, verdicts))))
 
     def _next_price(self) -> Pure | None:
-        """What a policy says that the next question costs."""
+        """What a policy says that the next question costs; None where the analyst names the price."""
+        if not sets_price(self._policy):
+            return None
         return next_price(self._policy, self._curator.ledger.account(self.analyst))
 
     def _price_plans(self, batch: Batch, plans: Sequence[Plan], price: Pure | None) -> list[Priced]:

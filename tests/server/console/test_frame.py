@@ -8,6 +8,7 @@ from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.filters import Budget, Filter
 from adomnia.server.access import Role
 from adomnia.server.console.frame import LINKS, PageFrame, Purse, fill_purse
+from adomnia.server.console.rendering import Page, render
 from adomnia.server.roles import PAGES
 
 TENTH = Fraction(1, 10)
@@ -30,7 +31,7 @@ def test_every_link_leads_to_a_page_of_the_role():
     ],
 )
 def test_the_link_of_a_page_is_the_longest_that_its_path_begins_with(path, current):
-    frame = PageFrame("hospital", 1, "olga", Role.OWNER, "", path, LINKS[Role.OWNER], None)
+    frame = PageFrame("hospital", 1, "olga", Role.OWNER, "", path, LINKS[Role.OWNER])
     assert frame.current == current
 
 
@@ -53,3 +54,16 @@ def test_a_purse_is_counted_in_the_sum_that_the_budget_is_held_to():
 def test_a_purse_that_is_overdrawn_is_empty():
     spent = Filter(Budget(epsilon=1)).after(Pure(1))
     assert fill_purse(Filter(Budget(epsilon=TENTH), spent.spent)) == Purse("ε", "epsilon", "0", "0.1", 1.0)
+
+
+def test_the_ledger_is_asked_for_the_purse_only_where_it_is_shown():
+    asked = []
+
+    def open_account() -> Filter:
+        asked.append(1)
+        return Filter(Budget(epsilon=2))
+
+    frame = PageFrame("hospital", 1, "alice", Role.ANALYST, "", "/ask", LINKS[Role.ANALYST], open_account)
+    render(Page("account.html", {}), "title", frame=frame)
+    assert not asked
+    assert (frame.purse.left, frame.purse.whole, len(asked)) == ("2", "2", 1)

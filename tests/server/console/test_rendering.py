@@ -8,7 +8,7 @@ from jinja2 import UndefinedError
 
 import adomnia.server.console.rendering as module
 from adomnia.errors import Refusal
-from adomnia.server.console.rendering import Page, render
+from adomnia.server.console.rendering import Page, prepare_pages, render
 
 SCRIPT = "<script>alert(\"x\" + 'y')</script>&amp; {{ 7 * 7 }}"
 TEMPLATES = sorted((Path(module.__file__).parent / "templates").glob("*.html"))
@@ -50,3 +50,9 @@ def test_no_template_trusts_a_value_or_holds_a_script_or_a_style(path):
     assert not re.search(r"(?:src|href|action)=\"(?:https?:)?//", text)
     for form in re.findall(r"<form[^>]*method=\"post\".*?</form>", text, re.DOTALL):
         assert 'name="csrf"' in form or 'action="/sign-in"' in form, form
+
+
+def test_the_first_visitor_does_not_wait_for_templates():
+    module._environment.cache_clear()
+    prepare_pages()
+    assert len(module._environment().cache) == len(TEMPLATES)

@@ -47,6 +47,19 @@ def test_whatever_is_asked_it_says_that_nobody_can_answer_now(tmp_path, sent):
     assert (body["error"]["code"], body["error"]["why"]) == ("unavailable", "has no worker that can answer now")
 
 
+def test_a_browser_gets_a_page_that_says_so(tmp_path):
+    with standing_in(Settings(tmp_path)) as (made, address):
+        made.answer(True)
+        with socket.create_connection(address, timeout=30) as line:
+            line.sendall(b"GET /ask HTTP/1.1\r\nAccept: text/html,*/*\r\n\r\n")
+            received = b"".join(iter(lambda: line.recv(65_536), b""))
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503")
+    assert b"content-type: text/html" in head
+    assert f"content-length: {len(body)}".encode() in head
+    assert b"<p>The server has no worker that can answer now. Fix: try again in 1 s.</p>" in body
+
+
 def test_over_tls_too(tmp_path):
     certificate, key = write_certificate(tmp_path)
     with standing_in(Settings(tmp_path, certificate=certificate, key=key)) as (made, address):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from adomnia.privacy.amounts import EPSILON_UNIT, show_down
 from adomnia.server.access import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from adomnia.privacy.filters import Filter
     from adomnia.server.console.visits import Visit
 
@@ -41,9 +44,9 @@ LINKS = {
     Role.OWNER: (
         *_OVERSIGHT,
         PageLink("People", "/owner/people", "people"),
-        PageLink("Catalog", "/owner/catalog", "data"),
+        _CATALOG,
     ),
-    Role.AUDITOR: (*_OVERSIGHT, PageLink("Catalog", "/owner/catalog", "data")),
+    Role.AUDITOR: (*_OVERSIGHT, _CATALOG),
 }
 
 
@@ -69,7 +72,12 @@ class PageFrame:
     csrf: str
     path: str
     links: tuple[PageLink, ...]
-    purse: Purse | None
+    open_account: Callable[[], Filter] | None = None  # of an analyst
+
+    @cached_property
+    def purse(self) -> Purse | None:
+        """What an analyst has left; the ledger is asked only where it is shown, and most parts of pages do not."""
+        return None if self.open_account is None else fill_purse(self.open_account())
 
     @property
     def start(self) -> str:
@@ -89,9 +97,9 @@ class PageFrame:
 def build_frame(path: str, visit: Visit) -> PageFrame:
     """The frame of a visitor's page."""
     visitor, catalog = visit.visitor, visit.curator.catalog
-    purse = fill_purse(visit.curator.ledger.account(visitor.name)) if visit.is_analyst else None
-    links = LINKS[visitor.role]
-    return PageFrame(catalog.name, catalog.version, visitor.name, visitor.role, visitor.csrf or "", path, links, purse)
+    account = partial(visit.curator.ledger.account, visitor.name) if visit.is_analyst else None
+    links, csrf = LINKS[visitor.role], visitor.csrf or ""
+    return PageFrame(catalog.name, catalog.version, visitor.name, visitor.role, csrf, path, links, account)
 
 
 def find_start(role: Role) -> str:

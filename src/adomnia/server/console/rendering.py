@@ -14,7 +14,7 @@ from adomnia.explaining.glossary import NOTES
 from adomnia.server.console.assets import address_of_asset
 from adomnia.server.console.words import FILTERS
 
-__all__ = ["HTML", "PART", "Page", "render"]
+__all__ = ["HTML", "PART", "Page", "prepare_pages", "render"]
 
 HTML = "text/html; charset=utf-8"
 PART = "x-part"  # the header by which a script asks for one block of a page
@@ -40,6 +40,14 @@ def render(page: Page, part: str | None = None, **frame: Any) -> bytes:  # noqa:
         if part in template.blocks:
             return "".join(template.blocks[part](template.new_context(filling))).encode()
     raise Refusal("The part", "is none of this page", "ask for the whole page", code="unknown_route")
+
+
+def prepare_pages() -> None:
+    """Compile all templates and read the files that they refer to, so that the first visitor does not wait for it."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+    address_of_asset("console.css")
 
 
 @cache

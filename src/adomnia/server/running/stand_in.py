@@ -9,14 +9,15 @@ from contextlib import suppress
 from threading import BoundedSemaphore, Event, Thread
 from typing import TYPE_CHECKING
 
-from adomnia.server.running.raw_replies import raw_reply
+from adomnia.server.running.raw_replies import raw_page, raw_reply
 
 if TYPE_CHECKING:
     from adomnia.server.settings import Settings
 
 __all__ = ["StandIn"]
 
-REPLY = raw_reply(503, "unavailable", "The server", "has no worker that can answer now", "try again in 1 s")
+_SAYS = ("The server", "has no worker that can answer now", "try again in 1 s")
+REPLY, PAGE = raw_reply(503, "unavailable", *_SAYS), raw_page(503, *_SAYS)
 _MOST_AT_ONCE = 16  # more wait in the queue of the socket
 _CALLER_SECONDS = 2.0
 _WAIT_SECONDS = 0.1
@@ -85,7 +86,7 @@ def _reply(connection: socket.socket) -> None:
         if not piece:
             return
         head += piece
-    connection.sendall(REPLY)
+    connection.sendall(PAGE if b"text/html" in head.partition(b"\r\n\r\n")[0].lower() else REPLY)
     connection.shutdown(socket.SHUT_WR)
     for _ in range(_MOST_READS):
         if not connection.recv(_HEAD_BYTES):

@@ -23,6 +23,7 @@ from adomnia.pricing.policies import sets_price
 from adomnia.pricing.questions import Payment
 from adomnia.server.access import Access
 from adomnia.server.app import create_app
+from adomnia.server.console.rendering import prepare_pages
 from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
 from adomnia.server.running.answer_memory import AnswerMemory
 from adomnia.server.running.channel import ControlChannel, fault_to_record
@@ -237,6 +238,7 @@ def _prepare(services: Services, channel: ControlChannel) -> None:
     """Warm up, then report that the worker is ready."""
     with services.dataset.curator() as curator:
         _warm_up(curator, services.logs)
+        prepare_pages()
         channel.send(ready=curator.catalog.name)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adomnia.methods.registry import METHODS
+from adomnia.server.console.methods import prefilling
 from adomnia.server.console.methods.offering import list_tables
 from adomnia.server.console.methods.prefilling import prefill, refit
 from adomnia.server.console.methods.writing import write_question
@@ -55,6 +56,16 @@ def test_where_the_example_does_not_fit_a_table_with_enough_columns_is_chosen(ho
     assert fields["arg-formula"] == "cost ~ C(hospital)"
     assert fields["arg-inference"] == "data"  # a person may have several visits
     lower(write_question(METHODS["lm"], fields).text, catalog)
+
+
+def test_a_catalog_of_many_tables_is_not_tried_to_its_end(hospital_catalog, monkeypatch):
+    people, visits, tried = hospital_catalog.table("people"), hospital_catalog.table("visits"), []
+    many = tuple(replace(visits, name=f"visits_{number}") for number in range(100))
+    narrow = replace(people, columns=people.columns[:2])
+    catalog = replace(hospital_catalog, tables=(narrow, visits, *many))
+    monkeypatch.setattr(prefilling, "refit", lambda *given: tried.append(given) or refit(*given))
+    assert prefill(METHODS["lm"], catalog)["table"] == "visits"
+    assert len(tried) < 5
 
 
 def test_two_columns_that_must_differ_are_not_the_same_one(hospital_catalog):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.pricing.quotes import quote_plan
+from adomnia.pricing.quotes import expect_errors
 from adomnia.session.batch import Batch, bind_question, plan_text
 from adomnia.session.contract import CONFIDENCE
 from adomnia.sql.lower import require_plan
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.plans.plan import Plan
-    from adomnia.pricing.questions import Question
+    from adomnia.pricing.questions import Priced, Question
     from adomnia.pricing.quotes import Expected
     from adomnia.privacy.events import Price
 
-__all__ = ["PricedDraft", "is_quick", "plan_draft"]
+__all__ = ["PricedDraft", "is_quick", "plan_draft", "price_draft"]
 
 _KEPT = 512  # errors of questions at other prices
 _QUICK = 12_000  # steps until a question was priced once, of about ten microseconds each
@@ -42,35 +42,44 @@ class PricedDraft:
     catalog: Catalog
     analyst: str
 
-    def expect_at(self, currency: str, amount: Fraction, rows: int | None) -> Sequence[Expected]:
-        """The errors at another price; none where it is refused."""
+    def expect_at(self, currency: str, amount: Fraction, rows: int | None, name: str) -> Sequence[Expected]:
+        """The errors of a column at another price; none where it is refused."""
         usual = replace(self.question, epsilon=None, rho=None, error=None)
         question = replace(usual, epsilon=amount) if currency == "epsilon" else replace(usual, rho=amount)
-        return self._expect(question, rows)
+        return self._expect(question, rows, name)
 
-    def expect_in(self, rows: int, price: Price | None) -> Sequence[Expected]:
-        """The errors at the same price in a group of so many rows; `price` is that which a policy set."""
+    def expect_in(self, rows: int, price: Price | None, name: str | None = None) -> Sequence[Expected]:
+        """The errors at the same price in a group of so many rows, of all columns or of one.
+
+        `price` is that which a policy set.
+        """
         if price is not None and self.question.names_no_price:
-            return self._expect(replace(self.question, epsilon=getattr(price, "epsilon", None)), rows)
-        return self._expect(self.question, rows)
+            return self._expect(replace(self.question, epsilon=getattr(price, "epsilon", None)), rows, name)
+        return self._expect(self.question, rows, name)
 
-    def _expect(self, question: Question, rows: int | None) -> Sequence[Expected]:
+    def _expect(self, question: Question, rows: int | None, name: str | None) -> Sequence[Expected]:
         try:
-            return _expect_errors(replace(question, text=""), self.plan, self.catalog, rows, self.analyst)
+            return _expect_errors(replace(self, question=replace(question, text="")), rows, name)
         except Refusal:
             return ()
 
 
 @lru_cache(maxsize=_KEPT)
-def _expect_errors(
-    question: Question, plan: Plan, catalog: Catalog, rows: int | None, _analyst: str
-) -> Sequence[Expected]:
-    """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again.
+def price_draft(draft: PricedDraft) -> Priced:
+    """A plan at the price that its question names.
 
-    They are kept for each analyst apart: how soon they come, and what there is time for then, tells what was asked.
+    It is kept for each analyst apart: how soon it comes, and what there is time for then, tells what was asked.
     """
-    (priced,) = Batch((question,), CONFIDENCE, catalog.version).price([plan], catalog)
-    return quote_plan(priced.plan, priced.price, CONFIDENCE, rows=rows).outputs
+    batch = Batch((draft.question,), CONFIDENCE, draft.catalog.version)
+    (priced,) = batch.price([draft.plan], draft.catalog)
+    return priced
+
+
+@lru_cache(maxsize=_KEPT)
+def _expect_errors(draft: PricedDraft, rows: int | None, name: str | None) -> Sequence[Expected]:
+    """The errors of a plan at a price. Whoever moves the slider asks for those at the same few prices again."""
+    priced = price_draft(draft)
+    return expect_errors(priced.plan, priced.price, CONFIDENCE, rows=rows, name=name)
 
 
 def plan_draft(question: Question, catalog: Catalog, analyst: str) -> PricedDraft:

@@ -42,7 +42,7 @@ _FUNCTIONS = (
     *("ROUND", "FLOOR", "CEIL", "ABS", "LENGTH", "LOWER", "UPPER", "YEAR", "MONTH", "DATE_TRUNC", "CLAMP", "COALESCE"),
 )
 _MEANT = re.compile(r"did you mean (?P<name>\"[^\"]+\"|[\w.]+)\?")
-_PAY = re.compile(r"(?P<currency>epsilon|rho)[= ](?P<amount>[\d.]+(?:e[+-]?\d+)?)")
+_PAY = re.compile(r"(?P<currency>epsilon|rho)[= ](?P<amount>\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 _FIRST = re.compile(r"ask (?P<sql>SELECT .*) first, and give", re.DOTALL)
 _GROUP = re.compile(r"\bGROUP\s+BY\s+", re.IGNORECASE)
 _WHERE = re.compile(r"\bWHERE\b", re.IGNORECASE)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Failure
 from adomnia.pricing.policies import sets_price
+from adomnia.server.console.ask.drafts import PricedDraft, price_draft
 from adomnia.server.routes.questions import choose_id
 from adomnia.session.batch import Batch
 from adomnia.session.contract import CONFIDENCE
@@ -29,7 +31,8 @@ def find_paid(visit: Visit, question: Question, plan: Plan) -> Receipt | None:
     if sets_price(analyst.policy):
         identity = batch.unpriced_identity([plan], curator.catalog, unused)
     else:
-        identity = batch.identity(batch.price([plan], curator.catalog), unused)
+        draft = PricedDraft(replace(question, text=""), plan, curator.catalog, name)
+        identity = batch.identity([price_draft(draft)], unused)
     try:
         found = curator.ledger.find_answer(name, unused, identity)
     except Failure:  # it was paid for, and has no answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from math import cos, pi, sin
 from typing import TYPE_CHECKING
 
 from adomnia.accounting.groups import group_privacy
@@ -12,6 +11,7 @@ from adomnia.accounting.meaning import FALSE_ALARMS, concentrated_detection, det
 from adomnia.explaining.promises import format_factor
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, show_up
 from adomnia.privacy.events import Approximate, Pure
+from adomnia.server.console.dot_slices import cut_slice
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BudgetMeaning", "Dot", "Picture", "draw_dots", "explain_budget"]
 
-_DOTS, _ROW, _PITCH, _RADIUS = 100, 10, 20, 7
+_DOTS, _ROW, _PITCH = 100, 10, 20
 _HOUSEHOLD = 4
 _BEFORE = "the chance that somebody gives that one person is in the data"
 _LEAST_PART = 0.01  # of a dot that is drawn at all
@@ -155,9 +155,7 @@ def _fill(dot: Dot, kind: str, part: float) -> Dot:
     """A dot, or the slice of it that a part is, clockwise from the top."""
     if part > 1 - _LEAST_PART:
         return Dot(dot.x, dot.y, kind)
-    x, y = dot.x + _RADIUS * sin(2 * pi * part), dot.y - _RADIUS * cos(2 * pi * part)
-    arc = f"A{_RADIUS} {_RADIUS} 0 {int(part > 1 / 2)} 1 {x:.2f} {y:.2f}"
-    return Dot(dot.x, dot.y, kind, f"M{dot.x} {dot.y}V{dot.y - _RADIUS}{arc}Z")
+    return Dot(dot.x, dot.y, kind, cut_slice(dot.x, dot.y, part))
 
 
 def _in_hundred(share: float) -> str:

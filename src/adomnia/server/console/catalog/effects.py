@@ -11,6 +11,7 @@ from adomnia.errors import Refusal
 from adomnia.pricing.questions import Question
 from adomnia.pricing.quotes import quote_questions
 from adomnia.privacy.kinds import Boolean, Day, Quantity, Text
+from adomnia.server.console.data.sql_text import put_in_quotes
 from adomnia.session.batch import Batch
 from adomnia.session.contract import CONFIDENCE
 
@@ -66,7 +67,7 @@ class _Example:
     @property
     def sql(self) -> str:
         """As it is priced: any name may be a word of SQL."""
-        return self.form.format(_quote(self.column), _quote(self.table))
+        return self.form.format(put_in_quotes(self.column), put_in_quotes(self.table))
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,6 @@ def _ask_about(table: str, column: Column, former: Column | None) -> Iterator[_E
         yield _Example("SELECT MEDIAN({0}) FROM {1}", table, column.name)
     elif any(isinstance(kind, Boolean | Text) for kind in kinds):
         yield _Example("SELECT {0}, COUNT(*) FROM {1} GROUP BY {0}", table, column.name)
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _compare(example: _Example, before: Catalog, after: Catalog) -> ErrorEffect:

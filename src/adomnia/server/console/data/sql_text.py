@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-__all__ = ["address_of_question", "choose_alias", "quote_identifier", "quote_text"]
+__all__ = ["address_of_question", "choose_alias", "put_in_quotes", "quote_identifier", "quote_text"]
 
 _PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
@@ -23,6 +23,15 @@ def quote_identifier(name: str) -> str:
     """
     if _PLAIN.fullmatch(name) and name.upper() not in _list_words():
         return name
+    return put_in_quotes(name)
+
+
+def put_in_quotes(name: str) -> str:
+    """Any name, surely read as one.
+
+    >>> put_in_quotes('6" pipes')
+    '"6"" pipes"'
+    """
     return '"' + name.replace('"', '""') + '"'
 
 

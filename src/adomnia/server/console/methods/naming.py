@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from adomnia.privacy.expressions import quote_name
+from adomnia.server.console.data.sql_text import put_in_quotes
 from adomnia.sql.reading.select_builder import is_one_name
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def write_column(name: str) -> str:
     ('age', '"select"', '"6"" pipes"')
     """
     plain = quote_name(name)
-    return plain if is_one_name(plain) else '"' + name.replace('"', '""') + '"'
+    return plain if is_one_name(plain) else put_in_quotes(name)
 
 
 def write_term(name: str) -> str | None:

@@ -28,6 +28,7 @@ __all__ = ["prefill", "refit"]
 
 _COLUMNS = {"column": "numbers", "columns": "numbers", "factor": "factors", "factors": "factors"}
 _LISTS = frozenset({"columns", "factors"})
+_MOST_TABLES = 12  # that are looked at for columns: each is planned a few times
 _NAMES = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)(?!\s*\(|[\w.])")
 
 
@@ -90,9 +91,16 @@ def _is_answered(method: Method, fields: Fields, catalog: Catalog) -> bool:
 
 
 def _choose_table(method: Method, catalog: Catalog) -> dict[str, str]:
-    forms = [refit(method, {"source": "table", "table": table}, catalog) for table in list_tables(catalog)]
+    """The form of the first table that has all that must be given; of a few others that one which has most of it."""
     wanted = [field_of(parameter) for parameter in method.parameters if parameter.required]
-    return max(forms, key=lambda form: sum(any(name.startswith(each) for name in form) for each in wanted), default={})
+    forms: dict[int, dict[str, str]] = {}
+    for table in list_tables(catalog)[:_MOST_TABLES]:
+        form = refit(method, {"source": "table", "table": table}, catalog)
+        given = sum(any(name.startswith(each) for name in form) for each in wanted)
+        if given == len(wanted):
+            return form
+        forms.setdefault(given, form)
+    return forms[max(forms)] if forms else {}
 
 
 def _read_rows(node: exp.Expr) -> tuple[dict[str, str], list[str]]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import cos, pi, sin
 
 from adomnia.accounting.meaning import posterior
 from adomnia.explaining.promises import format_probability
 from adomnia.privacy.amounts import show_up
+from adomnia.server.console.dot_slices import cut_slice
 
 __all__ = ["PRIOR", "ChanceMeaning", "explain_amounts"]
 
 PRIOR = Fraction(1, 100)
-_ROW, _STEP, _RADIUS = 10, 20, 7
+_ROW, _STEP = 10, 20
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,5 @@ def _draw(place: int, chances: float) -> ChanceDot:
     part = min(max(chances - place, 0.0), 1.0)
     whole = part >= 1
     return ChanceDot(
-        x, y, before=place == 0, added=bool(place) and whole, slice=_cut(x, y, part) if 0 < part < 1 else ""
+        x, y, before=place == 0, added=bool(place) and whole, slice=cut_slice(x, y, part) if 0 < part < 1 else ""
     )
-
-
-def _cut(x: int, y: int, part: float) -> str:
-    """A slice of a dot, clockwise from its top."""
-    end_x, end_y = x + _RADIUS * sin(2 * pi * part), y - _RADIUS * cos(2 * pi * part)
-    return f"M{x} {y}V{y - _RADIUS}A{_RADIUS} {_RADIUS} 0 {int(part > 0.5)} 1 {end_x:.2f} {end_y:.2f}Z"

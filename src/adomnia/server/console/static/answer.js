@@ -1,5 +1,5 @@
 // How an answer is read: table, chart or both; other intervals and rows in place; lists that close by themselves.
-import { fetchPart, replacePart } from "./parts.js";
+import { fetchPart, replacePart, tellTrouble } from "./parts.js";
 import { say } from "./saying.js";
 
 const SHOWN = ["table", "chart", "both"];
@@ -29,11 +29,14 @@ async function reread(link) {
   if (!place) return location.assign(link.href);
   place.classList.add("busy");
   try {
-    const { html, status } = await fetchPart("answer", link.href);
+    const { html, problem } = await fetchPart("answer", link.href);
+    if (problem) return tellTrouble(place, problem);
     replacePart(place, html);
-    if (status < 400) history.replaceState(null, "", link.href);
+    history.replaceState(null, "", link.href);
     document.getElementById(new URL(link.href).hash.slice(1))?.focus();
     say("The answer is shown anew.");
+  } catch {
+    tellTrouble(place);
   } finally {
     place.classList.remove("busy");
   }

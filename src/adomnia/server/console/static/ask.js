@@ -52,6 +52,7 @@ async function ask(changes = {}) {
   if (pricing.isStale()) {
     const before = form.querySelector("#pay").textContent;
     await pricing.now();
+    if (pricing.isStale()) return; // no price came, and the panel says why
     const button = form.querySelector("#pay");
     if (button.disabled || button.textContent !== before) return say(`Look at the price first: ${button.textContent}.`);
   }
@@ -68,12 +69,13 @@ async function receive(address, sent) {
   const finish = showWaiting(asking);
   try {
     const reply = await fetchPart("answer", address, { form: sent, signal: asking.signal });
+    if (reply.problem && !reply.html.includes("data-problem")) throw new Error(reply.problem); // no page of this server
     replacePart(answer, reply.html);
     const path = new URL(reply.address).pathname;
     if (reply.status < 400 && path.startsWith("/answers/")) moveTo(path, sent);
     if (reply.status < 400) say("The answer is there.");
     answer.focus({ preventScroll: true });
-    await Promise.all([refreshPurse(), pricing.now()]);
+    await Promise.all([refreshPurse().catch(() => {}), pricing.now()]); // the answer stays, whatever becomes of these
     if (reply.status < 400) document.getElementById("coming").replaceChildren();
   } catch (error) {
     const which = error.name === "AbortError" ? "stopped" : "lost";

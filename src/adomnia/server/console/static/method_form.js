@@ -2,7 +2,7 @@
 
 import { say } from "./saying.js";
 import "./methods.js";
-import { debounce, fetchPart, replacePart } from "./parts.js";
+import { debounce, fetchPart, replacePart, tellTrouble } from "./parts.js";
 import { watchPrice } from "./pricing.js";
 
 const form = document.getElementById("method");
@@ -20,10 +20,11 @@ function watchRows() {
     const sent = new FormData(form);
     sent.set("use", "rows");
     try {
-      const { html } = await fetchPart("form", form.dataset.price, { form: sent, signal });
+      const { html, problem } = await fetchPart("form", form.dataset.price, { form: sent, signal });
+      if (problem) return tellTrouble(fields, problem);
       replacePart(fields, html);
     } catch (error) {
-      if (error.name !== "AbortError") throw error;
+      if (error.name !== "AbortError") tellTrouble(fields);
       return;
     }
     showChips();
@@ -70,6 +71,7 @@ async function ask() {
   if (asking) return;
   const before = form.querySelector("#pay").textContent;
   if (pricing.isStale()) await pricing.now();
+  if (pricing.isStale()) return; // no price came, and the panel says why
   const button = form.querySelector("#pay");
   if (button.disabled || button.textContent !== before) return say(`Look at the price first: ${button.textContent}.`);
   asking = new AbortController();
@@ -86,13 +88,14 @@ async function ask() {
 
 /** Show an answer, or why there is none; what is left has changed with it. */
 async function receive(reply) {
+  if (reply.problem && !reply.html.includes("data-problem")) throw new Error(reply.problem); // no page of this server
   replacePart(answer, reply.html);
   const path = new URL(reply.address).pathname;
   if (reply.status < 400 && path.startsWith("/answers/")) moveTo(path);
   if (reply.status < 400) say("The answer is there.");
   answer.focus({ preventScroll: true });
-  const purse = await fetchPart("purse", "/methods");
-  if (purse.status < 400) replacePart(document.getElementById("purse"), purse.html);
+  const purse = await fetchPart("purse", "/methods").catch(() => null); // the answer stays, whatever becomes of it
+  if (purse?.status < 400) replacePart(document.getElementById("purse"), purse.html);
   await pricing.now();
 }
 

@@ -1,5 +1,5 @@
 // The live ledger: it looks for new entries while somebody looks at it, and searches as one types.
-import { debounce, fetchPart, replacePart } from "./parts.js";
+import { debounce, fetchPart, replacePart, tellTrouble } from "./parts.js";
 
 const EVERY = 3000; // milliseconds
 const ALONE = 10 * 60 * 1000; // after so long without a hand on it, it rests: looking on must not keep a visit open
@@ -33,9 +33,10 @@ async function look() {
   looking = true;
   try {
     const part = await fetchPart("entries", address);
-    if (part.status !== 204 && !paused) take(part, before);
+    tellTrouble(entries, part.problem);
+    if (!part.problem && part.status !== 204 && !paused) take(part, before);
   } catch {
-    // the network is away: the next look may find it again
+    tellTrouble(entries); // the next look may find the server again
   } finally {
     looking = false;
   }
@@ -57,10 +58,11 @@ const search = debounce(async (signal) => {
   const address = addressOf(new FormData(form));
   try {
     const part = await fetchPart("entries", address, { signal });
+    if (part.problem) return tellTrouble(entries, part.problem);
     replacePart(entries, part.html);
     history.replaceState(null, "", address);
   } catch (error) {
-    if (error.name !== "AbortError") throw error;
+    if (error.name !== "AbortError") tellTrouble(entries);
   }
 }, 250);
 

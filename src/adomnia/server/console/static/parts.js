@@ -1,16 +1,42 @@
 // Parts of pages: a script asks for one block of a page, and puts it where the old one was.
 
-/** Ask for a part of a page; returns its HTML and where it came from. An error page has a part of its own. */
+const LOST = "The server cannot be reached: what is shown is not current.";
+
+/** Ask for a part of a page; returns its HTML and where it came from, and of an error page what it says. */
 export async function fetchPart(part, address, { form = null, signal = null } = {}) {
   const reply = await fetch(address, {
     method: form ? "POST" : "GET",
     body: form ? new URLSearchParams(form) : null,
-    headers: { "X-Part": part },
+    headers: { "X-Part": part, Accept: "text/html" },
     credentials: "same-origin",
     signal,
   });
-  if (new URL(reply.url).pathname === "/sign-in") location.assign("/sign-in"); // the visit has ended
-  return { html: await reply.text(), status: reply.status, address: reply.url };
+  if (new URL(reply.url).pathname === "/sign-in") {
+    location.assign("/sign-in"); // the visit has ended, and with it this page: nothing is shown any more
+    return new Promise(() => {});
+  }
+  const html = await reply.text();
+  const isPage = reply.headers.get("Content-Type")?.startsWith("text/html"); // what stands between may send anything
+  const problem = reply.status < 400 ? "" : isPage ? readProblem(html) : `${LOST} (${reply.status})`;
+  return { html, status: reply.status, address: reply.url, problem };
+}
+
+/** What an error page says; nothing of a page that goes on with what is wrong. */
+function readProblem(html) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  return parsed.querySelector("[data-problem] [role=alert] p")?.textContent.trim() ?? "";
+}
+
+/** Say above what an element shows that it is old, and why; no words take it back. */
+export function tellTrouble(element, words = LOST) {
+  const said = element.querySelector(":scope > [data-lost]");
+  if (said?.textContent === words) return;
+  said?.remove();
+  if (!words) return;
+  const place = Object.assign(document.createElement("p"), { className: "lost", textContent: words });
+  place.setAttribute("role", "alert");
+  place.dataset.lost = "";
+  element.prepend(place);
 }
 
 /** Replace what is inside an element; the focus stays where it was, if that is still there. */

@@ -1,8 +1,9 @@
 // Prices a form as it changes: the panel #price, and whatever else the server sends with it, follow what is typed.
 
-import { debounce, fetchPart, replacePart } from "./parts.js";
+import { debounce, fetchPart, replacePart, tellTrouble } from "./parts.js";
 
 const REST = 150; // milliseconds after which typing has stopped, and after which waiting is shown
+const AGAIN = 3000; // milliseconds until a price that did not come is asked for again
 const STEPS = 1000; // of the slider
 
 /** Watch a form; returns how to price it now, and whether what is shown is still what is typed. */
@@ -20,11 +21,12 @@ export function watchPrice(form) {
     try {
       const reply = await fetchPart(form.dataset.part ?? "price", form.dataset.price, { form: sent, signal });
       if (signal?.aborted) return;
+      if (reply.problem) return fail(reply.problem, reply.status === 429 || reply.status >= 500);
       isStale = false;
       changed = {};
       showPart(panel, reply.html);
     } catch (error) {
-      if (error.name !== "AbortError") throw error;
+      if (error.name !== "AbortError") fail();
     } finally {
       clearTimeout(waiting);
       if (!signal?.aborted) setBusy(false);
@@ -36,6 +38,14 @@ export function watchPrice(form) {
     panel.setAttribute("aria-busy", String(busy));
   }
 
+  /** What is shown stays, with why it is old; what passes is tried again. */
+  function fail(words, passes = true) {
+    isStale = true;
+    tellTrouble(panel, words);
+    if (passes) retry();
+  }
+
+  const retry = debounce((signal) => isStale && price(signal), AGAIN);
   const soon = debounce(price, REST);
   const atOnce = debounce(price, 0);
   const change = (changes) => {

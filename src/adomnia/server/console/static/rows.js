@@ -72,8 +72,8 @@ class AnswerRows extends HTMLElement {
     const headers = { Accept: "application/json" };
     const reply = await fetch(this.getAttribute("src"), { headers, credentials: "same-origin" }).catch(() => null);
     if (!reply?.ok) return;
-    const answer = await reply.json();
-    if (this.isConnected) this.#show(answer);
+    const answer = await reply.json().catch(() => null); // cut off on its way
+    if (answer && this.isConnected) this.#show(answer);
   }
 
   #show({ columns, rows, confidence }) {
