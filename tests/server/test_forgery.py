@@ -129,7 +129,7 @@ def test_a_forged_form_changes_nothing_and_spends_nothing(forger, path):
         "by nobody": forger.send(path, {}, csrf),
     }
     assert {how: reply.status_code for how, reply in sent.items() if reply.status_code not in {403, 415, 303}} == {}
-    assert sent["by nobody"].headers["location"] == "/sign-in"
+    assert sent["by nobody"].headers["location"].startswith("/sign-in")
     assert all(reply.status_code != 303 for how, reply in sent.items() if how != "by nobody")
     assert forger.look() == before
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from adomnia.figures.rows import DrawnRows
     from adomnia.figures.style import Style
 
-_WIDE, _HIGH = 460, 260
+_HIGH = 260
 _WIDE_PANEL, _HIGH_PANEL = 190, 130
 _ROW, _LOW_ROW, _BAR = 24, 17, 13  # pixels for a label, for one of many, and for each of the colours beside it
 _FEW = 15
-_NARROWEST, _WIDEST = 16, 64
+_NARROWEST, _LEAST_PLACES = 16, 7  # pixels of one of many places; few of them do not fill the picture
 _PANELS_A_ROW = 3
 _SHORT, _LONGEST, _WIDER = 12, 40, 1.5  # letters of a label, and pixels by which each may be wider
 
@@ -44,7 +44,7 @@ def build_spec(drawable: Drawable, style: Style = LIGHT) -> dict[str, Any]:
 
 def _panel(rows: DrawnRows, index: int, style: Style) -> dict[str, Any]:
     """One value; a panel for each group, where there are too many for colours."""
-    unit = {**_size(rows), "layer": list_layers(rows, index, style)}
+    unit = {**_size(rows, style.wide), "layer": list_layers(rows, index, style)}
     panel = rows.layout.panel
     if panel is None:
         return unit
@@ -60,17 +60,17 @@ def _room(rows: DrawnRows) -> dict[str, Any]:
     return {"padding": {"top": 12, "right": 12, "bottom": 12, "left": 12 + min(longest, _LONGEST) * _WIDER}}
 
 
-def _size(rows: DrawnRows) -> dict[str, Any]:
+def _size(rows: DrawnRows, widest: int) -> dict[str, Any]:
     layout = rows.layout
     beside = len(layout.colour.levels) if layout.colour is not None else 1
     step = max(_ROW if len(layout.axis.levels) <= _FEW else _LOW_ROW, _BAR * beside)
-    wide, high = (_WIDE, _HIGH) if layout.panel is None else (_WIDE_PANEL, _HIGH_PANEL)
+    wide, high = (widest, _HIGH) if layout.panel is None else (min(_WIDE_PANEL, widest), _HIGH_PANEL)
     if layout.horizontal:
         return {"width": wide, "height": {"step": step, "for": "position"}}
     if layout.shape == "heat":
         written = are_written(rows)
         return {"width": {"step": 84 if written else 28}, "height": {"step": 34 if written else 28}}
     if layout.discrete:
-        places = max(1, len(layout.axis.levels))
-        return {"width": {"step": max(_NARROWEST, min(_WIDEST, wide // places)), "for": "position"}, "height": high}
+        step = max(_NARROWEST, wide // max(_LEAST_PLACES, len(layout.axis.levels)))
+        return {"width": {"step": step, "for": "position"}, "height": high}
     return {"width": wide, "height": high}

@@ -19,7 +19,7 @@ CELL_INK = "#333333"  # on the cells of a heat map, which are the same on every 
 
 @dataclass(frozen=True)
 class Style:
-    """The colours of one kind of paper."""
+    """The colours of one kind of paper, and how wide a picture is on it, without the words at its sides."""
 
     paper: str
     ink: str
@@ -28,6 +28,7 @@ class Style:
     lines: str
     faint: str
     colours: tuple[str, ...]
+    wide: int = 460
 
     @property
     def config(self) -> dict[str, Any]:

@@ -26,4 +26,4 @@ def test_refusals_and_failures_are_pages():
 
 def test_a_page_speaks_of_pages_and_not_of_calls():
     refused = render_problem_page(Refusal("It", "is not there", "take one that answers() lists", code="unknown_answer"))
-    assert b"Fix: take one that your history lists." in refused.body
+    assert b"It is not there. Take one that your history lists." in refused.body

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from math import inf
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from adomnia.errors import Refusal
 from adomnia.figures import files
 from adomnia.server.console.answers import drawing
-from adomnia.server.console.answers.drawing import MOST_ROWS, describe_chart, draw
+from adomnia.server.console.answers.drawing import MOST_ROWS, SIZES, describe_chart, draw
 from adomnia.server.console.answers.table import build_table
 from kit.answers import key, make_answer, measured
 
@@ -16,7 +17,7 @@ ANSWER = make_answer(key("city", "Oslo", "<b>"), measured("pay", (1, 2, 3), FULL
 
 
 def test_a_figure_is_drawn_for_light_and_for_dark_paper():
-    light, dark = draw(ANSWER, "light").decode(), draw(ANSWER, "dark").decode()
+    light, dark = draw(ANSWER, "light", "wide").decode(), draw(ANSWER, "dark", "wide").decode()
     assert 'fill="white"' in light
     assert "#191E24" in dark
     assert "#191E24" not in light
@@ -47,7 +48,7 @@ def test_too_many_rows_and_rows_without_numbers_are_not_drawn():
     many = make_answer(key("k", *range(MOST_ROWS + 1)), measured("n", *[(1, 2, 3)] * (MOST_ROWS + 1)))
     assert "too many for a figure" in describe_chart(many).problem
     with pytest.raises(Refusal, match="too many"):
-        draw(many, "light")
+        draw(many, "light", "wide")
     assert "no numbers to draw" in describe_chart(make_answer(key("k", "a"))).problem
 
 
@@ -63,3 +64,11 @@ def test_counts_stop_where_the_table_stops_them():
     drawn = drawing._as_drawable(answer).column("n")
     assert (drawn.values, drawn.lower) == ((5.0, 0.0, -60.0), (0.0, 0.0, -70.0))
     assert [float(row[1].text) for row in build_table(answer).rows] == list(drawn.values)
+
+
+def test_a_figure_for_a_phone_is_as_wide_as_one():
+    wide, narrow = (
+        int(re.search(r'<svg[^>]* width="(\d+)', draw(ANSWER, "light", size).decode())[1]) for size in SIZES
+    )
+    assert 640 < wide < 860
+    assert narrow < 340

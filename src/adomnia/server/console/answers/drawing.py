@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -16,16 +16,23 @@ from adomnia.session.plotting import as_drawable
 from adomnia.work import spend
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
     from adomnia.figures.columns import Drawable, DrawnColumn
     from adomnia.session.answer import Answer
 
-__all__ = ["KEPT_BYTES", "MOST_ROWS", "SVG", "THEMES", "Chart", "describe_chart", "draw"]
+__all__ = ["KEPT_BYTES", "MOST_ROWS", "STYLES", "SVG", "Chart", "describe_chart", "draw"]
 
 SVG = "image/svg+xml"
-THEMES = {"light": LIGHT, "dark": DARK}
+SIZES = {"wide": 720, "narrow": 230}  # of a desk and of a phone
+STYLES = {
+    (theme, size): replace(style, wide=SIZES[size])
+    for theme, style in {"light": LIGHT, "dark": DARK}.items()
+    for size in SIZES
+}
 KEPT_BYTES = 2**23  # of figures in a process
 MOST_ROWS = 2_000  # of an answer that is drawn: more can neither be told apart, nor be drawn in no time
 _STEPS_OF_A_FIGURE, _STEPS_OF_A_ROW = 6_000, 2  # measured: 50 ms, and 20 microseconds
@@ -36,8 +43,7 @@ _one_at_a_time = Lock()  # a figure takes a core for a while, and there are othe
 class Chart:
     """Where a figure is, and what it shows in words; or why there is none."""
 
-    light: str = ""
-    dark: str = ""
+    addresses: Mapping[tuple[str, str], str] = field(default_factory=dict)  # by theme and size
     file: str = ""
     says: str = ""
     problem: str = ""
@@ -59,12 +65,12 @@ def describe_chart(answer: Answer) -> Chart:
     return Chart(says=" ".join([f"{title['text']}.", *title.get("subtitle", ())]))
 
 
-def draw(answer: Answer, theme: str) -> bytes:
+def draw(answer: Answer, theme: str, size: str) -> bytes:
     """The figure as SVG."""
     _check_rows(answer)
     spend(_STEPS_OF_A_FIGURE)
     with _one_at_a_time:
-        return render_svg(_as_drawable(answer), THEMES[theme]).encode()
+        return render_svg(_as_drawable(answer), STYLES[theme, size]).encode()
 
 
 def _check_rows(answer: Answer) -> None:

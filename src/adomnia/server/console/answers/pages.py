@@ -11,7 +11,7 @@ from adomnia.server.bodies import malformed_request
 from adomnia.server.console.answers.asked import list_fields
 from adomnia.server.console.answers.bill import build_bill
 from adomnia.server.console.answers.copying import AnswerPlace, write_copies
-from adomnia.server.console.answers.drawing import SVG, THEMES, draw
+from adomnia.server.console.answers.drawing import STYLES, SVG, draw
 from adomnia.server.console.answers.exports import check_form, encode_file, name_file
 from adomnia.server.console.answers.reading import AnswerReading, hold_together
 from adomnia.server.console.answers.receipt import build_receipt
@@ -64,21 +64,21 @@ def build_paid_view(visit: Visit, recalled: Recalled, reading: AnswerReading, se
 async def figure(request_id: str, request: Request) -> Response:
     """The figure of an answer, for light or dark paper."""
     reading = AnswerReading.from_query(request.query_params).of_figure()
-    theme = request.query_params.get("theme", "light")
-    if theme not in THEMES:
-        raise malformed_request("The field theme", "is neither light nor dark")
+    look = request.query_params.get("theme", "light"), request.query_params.get("size", "wide")
+    if look not in STYLES:
+        raise malformed_request("The fields theme and size", "name no figure: they are light or dark, wide or narrow")
     if not reading.has_figure:
         raise malformed_request("The field confidence", "is none of those that figures are drawn for")
     services, name, kept = services_of(request), visitor_of(request).name, figures_of(request)
     with services.dataset.lease() as edition:
-        key = ReplyKey(name, edition.identity, repr((request_id, reading, theme)))
+        key = ReplyKey(name, edition.identity, repr((request_id, reading, look)))
 
     def work(curator: Curator) -> bytes:
         found = kept.get(key)
         if found is not None:
             return found.body[0]
         recalled = _recall(curator, name, request_id, reading)
-        drawn = draw(hold_together(recalled.answer) if reading.together else recalled.answer, theme)
+        drawn = draw(hold_together(recalled.answer) if reading.together else recalled.answer, *look)
         kept.put(key, CachedReply(request_id, [drawn]))
         return drawn
 

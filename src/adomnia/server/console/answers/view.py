@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.server.console.answers.bill import Bill, show_cost, show_tree
 from adomnia.server.console.answers.digits import show_sure
-from adomnia.server.console.answers.drawing import Chart, describe_chart
+from adomnia.server.console.answers.drawing import STYLES, Chart, describe_chart
 from adomnia.server.console.answers.exports import FORMS
 from adomnia.server.console.answers.notes import count_things, find_held, list_things
 from adomnia.server.console.answers.reading import OFFERED, ROWS_A_PAGE, AnswerReading, hold_together
@@ -166,8 +166,10 @@ def _find_chart(answer: Answer, request_id: str, reading: AnswerReading) -> Char
     chart = describe_chart(answer) if reading.has_figure else Chart(problem=_NO_FIGURE)
     if chart.problem:
         return chart
-    light, dark = (reading.file_address(request_id, "/figure.svg", theme=theme) for theme in ("light", "dark"))
-    return replace(chart, light=light, dark=dark, file=f"{light}&download=1")
+    addresses = {
+        (theme, size): reading.file_address(request_id, "/figure.svg", theme=theme, size=size) for theme, size in STYLES
+    }
+    return replace(chart, addresses=addresses, file=f"{addresses['light', 'wide']}&download=1")
 
 
 def _choose_tag(answer: Answer, made_up: bool, reading: AnswerReading) -> Tag:
