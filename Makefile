@@ -88,16 +88,17 @@ $(VENV)/installed-bench: $(PINS) | $(BIN)/python
 	@$(call install,.[dev$(COMMA)bench])
 	@touch $(VENV)/installed $(VENV)/installed-dev $@
 
-# Browser tests use the system's Chromium; root may fetch it, everybody else is told how.
+# Browser tests use the system's Chromium, best without its windows; root may fetch it, everybody else is told how.
+BROWSER := chromium-headless-shell
 $(VENV)/browser: | $(BIN)/python
-	@command -v chromium > /dev/null || { \
+	@command -v $(BROWSER) > /dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-	    echo "Installing chromium for the tests of the web console ..."; \
-	    { apt-get update -q && apt-get install -q -y --no-install-recommends chromium; } > $(VENV)/browser.log 2>&1 \
-	      || { cat $(VENV)/browser.log; echo "Installing chromium failed; the lines above say why."; exit 1; }; \
-	  else \
-	    echo "Chromium is missing, with which the web console is tested. Install it (Debian: sudo apt-get install chromium)."; exit 1; \
+	    echo "Installing $(BROWSER) for the tests of the web console ..."; \
+	    { apt-get update -q && apt-get install -q -y --no-install-recommends $(BROWSER); } > $(VENV)/browser.log 2>&1; \
 	  fi; }
+	@command -v $(BROWSER) > /dev/null || command -v chromium > /dev/null || { \
+	  cat $(VENV)/browser.log 2> /dev/null; \
+	  echo "Chromium is missing, with which the web console is tested. Install it (Debian: sudo apt-get install $(BROWSER))."; exit 1; }
 	@touch $@
 
 # pip's chatter goes to a log, which is shown only when something fails.

@@ -10,17 +10,19 @@ const STEPS = 1000; // of the slider
 export function watchPrice(form) {
   const panel = form.querySelector("#price");
   let isStale = false;
+  let typed = 0; // how often something was changed: what is told of an earlier state would undo what was typed since
   let dragging = false;
   let changed = {}; // fields that the panel does not show yet
 
   async function price(signal, changes = {}) {
     changed = { ...changed, ...changes };
+    const before = typed;
     const sent = new URLSearchParams(new FormData(form));
     for (const [name, value] of Object.entries(changed)) sent.set(name, value);
     const waiting = setTimeout(() => setBusy(true), REST);
     try {
       const reply = await fetchPart(form.dataset.part ?? "price", form.dataset.price, { form: sent, signal });
-      if (signal?.aborted) return;
+      if (signal?.aborted || typed !== before) return;
       if (reply.problem) return fail(reply.problem, reply.status === 429 || reply.status >= 500);
       isStale = false;
       changed = {};
@@ -45,11 +47,16 @@ export function watchPrice(form) {
     if (passes) retry();
   }
 
+  function touch() {
+    isStale = true;
+    typed += 1;
+  }
+
   const retry = debounce((signal) => isStale && price(signal), AGAIN);
   const soon = debounce(price, REST);
   const atOnce = debounce(price, 0);
   const change = (changes) => {
-    isStale = true;
+    touch();
     if (!panel.contains(document.activeElement)) focusText(form); // what was pressed will be gone
     const { sql, ...others } = changes;
     if (sql !== undefined) setText(form, sql);
@@ -57,7 +64,7 @@ export function watchPrice(form) {
   };
 
   form.addEventListener("input", (event) => {
-    isStale = true;
+    touch();
     if (event.target.id !== "slider") soon();
     else {
       const changes = preview(form, amountAt(event.target));
@@ -75,7 +82,7 @@ export function watchPrice(form) {
     const amount = stepAmount(event.target, currentAmount(form, event.target), event.key);
     if (amount === null) return;
     event.preventDefault();
-    isStale = true;
+    touch();
     event.target.value = String(Math.round(placeOf(event.target, amount) * STEPS));
     soon(preview(form, amount));
   });
