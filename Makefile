@@ -44,7 +44,7 @@ test: $(VENV)/installed-dev  ## lint, types, all tests, full coverage of the tru
 	$(MAKE) test-browser
 
 test-browser: $(VENV)/installed-dev $(VENV)/browser  ## the web console in a real browser (part of `make test`)
-	$(PYTEST) -n auto tests/browser
+	$(PYTEST) -n auto --dist worksteal tests/browser
 
 screenshots: $(VENV)/installed-dev $(VENV)/browser  ## pictures of all pages of the console, into docs/images/console
 	$(BIN)/python tools/screenshots.py
