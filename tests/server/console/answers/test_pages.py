@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from itertools import product
 from unittest.mock import patch
 
 import pyarrow.parquet as pq
@@ -85,12 +86,13 @@ def test_an_address_that_means_nothing_is_refused(shared_house, paid, query):
 
 
 def test_the_figure_is_drawn_once_for_each_paper_and_each_reader(shared_house, paid):
-    with patch.object(pages, "draw", side_effect=lambda _answer, theme: theme.encode()) as drawn:
+    with patch.object(pages, "draw", side_effect=lambda _answer, *look: repr(look).encode()) as drawn:
         for _ in range(3):
-            for theme in ("light", "dark"):
-                reply = get(shared_house, f"/answers/{paid}/figure.svg?theme={theme}&confidence=0.9")
-                assert reply.content == theme.encode()
-    assert drawn.call_count == 2
+            for look in product(("light", "dark"), ("wide", "narrow")):
+                address = f"/answers/{paid}/figure.svg?theme={look[0]}&size={look[1]}&confidence=0.9"
+                reply = get(shared_house, address)
+                assert reply.content == repr(look).encode()
+    assert drawn.call_count == 4
     assert reply.headers["cache-control"] == "no-store"
     assert get(shared_house, f"/answers/{paid}/figure.svg?theme=dark&confidence=0.9", "bob").status_code == 404
     assert get(shared_house, f"/answers/{paid}/figure.svg?theme=pink").status_code == 422
