@@ -56,6 +56,7 @@ def take(page: Page, path: Path) -> None:
     """Take one of the whole page, or of as much of its top as makes no larger a file than it may be."""
     for image in page.locator("img:visible").all():
         image.evaluate("image => image.decode()")
+    page.evaluate("scrollTo(0, 0)")
     width, height = page.viewport_size["width"], page.evaluate("document.documentElement.scrollHeight")
     for part in (1.0, 0.8, 0.6, 0.4):
         clip = {"x": 0, "y": 0, "width": width, "height": int(part * height)}

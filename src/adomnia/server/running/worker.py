@@ -235,11 +235,11 @@ def _serve(services: Services, server: _Server, channel: ControlChannel) -> None
 
 
 def _prepare(services: Services, channel: ControlChannel) -> None:
-    """Warm up, then report that the worker is ready."""
+    """Warm up, then report that the worker is ready; pages can wait until then, and their first visitor does not."""
     with services.dataset.curator() as curator:
         _warm_up(curator, services.logs)
-        prepare_pages()
         channel.send(ready=curator.catalog.name)
+    prepare_pages()
 
 
 def _warm_up(curator: Curator, logs: Logs) -> None:
