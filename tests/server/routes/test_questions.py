@@ -189,8 +189,8 @@ def test_a_request_id_makes_retries_safe(own_house):
 
 @pytest.mark.parametrize("fresh", ["another", "with space", "é"])
 def test_an_id_that_was_never_used_gets_what_was_paid_for_before(own_house, fresh):
-    first = own_house.query("alice", request_id="mine").json()
-    assert own_house.query("alice", request_id=fresh).json() == {**first, "replayed": True}
+    first = own_house.query("alice", request_id="mine", epsilon=2).json()  # of so little noise that no note is due
+    assert own_house.query("alice", request_id=fresh, epsilon=2).json() == {**first, "replayed": True}
 
 
 @pytest.mark.parametrize("mine", ["mine", "with space"])

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from adomnia.errors import Refusal
+from adomnia.server.console.ask import fixes
 from adomnia.server.console.ask.form import AskForm
 from adomnia.server.console.ask.pricing import build_price, view_problem
 from adomnia.work import Work, limit
@@ -117,12 +118,9 @@ def test_what_would_say_nothing_is_told_with_a_price_that_says_something(shared_
     assert better.vacuous == ()
 
 
-def test_a_price_at_the_end_of_a_sentence_is_read_without_its_full_stop(own_house):
-    few = "SELECT COUNT(*) AS n FROM people WHERE age > 119"
-    own_house.query("alice", few, epsilon=0.001, anyway=True)  # from now on it is known how few rows there are
-    view = priced(own_house, few, amount="0.001")
-    assert view.vacuous[0].endswith("pay epsilon 0.002.")
-    assert changed(view.vacuous_fixes[0].change) == {"pay": "epsilon", "amount": "0.002"}
+@pytest.mark.parametrize("advice", ["pay epsilon 0.002.", "pay epsilon 0.002, or more", "pay epsilon 0.002"])
+def test_a_price_at_the_end_of_a_sentence_is_read_without_its_full_stop(advice):
+    assert "0.002" in fixes._PAY.search(f"n would say almost nothing. To change that, {advice}").groups()
 
 
 def test_a_policy_sets_the_price_whatever_the_form_names(tmp_path):
