@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
@@ -70,7 +70,7 @@ async def show(request: Request, read: Callable[[Visit], Page], most_steps: int 
     return found if isinstance(found, Response) else PiecewiseResponse(found[0], status=found[1])
 
 
-def render_visit(request: Request, visit: Visit, page: Page, **more: Any) -> bytes:  # noqa: ANN401 - for its template
+def render_visit(request: Request, visit: Visit, page: Page) -> bytes:
     """A page inside the frame that its visitor sees, or the part of it that was asked for."""
     part = request.headers.get(PART)
-    return render(page, part, frame=build_frame(request.url.path, visit), **more)
+    return render(page, part, frame=build_frame(request.url.path, visit))
