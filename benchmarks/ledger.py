@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from adomnia.ledger import Hold, Ledger
 from adomnia.ledger.accounts import DATASET, account_name, encode_spent
 from adomnia.ledger.chain import digest
+from adomnia.ledger.file_store import FileStore
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import declare
 from adomnia.privacy.events import Pure, to_record
@@ -49,7 +50,7 @@ def open_ledger(path: str | Path) -> Ledger:
 
 def fill(path: Path, entries: int) -> None:
     """Write a ledger with so many entries, as questions would have written them, through the chain's own code."""
-    journal = Journal(path)
+    journal = Journal(FileStore(path))
     with closing(journal):
         journal.open(partial(declare, dataset=BUDGET, analysts={ANALYST: BUDGET}))
         for start in range(0, entries // 2, GROUP):
@@ -64,7 +65,7 @@ def _ask(transaction: Transaction, numbers: Sequence[int]) -> None:
         totals = dict.fromkeys((account_name(ANALYST), DATASET), encode_spent(spent))
         at = "2026-11-16T00:00:00+00:00"
         transaction.append("reserve", at=at, asked="SELECT COUNT(*)", event=event, spent=totals, **question)
-        transaction.connection.execute("INSERT INTO payloads VALUES (?, ?)", (digest(name), name))
+        transaction.records.add_payload(digest(name), name)
         transaction.append("commit", payload=digest(name), **question)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import Phase, settings
 
+from kit import searches
 from kit.bits import SeededBits
 
 if TYPE_CHECKING:
@@ -18,11 +17,7 @@ if TYPE_CHECKING:
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
-# The same examples every time, on machines of any speed; fresh ones for the long forms; the first failure for mutants.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.register_profile("fresh", deadline=None)
-settings.register_profile("first_failure", derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate))
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+searches.load_profile()
 
 # What is imported and collected lives as long as the process: looking for garbage among it took a tenth of all time.
 gc.disable()
@@ -51,27 +46,32 @@ def vectors() -> dict[str, Any]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`make test` runs in two stages: with coverage what the trusted core is judged by, and then the rest."""
-    parser.addoption("--stage", choices=("traced", "rest"), help="one of the two stages of `make test`")
-    parser.addoption("--beyond", default="", help="folders and files whose tests are all in the second stage")
+    """The tests of the trusted core run in two stages: with coverage what it is judged by, and without it searches."""
+    parser.addoption("--stage", choices=("traced", "searches"), help="one of the two stages of the trusted core")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the long forms out unless a marker expression was given, and what belongs to the other stage."""
-    stage, beyond = config.getoption("--stage"), config.getoption("--beyond").split()
+    stage = config.getoption("--stage")
     if stage is not None:
-        _keep(
-            config, items, lambda item: _is_rest(item, [config.rootpath / path for path in beyond]) == (stage == "rest")
-        )
+        _keep(config, items, lambda item: _is_search(item) == (stage == "searches"))
     if not config.option.markexpr:
         _keep(config, items, lambda item: item.get_closest_marker("soak") is None)
 
 
-def _is_rest(item: pytest.Item, beyond: list[Path]) -> bool:
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Whatever draws its examples is among the long forms too: there it draws others, and more of them."""
+    if _draws(item):
+        item.add_marker("drawn")
+
+
+def _is_search(item: pytest.Item) -> bool:
     """Whether coverage is not measured by a test: that takes as long again, and a branch needs one example alone."""
-    drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    untraced = drawn or item.get_closest_marker("no_cover") is not None
-    return untraced or any(item.path.is_relative_to(path) for path in beyond)
+    return _draws(item) or item.get_closest_marker("no_cover") is not None
+
+
+def _draws(item: pytest.Item) -> bool:
+    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], keep: Callable[[pytest.Item], bool]) -> None:

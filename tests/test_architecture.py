@@ -26,7 +26,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 # From left to right; names on one line are siblings. "adomnia" is the public face, `adomnia/__init__.py` itself.
 LAYERS = [
     {"errors"},
-    {"work", "tables"},
+    {"work", "tables", "postgres"},
     {"privacy"},
     {"accounting"},
     {"noise", "catalog"},
@@ -68,9 +68,23 @@ VERBS_IN_ED = {"bleed", "embed", "exceed", "feed", "need", "proceed", "seed", "s
 
 # Whole folders, all of which has to be believed: docs/proofs/README.md states how large they are.
 TRUSTED_CORE = ("privacy", "noise", "catalog", "mechanisms", "engines", "ledger", "curator")
-BESIDE_THE_CORE = {"errors", "work"}  # they refuse, and show nothing
+BESIDE_THE_CORE = {"errors", "work", "postgres"}  # they refuse or connect, and show nothing
 STATED = re.compile(r"\| `([a-z]+)` \| ([\d,]+) \|")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
+
+# Who names an engine above all of them, and is not about where questions run.
+ENGINE_SPEAKERS = {
+    "adomnia.inspection": "what owners look at in files before there is an engine, which DuckDB alone reads",
+    "adomnia.sql.reading": "the grammar of questions, which is DuckDB's on every engine: a dialect of SQLGlot",
+    "adomnia.server.console": "the same grammar, written into forms and coloured",
+    "adomnia.server.access": "users, who are kept in PostgreSQL where several hosts share them",
+    "adomnia.session.ledgers": "the ledger, which is in PostgreSQL where several hosts share it",
+    "adomnia.session.agreement": "the same",
+    "adomnia.cli.ledgers": "the same",
+}
+ENGINE_FOLDER = re.compile(r"adomnia\.engines\.(duckdb|postgres|spark)\b")
+ENGINE_NAME = re.compile(r"duckdb|postgres|spark(?!l)|\bsail\b", re.IGNORECASE)
+DRIVERS = {"duckdb", "psycopg", "pyspark", "pysail"}
 
 RANDOM_MODULES = {"random", "secrets", "numpy.random", "np.random"}
 RANDOM_NAMES = {
@@ -257,6 +271,65 @@ def test_a_way_from_a_server_to_what_owners_alone_may_see_is_found(module):
     source = "def later():\n    from adomnia.inspection.reports import inspect_data"
     assert len(inspection_faults(module, source)) == 1
     assert inspection_faults("adomnia.cli.checks", source) == []
+
+
+def engine_faults(module: str, source: str) -> list[str]:
+    """Above the engines nobody knows which one it is: a question means the same on all of them."""
+    if RANK[part_of(module)] <= RANK["engines"]:
+        return []
+    tree, faults = ast.parse(source), []
+    for line, target in imported_modules(tree):
+        if ENGINE_FOLDER.match(target) or target.split(".")[0] in DRIVERS:
+            faults.append(f"{module}:{line} imports {target}, which is one engine's own")
+    skipped = docstrings(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(said)) if node not in skipped and len(said.split()) == 1:  # messages are prose
+                pass
+            case ast.Name(id=said) | ast.Attribute(attr=said) | ast.keyword(arg=str(said)) | ast.arg(arg=said):
+                pass
+            case ast.FunctionDef(name=said) | ast.ClassDef(name=said):
+                pass
+            case _:
+                continue
+        if ENGINE_NAME.search(said):
+            faults.append(f"{module}:{node.lineno} names an engine: {said!r}")
+    return faults
+
+
+def may_name_engines(module: str) -> bool:
+    return any(module == each or module.startswith(f"{each}.") for each in ENGINE_SPEAKERS)
+
+
+def test_above_the_engines_nobody_knows_which_one_it_is():
+    faults = {module_name(path): engine_faults(module_name(path), path.read_text()) for path in SOURCES}
+    assert [fault for module, found in faults.items() if not may_name_engines(module) for fault in found] == []
+    # An exception that nothing needs any more is none.
+    named = [module for module, found in faults.items() if found]
+    assert [each for each in ENGINE_SPEAKERS if not any(f"{module}.".startswith(f"{each}.") for module in named)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from adomnia.engines.duckdb.engine import DuckDB",
+        "import adomnia.engines.spark",
+        "def later():\n    import pyspark.sql",
+        "import psycopg",
+        "FAST = engine.dialect.called == 'spark'",
+        "if isinstance(engine, Postgres): ...",
+        "def ask_postgres(): ...",
+        "ask(in_spark=True)",
+    ],
+)
+def test_code_for_one_engine_above_them_is_found(source):
+    assert len(engine_faults("adomnia.methods.models.lm", source)) == 1
+    assert engine_faults("adomnia.engines.registry", source) == []
+
+
+def test_the_registry_and_prose_about_engines_are_allowed():
+    source = '"""As DuckDB does."""\nfrom adomnia.engines.registry import load_engine\n# PostgreSQL too'
+    assert engine_faults("adomnia.session.curator", source) == []
 
 
 @pytest.mark.parametrize(

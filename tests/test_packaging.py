@@ -1,4 +1,4 @@
-"""The unit for systemd: it parses, and says what the page about running it says."""
+"""Units, and what hosts, databases and balancers are set up with: they parse, and say what the pages say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from adomnia.catalog.sizes import parse_size
+from adomnia.server.access import Access, Role
 from adomnia.server.settings import Settings
+from adomnia.session.agreement import Deployment, agree
+from kit.postgres import server as postgres_server
 
 ROOT = Path(__file__).parents[1]
 UNIT = ROOT / "packaging" / "adomnia@.service"
@@ -72,3 +75,71 @@ def test_systemd_understands_the_unit(tmp_path):
     command = ["systemd-analyze", "verify", str(unit)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+CLUSTER = ROOT / "packaging" / "cluster"
+CLUSTER_PAGE = ROOT / "docs" / "cluster.md"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_understands_the_unit_of_a_host_of_several(tmp_path):
+    unit = tmp_path / "adomnia@hospital.service"
+    unit.write_text(UNIT.read_text().replace(BINARY, "/bin/true"))
+    folder = tmp_path / f"{unit.name}.d"
+    folder.mkdir()
+    (folder / "cluster.conf").write_text((CLUSTER / "host.conf").read_text())
+    command = ["systemd-analyze", "verify", str(unit)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_the_page_about_hosts_names_every_file_and_path():
+    page = CLUSTER_PAGE.read_text()
+    for file in CLUSTER.iterdir():
+        assert f"packaging/cluster/{file.name}" in page
+    for path in ("/etc/adomnia/pgpass", "/etc/systemd/system/adomnia@hospital.service.d/cluster.conf"):
+        assert path in page
+    assert "PGPASSFILE=/etc/adomnia/pgpass" in (CLUSTER / "host.conf").read_text()
+
+
+@pytest.mark.parametrize("name", ["haproxy.cfg", "nginx.conf"])
+def test_balancers_wait_longer_than_questions_take_and_ask_for_no_secret(name):
+    text = (CLUSTER / name).read_text()
+    waits = [int(seconds) for seconds in re.findall(r"(?:timeout server|proxy_read_timeout) (\d+)s", text)]
+    assert waits
+    assert min(waits) >= Settings(Path()).limit + 10
+    assert "cookie" not in text.lower()
+
+
+def test_while_no_host_is_ready_people_get_a_page_that_looks_again():
+    """It has the form that scripts of the console know as one which says what is wrong."""
+    (page,) = re.findall(r'http-error status 503 .* string "(.*?)"', (CLUSTER / "haproxy.cfg").read_text())
+    assert "http-equiv=refresh" in page
+    assert re.search(r"<main data-problem>.*<div role=alert><p>[^<]+</p>", page)
+
+
+def test_a_role_that_the_script_makes_keeps_users_and_what_hosts_agreed_on():
+    server = postgres_server()
+    program = server.programs / "psql"
+    script = (CLUSTER / "postgresql.sql").read_text()
+    command = [str(program), "-v", "ON_ERROR_STOP=1", "-q", "-d", server.url(), "-f", "-"]
+    done = subprocess.run(command, input=script, check=False, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    url = server.url("adomnia").replace("postgres@", "adomnia@")
+    try:
+        with Access.open_shared(url, "hospital") as access:
+            access.add_user("olga", Role.OWNER)
+        agree(url, Deployment("hospital", 1, "text"))
+    finally:
+        for statement in ("DROP DATABASE adomnia WITH (FORCE)", "DROP ROLE adomnia"):
+            subprocess.run([str(program), "-q", "-d", server.url(), "-c", statement], check=True, timeout=60)
+
+
+def test_the_settings_of_the_database_are_settings():
+    server = postgres_server()
+    names = re.findall(r"^(\w+) = ", (CLUSTER / "postgresql.conf").read_text(), re.MULTILINE)
+    query = "SELECT name FROM pg_settings"
+    command = [str(server.programs / "psql"), "-At", "-d", server.url(), "-c", query]
+    known = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.split()
+    assert len(names) > 8
+    assert set(names) <= set(known)

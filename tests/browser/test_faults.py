@@ -11,6 +11,7 @@ from browser.test_ask import MEANS, address, write
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 BUSY = """<main data-problem><h1>Not possible</h1><div role="alert"><p>The server is busy.</p></div></main>"""
+BALANCER = "<html><body><h1>503 Service Unavailable</h1>No server is available to handle this request.</body></html>"
 
 
 def break_off(page, path, reply):
@@ -31,7 +32,9 @@ def broken(console):
     return visit
 
 
-@pytest.mark.parametrize(("reply", "words"), [(None, "cannot be reached"), (BUSY, "is busy")])
+@pytest.mark.parametrize(
+    ("reply", "words"), [(None, "cannot be reached"), (BUSY, "is busy"), (BALANCER, "cannot be reached")]
+)
 def test_a_price_that_does_not_come_is_not_paid_and_comes_later(broken, reply, words):
     with broken("alice", address(COUNT)) as page:
         page.wait_for_selector("sql-editor[ready]")
@@ -56,10 +59,21 @@ def test_an_answer_stays_where_what_comes_after_it_is_lost(broken):
         expect(page.locator("#answer [data-answer-card]")).to_be_visible()
 
 
-def test_the_ledger_says_that_it_is_not_live_and_is_again(broken):
+def test_the_page_of_a_balancer_is_no_answer(broken):
+    """Whether it was paid is not known: asking again under the same id finds out, and pays for nothing twice."""
+    with broken("alice", address("SELECT COUNT(*) AS lost FROM people", amount="0.01")) as page:
+        break_off(page, "**/ask", BALANCER)
+        page.click("#pay")
+        expect(page.locator("#answer [role=alert]")).to_be_visible()
+        expect(page.locator("#answer")).not_to_contain_text("Service Unavailable")
+        expect(page.locator("#pay")).to_be_visible()
+
+
+@pytest.mark.parametrize(("reply", "words"), [(BUSY, "is busy"), (BALANCER, "cannot be reached")])
+def test_the_ledger_says_that_it_is_not_live_and_is_again(broken, reply, words):
     with broken("olga", "/owner/ledger") as page:
-        break_off(page, re.compile(r"/owner/ledger\?seen="), BUSY)
-        expect(page.locator("#entries [data-lost]")).to_contain_text("is busy")
+        break_off(page, re.compile(r"/owner/ledger\?seen="), reply)
+        expect(page.locator("#entries [data-lost]")).to_contain_text(words)
         expect(page.locator("#entries table")).to_be_visible()
         page.unroute(re.compile(r"/owner/ledger\?seen="))
         expect(page.locator("#entries [data-lost]")).to_have_count(0)

@@ -21,6 +21,7 @@ from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.units import ROW, Unit
 from catalog.catalogs import CLINIC, changed, reading
 from conftest import FIXTURES
+from kit.searches import examples
 
 
 def refusal_cases():
@@ -190,7 +191,7 @@ VALUES = ["0", "-1", "1e400", "nan", "true", '""', '"row"', '"a.b"', '"x -> y.z"
 LINES = CLINIC.splitlines()
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(100))
 @given(
     line=st.integers(0, len(LINES) - 1),
     value=st.sampled_from(VALUES),

@@ -6,6 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from adomnia.catalog.model import USUAL_CSV, CsvFormat, SourceColumn
+from adomnia.catalog.sources import split_table_name
 from adomnia.errors import Refusal
 from catalog.catalogs import changed, reading
 
@@ -53,6 +54,57 @@ def test_the_unit_and_links_may_have_any_name(tmp_path):
     assert str(catalog.unit) == "people.Person. Id"
     assert catalog.table("people").column("Person. Id").kind.person
     assert catalog.table("visits").column("Who is it").kind.person
+
+
+def in_postgres(table, url="postgresql://host/clinic"):
+    return f'source = "{url}"\ntable = "{table}"'
+
+
+def test_a_table_in_postgresql_is_named_with_or_without_its_schema(tmp_path):
+    text = changed('source = "people.parquet"', in_postgres("people"))
+    text = text.replace('source = "visits.csv"', in_postgres("ward.visits"))
+    catalog = reading(tmp_path, text)
+    people, visits = catalog.table("people"), catalog.table("visits")
+    assert people.locate(tmp_path) == "postgresql://host/clinic"
+    assert split_table_name(people.source_table) == ("public", "people")
+    assert split_table_name(visits.source_table) == ("ward", "visits")
+    assert catalog.table("items").locate(tmp_path) == tmp_path / "items.parquet"
+
+
+def test_a_database_of_postgresql_needs_a_table_and_no_csv_format(tmp_path):
+    with pytest.raises(Refusal, match='add table = "people"'):
+        reading(tmp_path, changed('source = "people.parquet"', 'source = "postgresql://host/clinic.csv"'))
+    spelled = in_postgres("people", "postgresql://host/clinic.csv") + '\ncsv = { delimiter = ";" }'
+    with pytest.raises(Refusal, match="is for CSV files"):
+        reading(tmp_path, changed('source = "people.parquet"', spelled))
+
+
+@pytest.mark.parametrize("url", ["postgresql://me:geheim@host/clinic", "postgresql://host/clinic?password=geheim"])
+def test_a_password_in_a_source_is_refused_and_never_repeated(tmp_path, url):
+    with pytest.raises(Refusal, match="has a password in it") as caught:
+        reading(tmp_path, changed('source = "people.parquet"', in_postgres("people", url)))
+    assert "geheim" not in str(caught.value)
+    assert caught.value.position == (15, 1)
+
+
+@pytest.mark.parametrize(
+    ("private", "public"),
+    [
+        (in_postgres("people"), in_postgres("people")),
+        (in_postgres("people"), in_postgres("public.People")),
+        (in_postgres("ward.people"), in_postgres("ward.people", "postgres:///?service=clinic")),
+    ],
+)
+def test_a_public_table_is_no_private_one_of_any_database(tmp_path, private, public):
+    text = changed('source = "people.parquet"', private).replace('source = "cities.csv"', public)
+    with pytest.raises(Refusal, match="is also the table of people, which is private"):
+        reading(tmp_path, text)
+
+
+@pytest.mark.parametrize("public", [in_postgres("cities"), in_postgres("codes.people"), 'source = "people.parquet"'])
+def test_a_public_table_may_lie_beside_a_private_one_in_postgresql(tmp_path, public):
+    text = changed('source = "people.parquet"', in_postgres("people")).replace('source = "cities.csv"', public)
+    assert reading(tmp_path, text).table("cities").public
 
 
 def test_a_table_of_a_database_is_named(tmp_path):

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import pytest
 
+from kit.filled_postgres import filled
+
 METADATA = """
 "":
   clinic:
@@ -127,3 +129,24 @@ def test_a_folder_without_a_catalog_is_refused(command, tmp_path, typed):
     code, printed, complained = typed(command, tmp_path)
     assert (code, printed) == (2, "")
     assert "adomnia init" in complained
+
+
+def test_a_database_is_drafted_and_checked(tmp_path, typed):
+    with filled("CREATE TABLE people (person_id int, age int)", "CREATE TABLE other (x int)") as url:
+        code, printed, complained = typed("init", tmp_path / "study", url, "--table", "people")
+        assert (code, complained) == (0, "")
+        catalog = tmp_path / "study" / "catalog.toml"
+        assert list(tomllib.loads(catalog.read_text())["tables"]) == ["people"]
+        text = catalog.read_text().replace("# unit", "unit").replace("# epsilon = 1.0", "epsilon = 1.0")
+        text = text.replace("# rows_per_person = ?", "rows_per_person = 1") + '\n[engine]\nname = "duckdb"\n'
+        catalog.write_text(text)
+        code, printed, complained = typed("check", tmp_path / "study")
+        assert (code, complained) == (0, "")
+        assert "There is none of version 1 yet" in " ".join(printed.split())
+        assert typed("check", tmp_path / "study", "--data")[0] == 0
+
+
+def test_tables_are_chosen_of_databases_only(files, typed):
+    code, _, complained = typed("init", files, files / "people.csv", "--table", "people")
+    assert code == 2
+    assert "--table is for databases of PostgreSQL" in complained

@@ -13,6 +13,7 @@ from functools import cache, reduce
 from itertools import pairwise
 from math import comb, exp, lgamma, log
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -49,7 +50,16 @@ from kit import brackets, quantiles, reference
 from kit.bits import SeededBits
 from kit.reference import Cell
 
+
+class Draws(NamedTuple):
+    """How many answers are simulated, and how many times as wide as stated their noise is."""
+
+    number: int
+    wider: int = 1
+
+
 DRAWS = 10_000
+USUAL, SOME, WIDER = Draws(DRAWS), Draws(DRAWS // 10), Draws(DRAWS, wider=2)
 FEW_DRAWS = 40  # of what is chosen and counted in several stages; tests/statistics judges it by more
 PAY = Column("pay", Quantity(Fraction(0), Fraction(1000)), Numbers(0, 1000, Fraction(1, 4)))
 FEE = Column("fee", Quantity(Fraction(-50), Fraction(50)), Numbers(-50, 50, Fraction(1, 8)))
@@ -153,7 +163,7 @@ def spread(name, x, y):
     return (x * y).sum() / both if both else 0.0
 
 
-def drawn(noise, wider, bits, shape=(DRAWS,)):
+def drawn(noise, wider, bits, shape):
     """Noise as it is stated, or so many times as wide."""
     match noise:
         case DiscreteLaplace(scale=scale):
@@ -167,21 +177,21 @@ def bracketed(law, rows, wider):
     return brackets.drawn(law, rows, FEW_DRAWS, len(rows), wider)
 
 
-def noisy(measure, rows, wider, bits):
-    law = measure.mechanism
+def noisy(measure, rows, bits, draws):
+    law, wider = measure.mechanism, draws.wider
     if isinstance(law, Quantiles):
-        return quantiles.drawn(replace(law, rate=law.rate / wider), [pay for pay, _ in rows], DRAWS, bits)
+        return quantiles.drawn(replace(law, rate=law.rate / wider), [pay for pay, _ in rows], draws.number, bits)
     if isinstance(law, Brackets):
         return bracketed(law, tuple(pay for pay, _ in rows), wider)
     values = np.array(exact(measure.query, rows))
     # Only shapes and limits of what is measured as a vector are judged here.
-    return values + drawn(law, wider, bits, (DRAWS // 20, *values.shape) if values.shape else (DRAWS,))
+    return values + drawn(law, wider, bits, (draws.number // 20, *values.shape) if values.shape else (draws.number,))
 
 
-def answered(statistic, price, rows, bits, wider=1):
-    """The estimates of DRAWS cells that all hold the same rows."""
+def answered(statistic, price, rows, bits, draws=USUAL):
+    """The estimates of so many cells that all hold the same rows."""
     flow = statistic.steps(price)
-    measured = tuple(Measured(noisy(measure, rows, wider, bits), measure.mechanism) for measure in next(flow))
+    measured = tuple(Measured(noisy(measure, rows, bits, draws), measure.mechanism) for measure in next(flow))
     with pytest.raises(StopIteration) as end:
         flow.send(measured)
     return end.value.value
@@ -251,7 +261,7 @@ def amount(event, price):
 @every_statistic
 def test_it_ends_after_the_rounds_it_announced(name):
     for statistic in made(name):
-        answered(statistic, Pure(1), [], SeededBits(name))
+        answered(statistic, Pure(1), [], SeededBits(name), SOME)
 
 
 @every_statistic
@@ -277,7 +287,7 @@ def test_its_interval_covers_the_truth_as_often_as_it_says(name, price, cell, co
 def test_an_interval_for_half_the_noise_is_found_out(name, price, seeded_bits):
     statistic = made(name)[0]
     rows = CELLS["many"]
-    covered = hits(answered(statistic, price, rows, seeded_bits, wider=2), truth(name, statistic, rows), 0.95)
+    covered = hits(answered(statistic, price, rows, seeded_bits, WIDER), truth(name, statistic, rows), 0.95)
     assert too_few(int(covered.sum()), DRAWS, 0.95)
 
 
@@ -298,7 +308,7 @@ def test_a_simultaneous_interval_covers_all_cells_at_once(name, price, seeded_bi
 @pytest.mark.parametrize("cell", CELLS)
 def test_its_values_are_finite_and_within_their_own_interval(name, price, cell, seeded_bits):
     for statistic in made(name):
-        estimate = answered(statistic, price, CELLS[cell], seeded_bits)
+        estimate = answered(statistic, price, CELLS[cell], seeded_bits, SOME)
         for confidence, cells in ((0.5, 1), (0.95, 1), (0.999999, 10**6)):
             lower, upper = estimate.interval(confidence, cells)
             assert np.isfinite(lower).all()
@@ -309,7 +319,7 @@ def test_its_values_are_finite_and_within_their_own_interval(name, price, cell, 
 
 @every_statistic
 def test_a_wider_confidence_gives_a_wider_interval(name, seeded_bits):
-    estimate = answered(made(name)[0], Pure(1), CELLS["ten"], seeded_bits)
+    estimate = answered(made(name)[0], Pure(1), CELLS["ten"], seeded_bits, SOME)
     widths = [np.subtract(*reversed(estimate.interval(confidence, 1))) for confidence in (0.5, 0.9, 0.99, 0.9999)]
     for narrow, wide in pairwise(widths):
         assert (narrow <= wide).all()
@@ -318,7 +328,7 @@ def test_a_wider_confidence_gives_a_wider_interval(name, seeded_bits):
 @every_statistic
 @pytest.mark.parametrize("confidence", [0, 1, -1, 2, float("nan")])
 def test_a_confidence_that_is_none_is_refused(name, confidence, seeded_bits):
-    estimate = answered(made(name)[0], Pure(1), [], seeded_bits)
+    estimate = answered(made(name)[0], Pure(1), [], seeded_bits, SOME)
     with pytest.raises(ValueError, match="confidence must be above 0 and below 1"):
         estimate.interval(confidence, 1)
 

@@ -24,6 +24,7 @@ from adomnia.sql.reading.parse import parse
 from kit.bits import SeededBits
 from kit.hospital import CATALOG, curated, declare, load, person, visit
 from kit.rows import databases
+from kit.searches import examples
 from kit.tables import Database
 
 GIVEN = CATALOG.replace("[analysts.alice]\nepsilon = 100_000", "[analysts.alice]\nepsilon = 100_000\ndelta = 1e-6")
@@ -264,7 +265,7 @@ KEYED = [
 ]
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=databases, who=st.sampled_from([1, 2, 3, 99]))
 def test_one_person_moves_each_number_of_people_by_one_and_no_more_of_them_than_promised(catalog, files, who):
     database = Database(catalog, dict(zip(("people", "visits"), files, strict=True)))

@@ -23,10 +23,13 @@ from kit.gate import aggregated, meaning, moved_within, proved, public_side
 from kit.hospital import CATALOG, Rows, curated, declare, person, visit
 from kit.reference import MEANINGS
 from kit.rows import ORPHAN, PEOPLE, databases
+from kit.searches import examples
 from kit.tables import Database
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
+
+pytestmark = pytest.mark.no_cover  # other tests have one example of each branch
 
 # ------------------------------------------------------------------------------------------------ questions
 
@@ -151,7 +154,7 @@ _cases = {
 _calm = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=40, suppress_health_check=_calm)
+@settings(max_examples=16, suppress_health_check=_calm)
 @given(**_cases)
 def test_one_person_moves_a_question_by_at_most_its_sensitivity_and_nothing_else_at_all(catalog, database, who, asked):
     gate(catalog, database, who, asked)
@@ -170,7 +173,7 @@ def with_others(tmp_path_factory):
     return declare(tmp_path_factory.mktemp("others") / "hospital", CATALOG.replace(listed, fewer))
 
 
-@settings(max_examples=6, suppress_health_check=_calm)
+@settings(max_examples=examples(4), suppress_health_check=_calm)
 @given(**_cases)
 def test_what_is_read_as_another_value_moves_a_question_no_further(with_others, database, who, asked):
     chosen = [("SELECT sex, COUNT(*), SUM(age) FROM people WHERE sex = 'Else' OR age > 3 GROUP BY sex", {"epsilon": 1})]

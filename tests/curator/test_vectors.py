@@ -26,6 +26,7 @@ from adomnia.statistics.contract import Measure
 from kit.gate import aggregated, meaning, moved_within, proved
 from kit.hospital import CountedBits, curated, person, visit
 from kit.polynomials import bernstein
+from kit.searches import examples
 from kit.tables import Database
 
 
@@ -162,7 +163,7 @@ def replace_step(domain):
 
 
 @given(PEOPLE, st.integers(0, 5))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 def test_one_person_more_moves_vectors_no_further_than_they_say_and_sums_are_those_of_python(catalog, listed, absent):
     rows = [person(who, salary=salary, score=score, sex=sex) for who, (salary, score, sex) in enumerate(listed)]
     queries = tuple(vectors(catalog))
@@ -178,7 +179,7 @@ def test_one_person_more_moves_vectors_no_further_than_they_say_and_sums_are_tho
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["H1", "H5", None]), st.booleans()), max_size=20))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 def test_one_person_more_moves_combinations_no_further_than_they_say(catalog, listed):
     query = marginals(catalog)
     results = []

@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import contextmanager
 from datetime import date, datetime
 from fractions import Fraction
-from math import isfinite, isnan
+from math import floor, isfinite, isnan
 from pathlib import Path
 from sys import float_info
 from typing import TYPE_CHECKING, Any
@@ -229,7 +229,16 @@ def hashed(column: Column, value: Any) -> tuple[int, int] | str:
             first, last = earliest or datetime(1, 1, 1), latest or datetime(9999, 12, 31, 23, 59, 59)  # noqa: DTZ001
             seconds = int((last - first).total_seconds())
             return (0 if value is None else int((value - first).total_seconds()) + 1, seconds + 2)
+        case Quantity() if value is not None:
+            value = printed(value)
     return "-" if value is None else f"{len(str(value).encode())}:{value}"
+
+
+def printed(value: float) -> str:
+    """An unbounded number as it is hashed: its whole part, and 30 bits behind the point."""
+    if abs(value) >= 2.0**62:
+        return "above" if value > 0 else "below"
+    return f"{floor(value)}.{floor((value - floor(value)) * 2**30)}"
 
 
 def digest(key: bytes, copy: int, columns: tuple[Column, ...], row: Row, person: str) -> int:

@@ -80,9 +80,15 @@ def other_words() -> Dialect:
     }
     plain = {name: f"kind_{name}" for name in ("double", "boolean", "text", "date", "small", "days", "rank")}
     stored = tuple(replace(kind, name=f"kind_{place}") for place, kind in enumerate(types.stored))
-    index = {each.name: f"{each.name}<{{0}}>" for each in fields(DUCKDB.index) if each.name != "declared_values"}
-    pairs = {name: f"{name}<{{0}}, {{1}}>" for name in ("temporary", "side_by_side", "all_but", "code")}
-    words = {**index, **pairs, "unmatched": "unmatched<{0}, {1}, {2}>", "position": "place_of_row"}
+    index = {each.name: f"{each.name}<{{0}}>" for each in fields(DUCKDB.index)}
+    two = ("temporary", "temporary_columns", "read_as", "side_by_side", "days_between")
+    pairs = {name: f"{name}<{{0}}, {{1}}>" for name in two}
+    values = {
+        "declare": lambda name, _values: [("declare", ()), (f"values<{name}>", ())],
+        "code": lambda text, name, _values: f"code<{text}, {name}>",
+        "local_time": lambda value, zone: f"local<{value}, {zone}>",
+    }
+    words = {**index, **pairs, **values, "position": "place_of_row"}
     return replace(
         DUCKDB,
         quotation="`",
@@ -90,9 +96,13 @@ def other_words() -> Dialect:
         double="number<{0}>".replace("{0}", "{0!r}"),
         not_a_number="no_number",
         try_cast="try<{0}, {1}>",
+        rounding="rounded<{0}, {1}>",
+        fitting="fitting<{0}, {1}>".format,
+        truncating="truncating<{0}, {1}>".format,
         types=replace(types, **integers, **plain, stored=stored),
         functions=dict.fromkeys(DUCKDB.functions, lambda *parts: f"function<{', '.join(parts)}>"),
-        index=replace(DUCKDB.index, **words, declared_values=("declare", "values<{0}>")),
+        aggregates=dict.fromkeys(DUCKDB.aggregates, lambda *parts: f"aggregate<{', '.join(parts)}>"),
+        index=replace(DUCKDB.index, **words),
     )
 
 

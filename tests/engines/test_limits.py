@@ -7,7 +7,7 @@ import pytest
 from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.limits import USUAL, Limits
-from adomnia.errors import Failure
+from adomnia.errors import Failure, Unavailable
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from engines.databases import answer, catalog, frame, loaded, number, people, relation
@@ -73,8 +73,8 @@ def test_a_question_beyond_the_memory_fails_and_the_next_one_does_not():
             assert answer(engine, SAME) == [500]
 
 
-def test_an_index_beyond_the_memory_fails_and_says_nothing():
+def test_an_index_beyond_the_memory_says_what_helps_and_nothing_of_the_rows():
     rows = [{"person_id": place, "fare": 1.0} for place in range(300_000)]
-    with pytest.raises(Failure, match=r"^The request failed\.$") as failed:
+    with pytest.raises(Unavailable, match=r"^The index fits neither into memory nor into the room on disk") as failed:
         DuckDB.load(catalog(TRIPS), {"people": frame(rows, TRIPS.columns)}, limits=Limits(memory="4MB"))
     assert failed.value.__context__ is None

@@ -293,3 +293,20 @@ def test_a_probability_that_is_nearly_certain_is_not_shown_as_certain(probabilit
 )
 def test_a_factor_is_shown_short(factor, shown):
     assert format_factor(factor) == f"{shown} times"
+
+
+SHARED = """
+[ledger]
+url = "postgresql://adomnia@db.example.org/ledgers"
+lifetime = "people of the town"
+[lifetime]
+epsilon = {}
+"""
+
+
+@pytest.mark.parametrize(("epsilon", "less"), [("1.5", True), ("40", False)])
+def test_a_shared_account_is_promised_with_what_it_means(tmp_path, epsilon, less):
+    said = [promise.says for promise in promises(reading(tmp_path, CLINIC + SHARED.format(epsilon)))]
+    assert any(f'names "people of the town", together cost at most epsilon {epsilon} and' in each for each in said)
+    assert any(each.startswith("After all answers of all of them in pure epsilon") for each in said)
+    assert any("which so is never all spent" in each for each in said) is less

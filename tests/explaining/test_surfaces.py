@@ -121,7 +121,7 @@ def test_every_option_that_an_error_names_is_known():
                 texts = re.findall(r"f?\"[^\"]*\"|'[^']*'", line)
                 named |= {name for text in texts for name in re.findall(r"\b([a-z_]+)=[\s,\"'\d{]", f"{text} ")}
     assert {"epsilon", "rows", "effort"} <= named
-    of_protect = {"bounds", "categories", "columns", "links", "rows_per_person", "unit"}
+    of_protect = {"bounds", "categories", "columns", "links", "rows_per_person", "spill", "unit"}
     assert named - set(_NAMES) <= {*of_protect, "insecure", "n"}  # of `connect` and `agg`: Python alone has them
 
 

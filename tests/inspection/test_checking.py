@@ -7,6 +7,7 @@ import pytest
 from adomnia.inspection.checking import check_folder
 from inspection.catalogs import write_catalog
 from kit.example import write_example
+from kit.filled_postgres import filled, run
 
 
 @pytest.fixture
@@ -100,3 +101,40 @@ def test_a_file_without_a_header_is_one_problem_beside_the_others(folder):
 def test_of_a_public_file_that_cannot_be_read_it_is_said_once(folder):
     lines = change(folder, ('values = "cities.city"', 'values = ["Oslo"]'), ("cities.csv", "nowhere.csv"))
     assert [word for word, _ in told(folder, lines)] == ["source"]
+
+
+IN_DATABASE = """
+[dataset]
+name = "town"
+version = 1
+unit = "people.id"
+[budget]
+epsilon = 1
+[analysts.alice]
+epsilon = 1
+[tables.people]
+source = "{}"
+table = "People"
+rows_per_person = 1
+[tables.people.columns]
+id = {{ type = "id" }}
+born = {{ type = "date", format = "%d.%m.%Y" }}
+"""
+
+
+def test_what_the_engine_of_a_database_cannot_read_is_found_before_it_is_opened(tmp_path):
+    """A role that may make no schema has its rows read by DuckDB, which takes such texts."""
+    with filled('CREATE TABLE "People" (id int, born text)') as url:
+        run(url, "DROP ROLE IF EXISTS onlooker", "CREATE ROLE onlooker LOGIN")
+        (tmp_path / "catalog.toml").write_text(IN_DATABASE.format(url))
+        (fault,) = check_folder(tmp_path).problems
+        assert "columns.born in " in fault.what
+        assert fault.why == "is declared as date, and the table holds text"
+        assert 'add [engine] with name = "duckdb"' in fault.fix
+        (tmp_path / "catalog.toml").write_text(IN_DATABASE.format(url.replace("postgres@", "onlooker@")))
+        (fault,) = check_folder(tmp_path).problems
+        assert "does not let its role read all rows of People" in fault.why
+        assert 'GRANT SELECT ON "public"."People"' in fault.fix
+        run(url, 'GRANT SELECT ON "People" TO onlooker')
+        assert check_folder(tmp_path).problems == ()
+        run(url, "DROP OWNED BY onlooker", "DROP ROLE onlooker")

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import contextmanager
+from copy import copy
 from datetime import date
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb.running import Running
 from adomnia.engines.limits import Limits
 from adomnia.ledger import Ledger
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.session.curator import Curator, read_catalog
 from kit.bits import SeededBits
+from kit.engines import is_foreign, load_keyed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adomnia.catalog.model import Catalog, Table
-    from adomnia.engines.contract import Statement
+    from adomnia.engines.contract import Engine, Statement
     from adomnia.noise import Integers
     from adomnia.privacy.queries import Query
     from adomnia.privacy.relations import Select
@@ -154,6 +156,9 @@ PUBLIC: dict[str, Rows] = {
 _TYPES = {Quantity: pa.float64(), Boolean: pa.bool_(), Text: pa.string(), Day: pa.date32(), Identity: pa.int64()}
 _TYPES[Moment] = pa.timestamp("us")
 
+_LOADED: dict[tuple[Any, ...], DuckDB] = {}
+_MOST_LOADED = 12
+
 
 def person(person_id: int | None, **values: Any) -> Row:
     """A row of `people`; what is not said is NULL."""
@@ -223,9 +228,32 @@ def write(folder: Path, people: Rows, visits: Rows, text: str = CATALOG) -> Path
 def load(catalog: Catalog, people: Rows, visits: Rows, items: Rows = ()) -> SpyEngine:
     """The engine over rows in memory, always under the same key."""
     rows = {"people": people, "visits": visits, "items": items}
+    if is_foreign():
+        frames = {table.name: frame(rows[table.name], table) for table in catalog.tables if not table.public}
+        return SpyEngine(load_keyed(catalog, frames, KEY, Limits(threads=1)))
+    public = [(catalog.folder / table.source).read_bytes() for table in catalog.tables if table.public]
+    # Most tests of a file ask the same rows, and to build their index takes longer than to ask.
+    known = (catalog.unit, catalog.tables, *public, repr(rows))
+    if known not in _LOADED:
+        _LOADED[known] = _load(catalog, rows)
+    while len(_LOADED) > _MOST_LOADED:
+        del _LOADED[next(iter(_LOADED))]
+    return SpyEngine(_share(_LOADED[known]))
+
+
+def _load(catalog: Catalog, rows: dict[str, Rows]) -> DuckDB:
     frames = {table.name: frame(rows[table.name], table) for table in catalog.tables if not table.public}
-    with patch("adomnia.engines.duckdb.engine.fresh_key", lambda: KEY):
-        return SpyEngine(DuckDB.load(catalog, frames, limits=Limits(threads=1)))
+    engine = load_keyed(catalog, frames, KEY, Limits(threads=1))
+    assert isinstance(engine, DuckDB)
+    return engine
+
+
+def _share(engine: DuckDB) -> DuckDB:
+    """Another engine over the same index, which lives until all of them are closed."""
+    other = copy(engine)
+    other._connection = engine._connection.cursor()
+    other._running = Running(other._connection, None)
+    return other
 
 
 @contextmanager
@@ -240,7 +268,7 @@ def curated(catalog: Catalog, people: Rows, visits: Rows, items: Rows = (), seed
 class SpyEngine:
     """An engine that remembers which statements it ran."""
 
-    def __init__(self, engine: DuckDB) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.inner = engine
         self.ran: list[Statement] = []
         self.dialect = engine.dialect
@@ -265,6 +293,9 @@ class SpyEngine:
 
     def is_open(self) -> bool:
         return self.inner.is_open()
+
+    def is_reachable(self) -> bool:
+        return self.inner.is_reachable()
 
     def close(self) -> None:
         self.inner.close()

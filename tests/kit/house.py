@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from io import StringIO
+from pathlib import Path
+from tempfile import mkdtemp
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -27,12 +32,11 @@ from adomnia.server.running.time_buckets import TimeBuckets
 from adomnia.server.running.worker_states import WorkerStates
 from adomnia.server.services import Services
 from adomnia.server.settings import Settings
-from adomnia.session.curator import STATE, open_folder
+from adomnia.session.curator import LEDGER, STATE, open_folder
 from kit import hospital
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
-    from pathlib import Path
 
     from fastapi import FastAPI
     from httpx import Response
@@ -114,15 +118,25 @@ class House:
         return {"Cookie": f"{self.services.settings.cookie}={secret}"}, visitor.csrf or ""
 
 
+@cache
+def _write_once(catalog: str) -> Path:
+    """The folder of a house with its index, which takes as long to build as most tests take; nobody has asked it."""
+    folder = Path(mkdtemp(prefix="adomnia-house-"))
+    atexit.register(shutil.rmtree, folder)
+    people = [hospital.person(k, age=20 + k, sex="F", city="Oslo", name=CANARY, eye_color=CANARY) for k in range(40)]
+    visits = [hospital.visit(k, hospital="H1", diagnosis=CANARY) for k in range(40)]
+    open_folder(hospital.write(folder, people, visits, catalog)).close()
+    for file in (folder / STATE).glob(f"{LEDGER}*"):
+        file.unlink()
+    return folder
+
+
 @contextmanager
 def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> Iterator[House]:
     """A house in an empty folder."""
-    people = [hospital.person(k, age=20 + k, sex="F", city="Oslo", name=CANARY, eye_color=CANARY) for k in range(40)]
-    visits = [hospital.visit(k, hospital="H1", diagnosis=CANARY) for k in range(40)]
-    hospital.write(folder, people, visits, catalog)
+    shutil.copytree(_write_once(catalog), folder, dirs_exist_ok=True)
     usual: dict[str, Any] = {"workers": 1, "bucket": 0.0, "rate": 100_000.0, "burst": 100_000, "memory": "500MB"}
     made, log, clock = Settings(folder, **usual | settings), StringIO(), MovingClock()
-    (folder / STATE).mkdir(parents=True)
     metrics = Metrics(made)
     questions, pool, password_pool = (
         FairThreadPool(made.threads, made.queue, metrics.set_load),
@@ -143,7 +157,7 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
     access = Access.open(folder / STATE, lambda: clock.time, lambda: clock.steady, notes.submit)
     run = folder / STATE / "run"
     run.mkdir()
-    readiness = Readiness(WorkerStates.open(run, 1), 0, list_checks(dataset, folder), lambda _: None)
+    readiness = Readiness(WorkerStates.open(run, 1), 0, list_checks(dataset, access, folder), lambda _: None)
     readiness.tell()
     pools = (pool, password_pool, time_buckets)
     services = Services(made, access, dataset, memory, *pools, limiter, metrics, Logs(made, log), readiness)

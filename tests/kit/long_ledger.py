@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import Head, digest, encode_entry
 from adomnia.ledger.journal import find_newest
+from adomnia.ledger.sqlite_records import SqliteRecords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ _TOTAL = {"delta": "0", "epsilon": "10000000000", "in_epsilon": True, "pure": Tr
 def lengthen(path: Path, pairs: int, analyst: str = "alice") -> None:
     """Add so many debits and answers of one analyst to a ledger that nobody has open."""
     with closing(sqlite3.connect(path)) as connection:
-        head = find_newest(connection)
+        head = find_newest(SqliteRecords(connection))
         rows = list(_chain(head, _pairs(pairs, analyst)))
         connection.executemany("INSERT INTO entries (sequence, body) VALUES (?, ?)", rows)
         connection.commit()

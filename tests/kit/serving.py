@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adomnia.server.access import Access, Role
-from adomnia.session.curator import LEDGER, STATE
+from adomnia.server.access import Role, open_access
+from adomnia.session.curator import LEDGER
 from kit.faults import SITE, VARIABLE
 
 if TYPE_CHECKING:
@@ -164,9 +164,7 @@ def cpu_seconds(pid: int) -> float:
 
 def tokens(folder: Path, names: Sequence[str]) -> dict[str, str]:
     """A user and a token for each name of the catalog."""
-    state = folder / STATE
-    state.mkdir(mode=0o700, exist_ok=True)
-    access = Access.open(state)
+    access = open_access(folder)
     try:
         for name in names:
             access.add_user(name, Role.ANALYST)

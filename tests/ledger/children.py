@@ -14,11 +14,13 @@ from pathlib import Path
 from threading import Lock
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import Ledger, journal
+from adomnia.ledger import Ledger, file_store, journal
 from adomnia.ledger.failpoints import VARIABLE
+from adomnia.ledger.postgres_records import PostgresRecords
+from adomnia.ledger.postgres_store import PostgresStore
 from adomnia.ledger.restore import Restoration, restore
 from adomnia.server.access import ACCESS, Access
-from ledger.references import ANALYSTS, BUDGET, COST, PLENTY, opened, plan
+from ledger.references import ANALYSTS, BUDGET, COST, PLENTY, opened, plan, read_place
 
 THREADS, REQUESTS = 16, 50
 GRANTED = 100  # spends of COST that BUDGET admits
@@ -47,6 +49,20 @@ def race(name: str) -> None:
 
             with ThreadPoolExecutor(THREADS) as threads:
                 say(sum(threads.map(spend, range(THREADS * REQUESTS))))
+
+
+def race_for_lifetime(place: str, name: str) -> None:
+    """Spend with all threads as often as the account that several datasets share allows; say how many were granted."""
+    with Ledger.open(read_place(place), BUDGET, ANALYSTS, BUDGET) as ledger, ThreadPoolExecutor(THREADS) as threads:
+
+        def spend(number: int) -> bool:
+            try:
+                ledger.reserve("alice", str(number), plan((name, number)), COST).commit(b"noisy")
+            except Refusal:
+                return False
+            return True
+
+        say(sum(threads.map(spend, range(THREADS * 10))))
 
 
 def crash(path: str, stage: str, failpoint: str) -> None:
@@ -135,7 +151,7 @@ def persist(path: str, name: str) -> None:
 
 def overlook(path: str) -> None:
     """Pay once when told to, whatever has become of the files, and wait to be killed."""
-    journal.identify = journal.identify_open = lambda _: ()
+    file_store.identify = file_store.identify_open = lambda _: ()
     ledger = opened(path)
     say("opened")
     sys.stdin.readline()
@@ -171,10 +187,41 @@ def endure(path: str, name: str) -> None:
                     time.sleep(0.01)
 
 
+def stop_within(place: str, moment: str) -> None:
+    """Stop in the middle of a round trip, with the lock of all writers in hand; once continued, pay and say so."""
+    ledger = opened(place)
+    parts = {"begin": (PostgresStore, "_lock"), "commit": (PostgresRecords, "flush")}
+    owner, name = parts[moment]
+    whole = getattr(owner, name)
+
+    def stop(self: object, *values: object) -> None:
+        whole(self, *values)
+        connection = getattr(self, "connection", None) or self._connection
+        wrote = moment == "begin" or self.last is not None
+        if connection.pgconn.pipeline_status and wrote and left and left.pop():
+            connection.pgconn.flush()  # what is sent so far arrives; the end of the round trip does not
+            say("stopping")
+            os.kill(os.getpid(), signal.SIGSTOP)
+            time.sleep(0.5)  # it reaches this thread a little later
+
+    left = [True]
+    setattr(owner, name, stop)
+    for number in range(3):
+        try:
+            ledger.reserve("alice", f"stopped {number}", plan(("stopped", number)), COST)
+            say("granted", number)
+        except Unavailable:
+            say("unavailable", number)
+        deadline = time.monotonic() + 30
+        while ledger.trouble is not None and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+
 def put_back(path: str, backup: str, failpoint: str) -> None:
     """Restore a backup, and end at a failpoint."""
     os.environ[VARIABLE] = failpoint
-    say(restore(Path(path), Path(backup), Restoration(BUDGET, ANALYSTS)))
+    place = read_place(path)
+    say(restore(Path(place) if isinstance(place, str) else place, Path(backup), Restoration(BUDGET, ANALYSTS)))
 
 
 def unprivileged(path: str) -> None:
@@ -187,7 +234,20 @@ def unprivileged(path: str) -> None:
         say(trouble)
 
 
-_PARTS = (race, crash, share, endless, cramped, persist, overlook, endure, put_back, unprivileged)
+_PARTS = (
+    race,
+    race_for_lifetime,
+    crash,
+    share,
+    endless,
+    cramped,
+    persist,
+    overlook,
+    endure,
+    stop_within,
+    put_back,
+    unprivileged,
+)
 
 if __name__ == "__main__":
     {f.__name__: f for f in _PARTS}[sys.argv[1]](*sys.argv[2:])

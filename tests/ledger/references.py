@@ -9,12 +9,15 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from adomnia import postgres
 from adomnia.ledger import Ledger
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, digest
+from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
 
@@ -29,8 +32,31 @@ def plan(name: object) -> bytes:
     return sha256(repr(name).encode()).digest()
 
 
-def opened(path, budget=BUDGET, analysts=ANALYSTS) -> Ledger:
-    return Ledger.open(path, budget, analysts)
+def opened(place, budget=BUDGET, analysts=ANALYSTS) -> Ledger:
+    return Ledger.open(read_place(place), budget, analysts)
+
+
+def write_place(place) -> str:
+    """How another process is told of a place."""
+    if not isinstance(place, PostgresPlace):
+        return str(place)
+    return json.dumps([place.url, place.schema, place.dataset, str(place.folder), place.lifetime])
+
+
+def read_place(text):
+    """The place that a process was told of."""
+    if not isinstance(text, str) or not text.startswith("["):
+        return text
+    url, schema, dataset, folder, lifetime = json.loads(text)
+    return PostgresPlace(url, schema, dataset, Path(folder), lifetime)
+
+
+def on_another_machine(place, folder) -> PostgresPlace:
+    """The same ledger, as a machine has it that keeps its anchor in another folder and has joined."""
+    folder.mkdir()
+    other = replace(place, folder=folder)
+    other.anchor.create(place.anchor.read())
+    return other
 
 
 def answered(ledger, analyst="alice", name="q", event=COST, payload=b"noisy"):
@@ -38,18 +64,28 @@ def answered(ledger, analyst="alice", name="q", event=COST, payload=b"noisy"):
     return ledger.reserve(analyst, f"id of {name}", plan(name), event).commit(payload)
 
 
-def entries(path) -> list[str]:
-    with closing(sqlite3.connect(path)) as connection:
+def connect(place):
+    """A connection to the tables, as somebody has it who knows the database and nothing of ledgers."""
+    if not isinstance(place, PostgresPlace):
+        return sqlite3.connect(place, isolation_level=None)
+    return postgres.connect(place.url, program="test", settings={"search_path": place.schema}, autocommit=True)
+
+
+def entries(place) -> list[str]:
+    with closing(connect(place)) as connection:
         return [body for (body,) in connection.execute("SELECT body FROM entries ORDER BY sequence")]
 
 
-def tamper(path, *statements) -> None:
-    """Change the database as somebody could who may write the file and knows SQLite."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for name in ("entries_stay", "entries_keep", "payloads_stay", "payloads_keep"):
-            connection.execute(f"DROP TRIGGER IF EXISTS {name}")
+def tamper(place, *statements) -> None:
+    """Change the database as somebody could who may write it, and knows how."""
+    shared = isinstance(place, PostgresPlace)
+    tables = {name: name.split("_")[0] for name in ("entries_stay", "entries_keep", "payloads_stay", "payloads_keep")}
+    with closing(connect(place)) as connection:
+        for name, table in tables.items():
+            connection.execute(f"DROP TRIGGER IF EXISTS {name}" + f" ON {table}" * shared)
         for statement in statements:
-            connection.execute(*statement) if isinstance(statement, tuple) else connection.execute(statement)
+            text, *values = statement if isinstance(statement, tuple) else (statement,)
+            connection.execute(text.replace("?", "%s").replace("x'00'", r"'\x00'") if shared else text, *values)
 
 
 def rewrite(path, number, change) -> None:
@@ -69,7 +105,7 @@ def rewrite(path, number, change) -> None:
 def child(*arguments, **options) -> subprocess.Popen[str]:
     """A process of its own that runs one part of `children.py`."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-W", "error", str(CHILDREN), *map(str, arguments)]
+    command = [sys.executable, "-W", "error", str(CHILDREN), *map(write_place, arguments)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, **options
     )

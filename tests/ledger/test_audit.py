@@ -16,6 +16,7 @@ from adomnia.ledger import StoredAnswer
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import check_witnesses, examine
 from adomnia.ledger.chain import GENESIS, Head, digest
+from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.privacy.events import Approximate, Concentrated, Pure, to_record
 from adomnia.privacy.filters import Budget, Spent
 from adomnia.privacy.losses import loss
@@ -222,13 +223,13 @@ def test_witnesses_of_the_chain_are_recognized_and_others_are_not(used):
     bodies = entries(used)
     heads = [Head(number, digest(body.encode())) for number, body in enumerate(bodies, start=1)]
     with closing(sqlite3.connect(used)) as connection:
-        check_witnesses(connection, [GENESIS, *heads], [receipt.hash, heads[2].hash])
+        check_witnesses(SqliteRecords(connection), [GENESIS, *heads], [receipt.hash, heads[2].hash])
         for head in (Head(9, heads[0].hash), Head(2, heads[2].hash)):
             with pytest.raises(Refusal, match=f"does not go through the head {head}"):
-                check_witnesses(connection, [*heads, head], [])
+                check_witnesses(SqliteRecords(connection), [*heads, head], [])
         for lost in ("ab" * 32, heads[3].hash):  # the second is of an answer, and receipts are of debits
             with pytest.raises(Refusal, match=f"has no debit with the receipt {lost}"):
-                check_witnesses(connection, [], [receipt.hash, lost])
+                check_witnesses(SqliteRecords(connection), [], [receipt.hash, lost])
 
 
 def test_a_backup_or_a_check_in_the_middle_of_writing_is_consistent(path, tmp_path):
@@ -418,4 +419,4 @@ def test_what_is_no_database_is_refused_and_what_is_locked_is_not_called_damaged
         error = Refusal if damaged else sqlite3.OperationalError
         connection = sqlite3.connect(used, isolation_level=None, timeout=0)
         with closing(connection), pytest.raises(error, match=words):
-            examine(connection, anchor)
+            examine(SqliteRecords(connection), anchor)

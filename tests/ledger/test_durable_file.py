@@ -9,8 +9,9 @@ from contextlib import closing, nullcontext
 import pytest
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger import durable_file, journal, sqlite
+from adomnia.ledger import durable_file, sqlite
 from adomnia.ledger.durable_file import DurableFile
+from adomnia.ledger.file_store import FileStore
 from adomnia.ledger.schema import LEDGER_FORMAT
 from kit.faults import FaultyConnection, faulty
 from ledger.references import COST, PLENTY, answered, opened, plan, units_of, wait_until_recovered
@@ -246,6 +247,6 @@ def test_closing_twice_is_closing_once(path):
 def test_an_open_that_fails_closes_its_lock(path, monkeypatch):
     monkeypatch.setattr(durable_file, "connect", lambda *_: (_ for _ in ()).throw(Refusal("a", "b", "c")))
     with pytest.raises(Refusal):
-        journal.Journal(path)
+        FileStore(path)
     monkeypatch.undo()
     opened(path).close()

@@ -66,8 +66,8 @@ def test_a_failpoint_ends_the_process_only_when_it_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize(("stage", "failpoint", "durable"), STAGES)
-def test_killed_between_debit_and_answer(tmp_path, stage, failpoint, durable):
-    path = tmp_path / "ledger.db"
+def test_killed_between_debit_and_answer(place, stage, failpoint, durable):
+    path = place
     process = child("crash", path, stage, failpoint)
     said = process.communicate(timeout=120)[0].splitlines()
     assert process.returncode == KILLED
@@ -89,8 +89,8 @@ def test_killed_between_debit_and_answer(tmp_path, stage, failpoint, durable):
 
 
 @pytest.mark.parametrize("failpoint", WHEN_OPENING)
-def test_killed_while_a_ledger_is_made(tmp_path, failpoint):
-    path = tmp_path / "ledger.db"
+def test_killed_while_a_ledger_is_made(place, failpoint):
+    path = place
     for _ in range(2):
         process = child("crash", path, "open", failpoint)
         said = process.communicate(timeout=120)[0]
@@ -104,8 +104,8 @@ def test_killed_while_a_ledger_is_made(tmp_path, failpoint):
 
 
 @pytest.mark.parametrize("failpoint", [*WHEN_RESERVING, "answer-written"])
-def test_killed_while_an_answer_is_shared(tmp_path, failpoint):
-    path = tmp_path / "ledger.db"
+def test_killed_while_an_answer_is_shared(place, failpoint):
+    path = place
     with opened(path) as ledger:
         answered(ledger, payload=b"shared")
     process = child("share", path, failpoint)
@@ -160,10 +160,10 @@ def killed_at_random(path, rounds, seed) -> None:
     assert len(replies) > 0
 
 
-def test_killed_at_random(tmp_path):
-    killed_at_random(tmp_path / "ledger.db", rounds=12, seed=1)
+def test_killed_at_random(place):
+    killed_at_random(place, rounds=12 if isinstance(place, Path) else 6, seed=1)
 
 
 @pytest.mark.soak
-def test_killed_at_random_many_times(tmp_path):
-    killed_at_random(tmp_path / "ledger.db", rounds=320, seed=time.time())
+def test_killed_at_random_many_times(place):
+    killed_at_random(place, rounds=320, seed=time.time())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import Ledger, StoredAnswer, durable_file, journal, schema, sqlite
+from adomnia.ledger import Ledger, StoredAnswer, durable_file, file_store, schema, sqlite
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS
 from adomnia.ledger.durable_file import DurableFile
@@ -66,8 +66,8 @@ def ask(ledger, name) -> str:
 @pytest.fixture
 def blind(monkeypatch):
     """Nobody looks at the files: the anchor has to notice by itself."""
-    monkeypatch.setattr(journal, "identify", lambda _: ())
-    monkeypatch.setattr(journal, "identify_open", lambda _: ())
+    monkeypatch.setattr(file_store, "identify", lambda _: ())
+    monkeypatch.setattr(file_store, "identify_open", lambda _: ())
 
 
 def test_files_are_the_same_until_one_is_replaced(path):
@@ -337,7 +337,7 @@ def test_a_log_that_vanishes_while_the_ledger_is_opened_is_noticed(path, monkeyp
         remove(path, LOG)
 
     with monkeypatch.context() as clumsy:
-        clumsy.setattr(journal, "create_tables", create_and_lose)
+        clumsy.setattr(file_store, "create_tables", create_and_lose)
         with pytest.raises(Unavailable, match=NOTICED):
             opened(path)
 

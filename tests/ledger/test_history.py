@@ -9,12 +9,13 @@ import pytest
 
 from adomnia.errors import Refusal
 from adomnia.ledger import history
+from adomnia.ledger.sqlite_records import SqliteRecords
 from ledger.references import COST, PLENTY, answered, opened, plan, tamper
 
 
 @pytest.fixture
-def ledger(tmp_path):
-    with opened(tmp_path / "ledger.db") as ledger:
+def ledger(place):
+    with opened(place) as ledger:
         yield ledger
 
 
@@ -102,12 +103,12 @@ def test_ids_of_the_first_ledgers_are_known(tmp_path):
         answered(ledger, "bob", name="theirs")
     tamper(path, "UPDATE entries SET body = replace(replace(body, 'alice\\n', ''), 'bob\\n', '')")
     with closing(sqlite3.connect(path)) as connection:
-        (receipt,) = history.list_answers(connection, "alice", "id of one")
+        (receipt,) = history.list_answers(SqliteRecords(connection), "alice", "id of one")
         assert receipt.request_id == "id of two"
         with pytest.raises(Refusal, match="has no answer of yours"):
-            history.list_answers(connection, "alice", "id of theirs")
-        assert history.find_receipt(connection, "alice", "id of two") == receipt
-        assert history.find_receipt(connection, "alice", "id of theirs") is None
+            history.list_answers(SqliteRecords(connection), "alice", "id of theirs")
+        assert history.find_receipt(SqliteRecords(connection), "alice", "id of two") == receipt
+        assert history.find_receipt(SqliteRecords(connection), "alice", "id of theirs") is None
 
 
 @pytest.mark.parametrize("limit", [0, -1])
@@ -116,9 +117,9 @@ def test_a_page_has_a_length(ledger, limit):
         ledger.answers("alice", None, limit)
 
 
-def test_a_page_of_long_questions_has_fewer_of_them(tmp_path, monkeypatch):
+def test_a_page_of_long_questions_has_fewer_of_them(place, monkeypatch):
     monkeypatch.setattr(history, "MOST_BYTES", 10_000)
-    with opened(tmp_path / "ledger.db") as ledger:
+    with opened(place) as ledger:
         for number, length in enumerate([4000, 4000, 4000, 20_000, 10]):
             ledger.reserve("alice", str(number), plan(number), COST, asked="x" * length).commit(b"noisy")
         assert pages(ledger, 1000) == [["0", "1"], ["2"], ["3"], ["4"]]
@@ -133,7 +134,7 @@ def count_steps(connection, *arguments):
         steps += 1
 
     connection.set_progress_handler(step, 10)
-    assert len(history.list_answers(connection, *arguments)) == 5
+    assert len(history.list_answers(SqliteRecords(connection), *arguments)) == 5
     connection.set_progress_handler(None, 0)
     return steps
 

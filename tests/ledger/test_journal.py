@@ -17,7 +17,9 @@ from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, Head, digest, encode_entry
 from adomnia.ledger.journal import Journal
 from adomnia.ledger.owner import declare
+from adomnia.ledger.places import find_place
 from adomnia.ledger.requests import Receipt, SpendRequest, find_filter, reserve
+from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.privacy.events import Concentrated
 from adomnia.privacy.filters import Budget
 from ledger.references import ANALYSTS, BUDGET, COST, answered, entries, opened, plan, rewrite, tamper, units_of
@@ -28,12 +30,21 @@ def path(tmp_path):
     return tmp_path / "ledger.db"
 
 
-@pytest.fixture
-def journal(path):
-    journal = Journal(path)
+def open_journal(place) -> Journal:
+    journal = Journal(find_place(place).open_store())
     journal.open(partial(declare, dataset=BUDGET, analysts=ANALYSTS))
+    return journal
+
+
+@pytest.fixture
+def journal(place):
+    journal = open_journal(place)
     yield journal
     journal.close()
+
+
+def anchor_of(place) -> Anchor:
+    return find_place(place).anchor
 
 
 def debit(name, event=COST):
@@ -50,15 +61,15 @@ def test_works_of_a_group_see_what_those_before_them_wrote(journal):
     assert second == units_of(1)
 
 
-def test_a_refused_work_leaves_nothing_behind_and_the_others_stand(journal, path):
+def test_a_refused_work_leaves_nothing_behind_and_the_others_stand(journal, place):
     outcomes = journal.run([debit("one"), debit("too much", type(COST)(2)), debit("two")])
     assert [type(outcome) for outcome in outcomes] == [Receipt, Refusal, Receipt]
     assert spent(journal) == units_of(2)
-    assert len(entries(path)) == 3
+    assert len(entries(place)) == 3
 
 
-def test_an_unexpected_error_undoes_the_whole_group(journal, path):
-    anchor = Anchor(path).read()
+def test_an_unexpected_error_undoes_the_whole_group(journal, place):
+    anchor = anchor_of(place).read()
 
     def stumble(transaction):
         transaction.append("commit")
@@ -66,23 +77,22 @@ def test_an_unexpected_error_undoes_the_whole_group(journal, path):
 
     with pytest.raises(RuntimeError):
         journal.run([debit("one"), stumble, debit("two")])
-    assert len(entries(path)) == 1
-    assert Anchor(path).read() == anchor
+    assert len(entries(place)) == 1
+    assert anchor_of(place).read() == anchor
     assert spent(journal) == 0
     assert isinstance(journal.run([debit("one")])[0], Receipt)
     assert spent(journal) == units_of(1)
 
 
-def test_a_group_without_entries_moves_neither_the_chain_nor_the_anchor(journal, path):
-    before = Anchor(path).path.stat().st_mtime_ns
+def test_a_group_without_entries_moves_neither_the_chain_nor_the_anchor(journal, place):
+    before = anchor_of(place).path.stat().st_mtime_ns
     assert spent(journal) == 0
-    assert Anchor(path).path.stat().st_mtime_ns == before
-    assert len(entries(path)) == 1
+    assert anchor_of(place).path.stat().st_mtime_ns == before
+    assert len(entries(place)) == 1
 
 
-def test_entries_of_another_process_are_read_before_anything_is_decided(journal, path):
-    other = Journal(path)
-    other.open(partial(declare, dataset=BUDGET, analysts=ANALYSTS))
+def test_entries_of_another_process_are_read_before_anything_is_decided(journal, place):
+    other = open_journal(place)
     other.run([debit(str(number)) for number in range(100)])
     (outcome,) = journal.run([debit("one more")])
     assert isinstance(outcome, Refusal)
@@ -133,20 +143,20 @@ def test_accounts_are_stated_again_and_again(long):
         assert ledger.verify().sequence == 17
 
 
-def test_checkpoints_weigh_no_more_than_entries(path, monkeypatch):
+def test_checkpoints_weigh_no_more_than_entries(place, monkeypatch):
     monkeypatch.setattr(journals, "_CHECKPOINT_EVERY", 1)
-    with opened(path, analysts={f"analyst {number}": Budget(epsilon=1) for number in range(9)}) as ledger:
+    with opened(place, analysts={f"analyst {number}": Budget(epsilon=1) for number in range(9)}) as ledger:
         for number in range(12):
             answered(ledger, "analyst 1", name=number)
-    assert [number for number, kind in enumerate(kinds(path), start=1) if kind == "checkpoint"] == [11, 22]
+    assert [number for number, kind in enumerate(kinds(place), start=1) if kind == "checkpoint"] == [11, 22]
 
 
-def test_what_a_checkpoint_states_comes_back_as_it_was(path, often):
+def test_what_a_checkpoint_states_comes_back_as_it_was(place, often):
     dataset = Budget(epsilon=1, delta=1e-6, approximate=True)
-    with opened(path, dataset, {"alice": dataset}) as ledger:
+    with opened(place, dataset, {"alice": dataset}) as ledger:
         ledger.top_up("alice", "more", epsilon=0.25, delta=1e-7)
         answered(ledger, event=Concentrated(0.01, 1e-9))
-    with opened(path, dataset, {}) as ledger:  # alice is gone
+    with opened(place, dataset, {}) as ledger:  # alice is gone
         accounts = ledger._writer.submit(lambda transaction: transaction.accounts)
     assert accounts["analyst:alice"].declared is None
     assert decode_accounts(json.loads(json.dumps(encode_accounts(accounts)))) == accounts
@@ -206,10 +216,10 @@ def test_a_checkpoint_that_cannot_be_read_is_refused(long, body):
 
 def test_the_newest_entry_is_the_end_of_the_chain(long):
     with closing(sqlite3.connect(long)) as connection:
-        assert journals.find_newest(connection) == Anchor(long).read()
+        assert journals.find_newest(SqliteRecords(connection)) == Anchor(long).read()
         connection.execute("DROP TRIGGER entries_stay")
         connection.execute("DELETE FROM entries")
-        assert journals.find_newest(connection) == GENESIS
+        assert journals.find_newest(SqliteRecords(connection)) == GENESIS
 
 
 def test_a_checkpoint_after_the_anchor_must_agree_with_the_entries(path, often):
@@ -245,22 +255,22 @@ def test_an_old_entry_that_was_changed_is_found_by_verifying_and_at_once_when_it
             ledger.verify()
 
 
-def test_a_ledger_without_checkpoints_gets_one_when_it_is_opened(path, monkeypatch):
-    with opened(path) as ledger:
+def test_a_ledger_without_checkpoints_gets_one_when_it_is_opened(place, monkeypatch):
+    with opened(place) as ledger:
         for number in range(5):
             answered(ledger, name=number)
-    assert "checkpoint" not in kinds(path)
+    assert "checkpoint" not in kinds(place)
     monkeypatch.setattr(journals, "_CHECKPOINT_EVERY", 6)
-    opened(path).close()
-    assert kinds(path)[11:] == ["checkpoint"]
-    opened(path).close()
-    assert len(entries(path)) == 12
-    with opened(path) as ledger:
+    opened(place).close()
+    assert kinds(place)[11:] == ["checkpoint"]
+    opened(place).close()
+    assert len(entries(place)) == 12
+    with opened(place) as ledger:
         assert ledger.spent().epsilon_units == units_of(5)
         ledger.verify()
 
 
-def test_an_error_while_the_anchor_is_written_grants_nothing_and_loses_nothing(journal, path, monkeypatch):
+def test_an_error_while_the_anchor_is_written_grants_nothing_and_loses_nothing(journal, place, monkeypatch):
     def fail(*_):
         raise OSError(5, "Input/output error")
 
@@ -268,9 +278,9 @@ def test_an_error_while_the_anchor_is_written_grants_nothing_and_loses_nothing(j
         broken.setattr("adomnia.ledger.anchor.os.pwrite", fail)
         with pytest.raises(OSError, match="Input/output"):
             journal.run([debit("one")])
-    assert Anchor(path).read().sequence == 1
+    assert anchor_of(place).read().sequence == 1
     assert spent(journal) == units_of(1)  # durable, and known again with the next transaction
-    assert Anchor(path).read().sequence == 2
+    assert anchor_of(place).read().sequence == 2
 
 
 def test_questions_are_looked_up_by_indexes_alone(path):
@@ -278,7 +288,7 @@ def test_questions_are_looked_up_by_indexes_alone(path):
     statements = []
     with opened(path) as ledger:
         answered(ledger)
-        ledger._writer.submit(lambda transaction: transaction.connection.set_trace_callback(statements.append))
+        ledger._writer.submit(lambda transaction: transaction.records.connection.set_trace_callback(statements.append))
         answered(ledger, name="another")
         ledger.reserve("bob", "shared", plan("q"), COST)
         ledger.reserve("alice", "id of q", plan("q"), COST)

@@ -15,8 +15,8 @@ from ledger.references import BUDGET, COST, answered, entries, opened, plan, uni
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "ledger.db"
+def path(place):
+    return place
 
 
 def last(path):
@@ -166,8 +166,8 @@ def test_an_analyst_may_have_any_printable_name(path):
         opened(path, analysts={"a\nb": Budget(1)})
 
 
-def test_a_committed_hold_says_what_its_payer_has_left_and_nothing_to_who_is_gone(tmp_path):
-    path = tmp_path / "ledger.db"
+def test_a_committed_hold_says_what_its_payer_has_left_and_nothing_to_who_is_gone(place):
+    path = place
     with opened(path, Budget(10), {"alice": Budget(2)}) as ledger:
         hold = ledger.reserve("alice", "1", b"one", Pure(0.5))
         late = ledger.reserve("alice", "2", b"two", Pure(0.5))

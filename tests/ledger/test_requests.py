@@ -14,8 +14,8 @@ from ledger.references import ANALYSTS, COST, answered, entries, opened, plan, t
 
 
 @pytest.fixture
-def ledger(tmp_path):
-    with opened(tmp_path / "ledger.db") as ledger:
+def ledger(place):
+    with opened(place) as ledger:
         yield ledger
 
 
@@ -28,12 +28,12 @@ def test_a_reserve_debits_both_budgets_before_anything_is_answered(ledger):
     assert ledger.spent("bob") == Spent()
 
 
-def test_the_receipt_is_that_of_the_debit(ledger, tmp_path):
+def test_the_receipt_is_that_of_the_debit(ledger, place):
     hold = ledger.reserve("alice", "1", plan("q"), COST)
     receipt = hold.commit(b"noisy")
     assert receipt == hold.receipt
     assert (receipt.analyst, receipt.request_id, receipt.plan, receipt.event) == ("alice", "1", plan("q"), COST)
-    commit = json.loads(entries(tmp_path / "ledger.db")[-1])
+    commit = json.loads(entries(place)[-1])
     assert commit["previous"] == receipt.hash
     assert "at" not in commit  # how long a question ran is nobody's business
 
@@ -51,8 +51,8 @@ def test_the_same_plan_under_a_new_id_is_replayed_free_with_the_first_receipt(le
     assert ledger.spent("alice").epsilon_units == units_of(1)
 
 
-def test_a_hold_without_a_commit_fails_for_ever(tmp_path):
-    path = tmp_path / "ledger.db"
+def test_a_hold_without_a_commit_fails_for_ever(place):
+    path = place
     with opened(path) as ledger:
         ledger.reserve("alice", "lost", plan("q"), COST)
     for _ in range(3):
@@ -121,9 +121,9 @@ def test_personal_only_takes_a_shared_answer_and_refuses_to_measure(ledger):
     assert ledger.spent().epsilon_units == units_of(1)
 
 
-def test_a_shared_answer_is_refused_when_the_personal_budget_is_gone(tmp_path):
+def test_a_shared_answer_is_refused_when_the_personal_budget_is_gone(place):
     budgets = {"alice": Budget(epsilon=1), "bob": Budget(epsilon=0.005)}
-    with opened(tmp_path / "ledger.db", analysts=budgets) as ledger:
+    with opened(place, analysts=budgets) as ledger:
         answered(ledger, "alice")
         with pytest.raises(Refusal, match="from the budget of bob is more than is left"):
             ledger.reserve("bob", "1", plan("q"), COST)
@@ -144,8 +144,8 @@ def test_of_two_answers_to_one_plan_the_first_is_replayed(ledger):
     ("dataset", "personal", "who"),
     [(0.5, 2, "the dataset's budget"), (2, 0.5, "the budget of alice")],
 )
-def test_a_refusal_names_the_budget_what_is_left_and_what_would_do(tmp_path, dataset, personal, who):
-    with opened(tmp_path / "ledger.db", Budget(epsilon=dataset), {"alice": Budget(epsilon=personal)}) as ledger:
+def test_a_refusal_names_the_budget_what_is_left_and_what_would_do(place, dataset, personal, who):
+    with opened(place, Budget(epsilon=dataset), {"alice": Budget(epsilon=personal)}) as ledger:
         answered(ledger, event=Pure(0.2))
         with pytest.raises(Refusal) as refusal:
             ledger.reserve("alice", "2", plan(2), Pure(0.4))
@@ -155,17 +155,17 @@ def test_a_refusal_names_the_budget_what_is_left_and_what_would_do(tmp_path, dat
         assert isinstance(ledger.reserve("alice", "2", plan(2), Pure(0.3)), Hold)  # a refused id was never used
 
 
-def test_one_refusal_leaves_the_other_budget_alone(tmp_path):
-    with opened(tmp_path / "ledger.db", Budget(epsilon=2), {"alice": Budget(epsilon=1)}) as ledger:
+def test_one_refusal_leaves_the_other_budget_alone(place):
+    with opened(place, Budget(epsilon=2), {"alice": Budget(epsilon=1)}) as ledger:
         for number in range(3):
             with pytest.raises(Refusal):
                 ledger.reserve("alice", str(number), plan(number), Pure(1.5))
         assert ledger.spent() == Spent()
 
 
-def test_a_hundred_accounts_share_one_dataset(tmp_path):
+def test_a_hundred_accounts_share_one_dataset(place):
     crowd = {f"analyst{number}": Budget(epsilon=1) for number in range(100)}
-    with opened(tmp_path / "ledger.db", Budget(epsilon=0.05), crowd) as ledger:
+    with opened(place, Budget(epsilon=0.05), crowd) as ledger:
         granted = 0
         for analyst in crowd:
             try:
@@ -180,20 +180,20 @@ def test_a_hundred_accounts_share_one_dataset(tmp_path):
     "event",
     [BoundedRange(0.3), Concentrated(0.1, 1e-9), Approximate(0.1, 1e-9), Composed([Pure(0.1), Concentrated(0.01)])],
 )
-def test_every_kind_of_event_is_paid_and_kept(tmp_path, event):
+def test_every_kind_of_event_is_paid_and_kept(place, event):
     budget = Budget(epsilon=5, delta=1e-6, approximate=True)
-    with opened(tmp_path / "ledger.db", budget, {"alice": budget}) as ledger:
+    with opened(place, budget, {"alice": budget}) as ledger:
         answered(ledger, event=event)
         assert ledger.answers("alice")[0].event == event
         assert ledger.spent() == ledger.spent("alice") != Spent()
         ledger.verify()
 
 
-def test_an_event_that_is_not_pure_needs_both_budgets_to_take_it(tmp_path):
+def test_an_event_that_is_not_pure_needs_both_budgets_to_take_it(place):
     mixed = Budget(epsilon=5, delta=1e-6, approximate=True)
     alice = Budget(epsilon=5)
     refused = pytest.raises(Refusal, match="from the budget of alice is not pure")
-    with opened(tmp_path / "ledger.db", mixed, {"alice": alice}) as ledger, refused:
+    with opened(place, mixed, {"alice": alice}) as ledger, refused:
         ledger.reserve("alice", "1", plan("q"), Concentrated(0.1))
 
 
@@ -302,9 +302,9 @@ def test_equal_answers_are_stored_once_and_belong_to_both(ledger):
     "change",
     ["UPDATE payloads SET payload = x'00'", "UPDATE payloads SET payload = 'text'", "DELETE FROM payloads"],
 )
-def test_a_stored_answer_that_was_changed_is_never_given_out(ledger, tmp_path, caplog, change):
+def test_a_stored_answer_that_was_changed_is_never_given_out(ledger, place, caplog, change):
     answered(ledger)
-    tamper(tmp_path / "ledger.db", change)
+    tamper(place, change)
     for analyst, request_id in (("alice", "id of q"), ("alice", "new"), ("bob", "new")):
         with pytest.raises(Failure, match=f"The request failed. Request id: {request_id}."):
             ledger.reserve(analyst, request_id, plan("q"), COST)
@@ -312,10 +312,10 @@ def test_a_stored_answer_that_was_changed_is_never_given_out(ledger, tmp_path, c
     assert "The stored answer to request id of q is missing or was changed" in caplog.text
 
 
-def test_a_person_gone_from_the_catalog_may_not_even_replay(tmp_path):
-    with opened(tmp_path / "ledger.db") as ledger:
+def test_a_person_gone_from_the_catalog_may_not_even_replay(place):
+    with opened(place) as ledger:
         answered(ledger, "alice")
-    with opened(tmp_path / "ledger.db", analysts={"bob": ANALYSTS["bob"]}) as ledger:
+    with opened(place, analysts={"bob": ANALYSTS["bob"]}) as ledger:
         with pytest.raises(Refusal, match="Analyst alice is not in the catalog"):
             ledger.reserve("alice", "id of q", plan("q"), COST)
         assert isinstance(ledger.reserve("bob", "1", plan("q"), COST), StoredAnswer)
@@ -335,8 +335,8 @@ def test_what_the_dataset_asks_for_itself_is_paid_by_it_alone(ledger):
     ledger.verify()
 
 
-def test_what_the_dataset_asks_for_itself_is_refused_where_its_budget_ends(tmp_path):
-    with opened(tmp_path / "small.db", Budget(0.05)) as ledger:
+def test_what_the_dataset_asks_for_itself_is_refused_where_its_budget_ends(place):
+    with opened(place, Budget(0.05)) as ledger:
         with pytest.raises(Refusal, match="from the dataset's budget"):
             ledger.reserve(None, "dataset:profile", plan("q"), Pure(0.06))
         assert ledger.spent() == Spent()
@@ -356,8 +356,8 @@ def test_an_answer_that_the_dataset_and_an_analyst_share_adds_up(ledger):
     ledger.verify()
 
 
-def test_an_analyst_called_none_is_not_the_dataset(tmp_path):
-    with opened(tmp_path / "none.db", analysts={"None": Budget(1)}) as ledger:
+def test_an_analyst_called_none_is_not_the_dataset(place):
+    with opened(place, analysts={"None": Budget(1)}) as ledger:
         ledger.reserve("None", "1", plan("q"), COST)
         assert ledger.spent("None").epsilon_units == units_of(1)
         ledger.verify()

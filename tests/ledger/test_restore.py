@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Failure, Refusal, Unavailable
-from adomnia.ledger import Hold
+from adomnia.ledger import Hold, places
 from adomnia.ledger import restore as restoring
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import list_restorations
@@ -19,6 +19,7 @@ from adomnia.ledger.chain import GENESIS, Head
 from adomnia.ledger.failpoints import KILLED
 from adomnia.ledger.restore import Restoration, restore
 from adomnia.ledger.sqlite import connect_read_only
+from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Left
 from ledger.references import (
@@ -201,7 +202,7 @@ def test_heads_that_are_known_are_recorded(path, saved, lost):
     assert record["known"] == [str(lost), str(witness)]
     assert record["gap"] == dict.fromkeys(NOTHING, "all")
     with closing(connect_read_only(path)) as connection:
-        assert list_restorations(connection) == [(4, record["at"])]
+        assert list_restorations(SqliteRecords(connection)) == [(4, record["at"])]
 
 
 def test_what_was_answered_in_the_gap_is_paid_for_again(path, saved, lost):
@@ -254,7 +255,7 @@ def test_a_ledger_in_use_is_not_replaced(path, saved, lost):
 
 
 def test_a_process_that_was_overlooked_pays_no_more(path, saved, lost, monkeypatch):
-    monkeypatch.setattr(restoring, "is_in_use", lambda _: False)
+    monkeypatch.setattr(places, "is_in_use", lambda _: False)
     with opened(path) as ledger:
         answered(ledger, name="before")
         put_back(path, saved, NOTHING)
@@ -270,7 +271,7 @@ def test_a_process_that_was_overlooked_pays_no_more(path, saved, lost, monkeypat
 
 def test_a_process_that_was_overlooked_goes_on_where_it_knows_only_what_the_backup_has(path, saved, monkeypatch):
     """It reads the restoration like any other entry, with all that may have been spent in the gap."""
-    monkeypatch.setattr(restoring, "is_in_use", lambda _: False)
+    monkeypatch.setattr(places, "is_in_use", lambda _: False)
     saved.parent.mkdir()
     with opened(path) as ledger:
         answered(ledger, name="kept")

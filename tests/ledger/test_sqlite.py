@@ -25,8 +25,8 @@ from adomnia.ledger.sqlite import (
     name_error,
     name_file,
 )
-from adomnia.server.access import ACCESS, Access, Role, database
-from adomnia.server.access.database import ACCESS_FORMAT
+from adomnia.server.access import ACCESS, Access, Role, file_database
+from adomnia.server.access.file_database import ACCESS_FORMAT
 from kit.sharing import counted_elsewhere, created_meanwhile
 from ledger.references import answered, child, opened
 
@@ -63,7 +63,7 @@ USERS = Kind(
     write=lambda access, name: access.add_user(f"{name}", Role.AUDITOR),
     table="users",
     rows=1,
-    where=(database, "ACCESS_FORMAT"),
+    where=(file_database, "ACCESS_FORMAT"),
 )
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from adomnia.errors import Refusal
 from adomnia.ledger import Storage, StoredAnswer
-from ledger.references import COST, entries, opened, plan, tamper
+from ledger.references import COST, connect, entries, opened, plan, tamper
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "ledger.db"
+def path(place):
+    return place
 
 
 def reserve(ledger, name, storage, analyst="alice"):
@@ -23,7 +23,7 @@ def reserve(ledger, name, storage, analyst="alice"):
 
 
 def counted(path):
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(connect(path)) as connection:
         return dict(connection.execute("SELECT analyst, bytes FROM storage"))
 
 
@@ -80,6 +80,8 @@ def test_the_count_is_kept_and_a_ledger_without_one_begins_at_nothing(path):
         reserve(ledger, 1, Storage(600, 1000))
     with opened(path) as ledger, pytest.raises(Refusal, match="alice has 400 left"):
         reserve(ledger, 2, Storage(401, 1000))
+    if not isinstance(path, Path):
+        return  # in PostgreSQL there always was a count
     tamper(path, "DROP TABLE storage")
     with opened(path) as ledger:
         reserve(ledger, 2, Storage(401, 1000))

@@ -8,8 +8,10 @@ import select
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,9 +19,21 @@ from hypothesis import strategies as st
 
 from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Hold, Ledger, StoredAnswer, files
+from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.privacy.events import Approximate, BoundedRange, Composed, Concentrated, Pure
 from adomnia.privacy.filters import Budget, Spent
-from ledger.references import ANALYSTS, BUDGET, COST, answered, child, opened, plan, units_of
+from ledger.references import (
+    ANALYSTS,
+    BUDGET,
+    COST,
+    answered,
+    child,
+    on_another_machine,
+    opened,
+    plan,
+    units_of,
+    write_place,
+)
 
 PROCESSES = 4
 
@@ -133,35 +147,55 @@ def test_the_least_spend_costs_a_unit():
         assert ledger.spent() == Spent(1, 1, 0)
 
 
-def granted_in_a_race(paths) -> list[int]:
+def list_machines(place, folder):
+    """Where each process has the ledger: half of them are on another machine, if it can be on several."""
+    if not isinstance(place, PostgresPlace):
+        return [place] * PROCESSES
+    opened(place).close()
+    other = on_another_machine(place, place.folder / folder)
+    return [place, other] * (PROCESSES // 2)
+
+
+def granted_in_a_race(places) -> list[int]:
     """How many spends of a hundredth were granted, ledger by ledger, to all threads of all processes together."""
     racers = [child("race", number) for number in range(PROCESSES)]
     granted = []
-    for path in paths:
-        for racer in racers:
-            racer.stdin.write(f"{path}\n")
+    for number, place in enumerate(places):
+        for racer, whose in zip(racers, list_machines(place, f"other {number}"), strict=True):
+            racer.stdin.write(f"{write_place(whose)}\n")
             racer.stdin.flush()
-        granted.append(sum(int(racer.stdout.readline()) for racer in racers))
+        said = [racer.stdout.readline() for racer in racers]
+        assert all(said), "a process ended before it had spent what it could"
+        granted.append(sum(map(int, said)))
     for racer in racers:
         racer.communicate(timeout=120)
         assert racer.returncode == 0
     return granted
 
 
-def test_four_processes_of_sixteen_threads_never_overspend(tmp_path):
-    paths = [tmp_path / f"{number}.db" for number in range(3)]
-    assert granted_in_a_race(paths) == [100] * len(paths)
-    for path in paths:
-        with opened(path) as ledger:
+def several_of(place, count):
+    """As many places of one kind."""
+    if isinstance(place, Path):
+        return [place.with_name(f"{number}.db") for number in range(count)]
+    places = [replace(place, schema=f"{place.schema}_{n}", folder=place.folder / str(n)) for n in range(count)]
+    for each in places:
+        each.folder.mkdir()
+    return places
+
+
+def test_four_processes_of_sixteen_threads_never_overspend(place):
+    places = several_of(place, 3)
+    assert granted_in_a_race(places) == [100] * len(places)
+    for each in places:
+        with opened(each) as ledger:
             assert ledger.spent().epsilon_units == ledger.spent("alice").epsilon_units == units_of(100)
             assert len(ledger.answers("alice")) == 100
             ledger.verify()
 
 
 @pytest.mark.soak
-def test_four_processes_never_overspend_in_twenty_rounds(tmp_path):
-    paths = [tmp_path / f"{number}.db" for number in range(20)]
-    assert granted_in_a_race(paths) == [100] * len(paths)
+def test_four_processes_never_overspend_in_twenty_rounds(place):
+    assert granted_in_a_race(several_of(place, 20)) == [100] * 20
 
 
 @pytest.mark.parametrize("place", [":memory:", "ledger.db"])
@@ -181,8 +215,8 @@ def test_threads_of_one_process_never_overspend(tmp_path, place):
         ledger.verify()
 
 
-def test_one_request_id_from_many_threads_is_granted_once(tmp_path):
-    with opened(tmp_path / "ledger.db") as ledger:
+def test_one_request_id_from_many_threads_is_granted_once(place):
+    with opened(place) as ledger:
 
         def ask(_):
             try:
@@ -196,9 +230,9 @@ def test_one_request_id_from_many_threads_is_granted_once(tmp_path):
         assert ledger.spent().epsilon_units == units_of(1)
 
 
-@pytest.mark.parametrize("place", ["file", "memory"])
-def test_equal_questions_that_take_turns_pay_once(tmp_path, place):
-    path = tmp_path / "ledger.db" if place == "file" else ":memory:"
+@pytest.mark.parametrize("where", ["file", "memory", "postgres"])
+def test_equal_questions_that_take_turns_pay_once(tmp_path, where, request):
+    path = {"file": tmp_path / "ledger.db", "memory": ":memory:"}.get(where) or request.getfixturevalue("shared")
     with opened(path) as ledger, opened(path) as second:
 
         def ask(number):
@@ -211,7 +245,7 @@ def test_equal_questions_that_take_turns_pay_once(tmp_path, place):
                     return b"noisy"
                 return outcome.payload
 
-        ledgers = [ledger, second if place == "file" else ledger]  # another one of the same file, as a process has it
+        ledgers = [ledger, ledger if where == "memory" else second]  # another one of the same file, as a process has it
         with ThreadPoolExecutor(16) as threads:
             assert set(threads.map(ask, range(64))) == {b"noisy"}
         assert ledger.spent().epsilon_units == units_of(1)
@@ -239,8 +273,8 @@ def test_turns_of_different_questions_do_not_wait_for_each_other_and_are_forgott
         assert len(ledger._locks) == 0
 
 
-def test_two_ledgers_on_one_file_see_each_others_spends(tmp_path):
-    path = tmp_path / "ledger.db"
+def test_two_ledgers_on_one_file_see_each_others_spends(place):
+    path = place
     with opened(path) as one, opened(path) as other:
         answered(one, name="first")
         assert other.spent().epsilon_units == units_of(1)
@@ -253,8 +287,8 @@ def test_two_ledgers_on_one_file_see_each_others_spends(tmp_path):
         one.verify()
 
 
-def test_everything_is_there_after_opening_again(tmp_path):
-    path = tmp_path / "ledger.db"
+def test_everything_is_there_after_opening_again(place):
+    path = place
     with opened(path) as ledger:
         receipt = answered(ledger)
         spent = ledger.spent()
@@ -292,8 +326,8 @@ def test_a_link_leads_to_the_same_ledger_and_the_same_anchor(tmp_path):
     assert len(list((tmp_path / "elsewhere").iterdir())) == 1
 
 
-def test_a_closed_ledger_grants_nothing(tmp_path):
-    ledger = opened(tmp_path / "ledger.db")
+def test_a_closed_ledger_grants_nothing(place):
+    ledger = opened(place)
     hold = ledger.reserve("alice", "1", plan(1), COST)
     ledger.close()
     ledger.close()
@@ -329,8 +363,8 @@ def test_a_forgotten_ledger_keeps_nobody_waiting_who_holds_what_it_needs_to_end(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # that it is unwise is what is tested
-def test_a_forked_child_is_told_to_open_the_ledger_itself(tmp_path):
-    with opened(tmp_path / "ledger.db") as ledger:
+def test_a_forked_child_is_told_to_open_the_ledger_itself(place):
+    with opened(place) as ledger:
         reader, writer = os.pipe()
         process = os.fork()
         if process == 0:
@@ -364,9 +398,9 @@ def test_the_budget_that_decides_is_shown():
         assert ledger.spent("alice").epsilon_units == 25 * 10**10
 
 
-def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(tmp_path):
+def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(place):
     order = []
-    with opened(tmp_path / "ledger.db") as first, opened(tmp_path / "ledger.db") as second:
+    with opened(place) as first, opened(place) as second:
         inside, leave = threading.Event(), threading.Event()
 
         def hold():
@@ -389,9 +423,26 @@ def test_alone_is_alone_between_ledgers_of_one_file_and_free_in_memory(tmp_path)
         for thread in threads:
             thread.join(30)
     assert order == ["first", "second"]
-    assert (tmp_path / "ledger.db.lock").stat().st_mode & 0o777 == 0o600
-    with opened(":memory:") as ledger, ledger.lock_dataset(), ledger.lock_dataset():
+    if isinstance(place, Path):
+        assert place.with_name("ledger.db.lock").stat().st_mode & 0o777 == 0o600
+    with opened(":memory:") as ledger, ledger.lock_dataset():
         pass
+
+
+def test_threads_of_one_process_take_turns_with_the_dataset(place):
+    """To PostgreSQL they are one session, which would get the lock again and again."""
+    with opened(place) as ledger, ThreadPoolExecutor(4) as threads:
+        inside = []
+
+        def enter(_):
+            with ledger.lock_dataset():
+                inside.append(1)
+                time.sleep(0.02)
+                most = len(inside)
+                inside.pop()
+            return most
+
+        assert set(threads.map(enter, range(8))) == {1}
 
 
 def test_a_lock_that_cannot_be_made_is_trouble_of_the_ledger(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ class Store:
     """A stand-in for the journal: runs works, remembers the groups, can be held up, break, and recover."""
 
     def __init__(self) -> None:
-        self.groups, self.sent, self.closed, self.error = [], 0, threading.Event(), None
+        self.groups, self.closed, self.error = [], threading.Event(), None
         self.recoveries, self.maintenance = [], None
         self.gate = threading.Event()
         self.gate.set()
@@ -59,13 +59,17 @@ class Store:
         assert self.closed.is_set()
 
     def crowd(self, threads, count, urgent=False):
-        """Hold the writer up with one work, and have others wait behind it."""
+        """Hold the writer up with the first works, and have the others wait behind them."""
+        is_free, groups, works = self.gate.is_set(), len(self.groups), self._count_works()
         self.gate.clear()
         waiting = [threads.submit(self.writer.submit, lambda _, n=n: n, urgent) for n in range(count)]
-        self.sent += count
-        while len(self.writer._waiting) + sum(self.groups) < self.sent:
+        # A writer that is not held up yet would take those that wait, and make room for others.
+        while self._count_works() < works + count or (is_free and len(self.groups) == groups):
             time.sleep(0.001)
         return waiting
+
+    def _count_works(self):
+        return len(self.writer._waiting) + sum(self.groups)
 
 
 @pytest.fixture
@@ -201,6 +205,17 @@ def test_an_answer_waits_a_while_for_a_ledger_in_trouble(store, monkeypatch):
         with pytest.raises(Unavailable):
             store.writer.submit(lambda _: 7, urgent=True)
         store.error = None
+
+
+def test_an_answer_that_the_store_never_takes_is_given_up_and_others_go_on(store):
+    def refuse(_):
+        raise busy()
+
+    with pytest.raises(Unavailable):
+        store.writer.submit(refuse, urgent=True)
+    assert len(store.groups) == adomnia.ledger.writer._MOST_TRIES
+    store.wait_until_recovered()
+    assert store.writer.submit(lambda _: 7) == 7
 
 
 def test_those_who_wait_when_trouble_comes_are_told_once_it_does_not_pass(store, monkeypatch):

@@ -6,6 +6,7 @@ text that stands in it exactly once), `after`, and `killed_by`, the one test tha
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import subprocess
@@ -27,7 +28,7 @@ RED_BY_ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert |Failed: DID
 # Children are forked from a process that has imported these already: most of a short run was importing them.
 IMPORTED = ["argon2", "cryptography.hazmat.primitives.ciphers.aead", "duckdb", "fastapi", "httpx", "mpmath", "numpy"]
 IMPORTED += ["hypothesis.strategies", "pandas", "prometheus_client", "pyarrow.dataset", "pyarrow.parquet", "pydantic"]
-IMPORTED += ["pytest", "rich.console", "scipy.stats", "sqlglot.dialects.duckdb", "sqlite3", "typer"]
+IMPORTED += ["jinja2", "pdb", "pytest", "rich.console", "scipy.stats", "sqlglot.dialects.duckdb", "sqlite3", "typer"]
 CHILDREN = get_context("forkserver")
 CHILDREN.set_forkserver_preload(IMPORTED)
 
@@ -72,6 +73,7 @@ def run_in_child(folder: str, nodes: tuple[str, ...], output: str) -> None:
         status = int(pytest.main([*options.split(), *nodes]))
         sys.stdout.flush()
         sys.stderr.flush()
+    atexit._run_exitfuncs()  # a PostgreSQL that a test has started would outlive it
     os._exit(status)
 
 

@@ -27,6 +27,7 @@ from adomnia.statistics.mean import Mean
 from kit.gate import aggregated, meaning, moved_within, proved
 from kit.hospital import LINKED, curated, declare, item, visit
 from kit.rows import ORPHAN, PEOPLE, databases
+from kit.searches import examples
 from kit.tables import Database
 from sql.hospital import HOSPITAL, VISITS, whole
 
@@ -285,7 +286,7 @@ def gate(catalog, files, who, texts):
                 moved_within(query, here[query], there[query])
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     database=databases,
     who=st.sampled_from([*PEOPLE, ORPHAN, None]),
@@ -330,7 +331,7 @@ TERMS = [
 ]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     terms=st.lists(st.sampled_from(TERMS), min_size=2, max_size=6, unique=True),
     grouped=st.booleans(),

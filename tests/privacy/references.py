@@ -21,6 +21,7 @@ from adomnia.privacy.events import (
     ScalarGaussian,
     ScalarLaplace,
 )
+from kit.searches import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +54,8 @@ single_events = st.one_of(
     st.builds(ScalarGaussian, fractions, distances),
 )
 events = st.recursive(single_events, lambda inner: st.lists(inner, min_size=1, max_size=3).map(Composed), max_leaves=5)
-few = settings(max_examples=40, deadline=None, derandomize=True)
-some = settings(max_examples=100, deadline=None, derandomize=True)
+few = settings(max_examples=examples(20), deadline=None, derandomize=True)
+some = settings(max_examples=examples(40), deadline=None, derandomize=True)
 
 
 @contextmanager

@@ -35,6 +35,7 @@ from adomnia.privacy.relations import (
     recap,
 )
 from kit.reference import Cell, place
+from kit.searches import examples
 from kit.tables import rows as evaluated
 
 SMALL = Numbers.integers(0, 3)
@@ -453,7 +454,7 @@ def relations(draw):
     return Maker(draw, database.tables(caps)).relation(draw(st.integers(1, 3))), database
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(relations())
 def test_no_person_has_more_rows_than_declared_and_no_value_stands_in_more(made):
     relation, database = made

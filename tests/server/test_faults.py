@@ -20,9 +20,10 @@ import pytest
 
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
-from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
+from adomnia.server.ledger_view import open_snapshot, read_entries
 from kit.example import write_example
 from kit.faults import fill, small_disk
+from kit.ledgers import find_ledger
 from kit.serving import API, HOST, calling, start, tokens, with_analysts
 from server.test_crashes import ANSWERED, COST, STOPPING, Books
 

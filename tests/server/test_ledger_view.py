@@ -9,11 +9,11 @@ from adomnia.privacy.filters import Budget
 from adomnia.server.ledger_view import (
     Amounts,
     find_answer,
-    find_ledger,
     open_snapshot,
     read_chosen,
     read_entries,
 )
+from adomnia.session.ledgers import find_ledger
 from ledger.references import ANALYSTS, BUDGET, COST, answered, opened, plan, tamper
 
 

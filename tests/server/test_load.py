@@ -11,8 +11,9 @@ import pytest
 
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
-from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
+from adomnia.server.ledger_view import open_snapshot, read_entries
 from kit.example import write_example
+from kit.ledgers import find_ledger
 from kit.serving import CUT, calling, request, served, tokens, with_analysts
 
 ANALYSTS = [f"analyst_{number}" for number in range(12)]

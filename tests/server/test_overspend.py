@@ -8,8 +8,9 @@ from fractions import Fraction
 import pytest
 
 from adomnia.ledger.anchor import Anchor
-from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
+from adomnia.server.ledger_view import open_snapshot, read_entries
 from kit.example import write_example
+from kit.ledgers import find_ledger
 from kit.serving import calling, request, served, tokens, with_analysts
 
 ANALYSTS = [f"analyst_{number:03d}" for number in range(100)]

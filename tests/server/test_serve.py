@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from adomnia.server.access import Access, Role
+from adomnia.server.access import Role, open_access
 from adomnia.server.serve import OWNER, create_first_link
 from adomnia.session.curator import STATE, open_folder
 from kit import serving
@@ -221,7 +221,7 @@ def test_what_cannot_be_served_is_refused_with_the_way_out(hospital, tmp_path):
 def test_the_first_start_makes_an_owner_and_links_go_on_until_there_is_a_password(tmp_path):
     links = [create_first_link(tmp_path, "http://127.0.0.1:8000") for _ in range(2)]
     assert all(link.startswith("http://127.0.0.1:8000/sign-in?code=") for link in links)
-    access = Access.open(tmp_path)
+    access = open_access(tmp_path)
     assert [(user.name, user.role) for user in access.users()] == [(OWNER, Role.OWNER)]
     access.redeem_link(links[1].partition("=")[2], "correct horse battery", "127.0.0.1")
     access.close()
@@ -242,7 +242,7 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
     in_data, in_requests = canaries[:500], iter(canaries[500:])
     with_canaries(folder, in_data)
     token = serving.tokens(folder, ["alice"])["alice"]
-    access = Access.open(folder / STATE)
+    access = open_access(folder)
     access.add_user("audrey", Role.AUDITOR)
     auditor = access.create_token("audrey", "test", 1)[0]
     access.close()

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import adomnia
+from adomnia.engines.duckdb import DuckDB
 from adomnia.errors import Refusal
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.session import own, progress
@@ -365,6 +366,55 @@ def test_nothing_is_left_where_protecting_fails(monkeypatch, tmp_path):
     with pytest.raises(adomnia.Unavailable):
         house(ledger=tmp_path)  # a folder is no ledger
     assert not folders()
+
+
+def test_the_folder_for_what_does_not_fit_is_made_where_it_is_wanted(monkeypatch, tmp_path):
+    wanted = tmp_path / "wanted"
+    wanted.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with house(spill=wanted):
+        (made,) = wanted.iterdir()
+        assert S_IMODE(made.stat().st_mode) == 0o700
+        assert not folders()
+    assert not list(wanted.iterdir())
+
+
+def test_nothing_is_written_to_disk_where_that_is_wanted(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    session = house(spill=":memory:")
+    assert not folders()
+    with session._curator.engine._connection.cursor() as cursor:
+        assert cursor.execute("SELECT current_setting('temp_directory')").fetchall() in [[("",)], [(None,)]]
+    session.close()
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    with pytest.raises(Refusal, match="is not a folder that can be written") as caught:
+        house(spill=tmp_path / "nowhere")
+    assert caught.value.code == "bad_spill"
+
+
+@pytest.mark.parametrize(
+    ("spill", "why"), [(":memory:", "nothing may be written to disk"), (None, "nor into the folder for what does not")]
+)
+def test_what_does_not_fit_into_memory_is_refused_with_what_helps(monkeypatch, spill, why):
+    def fail(*_given, **_named):
+        raise adomnia.Unavailable("The index", "does not fit", "give it more", "no_memory")
+
+    monkeypatch.setattr(DuckDB, "load", fail)
+    with pytest.raises(Refusal, match=f"does not fit into the 1200MB .*{why}") as caught:
+        house(spill=spill)
+    assert "pass spill=FOLDER" in caught.value.fix
+    assert caught.value.code == "no_memory"
+
+
+def test_other_troubles_of_the_engine_stay_what_they_are(monkeypatch):
+    def fail(*_given, **_named):
+        raise adomnia.Unavailable("The index", "cannot be written", "free space")
+
+    monkeypatch.setattr(DuckDB, "load", fail)
+    with pytest.raises(adomnia.Unavailable, match="cannot be written"):
+        house()
 
 
 class Terminal:

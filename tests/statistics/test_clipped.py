@@ -24,7 +24,7 @@ from adomnia.privacy.keys import Bucket, key_cells
 from adomnia.privacy.kinds import Identity, Quantity, Text
 from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.queries import CLIPPED_PARTS, Clip, Query
-from adomnia.privacy.relations import PerPerson, Private
+from adomnia.privacy.relations import PerPerson, Private, Select
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.contract import Measure, Measured
@@ -62,14 +62,14 @@ class World:
     def exact(self, query):
         if query.clip is not None:
             return self._shortened(query)
-        if isinstance(query.relation, PerPerson):
+        if isinstance(query.relation, Select):
             return self._profile(query)
         entries = self.entries(query.aggregate)
         return entries.sum(axis=0) if query.keys else entries.sum()
 
     def _profile(self, query):
         """Of the lengths of which the square has so many bits."""
-        entries = query.relation.source
+        entries = lengths_in(query).source
         vectors = self.entries(entries.outputs[0].aggregate)
         vectors = vectors if entries.keys else vectors.sum(axis=1, keepdims=True)
         squares = (vectors.astype(np.float64) ** 2).sum(axis=1)
@@ -101,6 +101,13 @@ class World:
                 asked = flow.send(tuple(known[measure] for measure in asked))
             except StopIteration as end:
                 return end.value
+
+
+def lengths_in(query):
+    """The lengths of which a profile counts the levels, of all people: below it are those who have any."""
+    lengths = query.relation.source.source
+    assert isinstance(lengths, PerPerson)
+    return lengths
 
 
 def people(sizes, draw, cities=50):
@@ -186,9 +193,9 @@ def test_what_is_asked_was_rehearsed(name):
 def forgetting(query):
     """The query without the numbers that only the first answers tell."""
     clipped = query.clip is not None and query.clip.counted
-    if isinstance(query.relation, PerPerson):
-        (own,) = query.relation.source.outputs
-        return "lengths", type(own.aggregate), query.relation.source.source.source
+    if isinstance(query.relation, Select):
+        (own,) = lengths_in(query).source.outputs
+        return "lengths", type(own.aggregate), lengths_in(query).source.source.source
     return type(query.aggregate), query.keys, query.clip is not None, clipped
 
 
@@ -232,7 +239,7 @@ def test_lengths_are_bought_with_rho_alone():
 def test_a_key_that_is_an_expression_is_one_of_the_lengths_too():
     key = Bucket(FARE, Numbers.integers(0, 9), FARE)
     (lengths,) = next(Clipped(Count(Query(TRIPS, (key,), Rows()))).steps(RHO))
-    (selected,) = lengths.query.relation.source.source.outputs
+    (selected,) = lengths_in(lengths.query).source.source.outputs
     assert (selected.value, selected.stored) == (FARE, False)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from adomnia.catalog.document_keys import CATALOG, LATER, NAME, SECTION, SECTIONS, Rule, closest, did_you_mean
+from adomnia.catalog.document_keys import CATALOG, NAME, SECTION, SECTIONS, Rule, closest, did_you_mean
 from adomnia.catalog.places import places
 from adomnia.errors import Refusal
 
@@ -143,8 +143,6 @@ class Document:
 
     def _unknown(self, path: tuple[str, ...], section: Section) -> Refusal:
         name, known = path[-1], section.names()
-        if name in LATER:
-            return self._later(path, LATER[name], "remove it")
         owners = " or ".join(other.label for other in SECTIONS if name in other.names())
         hint = f"remove it, as it belongs to {owners}" if owners else did_you_mean(name, known) or "remove it"
         fix = f"{hint} ({section.label} takes {', '.join(known)})"

@@ -10,8 +10,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
-from adomnia.catalog.model import LONGEST_COLUMN_NAME, POLICIES, is_column_name
+from adomnia.catalog.lakes import is_in_spark, is_storage
+from adomnia.catalog.model import ENGINES, LONGEST_COLUMN_NAME, POLICIES, is_column_name
 from adomnia.catalog.sizes import parse_size
+from adomnia.postgres import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,7 +27,7 @@ ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16")
 _DATE_PARTS = frozenset({"Y", "y", "m", "-m", "d", "-d", "b", "B", "a", "A", "H", "I", "M", "S", "f", "p", "%"})
 _WHOLE_DATE = ({"Y", "y"}, {"m", "-m", "b", "B"}, {"d", "-d"})
 _MOST_NULLS = 100
-_LONGEST, _LONGEST_FORMAT, _LONGEST_CURRENCY = 1000, 60, 10
+_LONGEST, _LONGEST_FORMAT, _LONGEST_CURRENCY, _LONGEST_LIFETIME = 1000, 60, 10, 100
 _MOST_ROWS_PER_PERSON = 1_000_000
 _LARGEST_INTEGER = 2**53  # up to here every integer is a double, and expressions compute in doubles
 
@@ -107,9 +109,12 @@ def _is_character(value: object) -> bool:
 
 
 def _is_source(value: object) -> bool:
-    """A file by its ending; a name without a dot is that of a folder."""
+    """A file by its ending, or a URL; a name without a dot is that of a folder."""
     return isinstance(value, str) and (
-        value.lower().endswith(_FILES) or "." not in value.rstrip("/").split("/")[-1] != ""
+        is_url(value)
+        or is_in_spark(value)
+        or value.lower().endswith(_FILES)
+        or "." not in value.rstrip("/").split("/")[-1] != ""
     )
 
 
@@ -144,7 +149,7 @@ def _is_values(value: object) -> bool:
 
 
 def _names_engine_table(source: object) -> bool:
-    return isinstance(source, str) and "://" in source
+    return isinstance(source, str) and "://" in source and not (is_url(source) or is_in_spark(source))
 
 
 NAME = Rule("a name: a letter or _, then at most 62 letters, digits or _", _matches(_WORD))
@@ -169,7 +174,8 @@ _UNIT = Rule('written "table.column", or "row"', lambda value: value == "row" or
 _LINK = Rule('written "column -> table.column"', _is_link)
 _VALUES = Rule('a list of texts, or "table.column" of a public table', _is_values)
 _SOURCE = Rule(
-    "a file that ends in .parquet, .csv, .tsv, .jsonl, .duckdb or .sqlite, or a folder of Parquet files",
+    "a file that ends in .parquet, .csv, .tsv, .jsonl, .duckdb or .sqlite, a folder of Parquet files, the URL of "
+    'a PostgreSQL database, or for Spark "spark://" or a folder in storage',
     _is_source,
 )
 _SOURCE_NAME = Rule("a name in quotes", lambda value: isinstance(value, str) and len(value) <= _LONGEST)
@@ -194,17 +200,31 @@ _SHARE = Rule("a number above 0 and below 1", lambda value: _NUMBER.holds(value)
 _STORAGE = Rule('a size such as "500MB"', lambda value: isinstance(value, str) and parse_size(value) is not None)
 _POLICY = Rule(" or ".join(f'"{name}"' for name in POLICIES), lambda value: value in list(POLICIES))
 
+_URL = Rule('a URL of PostgreSQL, such as "postgresql://db.example.org/ledgers"', lambda value: isinstance(value, str))
+_SCHEMA = Rule(
+    "a name of at most 63 small letters, digits and _, not beginning with a digit or pg_",
+    _matches("(?!pg_)[a-z_][a-z0-9_]{0,62}"),
+)
+_LIFETIME = Rule(
+    "a text of 1 to 100 printable characters",
+    lambda value: isinstance(value, str) and value.isprintable() and 1 <= len(value) <= _LONGEST_LIFETIME,
+)
 _VACUOUS = Rule('"refuse" or "warn"', lambda value: value in ["refuse", "warn"])
 
 _OTHER_ENGINE = Rule("a table of another engine", _names_engine_table)
 _ROWS_KEPT = Rule(f"{_CAP.says}, or {{ max = 200, epsilon = 0.05 }}", lambda v: _CAP.holds(v) or SECTION.holds(v))
 
-# Keys of features that are not built yet: refused by name, wherever they stand.
-LATER = {
-    "engine": "other engines",
-    "engines": "other engines",
-}
-
+_ENGINE = Rule(" or ".join(f'"{name}"' for name in ENGINES), lambda value: value in list(ENGINES))
+_CONNECT = Rule(
+    'the address of a Spark Connect server without a token, such as "sc://host:15002"',
+    _matches(r"sc://[A-Za-z0-9._\[\]:-]+/?"),
+)
+_INDEX = Rule(
+    'a folder that Spark sees too: an absolute path, or a place in storage such as "s3a://bucket/adomnia"',
+    lambda value: (
+        isinstance(value, str) and (is_storage(value) or re.fullmatch(r"/[^?#*\[\]{}\\]+", value) is not None)
+    ),
+)
 
 CATALOG = Section(
     "a catalog",
@@ -214,6 +234,9 @@ CATALOG = Section(
         DocumentKey("analysts", SECTION, "[analysts.alice] with epsilon = 0.5", required=True),
         DocumentKey("tables", SECTION, '[tables.people] with source = "people.parquet"', required=True),
         DocumentKey("views", SECTION, '[views.adults] with sql = "SELECT * FROM people WHERE age >= 18"'),
+        DocumentKey("engine", SECTION, '[engine] with name = "duckdb"'),
+        DocumentKey("ledger", SECTION, '[ledger] with url = "postgresql://db.example.org/ledgers"'),
+        DocumentKey("lifetime", SECTION, "[lifetime] with epsilon = 5.0"),
     ),
 )
 DATASET = Section(
@@ -235,6 +258,15 @@ BUDGET = Section(
         DocumentKey("event_delta", _NUMBER, "event_delta = 5e-7"),
     ),
 )
+LEDGER = Section(
+    "[ledger]",
+    (
+        DocumentKey("url", _URL, 'url = "postgresql://db.example.org/ledgers"', required=True),
+        DocumentKey("schema", _SCHEMA, 'schema = "hospital"'),
+        DocumentKey("lifetime", _LIFETIME, 'lifetime = "people of the town"'),
+    ),
+)
+LIFETIME = Section("[lifetime]", BUDGET.keys)
 ANALYST = Section(
     "an analyst",
     (
@@ -247,6 +279,15 @@ ANALYST = Section(
         DocumentKey("ceiling", _NUMBER, "ceiling = 0.5"),
         DocumentKey("largest_answer", _VERSION, "largest_answer = 10_000"),
         DocumentKey("storage", _STORAGE, 'storage = "500MB"'),
+    ),
+)
+
+ENGINE = Section(
+    "[engine]",
+    (
+        DocumentKey("name", _ENGINE, 'name = "duckdb"', required=True),
+        DocumentKey("url", _CONNECT, 'url = "sc://host:15002"'),
+        DocumentKey("index", _INDEX, 'index = "s3a://bucket/adomnia"'),
     ),
 )
 
@@ -355,8 +396,11 @@ SECTIONS = (
     CATALOG,
     DATASET,
     BUDGET,
+    LEDGER,
+    LIFETIME,
     ANALYST,
     VIEW,
+    ENGINE,
     PUBLIC_TABLE,
     ROW_TABLE,
     OWN_TABLE,

@@ -4,16 +4,23 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
+from adomnia.catalog.lakes import is_in_spark
+from adomnia.postgres import is_url
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.units import Unit
 
 RESERVED = ("rank", "bucket", "person", "rowid")  # columns that the contribution index or its engine adds to a table
 POLICIES = {"on_demand": (), "equal_split": ("questions",), "geometric": ("spend", "keep")}  # one key of these each
+ENGINES = ("duckdb", "postgres", "spark")  # where the index may lie and questions may run
 LONGEST_COLUMN_NAME = 128
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+
+
+Place: TypeAlias = Path | str
+"""Where the rows of a table are: a file or a folder, or the URL of a database."""
 
 
 def is_name(word: str) -> bool:
@@ -86,8 +93,8 @@ class Table:
 
     `repeats` says of each column of a public table how many of its rows share one value at most. With a
     `profile_epsilon`, `rows_per_person` is the most that a cap may be, and `profile` is there once it is paid for.
-    `source_table` is the table of a database; `source_columns` are those that the source calls by another name, or
-    whose days have a format of their own.
+    `source` is a file, a folder or the URL of a database; `source_table` is the table of a database; `source_columns`
+    are those that the source calls by another name, or whose days have a format of their own.
     """
 
     name: str
@@ -120,6 +127,15 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)
+
+    def locate(self, folder: Path) -> Place:
+        """Where the rows are: a URL, or a file, whose name starts at the folder of the catalog."""
+        return self.source if self.is_elsewhere else folder / self.source
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the rows are in no file of this machine, but in a database or where only Spark reads."""
+        return is_url(self.source) or is_in_spark(self.source)
 
     def source_column(self, name: str) -> SourceColumn:
         """Where a declared column is in the source: under its own name, unless another is declared."""
@@ -157,6 +173,19 @@ class Quota:
 
 
 @dataclass(frozen=True)
+class SharedLedger:
+    """A ledger in PostgreSQL, which servers on several machines pay from: where it is, and in which schema.
+
+    `lifetime` is an account that other datasets about the same people name as well, with the same budget.
+    """
+
+    url: str
+    schema: str
+    lifetime: str | None = None
+    lifetime_budget: Budget | None = None
+
+
+@dataclass(frozen=True)
 class Analyst:
     """An analyst: what they may spend in all, who sets the price of their questions, and how much is kept for them."""
 
@@ -164,6 +193,18 @@ class Analyst:
     budget: Budget
     policy: Policy = Policy()
     quota: Quota = Quota()
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Where the index lies and questions run: the name of an engine, and the URL of its server if it needs one.
+
+    `index` is a folder that the server sees too; None where it is beside the ledger.
+    """
+
+    name: str = ENGINES[0]
+    url: str | None = None
+    index: str | None = None
 
 
 @dataclass(frozen=True)
@@ -183,6 +224,8 @@ class Catalog:
     views: tuple[View, ...] = ()
     minimum_frequency: int = 1
     vacuous_answers: str = "refuse"  # before they are paid for, or "warn" alone
+    engine: EngineChoice = EngineChoice()
+    ledger: SharedLedger | None = None  # None: a file beside the catalog
 
     def table(self, name: str) -> Table | None:
         return next((table for table in self.tables if table.name == name), None)

@@ -18,11 +18,19 @@ from adomnia.catalog.document_keys import (
     VIEW,
     did_you_mean,
 )
+from adomnia.catalog.engine import read_engine
 from adomnia.catalog.facts import apply_facts, sort_values
+from adomnia.catalog.ledgers import read_budget, read_ledger
 from adomnia.catalog.model import POLICIES, RESERVED, Analyst, Catalog, Policy, Quota, Table, View
 from adomnia.catalog.people import mark_links, public_tables, read_link, read_unit, section_of
 from adomnia.catalog.sizes import parse_size
-from adomnia.catalog.sources import check_sources, read_csv_format, read_source_columns, read_source_table
+from adomnia.catalog.sources import (
+    check_source_url,
+    check_sources,
+    read_csv_format,
+    read_source_columns,
+    read_source_table,
+)
 from adomnia.errors import Refusal
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.events import Pure
@@ -73,14 +81,16 @@ def examine_document(document: Document, folder: Path, facts_of: FactsOf) -> Exa
     attempt = document.attempt
     attempt(document.section, (), CATALOG)
     dataset = attempt(document.section, ("dataset",), DATASET)
-    budget = attempt(_read_budget, document)
+    budget = attempt(read_budget, document, "budget", BUDGET)
     names = attempt(_chosen_names, document, "tables", RESERVED)
     analysts = attempt(_read_analysts, document, budget is not None and budget.approximate)
     views = attempt(_read_views, document, names or [])
+    ledger = attempt(read_ledger, document, dataset["name"]) if dataset else None
     unit = attempt(read_unit, document, dataset["unit"]) if dataset and names else None
     tables = _read_tables(document, folder, names or [], unit, facts_of)
+    engine = attempt(read_engine, document, tables)
     catalog = None
-    if not document.problems and dataset and budget and unit:
+    if not document.problems and dataset and budget and unit and engine:
         catalog = Catalog(
             name=dataset["name"],
             version=dataset["version"],
@@ -92,6 +102,8 @@ def examine_document(document: Document, folder: Path, facts_of: FactsOf) -> Exa
             views=views or (),
             minimum_frequency=dataset.get("minimum_frequency", 1),
             vacuous_answers=dataset.get("vacuous_answers", Catalog.vacuous_answers),
+            engine=engine,
+            ledger=ledger,
         )
     return Examination(document, _sort_problems(document.problems), tables, catalog)
 
@@ -107,16 +119,6 @@ def _chosen_names(document: Document, section: str, reserved: tuple[str, ...] = 
     if not names:
         raise document.refusal((section,), "is empty", f"add {CATALOG.key(section).example}")
     return names
-
-
-def _read_budget(document: Document) -> Budget:
-    declared = document.section(("budget",), BUDGET)
-    with document.translate_errors(("budget",), BUDGET):
-        budget = Budget(**declared)
-    if budget.approximate and not budget.delta:
-        why = "needs a delta above 0: every spend that is not pure uses some"
-        raise document.refusal(("budget", "approximate"), why, "add delta = 1e-6, or write approximate = false")
-    return budget
 
 
 def _read_analysts(document: Document, approximate: bool) -> tuple[Analyst, ...]:
@@ -190,6 +192,7 @@ def _add_facts(document: Document, table: Table, facts_of: FactsOf) -> Table:
 
 def _check_keys(document: Document, name: str, unit: Unit | None) -> bool:
     document.section(("tables", name), section_of(document.at("tables", name), name, unit))
+    check_source_url(document, name)
     return True
 
 

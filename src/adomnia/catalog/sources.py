@@ -7,8 +7,11 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from adomnia.catalog.document_keys import CSV, CSV_ENDINGS, DATABASE_ENDINGS, PATTERN
+from adomnia.catalog.lakes import SPARK_CATALOG, is_in_spark
 from adomnia.catalog.model import USUAL_CSV, CsvFormat, SourceColumn
 from adomnia.catalog.people import is_public
+from adomnia.errors import Refusal
+from adomnia.postgres import check_url, is_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,19 +20,45 @@ if TYPE_CHECKING:
     from adomnia.catalog.document import Document
 
 
+DEFAULT_SCHEMA = "public"
+
+
+def check_source_url(document: Document, name: str) -> None:
+    """Refuse a URL with a password, or one that is none; no message repeats it."""
+    path = ("tables", name, "source")
+    if is_url(document.at(*path)):
+        try:
+            check_url(document.at(*path), "")
+        except Refusal as cause:
+            raise document.refusal(path, cause.why, cause.fix) from None
+
+
+def split_table_name(written: str) -> tuple[str, str]:
+    """The schema and the name of a table in PostgreSQL: the first dot parts them.
+
+    >>> split_table_name("people"), split_table_name("ward.people")
+    (('public', 'people'), ('ward', 'people'))
+    """
+    schema, dot, name = written.partition(".")
+    return (schema, name) if dot else (DEFAULT_SCHEMA, written)
+
+
 def read_source_table(document: Document, name: str) -> str | None:
     """Read which table of a database is meant; only databases have tables."""
     path = ("tables", name)
     declared = document.at(*path)
-    is_database = _ends(declared["source"], DATABASE_ENDINGS)
+    source = declared["source"]
+    if is_in_spark(source) and is_public(declared):
+        why = "is in Spark, and a public table is a file, which is read whenever the catalog is"
+        raise document.refusal((*path, "source"), why, "export it to a Parquet or CSV file")
+    is_database = is_url(source) or source == SPARK_CATALOG or _ends(source, DATABASE_ENDINGS)
     if is_database and "table" not in declared:
         why = "is a database, and nothing says which of its tables is meant"
         raise document.refusal((*path, "source"), why, f'add table = "{name}"')
     if "table" in declared and not is_database:
         why = f"is for databases, and {declared['source']} is none"
-        raise document.refusal(
-            (*path, "table"), why, f"remove it, or name a file that ends in {_any(DATABASE_ENDINGS)}"
-        )
+        fix = f"remove it, or name a file that ends in {_any(DATABASE_ENDINGS)} or a database of PostgreSQL"
+        raise document.refusal((*path, "table"), why, fix)
     table: str | None = declared.get("table")
     return table
 
@@ -41,7 +70,7 @@ def read_csv_format(document: Document, name: str) -> CsvFormat:
     if "csv" not in table:
         return USUAL_CSV
     declared = document.section(path, CSV)
-    if not _ends(table["source"], CSV_ENDINGS):
+    if "://" in table["source"] or not _ends(table["source"], CSV_ENDINGS):
         why = f"is for CSV files, and {table['source']} is none"
         raise document.refusal(path, why, f"remove it, or name a file that ends in {_any(CSV_ENDINGS)}")
     _check_marks(document, path, declared)
@@ -61,17 +90,32 @@ def read_source_columns(document: Document, name: str) -> tuple[tuple[str, Sourc
 def check_sources(document: Document, folder: Path, names: Sequence[str]) -> None:
     """Refuse rows that a public and a private table share: what is read from a public table costs nothing."""
     tables: dict[str, dict[str, Any]] = {name: document.at("tables", name) for name in names}
-    files = {name: (folder / table["source"]).resolve() for name, table in tables.items()}
     public = [name for name, table in tables.items() if is_public(table)]
     private = {name: table for name, table in tables.items() if name not in public}
     for name in public:
         for other, table in private.items():
-            if _share(files[name], files[other], tables[name], table):
-                why = f"is also the file of {other}, which is private"
-                raise document.refusal(("tables", name, "source"), why, "give the public table a file of its own")
+            if _share(folder, tables[name], table):
+                kind = "table" if is_url(table["source"]) else "file"
+                why = f"is also the {kind} of {other}, which is private"
+                raise document.refusal(("tables", name, "source"), why, f"give the public table a {kind} of its own")
 
 
-def _share(one: Path, two: Path, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+def _share(folder: Path, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    in_postgres = [is_url(table["source"]) for table in (first, second)]
+    if any(is_in_spark(table["source"]) for table in (first, second)):
+        return False  # a public table is a file
+    if any(in_postgres):
+        return all(in_postgres) and _share_name(first, second)
+    return _share_file((folder / first["source"]).resolve(), (folder / second["source"]).resolve(), first, second)
+
+
+def _share_name(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Whether two tables in PostgreSQL have one name; different URLs may lead to one database."""
+    one, two = (split_table_name(str(table.get("table", "")).lower()) for table in (first, second))
+    return one == two
+
+
+def _share_file(one: Path, two: Path, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     if one == two or _list_inodes(one) & _list_inodes(two):
         tables = [str(table["table"]).lower() for table in (first, second) if "table" in table]
         return len(set(tables)) <= 1  # a database may have public tables beside private ones

@@ -49,9 +49,10 @@ def check(
 def _promise(catalog: Catalog, form: Format) -> None:
     from adomnia.cli import accounts
     from adomnia.explaining.promises import promises
+    from adomnia.inspection.indexes import describe_index
 
     show = accounts.print_promises_json if form is Format.JSON else accounts.print_promises
-    show(promises(catalog))
+    show([*promises(catalog), *describe_index(catalog)])
 
 
 def _report(catalog: Catalog, form: Format) -> None:

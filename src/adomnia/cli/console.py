@@ -57,21 +57,21 @@ def console(
 
         def announce(started: Started) -> None:
             until_shown.close()
-            _announce(started, settings.folder / STATE, name, log)
+            _announce(started, settings.folder, name, log)
 
         code = serve(settings, tell, announce)
     raise typer.Exit(code)
 
 
-def _announce(started: Started, state: Path, analyst: str | None, log: Path) -> None:
+def _announce(started: Started, folder: Path, analyst: str | None, log: Path) -> None:
     from adomnia.server.access import Role
     from adomnia.server.serve import OWNER, create_link
 
     how = "Press q to stop it" if sys.stdin.isatty() else "Stop it with Ctrl-C"
     typer.echo(f"The console of {started.dataset} is at {started.address}. {how}. Its log is {_shorten(log)}.")
-    typer.echo(f"The owner signs in with  {create_link(state, started.address, OWNER, Role.OWNER)}")
+    typer.echo(f"The owner signs in with  {create_link(folder, started.address, OWNER, Role.OWNER)}")
     if analyst is not None:
-        link = create_link(state, started.address, analyst, Role.ANALYST)
+        link = create_link(folder, started.address, analyst, Role.ANALYST)
         typer.echo(f"{analyst}, who asks, with".ljust(25) + link)
 
 

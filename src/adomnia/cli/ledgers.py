@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Folder, Format, Output
+from adomnia.cli.options import Folder, Format, Lifetime, Output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,10 @@ adomnia ledger export examples/hospital > entries.jsonl
 
 adomnia ledger export examples/hospital --format csv --after 1000
 """
+_JOIN_EXAMPLE = """Example
+
+adomnia ledger join examples/hospital
+"""
 _BACKUP_EXAMPLE = """Example
 
 adomnia ledger backup examples/hospital copies/monday.sqlite
@@ -56,39 +60,40 @@ def verify(
     receipts: Annotated[
         list[str] | None, typer.Option("--receipt", metavar="HASH", help="The receipt of an answer; may be repeated.")
     ] = None,
+    lifetime: Lifetime = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Redo every hash, admission and total, and compare every stored answer with its hash."""
-    from adomnia.ledger.anchor import Anchor
     from adomnia.ledger.audit import check_witnesses, examine, list_restorations
     from adomnia.ledger.chain import Head
-    from adomnia.server.ledger_view import find_ledger, open_snapshot
+    from adomnia.server.ledger_view import open_snapshot
+    from adomnia.session.ledgers import find_ledger
 
     witnesses = [Head.parse(text) for text in heads or ()]
-    path = find_ledger(folder)
-    anchor = Anchor(path).read()  # before the entries: read after them, it could be ahead of them
-    with open_snapshot(path) as connection:
-        head = examine(connection, anchor)
-        check_witnesses(connection, witnesses, receipts or ())
-        restorations = list_restorations(connection)
+    place = find_ledger(folder, lifetime)
+    anchor = place.anchor.read()  # before the entries: read after them, it could be ahead of them
+    with open_snapshot(place) as records:
+        head = examine(records, anchor)
+        check_witnesses(records, witnesses, receipts or ())
+        restorations = list_restorations(records)
     _say("The ledger is sound", head, form, restored=[{"entry": entry, "at": at} for entry, at in restorations])
     for entry, at in restorations if form is Format.TABLE else ():
         typer.echo(f"Entry {entry} of {at} put a backup in its place; what was spent since that backup is an estimate.")
 
 
 @app.command(epilog=_HEAD_EXAMPLE)
-def head(folder: Folder, form: Output = Format.TABLE) -> None:
+def head(folder: Folder, lifetime: Lifetime = False, form: Output = Format.TABLE) -> None:
     """Say the newest entry's number and hash: kept elsewhere, they are a witness for `ledger verify --head`."""
     from adomnia.cli import pages
-    from adomnia.ledger.anchor import Anchor
     from adomnia.ledger.journal import check_anchor, find_newest
-    from adomnia.server.ledger_view import find_ledger, open_snapshot
+    from adomnia.server.ledger_view import open_snapshot
+    from adomnia.session.ledgers import find_ledger
 
-    path = find_ledger(folder)
-    anchor = Anchor(path).read()
-    with open_snapshot(path) as connection:
-        newest = find_newest(connection)
-        check_anchor(connection, newest, anchor)
+    place = find_ledger(folder, lifetime)
+    anchor = place.anchor.read()
+    with open_snapshot(place) as records:
+        newest = find_newest(records)
+        check_anchor(records, newest, anchor)
     if form is Format.JSON:
         pages.show_json({"entries": newest.sequence, "head": newest.hash})
     else:
@@ -102,33 +107,55 @@ def export(
         EntryFormat.JSON
     ),
     after: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Only the entries after this one.")] = 0,
+    lifetime: Lifetime = False,
 ) -> None:
     """List the entries, one a line: who paid how much, when, and what it came to. No answers are among them."""
-    from adomnia.ledger.anchor import Anchor
     from adomnia.ledger.journal import check_anchor, find_newest
-    from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
+    from adomnia.server.ledger_view import open_snapshot, read_entries
+    from adomnia.session.ledgers import find_ledger
 
-    path = find_ledger(folder)
-    anchor = Anchor(path).read()
-    with open_snapshot(path) as connection:
-        for line in _WRITTEN[form](read_entries(connection, after)):
+    place = find_ledger(folder, lifetime)
+    anchor = place.anchor.read()
+    with open_snapshot(place) as records:
+        for line in _WRITTEN[form](read_entries(records, after)):
             typer.echo(line, nl=False)
-        check_anchor(connection, find_newest(connection), anchor)  # a list that was cut short is not the whole
+        check_anchor(records, find_newest(records), anchor)  # a list that was cut short is not the whole
 
 
 @app.command(epilog=_BACKUP_EXAMPLE)
 def backup(
     folder: Folder,
     target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that does not exist yet.")],
+    lifetime: Lifetime = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Copy the ledger as it is at this moment, verify the copy, and give it an anchor of its own."""
     from adomnia.ledger import audit
-    from adomnia.server.ledger_view import find_ledger, open_snapshot
+    from adomnia.server.ledger_view import open_snapshot
+    from adomnia.session.ledgers import find_ledger
 
-    with open_snapshot(find_ledger(folder)) as connection:
-        head = audit.backup(connection, target.resolve())
+    with open_snapshot(find_ledger(folder, lifetime)) as records:
+        head = audit.backup(records, target.resolve())
     _say(f"The copy {target} is sound", head, form)
+
+
+@app.command(epilog=_JOIN_EXAMPLE)
+def join(folder: Folder, form: Output = Format.TABLE) -> None:
+    """Let this machine pay from a ledger in PostgreSQL that others use: verify all of it, and make an anchor."""
+    from adomnia.cli import pages
+    from adomnia.errors import Refusal
+    from adomnia.ledger.postgres_place import PostgresPlace
+    from adomnia.session.ledgers import locate_ledger
+
+    place = locate_ledger(folder)
+    if not isinstance(place, PostgresPlace):
+        raise Refusal("The ledger", "is in a file of this machine", "add [ledger] to the catalog to share one")
+    head, shares = place.join(), place.shared is not None
+    _say("This machine knows the ledger, which is sound", head, form, lifetime=shares)
+    if form is Format.TABLE and head.sequence == 0:
+        pages.show("It is empty: nobody has asked this dataset anything yet.")
+    if form is Format.TABLE and shares:
+        pages.show("It knows the account too that other datasets share with this one, which is sound.")
 
 
 def _say(sentence: str, head: Head, form: Format, **more: object) -> None:

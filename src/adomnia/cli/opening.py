@@ -6,7 +6,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adomnia.cli.progress import show_progress
-from adomnia.session.curator import LEDGER, MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
+from adomnia.ledger.schema import explain_errors
+from adomnia.session.agreement import check_current
+from adomnia.session.curator import MEMORY, open_folder, open_ledger, read_catalog, rehearse
+from adomnia.session.ledgers import place_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +41,12 @@ def open_rehearsal(folder: Path) -> Iterator[Curator]:
 def open_accounts(folder: Path) -> Iterator[tuple[Catalog, Ledger]]:
     """The catalog and the ledger of a folder; where nobody has asked yet, one in memory stands in for it."""
     catalog = read_catalog(folder)
-    path = folder / STATE / LEDGER
-    with open_ledger(catalog, path if path.exists() else MEMORY) as opened:
+    place = place_ledger(catalog)
+    if catalog.ledger is not None:
+        check_current(catalog.ledger.url, catalog)
+    with explain_errors():
+        known = place.exists()
+    with open_ledger(catalog, place if known else MEMORY) as opened:
         yield catalog, opened
 
 

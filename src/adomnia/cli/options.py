@@ -34,6 +34,9 @@ TokenFile: TypeAlias = Annotated[
     typer.Option("--token-file", metavar="FILE", help="Of a server: the file of your token, if not ADOMNIA_TOKEN."),
 ]
 Output: TypeAlias = Annotated[Format, typer.Option("--format", help="For people, or for programs.")]
+Lifetime: TypeAlias = Annotated[
+    bool, typer.Option("--lifetime", help="The account that the dataset shares with others, not its own.")
+]
 
 
 def parse_number(option: str, written: str | None) -> Decimal | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +12,7 @@ from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
     from adomnia.cli.accounts import AccountSummary
+    from adomnia.cli.lifetimes import LifetimeSummary
     from adomnia.cli.places import Place
 
 INIT_EXAMPLES = """Examples
@@ -19,6 +20,8 @@ INIT_EXAMPLES = """Examples
 adomnia init study study/people.csv study/visits.parquet
 
 adomnia init study study/people.csv --look
+
+adomnia init study postgresql://db.example.org/hospital --table people --table visits
 
 adomnia init study --from-smartnoise metadata.yaml
 """
@@ -35,18 +38,27 @@ adomnia budget https://stats.example.org/hospital --token-file token.txt
 def init(
     folder: Folder,
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE...", help="The files of the tables; that of the people first.")
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...", help="The files of the tables, that of the people first; or postgresql://..."
+        ),
+    ] = None,
+    table: Annotated[
+        list[str] | None, typer.Option(help="A table of the URL, that of the people first; without one, all of them.")
     ] = None,
     look: Annotated[
         bool, typer.Option("--look", help="Look at the first rows for types and formats; never for bounds and values.")
     ] = False,
     from_smartnoise: Annotated[Path | None, typer.Option(help="SmartNoise metadata in YAML, instead of files.")] = None,
 ) -> None:
-    """Write a catalog.toml to fill in, from the headers of files alone.
+    """Write a catalog.toml to fill in, from the headers of files, or the columns of tables, alone.
 
     No bound, value, unit or budget is ever taken from the data: these lines are left for you.
     """
     from adomnia.catalog.read import FILE
+    from adomnia.inspection.drafts import draft
+    from adomnia.inspection.files import find_tables
+    from adomnia.postgres import is_url
 
     target = folder / FILE
     if folder.is_file():
@@ -58,7 +70,13 @@ def init(
         why = "needs either files to describe or SmartNoise metadata"
         fix = f"write adomnia init {folder} FILE, or --from-smartnoise FILE"
         raise Refusal("adomnia init", why, fix)
-    text = _import_smartnoise(from_smartnoise) if from_smartnoise else _draft_catalog(folder, files or [], look)
+    places = [file if is_url(file) else Path(file) for file in files or []]
+    if table and not any(isinstance(place, str) for place in places):
+        raise Refusal("--table", "is for databases of PostgreSQL", "leave it out, or name a postgresql:// URL")
+    if from_smartnoise:
+        text = _import_smartnoise(from_smartnoise)
+    else:
+        text = draft(folder.resolve().name, find_tables(folder, places, look, table or []))
     folder.mkdir(parents=True, exist_ok=True)
     with target.open("x", encoding="utf-8") as file:
         file.write(text)
@@ -70,26 +88,32 @@ def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format
 
     A server tells an analyst's own budget, and that of all together.
     """
-    from adomnia.cli import accounts
+    from adomnia.cli import accounts, lifetimes, pages
     from adomnia.cli.places import Place
 
     where = Place(place, None, token_file)
-    found = _own_accounts(where) if where.is_address else _all_accounts(where.folder)
+    found, shared = (_own_accounts(where), None) if where.is_address else _all_accounts(where.folder)
     if form is Format.JSON:
-        accounts.print_budgets_json(found)
-    else:
-        accounts.print_budgets(found)
+        more = [] if shared is None else [lifetimes.as_record(shared)]
+        pages.show_json([*map(accounts.as_record, found), *more])
+        return
+    accounts.print_budgets(found)
+    if shared is not None:
+        lifetimes.print_lifetime(shared)
 
 
-def _all_accounts(folder: Path) -> list[AccountSummary]:
+def _all_accounts(folder: Path) -> tuple[list[AccountSummary], LifetimeSummary | None]:
     from adomnia.cli import opening
     from adomnia.cli.accounts import AccountSummary
+    from adomnia.cli.lifetimes import LifetimeSummary
 
     with opening.open_accounts(folder) as (catalog, ledger):
         counts = {one.name: ledger.count_answers(one.name) for one in catalog.analysts}
         found = [AccountSummary(o.name, ledger.account(o.name), counts[o.name], o.policy) for o in catalog.analysts]
         total = AccountSummary(None, ledger.account(), sum(counts.values()), restored=ledger.restored())
-    return [*found, total]
+        filters, declared = ledger.lifetime(), catalog.ledger
+    shared = LifetimeSummary(declared.lifetime, filters) if filters and declared and declared.lifetime else None
+    return [*found, total], shared
 
 
 def _own_accounts(place: Place) -> list[AccountSummary]:
@@ -98,13 +122,6 @@ def _own_accounts(place: Place) -> list[AccountSummary]:
 
     with open_remote(place) as session:
         return list_own(session)
-
-
-def _draft_catalog(folder: Path, files: list[Path], look: bool) -> str:
-    from adomnia.inspection.drafts import draft
-    from adomnia.inspection.files import find_tables
-
-    return draft(folder.resolve().name, find_tables(folder, files, look))
 
 
 def _import_smartnoise(metadata: Path) -> str:

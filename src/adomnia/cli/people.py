@@ -144,14 +144,13 @@ def revoke_token(folder: Folder, token_id: Annotated[str, typer.Argument(metavar
 def _access(folder: Path) -> Iterator[Access]:
     """The users of a dataset; in a folder without one nothing is written."""
     from adomnia.catalog.read import FILE
-    from adomnia.server.access import Access
-    from adomnia.session.curator import STATE
+    from adomnia.server.access import open_access
 
     if not (folder / FILE).is_file():
         raise Refusal(
             f"Folder {folder}", f"has no {FILE}", "name the folder of a dataset, or make one with adomnia init"
         )
-    with Access.open(folder / STATE) as access:
+    with open_access(folder) as access:
         yield access
 
 

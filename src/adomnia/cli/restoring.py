@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adomnia.cli.options import Folder, Format, Output, parse_number
+from adomnia.cli.options import Folder, Format, Lifetime, Output, parse_number
 from adomnia.errors import Refusal
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def restore(  # noqa: PLR0913, PLR0917 - each is an option
     spent_delta: Annotated[
         list[str] | None, typer.Option(metavar="ACCOUNT=DELTA", help="The delta that went with it.")
     ] = None,
+    lifetime: Lifetime = False,
     form: Output = Format.TABLE,
 ) -> None:
     """Put a backup in the ledger's place; what may have been spent since it was made counts as spent."""
@@ -47,14 +48,13 @@ def restore(  # noqa: PLR0913, PLR0917 - each is an option
     from adomnia.ledger.chain import Head
     from adomnia.ledger.restore import Restoration
     from adomnia.ledger.restore import restore as put_in_place
-    from adomnia.session.curator import LEDGER, STATE, read_catalog
+    from adomnia.session.curator import read_catalog
+    from adomnia.session.ledgers import find_declared
 
     gap = _read_gap(spent or (), spent_rho or (), spent_delta or ())
     witnesses = tuple(Head.parse(text) for text in heads or ())
-    catalog = read_catalog(folder)
-    analysts = {analyst.name: analyst.budget for analyst in catalog.analysts}
-    path = (folder / STATE / LEDGER).resolve()
-    found = put_in_place(path, backup.resolve(), Restoration(catalog.budget, analysts, gap, witnesses))
+    place, budget, analysts = find_declared(read_catalog(folder), lifetime)
+    found = put_in_place(place, backup.resolve(), Restoration(budget, analysts, gap, witnesses))
     if form is Format.JSON:
         pages.show_json({"ok": True, "entries": found.sequence, "head": found.hash})
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from adomnia.curator.executor import Executor, Statements, drive
 from adomnia.curator.measurements import Record, Replayer
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.ledger import Hold
 from adomnia.plans.undeclared import resolve_open_keys
 from adomnia.pricing.findings import cost, list_findings
@@ -65,6 +65,9 @@ class Evaluated:
 def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
     """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
     statements = prove(kernel, priced)
+    if not kernel.engine.is_reachable():  # what fails after the debit is paid for, whatever the reason
+        fix = "ask again in a moment; nothing was paid"
+        raise Unavailable("The database of the index", "cannot be reached", fix)
     paid = kernel.ledger.reserve(
         request.analyst,
         request.request_id,

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.catalog.facts import Facts
-from adomnia.catalog.model import USUAL_CSV, Catalog, CsvFormat, Table, is_name
+from adomnia.catalog.model import USUAL_CSV, Catalog, CsvFormat, Place, Table, is_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.limits import Limits
 from adomnia.noise import Integers
@@ -52,6 +52,9 @@ RANK = "rank"
 PERSON = "person"
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 _DIGEST = 32  # hexadecimal digits: no two names of a table have the same
+_LONGEST, _SHOWN = 56, 16  # letters of a name that is kept, and of one that is not: engines cut off what is over 63
+# What PostgreSQL calls columns of its own, in every table.
+_TAKEN = frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"})
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,14 @@ class Engine(Protocol):
         ...
 
     def is_open(self) -> bool:
-        """Whether statements can run at all: an engine that met an error of its own may take none any more."""
+        """Whether this engine can go on: one that met an error of its own may take no statement any more.
+
+        Then only another one in its place helps. A database that is away for a while is no such error.
+        """
+        ...
+
+    def is_reachable(self) -> bool:
+        """Whether statements can run now, asked before every debit: an engine in this process need not look."""
         ...
 
     def close(self) -> None:
@@ -146,14 +156,14 @@ class EngineClass(Protocol):
         ...
 
     def find_facts(self, data: object, table: Table) -> tuple[Facts, ...]:
-        """What a public table, in memory or the path of its file, shows of every column that is declared."""
+        """What a public table, in memory or in its place, shows of every column that is declared."""
         ...
 
-    def read_header(self, path: Path, source_table: str | None = None, csv: CsvFormat = USUAL_CSV) -> dict[str, str]:
+    def read_header(self, place: Place, source_table: str | None = None, csv: CsvFormat = USUAL_CSV) -> dict[str, str]:
         """The names and types of a source's columns; a source of texts, such as a CSV file, has no types."""
         ...
 
-    def check_header(self, path: Path, table: Table) -> None:
+    def check_header(self, place: Place, table: Table) -> None:
         """Refuse a source whose columns are not those that a table declares; no value is read."""
         ...
 
@@ -161,7 +171,7 @@ class EngineClass(Protocol):
         """All columns of a CSV file as texts, in memory."""
         ...
 
-    def count_readings(self, path: Path, table: Table) -> tuple[ColumnReading, ...]:
+    def count_readings(self, place: Place, table: Table) -> tuple[ColumnReading, ...]:
         """How many values of each declared column are missing, lost or moved: exact counts, for the owner alone."""
         ...
 
@@ -176,10 +186,10 @@ def index_name(name: str) -> str:
     >>> index_name("age"), index_name("Education Num").split()[0]
     ('age', 'Education_Num')
     """
-    if is_name(name):
+    if is_name(name) and len(name) <= _LONGEST and name.lower() not in _TAKEN:
         return name
     digest = sha256(name.lower().encode()).hexdigest()[:_DIGEST]
-    return f" {_ODD.sub('_', name)} {digest}"
+    return f" {_ODD.sub('_', name)[:_SHOWN]} {digest}"
 
 
 def stored_name(column: Column) -> str:

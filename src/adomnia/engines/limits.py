@@ -6,6 +6,7 @@ from threading import TIMEOUT_MAX
 
 PUBLIC_SECONDS = 20.0  # for a statement about public tables alone, which nobody pays for
 PUBLIC_BYTES = 2**28  # for what is read of its answer, beside the engine's own memory
+NO_MEMORY = "no_memory"  # the code of an index that does not fit
 
 _SIZE = re.compile(r"\d+(\.\d+)? ?[KMGT]i?B")
 

@@ -52,9 +52,10 @@ def say_left(account: Filter) -> str:
     return f"{rho}{delta}: {question}" if rho else question
 
 
-def warn(personal: Filter, dataset: Filter, event: Event) -> tuple[str, ...]:
-    """What whoever pays for an event should know before, of their own budget and of the dataset's."""
-    return (*_warn(personal, "your budget", event), *_warn(dataset, "the dataset's budget", event))
+def warn(personal: Filter, dataset: Filter, event: Event, lifetime: Filter | None = None) -> tuple[str, ...]:
+    """What whoever pays for an event should know before, of their own budget, the dataset's, and one that it shares."""
+    shared = () if lifetime is None else _warn(lifetime, "the lifetime budget shared with other datasets", event)
+    return (*_warn(personal, "your budget", event), *_warn(dataset, "the dataset's budget", event), *shared)
 
 
 def _warn(account: Filter, whose: str, event: Event) -> Iterator[str]:

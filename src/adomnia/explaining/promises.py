@@ -59,6 +59,7 @@ def promises(catalog: Catalog) -> list[Promise]:
         Promise("budget", f"All answers together cost at most {_format_budget(catalog.budget)}"),
         *_large_budget(catalog.budget),
         *_meanings(catalog),
+        *_lifetime(catalog),
         *(promise for analyst in catalog.analysts for promise in _analyst(analyst)),
         *_coalitions(catalog),
         describe_coalition(catalog),
@@ -144,6 +145,20 @@ def _format_budget(budget: Budget) -> str:
         return f"{total}: in pure epsilon (Laplace noise)."
     rho = f", or in rho up to {show_down(budget.rho)} in all (Gaussian noise)" if budget.rho else ""
     return f"{total}: in epsilon (Laplace noise){rho}."
+
+
+def _lifetime(catalog: Catalog) -> Iterator[Promise]:
+    """What other datasets about the same people spend too."""
+    if catalog.ledger is None or catalog.ledger.lifetime_budget is None:
+        return
+    name, budget = catalog.ledger.lifetime, catalog.ledger.lifetime_budget
+    total = f"epsilon {show_down(budget.epsilon)} and delta {show_down(budget.delta)}"
+    says = f'This dataset, and every other one that names "{name}", together cost at most {total}'
+    yield Promise("lifetime", f"{says}: each spend is counted there too.")
+    yield Promise("lifetime", f"After all answers of all of them in pure epsilon, {_beliefs(budget.epsilon)}.")
+    if budget.epsilon < catalog.budget.epsilon:
+        own = f"epsilon {show_down(catalog.budget.epsilon)}"
+        yield Promise("lifetime", f"It is less than {own}, the budget of this dataset, which so is never all spent.")
 
 
 def _meanings(catalog: Catalog) -> Iterator[Promise]:

@@ -6,14 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
-
-import duckdb
 
 from adomnia.engines.contract import index_name
 from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.sources import file_source, make_runner
+from adomnia.engines.duckdb.sources import file_source, make_runner, open_reader
 from adomnia.engines.index import IndexWriter, declare_categories
 from adomnia.engines.index.columns import render_reading
 from adomnia.engines.registry import load_engine
@@ -27,7 +24,7 @@ from adomnia.privacy.kinds import Day, Quantity, Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from adomnia.catalog.model import Table
+    from adomnia.catalog.model import Place, Table
     from adomnia.engines.contract import ColumnReading
     from adomnia.inspection.trials import Trials
 
@@ -41,10 +38,10 @@ _FIX_BY_HAND = "correct it in the file, or declare what the file holds; what can
 
 def inspect_columns(folder: Path, table: Table, trials: Trials) -> tuple[list[ColumnReading], list[Mismatch]]:
     """The readings of all columns of a table, and what does not fit."""
-    path = folder / table.source
-    readings = list(load_engine().count_readings(path, table))
+    place = table.locate(folder)
+    readings = list(load_engine().count_readings(place, table))
     before = Counter({reading.column: reading.unreadable for reading in readings})
-    inspector = _Inspector(path, table, trials, before)
+    inspector = _Inspector(place, table, trials, before)
     pairs = zip(table.columns, readings, strict=True)
     return readings, [found for column, reading in pairs for found in inspector.inspect(column, reading)]
 
@@ -53,7 +50,7 @@ def inspect_columns(folder: Path, table: Table, trials: Trials) -> tuple[list[Co
 class _Inspector:
     """A table, its file, how many values of each column are unreadable, and changes to try against that."""
 
-    path: Path
+    place: Place
     table: Table
     trials: Trials
     before: Counter[str]
@@ -70,7 +67,7 @@ class _Inspector:
             yield Mismatch(self.table.name, column.name, "empty", reading.rows, says, "remove the line of the column")
 
     def _explain_unreadable(self, column: Column, reading: ColumnReading) -> Mismatch:
-        texts = _read_unreadable(self.path, self.table, column)
+        texts = _read_unreadable(self.place, self.table, column)
         kind = "undeclared" if reading.undeclared else "unreadable"
         what = "are not among the declared values" if reading.undeclared else f"cannot be read as {column.kind}"
         says = f"{_count(reading.unreadable, reading)} {what}, such as {_quote(texts)}"
@@ -100,8 +97,8 @@ class _Inspector:
         known = self.table.csv.null
         missing = tuple(dict.fromkeys((*known, *find_missing(texts))))
         usual: Changes = (Change((*spelled, "null"), missing),) if len(missing) > len(known) else ()
-        if any("\N{REPLACEMENT CHARACTER}" in text for text in texts):
-            usual = (Change((*spelled, "encoding"), read_encoding(self.path)), *usual)
+        if isinstance(self.place, Path) and any("\N{REPLACEMENT CHARACTER}" in text for text in texts):
+            usual = (Change((*spelled, "encoding"), read_encoding(self.place)), *usual)
         there = [text for text in texts if text.strip() not in missing]
         match column.kind:
             case Quantity():
@@ -150,14 +147,14 @@ def _fold(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _read_unreadable(path: Path, table: Table, column: Column) -> list[str]:
+def _read_unreadable(place: Place, table: Table, column: Column) -> list[str]:
     """The texts that cannot be read, the most frequent first."""
     read, raw = replace(column, name=_READ), Column(_RAW, Text())
     places = tuple((each.name, table.source_column(column.name)) for each in (read, raw))
     both = replace(table, columns=(read, raw), source_columns=places)
-    with duckdb.connect() as connection, TemporaryDirectory() as scratch:
-        writer = IndexWriter(make_runner(connection), "memory.main", b"", DUCKDB)
-        source = file_source(connection, path, both, Path(scratch))
+    with open_reader() as reader:
+        writer = IndexWriter(make_runner(reader.connection), "memory.main", b"", DUCKDB)
+        source = file_source(reader, place, both)
         declare_categories(writer, read)
         text = f"CAST({DUCKDB.quote(index_name(_RAW))} AS VARCHAR)"
         lost = f"{render_reading(read, DUCKDB)} IS NULL OR CONTAINS({text}, '\N{REPLACEMENT CHARACTER}')"

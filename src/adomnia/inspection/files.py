@@ -1,4 +1,4 @@
-"""What files show of tables before there is a catalog: their headers, and how text files are written."""
+"""What files and databases show of tables before there is a catalog: headers, and how text files are written."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import USUAL_CSV
+from adomnia.catalog.sources import DEFAULT_SCHEMA, split_table_name
 from adomnia.catalog.write import as_name
+from adomnia.engines.duckdb.snapshots import Snapshots
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
 from adomnia.inspection.databases import is_database, list_tables
 from adomnia.inspection.drafts import FoundTable
 from adomnia.inspection.layouts import find_layout, find_other_layout, is_text_file
 from adomnia.inspection.looks import look_at_table
+from adomnia.postgres import check_url, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from adomnia.catalog.model import Place
 
 ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".jsonl.gz", ".ndjson", ".parquet", ".sqlite", ".duckdb")
 
@@ -31,9 +36,18 @@ _CONVERSIONS = {
 }
 
 
-def find_tables(folder: Path, files: Sequence[Path], look: bool = False) -> list[FoundTable]:
-    """The tables of files, in the order given; each is called after its file, and found from the folder."""
-    tables = [table for file in files for table in _find_tables(folder, file, look)]
+def find_tables(
+    folder: Path, files: Sequence[Place], look: bool = False, chosen: Sequence[str] = ()
+) -> list[FoundTable]:
+    """The tables of files, in the order given; each is called after its file, and found from the folder.
+
+    Of a URL they are those that are `chosen`, or all of its schema `public`.
+    """
+    tables = [
+        table
+        for file in files
+        for table in (_find_tables(folder, file, look) if isinstance(file, Path) else _find_in_url(file, chosen, look))
+    ]
     if len({as_name(table.name).lower() for table in tables}) < len(tables):
         raise Refusal("adomnia init", "was given two files of one name", "rename one: tables are called after files")
     return tables
@@ -61,5 +75,19 @@ def _read_tables(file: Path, source: str) -> Iterator[FoundTable]:
     yield FoundTable(name, source, [(each, "") for each in layout.header], spelling=find_other_layout(file, USUAL_CSV))
 
 
-def _read_header(file: Path, table: str | None = None) -> list[tuple[str, str]]:
+def _find_in_url(url: str, chosen: Sequence[str], look: bool) -> Iterator[FoundTable]:
+    check_url(url, "The URL")
+    if look:
+        why = "is for files of texts, and PostgreSQL says itself of which type its columns are"
+        raise Refusal("--look", why, "leave it out")
+    with Snapshots() as now:
+        names = list(chosen) or now.list_tables(url, DEFAULT_SCHEMA)
+    if not names:
+        why = f"has no table in the schema {DEFAULT_SCHEMA}"
+        raise Refusal(describe(url), why, "name one with its schema: --table ward.people")
+    for name in names:
+        yield FoundTable(split_table_name(name)[1], url, _read_header(url, name), source_table=name)
+
+
+def _read_header(file: Place, table: str | None = None) -> list[tuple[str, str]]:
     return list(load_engine().read_header(file, table).items())

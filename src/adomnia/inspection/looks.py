@@ -5,14 +5,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
-from adomnia.engines.duckdb.sources import file_source, make_runner
+from adomnia.engines.duckdb.sources import file_source, make_runner, open_reader
 from adomnia.inspection.drafts import ColumnLook, FoundTable
 from adomnia.inspection.layouts import is_text_file
 from adomnia.inspection.spellings import find_formats, find_missing, find_number_spelling, is_day
@@ -21,6 +17,7 @@ from adomnia.privacy.kinds import Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 LOOKED_AT = 20_000  # rows
 _ENOUGH = 0.95  # of the values there are: a few may be wrong, and `adomnia check --data` finds them
@@ -60,9 +57,9 @@ def _read_texts(table: FoundTable, path: Path) -> dict[str, list[str]]:
         source_columns=tuple((name, SourceColumn(written)) for name, written in columns.items()),
         csv=CsvFormat(delimiter=layout.get("delimiter"), encoding=layout.get("encoding", "utf-8")),
     )
-    with duckdb.connect() as connection, TemporaryDirectory() as scratch:
-        run = make_runner(connection)
-        rows = run(f"SELECT * FROM {file_source(connection, path, read, Path(scratch)).relation} LIMIT {LOOKED_AT}")
+    with open_reader() as reader:
+        run = make_runner(reader.connection)
+        rows = run(f"SELECT * FROM {file_source(reader, path, read).relation} LIMIT {LOOKED_AT}")
     by_column = zip(*rows, strict=True) if rows else ([] for _ in columns)
     return {
         written: list(dict.fromkeys(str(text).strip() for text in texts if text is not None))

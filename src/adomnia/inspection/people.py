@@ -5,14 +5,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import duckdb
-
 from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.sources import file_source, make_runner
+from adomnia.engines.duckdb.sources import file_source, make_runner, open_reader
 from adomnia.engines.index import Links
 from adomnia.inspection.changes import Change, say_changes
 from adomnia.inspection.mismatches import Mismatch
@@ -90,11 +86,9 @@ class _Keys:
 @contextmanager
 def _open_keys(catalog: Catalog) -> Iterator[_Keys]:
     private = [table for table in catalog.tables if not table.public]
-    with duckdb.connect() as connection, TemporaryDirectory() as scratch:
-        run = make_runner(connection)
-        sources = {
-            each.name: file_source(connection, catalog.folder / each.source, each, Path(scratch)) for each in private
-        }
+    with open_reader() as reader:
+        run = make_runner(reader.connection)
+        sources = {each.name: file_source(reader, each.locate(catalog.folder), each) for each in private}
         links = Links(catalog, sources, run, DUCKDB)
         yield _Keys(private, links, {name: source.relation for name, source in sources.items()}, run)
 
@@ -111,7 +105,7 @@ def _find_duplicates(catalog: Catalog, keys: _Keys) -> Iterator[Mismatch]:
 
 
 def _count_people(keys: _Keys, table: Table) -> PeopleOf:
-    rows = keys.links.rows(table, ['1 AS " row"'])
+    rows = keys.links.rows(table, {'" row"': "1"})
     keys.run(f'CREATE OR REPLACE TEMP TABLE " found" AS SELECT " origin", " key" FROM ({rows})')
     keys.run(
         'CREATE OR REPLACE TEMP TABLE " counted" AS SELECT COUNT(*) AS n FROM " found" '

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.document import load
+from adomnia.catalog.lakes import is_in_spark
 from adomnia.catalog.read import FILE
+from adomnia.errors import Refusal
 from adomnia.inspection.columns import inspect_columns
 from adomnia.inspection.people import inspect_people
 from adomnia.inspection.trials import Trials
@@ -32,6 +34,9 @@ class DataReport:
 
 def inspect_data(catalog: Catalog) -> DataReport:
     """Read all files of a catalog, private ones too."""
+    if any(is_in_spark(table.source) for table in catalog.tables):
+        why = "looks at files and databases, and some tables are where only Spark reads"
+        raise Refusal("--data", why, "leave it out: opening the dataset says what cannot be read")
     trials = Trials(catalog.folder, load(catalog.folder / FILE))
     readings: list[ColumnReading] = []
     mismatches: list[Mismatch] = []

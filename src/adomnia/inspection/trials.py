@@ -41,7 +41,7 @@ class Trials:
         if table is None:
             return Counter()
         try:
-            readings = load_engine().count_readings(self.folder / table.source, table)
+            readings = load_engine().count_readings(table.locate(self.folder), table)
         except Refusal:
             return Counter()
         return Counter({reading.column: reading.unreadable for reading in readings})

@@ -36,6 +36,7 @@ class Account:
     """A budget as the catalog declares it (None: no longer declared), the owner's top-ups, and what was spent.
 
     `restored` is when a backup was last put in the ledger's place, with what may have been spent since it was made.
+    `lifetime`, of the dataset's alone, is the account that it shares with others; who does not know it pays nothing.
     """
 
     declared: Budget | None = None
@@ -43,6 +44,7 @@ class Account:
     added_delta: Fraction = Fraction(0)
     spent: Spent = _NOTHING
     restored: str | None = None
+    lifetime: str | None = None
 
     @property
     def filter(self) -> Filter | None:
@@ -83,12 +85,14 @@ def _apply(accounts: Accounts, entry: Mapping[str, Any]) -> None:
         case "open":
             for name, record in entry["budgets"].items():
                 accounts[name] = replace(accounts.get(name, Account()), declared=_decode_budget(record))
+            if "lifetime" in entry:
+                accounts[DATASET] = replace(accounts[DATASET], lifetime=entry["lifetime"])
         case "top-up":
             account = accounts[entry["account"]]
             epsilon = account.added_epsilon + Fraction(entry["epsilon"])
             delta = account.added_delta + Fraction(entry["delta"])
             accounts[entry["account"]] = replace(account, added_epsilon=epsilon, added_delta=delta)
-        case "reserve" | "restored" as kind:
+        case "reserve" | "counted" | "restored" as kind:
             marks = {"restored": entry["at"]} if kind == "restored" else {}
             for name, record in entry["spent"].items():
                 accounts[name] = replace(accounts[name], spent=decode_spent(record), **marks)
@@ -148,12 +152,14 @@ def encode_accounts(accounts: Accounts) -> dict[str, Any]:
 
 
 def _encode_account(account: Account) -> dict[str, Any]:
+    shared = {} if account.lifetime is None else {"lifetime": account.lifetime}
     return {
         "budget": encode_budget(account.declared),
         "added_epsilon": str(account.added_epsilon),
         "added_delta": str(account.added_delta),
         "spent": encode_spent(account.spent),
         "restored": account.restored,
+        **shared,
     }
 
 
@@ -164,4 +170,5 @@ def decode_accounts(record: Mapping[str, Any]) -> Accounts:
 
 def _decode_account(record: Mapping[str, Any]) -> Account:
     added = Fraction(record["added_epsilon"]), Fraction(record["added_delta"])
-    return Account(_decode_budget(record["budget"]), *added, decode_spent(record["spent"]), record["restored"])
+    spent, restored, lifetime = decode_spent(record["spent"]), record["restored"], record.get("lifetime")
+    return Account(_decode_budget(record["budget"]), *added, spent, restored, lifetime)

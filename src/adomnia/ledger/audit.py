@@ -15,8 +15,8 @@ from adomnia.ledger.accounts import DATASET, Account, Accounts, account_name, ap
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, digest
 from adomnia.ledger.journal import check_anchor, is_on_chain, read_entries
-from adomnia.ledger.schema import explain_error
-from adomnia.ledger.sqlite import is_damage
+from adomnia.ledger.records import Records
+from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.privacy.amounts import EPSILON_UNIT
 from adomnia.privacy.events import Event, from_record
 from adomnia.privacy.filters import Filter, Spent
@@ -27,35 +27,24 @@ __all__ = ["backup", "check_witnesses", "examine", "list_restorations"]
 _LOST = "it was set back since, or is another branch"
 
 
-def examine(connection: sqlite3.Connection, anchor: Head) -> Head:
+def examine(records: Records, anchor: Head) -> Head:
     """Check the whole chain and that it goes through the anchor; gives its head, or refuses."""
-    _check_pages(connection)
-    head, audit = GENESIS, _Audit(connection)
-    for head, entry in read_entries(connection, GENESIS):  # noqa: B007 - the last head is the result
+    records.check()
+    head, audit = GENESIS, _Audit(records)
+    for head, entry in read_entries(records, GENESIS):  # noqa: B007 - the last head is the result
         audit.check(entry)
-    check_anchor(connection, head, anchor)
+    check_anchor(records, head, anchor)
     audit.check_answers()
     return head
 
 
-def _check_pages(connection: sqlite3.Connection) -> None:
-    try:
-        sound = connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    except sqlite3.Error as error:
-        if is_damage(error):
-            raise damage_refusal(explain_error(error).why) from error
-        raise
-    if not sound:
-        raise damage_refusal("is damaged")
-
-
-def check_witnesses(connection: sqlite3.Connection, heads: Collection[Head], receipts: Collection[str]) -> None:
+def check_witnesses(records: Records, heads: Collection[Head], receipts: Collection[str]) -> None:
     """Refuse a ledger that does not know a head or a receipt which it gave out: what it was then is lost or forked."""
     for head in heads:
-        if not is_on_chain(connection, head):
+        if not is_on_chain(records, head):
             raise damage_refusal(f"does not go through the head {head}: {_LOST}")
     missing = set(receipts)
-    for head, entry in read_entries(connection, GENESIS) if missing else ():
+    for head, entry in read_entries(records, GENESIS) if missing else ():
         if entry["kind"] == "reserve":
             missing.discard(head.hash)
     if missing:
@@ -64,24 +53,20 @@ def check_witnesses(connection: sqlite3.Connection, heads: Collection[Head], rec
         )
 
 
-def list_restorations(connection: sqlite3.Connection) -> list[tuple[int, str]]:
+def list_restorations(records: Records) -> list[tuple[int, str]]:
     """List when backups were put in the ledger's place: the numbers of the entries that say so, and their times."""
-    rows = connection.execute("SELECT body FROM entries WHERE kind = 'restored' ORDER BY sequence")
-    return [(entry["sequence"], entry["at"]) for entry in (json.loads(body) for (body,) in rows)]
+    return [(entry["sequence"], entry["at"]) for entry in map(json.loads, records.list_restorations())]
 
 
-def backup(connection: sqlite3.Connection, target: Path) -> Head:
+def backup(records: Records, target: Path) -> Head:
     """Copy a ledger as it is at this moment, examine the copy, and only then give it an anchor and its name."""
     anchor, draft = Anchor(target), target.with_name(f"{target.name}.new")
     if target.exists() or anchor.exists():
         raise Refusal(f"Backup {target.name}", "exists already", "name a file that does not exist yet")
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(connection.serialize())
-            file.flush()
-            os.fsync(file.fileno())
+        records.save(draft)
         with closing(sqlite3.connect(draft, isolation_level=None)) as copy:
-            head = examine(copy, GENESIS)
+            head = examine(SqliteRecords(copy), GENESIS)
         anchor.create(head)
         os.link(draft, target)  # unlike a rename it never replaces a file
     except BaseException:
@@ -95,8 +80,8 @@ def backup(connection: sqlite3.Connection, target: Path) -> Head:
 class _Audit:
     """What the entries so far add up to: accounts, and by request id the number of its debit and its answer's hash."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, records: Records) -> None:
+        self._records = records
         self._accounts: Accounts = {}
         self._debits: dict[str, int] = {}
         self._answers: dict[str, str] = {}
@@ -112,8 +97,7 @@ class _Audit:
 
     def check_answers(self) -> None:
         """Refuse answers that no entry names: they were given out in a branch whose entries are lost."""
-        (stored,) = self._connection.execute("SELECT COUNT(*) FROM payloads").fetchone()
-        if stored > len(set(self._answers.values())):
+        if self._records.count_payloads() > len(set(self._answers.values())):
             raise damage_refusal("has stored answers whose entries are lost")
 
     def _adds_up(self, entry: Mapping[str, Any]) -> bool:
@@ -124,6 +108,11 @@ class _Audit:
                 return self._answer_adds_up(entry)
             case "top-up":
                 return Fraction(entry["epsilon"]) >= 0 and Fraction(entry["delta"]) >= 0
+            case "counted":
+                totals = {name: self._accounts[name].spent for name in (entry["account"], DATASET)}
+                cost = loss(from_record(entry["event"]))
+                grown = {name: encode_spent(total.plus(cost)) for name, total in totals.items()}
+                return bool(grown == entry["spent"])
             case "restored":
                 named = entry["gap"].keys() == entry["spent"].keys() == self._accounts.keys()
                 return named and all(_gap_adds_up(entry, name, account) for name, account in self._accounts.items())
@@ -152,15 +141,13 @@ class _Audit:
         first = entry["request_id"] not in self._answers
         self._answers[entry["request_id"]] = name
         same = "shares" not in debit or self._answers[debit["shares"]] == name
-        row = self._connection.execute("SELECT payload FROM payloads WHERE digest = ?", (name,)).fetchone()
-        kept = row is not None and digest(row[0]) == name
+        payload = self._records.find_payload(name)
+        kept = payload is not None and digest(payload) == name
         return first and same and kept and all(debit[part] == entry[part] for part in ("analyst", "plan"))
 
     def _read_debit(self, key: str) -> dict[str, Any]:
         """Read an entry again that was checked before: a million of them would not fit into memory."""
-        query = "SELECT body FROM entries WHERE sequence = ?"
-        (body,) = self._connection.execute(query, (self._debits[key],)).fetchone()
-        entry: dict[str, Any] = json.loads(body)
+        entry: dict[str, Any] = json.loads(self._records.find_body(self._debits[key]) or "")
         return entry
 
 

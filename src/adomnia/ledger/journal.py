@@ -1,53 +1,54 @@
 """The journal: runs a group of requests in one transaction, then moves the anchor to the newest entry."""
 
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from adomnia.errors import AdomniaError, Refusal
 from adomnia.ledger.accounts import Accounts, apply_entry, encode_accounts
-from adomnia.ledger.anchor import Anchor, MemoryAnchor
+from adomnia.ledger.anchor import Anchor, LockedAnchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest, encode_entry
-from adomnia.ledger.durable_file import DurableFile
 from adomnia.ledger.failpoints import reach
-from adomnia.ledger.files import FilesReplacedError, identify, identify_open
-from adomnia.ledger.schema import LEDGER_FORMAT, check_contents, check_existence, create_tables
-from adomnia.ledger.sqlite import check_format, write_transaction
+from adomnia.ledger.records import NO_END, Records, RecordStore, Wanted
 
-__all__ = ["Journal", "Transaction", "Work", "check_anchor", "find_newest", "is_on_chain", "read_entries"]
+__all__ = [
+    "Foreseen",
+    "Journal",
+    "Lifetime",
+    "Transaction",
+    "Work",
+    "check_anchor",
+    "find_newest",
+    "is_on_chain",
+    "read_entries",
+]
 
 _CHECKPOINT_EVERY = 4096  # entries, or as many as there are accounts: what an open reads, and what checkpoints weigh
-_NO_END = 2**63 - 1
 
 
-def read_entries(
-    connection: sqlite3.Connection, head: Head, last: int = _NO_END
-) -> Iterator[tuple[Head, dict[str, Any]]]:
+def read_entries(records: Records, head: Head, last: int = NO_END) -> Iterator[tuple[Head, dict[str, Any]]]:
     """Read the entries after a head, each with the head that it makes; refuses one that does not follow."""
-    query = "SELECT body FROM entries WHERE sequence > ? AND sequence <= ? ORDER BY sequence"
-    for (body,) in connection.execute(query, (head.sequence, last)):
+    for body in records.read_bodies(head.sequence, last):
         head, entry = decode_entry(head, body)
         yield head, entry
 
 
-def find_newest(connection: sqlite3.Connection) -> Head:
+def find_newest(records: Records) -> Head:
     """Find the end of the chain."""
-    row = connection.execute("SELECT sequence, body FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
-    return GENESIS if row is None else Head(row[0], digest(row[1].encode()))
+    found = records.find_newest()
+    return GENESIS if found is None else Head(found[0], digest(found[1].encode()))
 
 
-def is_on_chain(connection: sqlite3.Connection, head: Head) -> bool:
+def is_on_chain(records: Records, head: Head) -> bool:
     """Whether the chain goes through this head."""
-    row = connection.execute("SELECT body FROM entries WHERE sequence = ?", (head.sequence,)).fetchone()
-    return head == GENESIS or (row is not None and digest(row[0].encode()) == head.hash)
+    body = records.find_body(head.sequence)
+    return head == GENESIS or (body is not None and digest(body.encode()) == head.hash)
 
 
-def check_anchor(connection: sqlite3.Connection, head: Head, anchor: Head) -> None:
+def check_anchor(records: Records, head: Head, anchor: Head) -> None:
     """Refuse a chain, which ends at `head`, unless it goes through the head that the anchor remembers."""
-    if anchor.sequence > head.sequence or not is_on_chain(connection, anchor):
+    if anchor.sequence > head.sequence or not is_on_chain(records, anchor):
         raise _fork_refusal(head, anchor)
 
 
@@ -60,15 +61,13 @@ def _fork_refusal(head: Head, anchor: Head) -> Refusal:
     return damage_refusal(f"{ends}: {causes}")
 
 
-def _find_start(connection: sqlite3.Connection, anchor: Head) -> Head:
+def _find_start(records: Records, anchor: Head) -> Head:
     """Find the place before the newest checkpoint that the anchor vouches for; without one, the beginning.
 
     A checkpoint after the anchor would be believed without anybody's word.
     """
-    query = """SELECT sequence - 1, json_extract(body, '$.previous') FROM entries
-               WHERE sequence <= ? AND kind = 'checkpoint' ORDER BY sequence DESC LIMIT 1"""
-    row = connection.execute(query, (anchor.sequence,)).fetchone()
-    return GENESIS if row is None else Head(*row)
+    found = records.find_checkpoint(anchor.sequence)
+    return GENESIS if found is None else Head(found[0] - 1, found[1] or "")
 
 
 @dataclass
@@ -83,8 +82,9 @@ class Position:
 class Transaction:
     """A transaction in progress: the end of the chain, the accounts at that point, and a way to append entries."""
 
-    def __init__(self, connection: sqlite3.Connection, position: Position) -> None:
-        self.connection = connection
+    def __init__(self, records: Records, position: Position) -> None:
+        self.records = records
+        self.lifetime: Lifetime | None = None
         self.head = position.head
         self.accounts = dict(position.accounts)
         self._checkpoint = position.checkpoint
@@ -98,7 +98,7 @@ class Transaction:
         """Read the chain from where it was left to the anchor, by hash: an entry of another branch is not that one."""
         if anchor.sequence < self.head.sequence:
             raise damage_refusal(f"had entry {self.head.sequence}, but its anchor went back to entry {anchor.sequence}")
-        if not is_on_chain(self.connection, self.head):
+        if not is_on_chain(self.records, self.head):
             raise damage_refusal(f"lost or changed entry {self.head.sequence}")
         self._read(anchor.sequence)
         if self.head != anchor:
@@ -109,15 +109,16 @@ class Transaction:
         self.follow(anchor)
         self._read()
 
-    def _read(self, last: int = _NO_END) -> None:
-        for head, entry in read_entries(self.connection, self.head, last):
+    def _read(self, last: int = NO_END) -> None:
+        for head, entry in read_entries(self.records, self.head, last):
             self._apply(head, entry)
 
     def append(self, kind: str, **fields: Any) -> Head:  # noqa: ANN401 - whatever JSON can hold
         """Write one entry at the end of the chain."""
         body = encode_entry(self.head, kind, fields)
-        self.connection.execute("INSERT INTO entries (sequence, body) VALUES (?, ?)", (self.head.sequence + 1, body))
-        self._apply(*decode_entry(self.head, body))
+        head, entry = decode_entry(self.head, body)
+        self.records.add_entry(head.sequence, body, entry)
+        self._apply(head, entry)
         return self.head
 
     def keep_checkpoint(self) -> None:
@@ -132,25 +133,43 @@ class Transaction:
             self._checkpoint = head.sequence
 
 
+@dataclass(frozen=True)
+class Lifetime:
+    """The chain of an account that several datasets about the same people pay from, what it calls this one, its name.
+
+    In it the datasets are what analysts are in their own ledgers, and the account of all people is the dataset's.
+    """
+
+    chain: Transaction
+    dataset: str
+    name: str
+
+
 Work: TypeAlias = Callable[[Transaction], Any]
 
 
-class Journal:
-    """The connection, the anchor, and how far this process has read the chain."""
+@dataclass(frozen=True)
+class Foreseen:
+    """A work, and what it is going to look up."""
 
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._anchor = MemoryAnchor() if path is None else Anchor(path)
-        self._files: tuple[tuple[int, int] | None, ...] = ()  # not known while they are being opened
-        self._file = self._open_file()
-        self._position = Position()
+    work: Work
+    wanted: Wanted
+
+    def __call__(self, transaction: Transaction) -> Any:  # noqa: ANN401 - whatever the work gives
+        return self.work(transaction)
+
+
+class Journal:
+    """The store, its anchors, and how far this process has read each chain."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+        self._positions: list[Position] = []
 
     def open(self, first: Work) -> None:
         """Read the chain from a checkpoint to its anchor, keeping nobody from writing; then do the first work."""
-        with self._transact():
-            create_tables(self._connection, self._anchor)
-            self._remember_files()  # from now on SQLite has all three open, and nobody tidies them up
-        self._position = self._read_chain()
+        self._store.create()
+        self._positions = self._read_chains([None] * len(self._store.anchors))
         with self._transaction() as transaction:
             first(transaction)
 
@@ -159,137 +178,68 @@ class Journal:
 
         Works refuse before they write, so a refused one leaves nothing behind. Any other error undoes them all.
         """
-        with self._transaction() as transaction:
+        with self._transaction([work.wanted for work in works if isinstance(work, Foreseen)]) as transaction:
             return [_do(work, transaction) for work in works]
 
     def maintain(self) -> None:
         """What is due after a transaction, and concerns no caller."""
-        if self._file.is_log_long():
-            self._file.copy_log()
+        self._store.maintain()
 
     def recover(self, doubtful: bool) -> None:
-        """Find out whether the file can be written again; after an error that left doubt, write all of it again first.
+        """Find out whether the store can be written again; after an error that left doubt, write all of it again first.
 
         The chain must still go through the last entry that this process knows, and through the anchor.
         """
-        if doubtful and self._path is not None:
-            self.close()
-            self._open_again(self._path)
-            self._file.rewrite()
-        self._file.probe()
+        if doubtful:
+            self._store.reopen()
+            self._positions = self._read_chains(self._positions)
+            self._store.rewrite()
+        self._store.probe()
         with self._transaction():
             pass
 
     def close(self) -> None:
-        """Close the file; where others may have written what this process does not see, leave the log as it is."""
-        if self._path is None:
-            return self._file.close()
-        with suppress(AdomniaError, OSError, sqlite3.Error), self._anchor.lock() as anchored:
-            if is_on_chain(self._connection, anchored.head):  # then this process sees all that was ever granted
-                if self._identify() == self._files:
-                    return self._file.close()
-                if self._has_last_log(self._path):
-                    self._file.save_log()
-        return self._file.abandon()
+        """Let go of the store."""
+        self._store.close()
 
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        return self._file.connection
-
-    def _open_file(self) -> DurableFile:
-        """Open the file, unless it is gone: SQLite would make an empty one, and delete the log that belongs to it."""
-        if self._path is not None and self._remembers_entries():
-            check_existence(self._path)
-        self._files = ()
-        return DurableFile(self._path, LEDGER_FORMAT, self._hold)
-
-    def _remembers_entries(self) -> bool:
-        """Whether there is an anchor, and it remembers an entry."""
-        return isinstance(self._anchor, Anchor) and self._anchor.exists() and self._anchor.read() != GENESIS
-
-    def _open_again(self, path: Path) -> None:
-        """Open the files that are there now, and read on in them to the anchor. None is created in their place."""
-        if not path.exists():
-            raise FilesReplacedError
-        self._file = self._open_file()
-        check_contents(self._connection)
-        self._remember_files()
-        self._position = self._read_chain(self._position)
-
-    def _has_last_log(self, path: Path) -> bool:
-        """Whether the log of this process has lost its name and nobody wrote another one: it may be the only copy.
-
-        What stands at the name of the log is nobody's or empty. Whoever made it would have written into it, had they
-        found a chain that goes through the anchor.
-        """
-        database, log, _ = self._identify()
-        own_log_is_lost = self._files[:1] == (database,) and self._files[1] != log
-        return own_log_is_lost and (log is None or Path(f"{path}-wal").stat().st_size == 0)
-
-    def _identify(self) -> tuple[tuple[int, int] | None, ...]:
-        return () if self._path is None else identify(self._path)
-
-    def _remember_files(self) -> None:
-        self._files = () if self._path is None else identify_open(self._path)
-
-    def _check_files(self) -> None:
-        """Raise an error if the files are not those that were opened."""
-        if self._files and self._identify() != self._files:
-            raise FilesReplacedError
+    def _read_chains(self, starts: Sequence[Position | None]) -> list[Position]:
+        """Read on to the anchors in a snapshot, from places that are known or from the newest checkpoints."""
+        anchors = [anchor.read() for anchor in self._store.anchors]  # read after the entries they could be ahead
+        positions = []
+        with self._store.read() as chains:
+            for records, start, anchor in zip(chains, starts, anchors, strict=True):
+                transaction = Transaction(records, start or Position(_find_start(records, anchor)))
+                transaction.follow(anchor)
+                positions.append(transaction.position)
+        return positions
 
     @contextmanager
-    def _hold(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """Hold the anchor while the log is copied or everything is written again; nobody pays meanwhile.
-
-        With a log that is not everybody's, or behind the anchor, that would destroy what others were granted.
-        """
-        if check_format(connection, LEDGER_FORMAT):  # no entry, and perhaps no anchor yet
-            if self._remembers_entries():
-                check_contents(connection)
-            yield
-            return
-        with self._anchor.lock() as anchored:
-            self._check_files()
-            check_anchor(connection, find_newest(connection), anchored.head)
-            yield
-
-    def _read_chain(self, start: Position | None = None) -> Position:
-        """Read on to the anchor in a snapshot, from a place that is known or from the newest checkpoint."""
-        anchor = self._anchor.read()  # before the entries: read after them, it could be ahead of them
-        self._connection.execute("BEGIN")
-        try:
-            start = start or Position(_find_start(self._connection, anchor))
-            transaction = Transaction(self._connection, start)
-            transaction.follow(anchor)
-        finally:
-            self._connection.execute("ROLLBACK")
-        return transaction.position
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Transaction]:
+    def _transaction(self, wanted: Sequence[Wanted] = ()) -> Iterator[Transaction]:
         """A transaction that has read the whole chain; once it is durable, the anchor remembers its end.
 
         Nobody hears of what was granted before the anchor does, and nobody else can move the anchor meanwhile.
         """
-        with self._anchor.lock() as anchored:
-            with self._transact():
-                self._check_files()
-                transaction = Transaction(self._connection, self._position)
-                transaction.catch_up(anchored.head)
-                yield transaction
-                transaction.keep_checkpoint()
+        with ExitStack() as held:
+            anchored = [held.enter_context(_lock(anchor)) for anchor in self._store.anchors]
+            with self._store.write([position.head.sequence for position in self._positions], wanted) as chains:
+                parts = [Transaction(*each) for each in zip(chains, self._positions, strict=True)]
+                for part, known in zip(parts, anchored, strict=True):
+                    part.catch_up(known.head)
+                own, *shared = parts
+                own.lifetime = Lifetime(shared[0], *self._store.shared) if shared else None
+                yield own
+                for part in parts:
+                    part.keep_checkpoint()
             reach("after-commit")
-            if transaction.head != anchored.head:
-                anchored.advance(transaction.head)
-            self._position = transaction.position
+            for part, known in zip(parts, anchored, strict=True):
+                if part.head != known.head:
+                    known.advance(part.head)
+            self._positions = [part.position for part in parts]
         reach("after-anchor")
 
-    @contextmanager
-    def _transact(self) -> Iterator[None]:
-        reach("before-begin")
-        with write_transaction(self._connection, LEDGER_FORMAT):
-            yield
-            reach("before-commit")
+
+def _lock(anchor: Anchor | MemoryAnchor) -> AbstractContextManager[LockedAnchor | MemoryAnchor]:
+    return anchor.lock()
 
 
 def _do(work: Work, transaction: Transaction) -> Any:  # noqa: ANN401 - whatever the work gives

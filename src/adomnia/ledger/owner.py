@@ -5,18 +5,34 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adomnia.errors import Refusal
-from adomnia.ledger import storage
 from adomnia.ledger.accounts import DATASET, Account, account_name, encode_budget
 from adomnia.ledger.journal import Transaction
+from adomnia.ledger.lifetimes import declare_lifetime, follow_budget
 from adomnia.ledger.requests import find_filter, now
 from adomnia.privacy.filters import Budget, Filter
 
-__all__ = ["TopUp", "declare", "top_up"]
+__all__ = ["TopUp", "declare", "declare_budgets", "top_up"]
 
 
-def declare(transaction: Transaction, dataset: Budget, analysts: Mapping[str, Budget]) -> None:
+def declare(
+    transaction: Transaction, dataset: Budget, analysts: Mapping[str, Budget], lifetime: Budget | None = None
+) -> None:
+    """Record the budgets of the catalog, and which account it shares, if they have changed.
+
+    `lifetime` is the budget of the account that the dataset shares with others, if it does.
+    """
+    account = None if transaction.lifetime is None else transaction.lifetime.name
+    known = transaction.accounts.get(DATASET, Account()).lifetime
+    declare_budgets(transaction, dataset, analysts, **({} if account == known else {"lifetime": account}))
+    if lifetime is not None:
+        declare_lifetime(transaction, lifetime)
+
+
+def declare_budgets(
+    transaction: Transaction, dataset: Budget, analysts: Mapping[str, Budget], **more: str | None
+) -> None:
     """Record the budgets of the catalog if they have changed; an analyst who is no longer in it may spend nothing."""
-    storage.prepare(transaction.connection)
+    transaction.records.prepare_storage()
     for name in analysts:
         if not name.isprintable():
             raise ValueError(f"Ledger analysts must have printable names, got {name!r}.")
@@ -26,9 +42,9 @@ def declare(transaction: Transaction, dataset: Budget, analysts: Mapping[str, Bu
     changed = {name: budget for name, budget in after.items() if name not in before or budget != before[name]}
     for name, budget in changed.items():
         _check(replace(transaction.accounts.get(name, Account()), declared=budget))
-    if changed:
+    if changed or more:
         budgets = {name: encode_budget(budget) for name, budget in changed.items()}
-        transaction.append("open", at=now(), budgets=budgets)
+        transaction.append("open", at=now(), budgets=budgets, **more)
 
 
 @dataclass(frozen=True)
@@ -57,6 +73,8 @@ def top_up(transaction: Transaction, more: TopUp) -> Filter:
     _check(replace(account, added_epsilon=epsilon, added_delta=delta))
     amounts = {"epsilon": str(more.epsilon), "delta": str(more.delta)}
     transaction.append("top-up", at=now(), account=name, reason=more.reason, **amounts)
+    if more.analyst is None:
+        follow_budget(transaction)
     return find_filter(transaction, more.analyst)
 
 

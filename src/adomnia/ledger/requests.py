@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from adomnia.errors import Failure, Refusal
-from adomnia.ledger.accounts import account_name, encode_spent
+from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.ledger.accounts import DATASET, account_name, encode_spent
 from adomnia.ledger.chain import damage_refusal, digest
 from adomnia.ledger.failpoints import reach
-from adomnia.ledger.journal import Transaction
+from adomnia.ledger.journal import Lifetime, Transaction
+from adomnia.ledger.records import Wanted
 from adomnia.ledger.storage import Storage, charge
 from adomnia.privacy.events import Event, from_record, to_record
 from adomnia.privacy.filters import Filter, Left, Spent
@@ -53,6 +54,11 @@ class SpendRequest:
     asked: str = ""
     storage: Storage | None = None
     source: str = ""
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is looked up to decide about it."""
+        return Wanted(self.analyst, list_keys(self.analyst, self.request_id), self.plan.hex())
 
     def __post_init__(self) -> None:
         if not isinstance(self.request_id, str):
@@ -133,7 +139,7 @@ def reserve(transaction: Transaction, request: SpendRequest) -> Receipt | Stored
 def commit(transaction: Transaction, receipt: Receipt, payload: bytes) -> Left:
     """Store the answer to a question that was paid for; gives what its payer has left."""
     name = digest(payload)
-    transaction.connection.execute("INSERT OR IGNORE INTO payloads VALUES (?, ?)", (name, payload))
+    transaction.records.add_payload(name, payload)
     # No time of day: together with the debit's it would tell how long the question ran.
     transaction.append("commit", analyst=receipt.analyst, request_id=receipt.key, plan=receipt.plan.hex(), payload=name)
     reach("answer-written")
@@ -170,9 +176,12 @@ def _debit(
     analysts: Iterable[str | None],
     **source: str,
 ) -> Receipt:
+    _check_lifetime(transaction)
     spent, at = {analyst: _charge(transaction, analyst, event) for analyst in analysts}, now()
+    lifetime = transaction.lifetime if None in spent else None
+    shared = {} if lifetime is None else _charge_lifetime(lifetime, event)
     if request.storage is not None and request.analyst is not None:
-        charge(transaction.connection, request.analyst, request.storage)
+        charge(transaction.records, request.analyst, request.storage)
     head = transaction.append(
         "reserve",
         at=at,
@@ -184,6 +193,10 @@ def _debit(
         spent={account_name(name): encode_spent(total) for name, total in spent.items()},
         **source,
     )
+    if lifetime is not None:
+        key = f"{lifetime.dataset}{_SEPARATOR}{head.hash}"  # a salted hash: other owners may read it
+        own = {"analyst": lifetime.dataset, "request_id": key, "plan": "", "event": to_record(event), "spent": shared}
+        lifetime.chain.append("reserve", at=at, asked="", **own)
     reach("reserve-written")
     rest = head.hash, request.asked, _key(request), at
     return Receipt(request.analyst, request.request_id, request.plan, event, *rest)
@@ -198,6 +211,24 @@ def _charge(transaction: Transaction, analyst: str | None, event: Event) -> Spen
         raise Refusal(f"{refusal.what} from {owner}", refusal.why, refusal.fix, code=refusal.code) from refusal
 
 
+def _check_lifetime(transaction: Transaction) -> None:
+    """Refuse to pay where a newer catalog, of another host or process, names another account to pay from as well."""
+    known = None if transaction.lifetime is None else transaction.lifetime.name
+    if transaction.accounts[DATASET].lifetime != known:
+        why = "is paid from another lifetime account by now than this process knows of"
+        raise Unavailable("The ledger", why, "copy the newest catalog.toml to this host, and start it again")
+
+
+def _charge_lifetime(lifetime: Lifetime, event: Event) -> dict[str, Any]:
+    """The new totals of the account that several datasets share: that of all people, and this dataset's part of it."""
+    try:
+        payers = {name: find_filter(lifetime.chain, name).after(event).spent for name in (lifetime.dataset, None)}
+    except Refusal as refusal:
+        what = f"{refusal.what} from the lifetime budget that {lifetime.dataset} shares with other datasets"
+        raise Refusal(what, refusal.why, refusal.fix, code=refusal.code) from refusal
+    return {account_name(name): encode_spent(total) for name, total in payers.items()}
+
+
 def _key(request: SpendRequest) -> str:
     """The name of a request in entries: analyst and request id, so that nobody can use up another analyst's id."""
     return list_keys(request.analyst, request.request_id)[0]
@@ -209,16 +240,14 @@ def list_keys(analyst: str | None, request_id: str) -> tuple[str, ...]:
 
 
 def _find_receipt(transaction: Transaction, key: str) -> Receipt | None:
-    query = "SELECT sequence, body FROM entries WHERE kind = 'reserve' AND request_id = ?"
-    row = transaction.connection.execute(query, (key,)).fetchone()
+    row = transaction.records.find_debit(key)
     return None if row is None else decode_receipt(_check_link(transaction, *row))
 
 
 def _check_link(transaction: Transaction, sequence: int, body: str) -> str:
     """Refuse an entry that the next one does not follow: opening reads only those since the newest checkpoint."""
-    query = "SELECT json_extract(body, '$.previous') FROM entries WHERE sequence = ?"
-    row = transaction.connection.execute(query, (sequence + 1,)).fetchone()
-    if digest(body.encode()) != (transaction.head.hash if row is None else row[0]):
+    newest = sequence == transaction.head.sequence
+    if digest(body.encode()) != (transaction.head.hash if newest else transaction.records.find_previous(sequence + 1)):
         raise damage_refusal(f"was changed: entry {sequence + 1} does not follow from the one before it")
     return body
 
@@ -248,10 +277,8 @@ def _find_paid(transaction: Transaction, request: SpendRequest) -> Receipt | Non
 
 def _find_earlier(transaction: Transaction, request: SpendRequest) -> Receipt | None:
     """Find the receipt of an answer to this plan: the analyst's own, or else the first of anybody."""
-    query = """SELECT request_id FROM entries WHERE kind = 'commit' AND plan = ?
-               ORDER BY analyst IS ? DESC, sequence LIMIT 1"""
-    row = transaction.connection.execute(query, (request.plan.hex(), request.analyst)).fetchone()
-    return None if row is None else _find_receipt(transaction, row[0])
+    key = transaction.records.find_answered(request.plan.hex(), request.analyst)
+    return None if key is None else _find_receipt(transaction, key)
 
 
 def _find_source(transaction: Transaction, request: SpendRequest) -> Receipt | None:
@@ -259,21 +286,18 @@ def _find_source(transaction: Transaction, request: SpendRequest) -> Receipt | N
 
     Where policies set prices, one plan can have several answers: whoever pays less than the first cost gets another.
     """
-    query = "SELECT 1 FROM entries WHERE kind = 'commit' AND plan = ? AND request_id = ?"
-    kept = transaction.connection.execute(query, (request.plan.hex(), request.source)).fetchone()
-    return None if kept is None else _find_receipt(transaction, request.source)
+    kept = transaction.records.find_commit(request.source)
+    same = kept is not None and json.loads(kept[1])["plan"] == request.plan.hex()
+    return _find_receipt(transaction, request.source) if same else None
 
 
 def _read_payload(transaction: Transaction, paid: Receipt, asked: SpendRequest | Receipt) -> bytes:
     """Read the committed answer. A debit without one fails for ever: whether and why it failed may depend on data."""
-    query = """SELECT sequence, body, json_extract(body, '$.payload'), payload FROM entries
-               LEFT JOIN payloads ON digest = json_extract(body, '$.payload')
-               WHERE kind = 'commit' AND request_id = ?"""
-    row = transaction.connection.execute(query, (paid.key,)).fetchone()
+    row = transaction.records.find_commit(paid.key)
     if row is None:
         raise Failure(asked.request_id)
-    sequence, body, name, payload = row
-    _check_link(transaction, sequence, body)
+    name = json.loads(_check_link(transaction, *row))["payload"]
+    payload = transaction.records.find_payload(name)
     if not isinstance(payload, bytes) or digest(payload) != name:
         _log.error("The stored answer to request %s is missing or was changed; restore a backup.", paid.request_id)
         raise Failure(asked.request_id)

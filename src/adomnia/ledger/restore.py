@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,21 @@ from adomnia.ledger.accounts import Account, encode_spent
 from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import examine
 from adomnia.ledger.chain import Head
-from adomnia.ledger.failpoints import reach
-from adomnia.ledger.files import identify, is_in_use
+from adomnia.ledger.file_store import FileStore
+from adomnia.ledger.files import identify
 from adomnia.ledger.journal import Journal, Transaction, Work
-from adomnia.ledger.owner import declare
+from adomnia.ledger.owner import declare_budgets
+from adomnia.ledger.places import LastingPlace, find_lasting_place
+from adomnia.ledger.replacing import SUFFIXES
 from adomnia.ledger.requests import now
-from adomnia.ledger.schema import explain_error
+from adomnia.ledger.schema import explain_errors
+from adomnia.ledger.sqlite_records import SqliteRecords
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT, round_down, round_up
 from adomnia.privacy.events import Event, to_record
 from adomnia.privacy.filters import Budget, Spent
 from adomnia.privacy.losses import loss
 
 __all__ = ["Restoration", "restore"]
-
-_SUFFIXES = ("", "-wal", "-shm")  # of the files that are one database
 
 
 @dataclass(frozen=True)
@@ -47,25 +47,24 @@ class Restoration:
     heads: tuple[Head, ...] = ()
 
 
-def restore(path: Path, backup: Path, restoration: Restoration) -> Head:
+def restore(named: Path | LastingPlace, backup: Path, restoration: Restoration) -> Head:
     """Put a backup in the place of a ledger, which is moved aside; gives the head of the restored ledger.
 
     The old anchor is locked meanwhile. Whoever still has the old files open then finds another one, and pays no more.
     """
-    if is_in_use(path):
-        raise Refusal("The ledger", "is in use", "stop every process that uses it, then restore again")
-    draft = path.with_name(f"{path.name}.draft")
-    try:
+    place = find_lasting_place(named)
+    base = place.anchor.database
+    draft = base.with_name(f"{base.name}.draft")
+    with explain_errors():
+        place.check_unused()
         with ExitStack() as held:
-            heads = {*restoration.heads, *_lock_leftover(Anchor(path), held)}
+            heads = {*restoration.heads, *_lock_leftover(place.anchor, held)}
             _remove(draft)
             held.callback(_remove, draft)
             saved = _copy(backup, draft)
             head = _append(draft, partial(_mark, restoration=restoration, heads=heads))
-            _put_in_place(path, draft, saved)
+            place.take_over(draft, saved)
             return head
-    except (sqlite3.Error, OSError) as error:
-        raise explain_error(error) from error
 
 
 def _lock_leftover(anchor: Anchor, held: ExitStack) -> list[Head]:
@@ -79,7 +78,7 @@ def _lock_leftover(anchor: Anchor, held: ExitStack) -> list[Head]:
 def _remove(draft: Path) -> None:
     """Remove what a restoration that was cut off has left, or this one does not need any more."""
     Anchor(draft).remove()
-    for suffix in (*_SUFFIXES, ".lock"):
+    for suffix in (*SUFFIXES, ".lock"):
         Path(f"{draft}{suffix}").unlink(missing_ok=True)
 
 
@@ -94,14 +93,14 @@ def _copy(backup: Path, draft: Path) -> Head:
                 new.flush()
                 os.fsync(new.fileno())
     with closing(sqlite3.connect(draft, isolation_level=None)) as copy:
-        head = examine(copy, anchor)
+        head = examine(SqliteRecords(copy), anchor)
     Anchor(draft).create(head)
     return head
 
 
 def _append(draft: Path, mark: Work) -> Head:
     """Append to a ledger that nobody else uses, and leave all of it in one file."""
-    journal = Journal(draft)
+    journal = Journal(FileStore(draft))
     try:
         journal.open(mark)
     finally:
@@ -111,36 +110,10 @@ def _append(draft: Path, mark: Work) -> Head:
     return Anchor(draft).read()
 
 
-def _put_in_place(path: Path, draft: Path, saved: Head) -> None:
-    """Move the old files aside and the new ones to their names.
-
-    There is an anchor all the time, and it remembers entries. So a ledger that is cut off between two steps opens only
-    if it is the restored one, and restoring again is sound.
-    """
-    anchor, aside = Anchor(path), _find_free_name(path)
-    if anchor.exists():
-        os.link(anchor.path, Anchor(aside).path)
-    else:
-        anchor.create(saved)
-    for suffix in _SUFFIXES:
-        old = Path(f"{path}{suffix}")
-        if old.exists():
-            old.rename(f"{aside}{suffix}")
-    reach("old-moved")
-    draft.rename(path)
-    reach("draft-moved")
-    anchor.create(Anchor(draft).read())
-
-
-def _find_free_name(path: Path) -> Path:
-    names = (path.with_name(f"{path.name}.replaced-{number}") for number in count(1))
-    return next(name for name in names if not name.exists() and not Anchor(name).exists())
-
-
 def _mark(transaction: Transaction, restoration: Restoration, heads: Collection[Head]) -> None:
     """Declare the budgets of now, and record the restoration with what each account may have spent in the gap."""
     earlier = dict(transaction.accounts)
-    declare(transaction, restoration.dataset, restoration.analysts)
+    declare_budgets(transaction, restoration.dataset, restoration.analysts)
     accounts = transaction.accounts
     for name in restoration.gap.keys() - accounts.keys():
         raise Refusal(f"Account {name}", "is not in the ledger", f"name one of these: {', '.join(sorted(accounts))}")

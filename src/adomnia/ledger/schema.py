@@ -1,6 +1,8 @@
 """The ledger's tables, one of entries and one of answers, and what their errors mean to an owner."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from adomnia.errors import Refusal, Unavailable
@@ -8,9 +10,28 @@ from adomnia.ledger import sqlite
 from adomnia.ledger.anchor import Anchor, MemoryAnchor
 from adomnia.ledger.chain import GENESIS, damage_refusal
 from adomnia.ledger.failpoints import reach
+from adomnia.ledger.files import FilesReplacedError
+from adomnia.ledger.records import StoreError
 from adomnia.ledger.sqlite import FileFormat, Trouble
 
-__all__ = ["LEDGER_FILE", "LEDGER_FORMAT", "check_contents", "check_existence", "create_tables", "explain_error"]
+__all__ = [
+    "ERRORS",
+    "LEDGER_FILE",
+    "LEDGER_FORMAT",
+    "check_contents",
+    "check_existence",
+    "create_tables",
+    "empty_refusal",
+    "explain_error",
+    "explain_errors",
+    "is_transient",
+    "is_unwritten",
+    "leaves_doubt",
+    "name_error",
+    "name_file",
+]
+
+ERRORS = (sqlite3.Error, OSError, StoreError)  # of what a ledger is kept in
 
 # What entries are looked up by is derived from their text and stored nowhere else: one truth, and it is hashed.
 _TABLES = (
@@ -59,8 +80,48 @@ LEDGER_FORMAT = FileFormat(
 
 
 def explain_error(error: Exception) -> Unavailable:
-    """Turn an error of the ledger's file into one for its owner."""
+    """Turn an error of what the ledger is kept in into one for its owner."""
+    if isinstance(error, StoreError):
+        return Unavailable(LEDGER_FORMAT.name, *error.trouble)
     return sqlite.explain_error(error, LEDGER_FORMAT)
+
+
+@contextmanager
+def explain_errors() -> Iterator[None]:
+    """Raise errors of what the ledger is kept in as those for its owner."""
+    try:
+        yield
+    except ERRORS as error:
+        raise explain_error(error) from error
+
+
+def name_error(error: Exception) -> str:
+    """The name of an error for the log, such as SQLITE_IOERR_FSYNC, ENOSPC or DiskFull."""
+    return error.name if isinstance(error, StoreError) else sqlite.name_error(error)
+
+
+def name_file(error: Exception) -> str:
+    """Where an error was met: the file that it is about, without its folder, or the server."""
+    return "PostgreSQL" if isinstance(error, StoreError) else sqlite.name_file(error, LEDGER_FILE)
+
+
+def is_transient(error: Exception) -> bool:
+    """Whether nothing was written, and trying again is sound as things are."""
+    return error.transient if isinstance(error, StoreError) else sqlite.is_transient(error)
+
+
+def is_unwritten(error: Exception) -> bool:
+    """Whether nothing was written, so that trying again is sound, perhaps after opening it anew."""
+    return (
+        (isinstance(error, StoreError) and error.unwritten)
+        or is_transient(error)
+        or isinstance(error, FilesReplacedError)
+    )
+
+
+def leaves_doubt(error: Exception) -> bool:
+    """Whether it has to be opened anew, and found out what is durable, before anything is granted."""
+    return isinstance(error, ERRORS) and not is_transient(error)
 
 
 def create_tables(connection: sqlite3.Connection, anchor: Anchor | MemoryAnchor) -> None:
@@ -70,7 +131,7 @@ def create_tables(connection: sqlite3.Connection, anchor: Anchor | MemoryAnchor)
     if isinstance(anchor, Anchor) and not anchor.exists():
         anchor.create(GENESIS)
     if anchor.read() != GENESIS:
-        raise _empty_refusal()
+        raise empty_refusal()
     sqlite.create_tables(connection, LEDGER_FORMAT)
     reach("schema-created")
 
@@ -78,14 +139,15 @@ def create_tables(connection: sqlite3.Connection, anchor: Anchor | MemoryAnchor)
 def check_existence(path: Path) -> None:
     """Refuse a database that is gone, although its anchor remembers entries."""
     if not path.exists() or not path.stat().st_size:
-        raise _empty_refusal()
+        raise empty_refusal()
 
 
 def check_contents(connection: sqlite3.Connection) -> None:
     """Refuse a database that has no tables, although its anchor remembers entries."""
     if sqlite.is_new(connection, LEDGER_FORMAT):
-        raise _empty_refusal()
+        raise empty_refusal()
 
 
-def _empty_refusal() -> Refusal:
+def empty_refusal() -> Refusal:
+    """The refusal of a ledger that is gone, although its anchor remembers entries."""
     return damage_refusal("is empty, but its anchor remembers entries")

@@ -1,30 +1,27 @@
 """The interface of the ledger: reserve before data is read, commit the answer, never refund; docs/proofs/ledger.md."""
 
-import fcntl
 import logging
-import os
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from struct import pack
 from threading import Lock
 from typing import Self, TypeVar
 from weakref import WeakValueDictionary, finalize
 
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
-from adomnia.ledger import history, requests
+from adomnia.ledger import history, lifetimes, requests
 from adomnia.ledger.accounts import DATASET
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.audit import backup, examine
-from adomnia.ledger.chain import GENESIS, Head, digest
+from adomnia.ledger.chain import Head, digest
 from adomnia.ledger.failpoints import reach
-from adomnia.ledger.journal import Journal
+from adomnia.ledger.journal import Foreseen, Journal
+from adomnia.ledger.locks import Locks
 from adomnia.ledger.owner import TopUp, declare, top_up
+from adomnia.ledger.places import LedgerPlace, SnapshotReader, find_place
+from adomnia.ledger.records import Records
 from adomnia.ledger.requests import Receipt, SpendRequest, StoredAnswer
-from adomnia.ledger.schema import LEDGER_FILE, explain_error
-from adomnia.ledger.sqlite import connect_read_only, name_error, name_file
+from adomnia.ledger.schema import ERRORS, explain_error, explain_errors, name_error, name_file
 from adomnia.ledger.storage import Storage
 from adomnia.ledger.writer import Writer
 from adomnia.privacy.amounts import Number, exact
@@ -71,7 +68,7 @@ class Hold:
 
 
 class Ledger:
-    """Budgets and what was spent of them, shared by every thread and process that opens the same file.
+    """Budgets and what was spent of them, shared by every thread, process and machine that opens the same one.
 
     >>> from adomnia.privacy.events import Pure
     >>> with Ledger.open(":memory:", Budget(epsilon=1), {"alice": Budget(epsilon=0.5)}) as ledger:
@@ -81,30 +78,38 @@ class Ledger:
     (b'an answer', 0.3)
     """
 
-    def __init__(self, path: Path | None, journal: Journal) -> None:
-        self._path = path
+    def __init__(self, place: LedgerPlace, journal: Journal) -> None:
+        self.place = place
+        self._reader, self._turns = place.open_reader(), place.open_locks()
         self._writer = Writer(journal)
-        self._forget = finalize(self, self._writer.stop, _PATIENCE_SECONDS)
+        self._forget = finalize(self, _end, self._writer, self._reader, self._turns, _PATIENCE_SECONDS)
         self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
-        self._locks_guard = Lock()
+        self._locks_guard, self._dataset_lock = Lock(), Lock()
 
     @classmethod
-    def open(cls, path: str | Path, budget: Budget, analysts: Mapping[str, Budget]) -> Self:
+    def open(
+        cls,
+        place: str | Path | LedgerPlace,
+        budget: Budget,
+        analysts: Mapping[str, Budget],
+        lifetime: Budget | None = None,
+    ) -> Self:
         """Open or create the ledger of a dataset, or refuse (":memory:": a ledger that ends with the process).
 
         The chain is read from its newest checkpoint and compared with the anchor; `verify` reads all of it. Budgets are
-        what the catalog says now, plus top-ups; what was spent stays spent.
+        what the catalog says now, plus top-ups; what was spent stays spent. `lifetime` is the budget of the account
+        that the place shares with other datasets, if it does.
         """
-        place = None if str(path) == ":memory:" else Path(path).resolve()
+        place = find_place(place)
         try:
-            journal = Journal(place)
+            journal = Journal(place.open_store())
             try:
-                journal.open(partial(declare, dataset=budget, analysts=analysts))
+                journal.open(partial(declare, dataset=budget, analysts=analysts, lifetime=lifetime))
             except BaseException:
                 journal.close()
                 raise
-        except (sqlite3.Error, OSError) as error:
-            _log.error("The ledger could not be opened: %s, %s", name_error(error), name_file(error, LEDGER_FILE))
+        except ERRORS as error:
+            _log.error("The ledger could not be opened: %s, %s", name_error(error), name_file(error))
             raise explain_error(error) from error
         return cls(place, journal)
 
@@ -130,7 +135,9 @@ class Ledger:
         the key of somebody's debit, nothing but one's own answer or that of this debit is given.
         """
         request = SpendRequest(analyst, request_id, plan, event, personal_only, asked, storage, source)
-        outcome: Receipt | StoredAnswer = self._writer.submit(partial(requests.reserve, request=request))
+        outcome: Receipt | StoredAnswer = self._writer.submit(
+            Foreseen(partial(requests.reserve, request=request), request.wanted)
+        )
         reach("reserve-durable")
         return outcome if isinstance(outcome, StoredAnswer) else Hold(self, outcome)
 
@@ -143,29 +150,13 @@ class Ledger:
         name = digest(repr(about).encode())
         with self._locks_guard:
             lock = self._locks.setdefault(name, Lock())
-        with lock, self._lock_byte(1 + int(name[:_LOCK_DIGITS], 16)):
+        with lock, self._turns.hold(1 + int(name[:_LOCK_DIGITS], 16)):
             yield
-
-    def lock_dataset(self) -> AbstractContextManager[None]:
-        """Lock what concerns the dataset as a whole against all other threads and processes."""
-        return self._lock_byte(0)
 
     @contextmanager
-    def _lock_byte(self, place: int) -> Iterator[None]:
-        """Lock one byte of the lock file, at most until the process ends.
-
-        The file is empty. The lock belongs to the open file and not to the process, so that it does not matter what
-        other threads open and close.
-        """
-        if self._path is None:
-            yield
-            return
-        try:
-            descriptor = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise explain_error(error) from error
-        with open(descriptor) as lock:  # noqa: PTH123 - a mode
-            fcntl.fcntl(lock, fcntl.F_OFD_SETLKW, pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, place, 1, 0))
+    def lock_dataset(self) -> Iterator[None]:
+        """Lock what concerns the dataset as a whole against all other threads and processes."""
+        with self._dataset_lock, self._turns.hold(0):
             yield
 
     def account(self, analyst: str | None = None) -> Filter:
@@ -221,6 +212,17 @@ class Ledger:
         topped: Filter = self._writer.submit(partial(top_up, more=more))
         return topped
 
+    def lifetime(self) -> dict[str | None, Filter]:
+        """What each dataset has spent of the account that they share, by name, and (None) all of them together."""
+        found: dict[str | None, Filter] = self._writer.submit(lifetimes.list_filters)
+        return found
+
+    def top_up_lifetime(self, reason: str, epsilon: Number = 0, delta: Number = 0) -> Filter:
+        """Add to the budget of the account that several datasets share, for all of them."""
+        more = TopUp(None, exact(epsilon, "TopUp", "epsilon"), exact(delta, "TopUp", "delta"), reason)
+        topped: Filter = self._writer.submit(lambda transaction: top_up(lifetimes.find_shared(transaction), more))
+        return topped
+
     def restored(self) -> str | None:
         """When a backup was last put in the place of this ledger; None if that never happened."""
         when: str | None = self._writer.submit(lambda transaction: transaction.accounts[DATASET].restored)
@@ -228,8 +230,15 @@ class Ledger:
 
     def verify(self) -> Head:
         """Check every hash, admission and total again; gives the head of the chain, or says what is wrong."""
-        anchor = GENESIS if self._path is None else Anchor(self._path).read()
+        anchor = self.place.anchor.read()  # before the entries: read after them, it could be ahead of them
         return self._inspect(partial(examine, anchor=anchor))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Records]:
+        """Everything that is kept, as it is now, while others go on paying; not of a ledger in memory."""
+        assert self._reader is not None  # noqa: S101 - what is in memory is its writer's alone
+        with explain_errors(), self._reader.snapshot() as records:
+            yield records
 
     def backup(self, path: str | Path) -> Head:
         """Copy the ledger to a new file with its own anchor, also while it is in use; gives the head of the copy."""
@@ -245,9 +254,9 @@ class Ledger:
         self._writer.on_error = report
 
     def close(self) -> None:
-        """Finish the requests that are waiting and close the file."""
+        """Finish the requests that are waiting, and let go of where it is."""
         if self._forget.detach() is not None:
-            self._writer.stop()
+            _end(self._writer, self._reader, self._turns)
 
     def __enter__(self) -> Self:
         return self
@@ -263,13 +272,19 @@ class Ledger:
         reach("answer-durable")
         return left
 
-    def _inspect(self, read: Callable[[sqlite3.Connection], _Found]) -> _Found:
+    def _inspect(self, read: Callable[[Records], _Found]) -> _Found:
         """Read the ledger; where it is in a file, without keeping its writer from writing."""
-        if self._path is None:
-            found: _Found = self._writer.submit(lambda transaction: read(transaction.connection))
+        if self._reader is None:
+            found: _Found = self._writer.submit(lambda transaction: read(transaction.records))
             return found
-        try:
-            with closing(connect_read_only(self._path)) as connection:
-                return read(connection)
-        except (sqlite3.Error, OSError) as error:
-            raise explain_error(error) from error
+        with self.snapshot() as records:
+            return read(records)
+
+
+def _end(writer: Writer, reader: SnapshotReader | None, turns: Locks, patience: float | None = None) -> None:
+    """End what a ledger has open, in the process that opened it: a forked child has the same connections."""
+    if writer.is_own():
+        writer.stop(patience)
+        turns.close()
+        if reader is not None:
+            reader.close()

@@ -5,7 +5,6 @@ After an error of the file nothing is granted until the store has recovered, whi
 
 import logging
 import os
-import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +13,15 @@ from time import monotonic
 from typing import Any, Protocol
 
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger.files import FilesReplacedError
 from adomnia.ledger.journal import Work
-from adomnia.ledger.schema import LEDGER_FILE, explain_error
-from adomnia.ledger.sqlite import is_transient, leaves_doubt, name_error, name_file
+from adomnia.ledger.schema import ERRORS, explain_error, is_unwritten, leaves_doubt, name_error, name_file
 
 __all__ = ["Store", "Writer"]
 
 _MAX_WAITING = 4096  # one more is refused at once, instead of late
 _GROUP_SIZE = 256
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between tries to recover
+_MOST_TRIES = 5  # of an answer that the store fails with, and recovers from, again and again
 _ANSWER_SECONDS = 5.0  # how long an answer that was paid for waits for the ledger to recover
 _log = logging.getLogger("adomnia.ledger")
 
@@ -51,6 +49,12 @@ class _Task:
     since: float = field(default_factory=monotonic)
     done: Event = field(default_factory=Event)
     outcome: Any = None
+    tries: int = 0
+
+    def may_try_again(self) -> bool:
+        """Whether it is an answer, and has not failed so often that it may be what everybody fails with."""
+        self.tries += 1
+        return self.urgent and self.tries < _MOST_TRIES
 
     def is_overdue(self) -> bool:
         return monotonic() - self.since > _ANSWER_SECONDS
@@ -87,8 +91,8 @@ class Writer:
 
         Urgent work is accepted however much is waiting, and waits a while for a ledger that is in trouble.
         """
-        if os.getpid() != self._process:
-            raise RuntimeError("Ledger must be opened again after a fork; SQLite cannot be shared with a child.")
+        if not self.is_own():
+            raise RuntimeError("Ledger must be opened again after a fork; it cannot be shared with a child.")
         task = _Task(work, urgent)
         with self._changed:
             reason = self._closed or (self.trouble if self._blocked and not urgent else None)
@@ -103,13 +107,17 @@ class Writer:
             raise task.outcome
         return task.outcome
 
+    def is_own(self) -> bool:
+        """Whether this is the process that opened it, and not a child that was forked."""
+        return os.getpid() == self._process
+
     def stop(self, patience: float | None = None) -> None:
         """Finish what is waiting, then end the thread. A second call, or one in a forked child, does nothing.
 
         With `patience` the end of the thread is awaited so many seconds at most: the collector finds a forgotten ledger
         in any thread, which may hold a lock that this one needs to end.
         """
-        if os.getpid() != self._process:
+        if not self.is_own():
             return
         with self._changed:
             self._closed = self._closed or Unavailable("The ledger", "is closed", "open it again")
@@ -148,8 +156,7 @@ class Writer:
         try:
             outcomes = self._store.run([task.work for task in group])
         except Exception as error:  # noqa: BLE001 - whatever it was, every caller must hear of it
-            unwritten = is_transient(error) or isinstance(error, FilesReplacedError)
-            self._kept += [task for task in group if task.urgent and unwritten]
+            self._kept += [task for task in group if is_unwritten(error) and task.may_try_again()]
             self._refuse([task for task in group if task not in self._kept], self._note(error))
             return
         for task, outcome in zip(group, outcomes, strict=True):
@@ -164,11 +171,11 @@ class Writer:
         reason, name = explain_error(error), name_error(error)
         self.on_error(name)
         if self.trouble is None or self.trouble.why != reason.why:
-            _log.error("The ledger is in trouble: %s, %s", name, name_file(error, LEDGER_FILE))
+            _log.error("The ledger is in trouble: %s, %s", name, name_file(error))
         with self._changed:
             if isinstance(error, Refusal):  # the chain is not what it was, and only its owner can mend that
                 self._closed, self._blocked = reason, True
-            if isinstance(error, Refusal | sqlite3.Error | OSError):
+            if isinstance(error, (Refusal, *ERRORS)):
                 if self.trouble is None:
                     self._next_try, self._pause = monotonic() + _FIRST_PAUSE, _FIRST_PAUSE
                 self.trouble, self._doubtful = reason, self._doubtful or leaves_doubt(error)

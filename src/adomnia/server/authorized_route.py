@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.routing import APIRoute
 
-from adomnia.server.authorization import authorize
+from adomnia.server.authorization import authorize_aside
 from adomnia.server.bodies import LARGEST, SMALL, BoundedRequest, check_media_type
 from adomnia.server.console.problems import render_problem_page
 from adomnia.server.problems import render_problem, to_problem
@@ -32,7 +32,7 @@ class AuthorizedRoute(APIRoute):
         async def handle_authorized(request: Request) -> Response:
             services = request.app.state.services
             try:
-                request.state.visitor = authorize(request, services, roles)
+                request.state.visitor = await authorize_aside(request, services, roles)
                 bounded = BoundedRequest(request.scope, request.receive)
                 bounded.largest = largest
                 if takes_body:

@@ -18,6 +18,8 @@ from adomnia.ledger.chain import GENESIS, Head
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from adomnia.ledger.records import Records
+
 __all__ = ["EntryFilter", "LedgerIndex"]
 
 _NUMBER = re.compile("[0-9]{1,18}")
@@ -72,9 +74,7 @@ class LedgerIndex:
         self._connection.execute(_TABLE)
         finalize(self, self._connection.close)
 
-    def find(
-        self, ledger: sqlite3.Connection, wanted: EntryFilter, before: int, limit: int | None
-    ) -> tuple[list[int], int]:
+    def find(self, ledger: Records, wanted: EntryFilter, before: int, limit: int | None) -> tuple[list[int], int]:
         """Find the numbers of entries before one, newest first, and how many there are in all."""
         query = f"SELECT sequence FROM found WHERE sequence < :before AND {_WHERE} ORDER BY sequence DESC LIMIT :limit"  # noqa: S608 - our own text
         values = wanted.as_parameters()
@@ -85,7 +85,7 @@ class LedgerIndex:
             (count,) = total.fetchone()
             return [sequence for (sequence,) in self._connection.execute(query, page)], count
 
-    def _catch_up(self, ledger: sqlite3.Connection) -> None:
+    def _catch_up(self, ledger: Records) -> None:
         """Take in what is new; all of it, if the ledger is another than before. Refuse what does not follow."""
         if not journal.is_on_chain(ledger, self._head):
             self._connection.execute("DELETE FROM found")

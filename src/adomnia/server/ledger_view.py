@@ -6,30 +6,29 @@ Answers and salts are left out: with them, whoever holds a receipt could confirm
 from __future__ import annotations
 
 import json
-import sqlite3
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from adomnia.errors import Refusal
 from adomnia.ledger import journal
 from adomnia.ledger.accounts import decode_spent
 from adomnia.ledger.chain import GENESIS, Head, damage_refusal, decode_entry, digest
+from adomnia.ledger.places import find_lasting_place
 from adomnia.ledger.requests import list_keys
-from adomnia.ledger.schema import explain_error
-from adomnia.ledger.sqlite import connect_read_only
+from adomnia.ledger.schema import explain_errors
 from adomnia.privacy.amounts import DELTA_UNIT, EPSILON_UNIT
 from adomnia.privacy.events import from_record
 from adomnia.privacy.filters import Spent
 from adomnia.privacy.losses import loss
-from adomnia.session.curator import LEDGER, STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from adomnia.ledger.places import LastingPlace
+    from adomnia.ledger.records import Records
     from adomnia.ledger.requests import Receipt
 
 __all__ = [
@@ -37,17 +36,10 @@ __all__ = [
     "LedgerEntry",
     "find_answer",
     "find_debit",
-    "find_ledger",
     "open_snapshot",
     "read_chosen",
     "read_entries",
 ]
-
-_BODY = "SELECT body FROM entries WHERE sequence = ?"
-_NEXT = "SELECT json_extract(body, '$.previous') FROM entries WHERE sequence = ?"
-_ANSWER = """SELECT kept.sequence FROM entries AS debit
-             JOIN entries AS kept ON kept.kind = 'commit' AND kept.request_id = debit.request_id
-             WHERE debit.sequence = ?"""
 
 
 @dataclass(frozen=True)
@@ -79,62 +71,49 @@ class LedgerEntry:
         return asdict(self)
 
 
-def find_ledger(folder: Path) -> Path:
-    """The path of the ledger of a folder; refuse if there is none yet, because nobody has asked a question."""
-    path = (folder / STATE / LEDGER).resolve()
-    if not path.is_file():
-        raise Refusal(f"Folder {folder}", "has no ledger", "name a folder whose data was asked about before")
-    return path
-
-
 @contextmanager
-def open_snapshot(path: Path) -> Iterator[sqlite3.Connection]:
+def open_snapshot(named: Path | LastingPlace) -> Iterator[Records]:
     """Open a ledger for reading, as it is now; questions go on meanwhile."""
-    try:
-        with closing(connect_read_only(path)) as connection:
-            yield connection
-    except (sqlite3.Error, OSError) as error:
-        raise explain_error(error) from error
+    with explain_errors(), closing(find_lasting_place(named).open_reader()) as reader, reader.snapshot() as records:
+        yield records
 
 
-def read_entries(connection: sqlite3.Connection, after: int = 0, limit: int | None = None) -> Iterator[LedgerEntry]:
+def read_entries(records: Records, after: int = 0, limit: int | None = None) -> Iterator[LedgerEntry]:
     """Read the entries after a sequence number, oldest first; each is checked to follow from the one before."""
-    for head, entry in islice(journal.read_entries(connection, _head(connection, after)), limit):
+    for head, entry in islice(journal.read_entries(records, _head(records, after)), limit):
         yield _entry(head, entry)
 
 
-def read_chosen(connection: sqlite3.Connection, sequences: Iterable[int]) -> Iterator[LedgerEntry]:
+def read_chosen(records: Records, sequences: Iterable[int]) -> Iterator[LedgerEntry]:
     """Read the entries of these numbers; each is checked to follow from the one before, and to lead to the next."""
     for sequence in sequences:
-        (body,) = connection.execute(_BODY, (sequence,)).fetchone() or ("",)
-        head, entry = decode_entry(_head(connection, sequence - 1), body)
-        following = connection.execute(_NEXT, (sequence + 1,)).fetchone()
-        if following is not None and following[0] != head.hash:
+        head, entry = decode_entry(_head(records, sequence - 1), records.find_body(sequence) or "")
+        if records.find_previous(sequence + 1) not in (None, head.hash):
             raise damage_refusal(f"was changed: entry {sequence + 1} does not follow from the one before it")
         yield _entry(head, entry)
 
 
-def find_answer(connection: sqlite3.Connection, debit: int) -> int | None:
+def find_answer(records: Records, debit: int) -> int | None:
     """The number of the entry that keeps the answer to a debit; None if there is none, yet or for ever."""
-    row = connection.execute(_ANSWER, (debit,)).fetchone()
-    return None if row is None else int(row[0])
+    key = json.loads(records.find_body(debit) or "{}").get("request_id", "")
+    kept = records.find_commit(key)
+    return None if kept is None else kept[0]
 
 
-def find_debit(connection: sqlite3.Connection, receipt: Receipt) -> LedgerEntry | None:
+def find_debit(records: Records, receipt: Receipt) -> LedgerEntry | None:
     """The entry that a receipt is of; None if there is no such entry."""
-    query = "SELECT sequence, body FROM entries WHERE kind = 'reserve' AND request_id = ?"
     for key in list_keys(receipt.analyst, receipt.request_id):
-        for sequence, body in connection.execute(query, (key,)):
-            if digest(body.encode()) == receipt.hash:
-                return _entry(Head(sequence, receipt.hash), json.loads(body))
+        sequence, body = records.find_debit(key) or (0, "")
+        if digest(body.encode()) == receipt.hash:
+            return _entry(Head(sequence, receipt.hash), json.loads(body))
     return None
 
 
-def _head(connection: sqlite3.Connection, sequence: int) -> Head:
+def _head(records: Records, sequence: int) -> Head:
     """The head of the chain after so many entries; beyond its end nothing follows."""
-    row = connection.execute("SELECT body FROM entries WHERE sequence = ?", (sequence,)).fetchone()
-    if row is not None:
-        return Head(sequence, digest(row[0].encode()))
+    body = records.find_body(sequence)
+    if body is not None:
+        return Head(sequence, digest(body.encode()))
     return GENESIS._replace(sequence=max(sequence, 0))
 
 

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from adomnia.server.access import Access, Role
+from adomnia.errors import Refusal
+from adomnia.server.access import Role, open_access
 from adomnia.server.running.listener import check_certificate, open_listener
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.run_folder import open_run_folder
@@ -47,25 +48,28 @@ def serve(settings: Settings, progress: Callable[[str, float], None], announce: 
         run_folder, lock = open_run_folder(state / RUN, os.getpid())
 
         def ready(name: str) -> None:
-            link = create_first_link(state, settings.address)
+            link = create_first_link(settings.folder, settings.address)
             announce(Started(name, settings.address, link, settings.workers))
 
         with lock:
             return Supervisor(settings, listener, run_folder, Logs(settings)).run(StartCallbacks(progress, ready))
 
 
-def create_first_link(state: Path, address: str) -> str | None:
+def create_first_link(folder: Path, address: str) -> str | None:
     """Create a sign-in link for the owner, who is created if missing; None once an owner has a password."""
-    with Access.open(state) as access:
+    with open_access(folder) as access:
         owners = [user for user in access.users() if user.role is Role.OWNER]
     if any(owner.has_password for owner in owners):
         return None
-    return create_link(state, address, owners[0].name if owners else OWNER, Role.OWNER)
+    return create_link(folder, address, owners[0].name if owners else OWNER, Role.OWNER)
 
 
-def create_link(state: Path, address: str, name: str, role: Role) -> str:
+def create_link(folder: Path, address: str, name: str, role: Role) -> str:
     """Create a sign-in link for somebody, who is added in that role if missing."""
-    with Access.open(state) as access:
-        if name not in {user.name for user in access.users()}:
+    with open_access(folder) as access:
+        try:
             access.add_user(name, role)
+        except Refusal as refusal:
+            if refusal.code != "user_exists":  # perhaps since just now: hosts may start at the same moment
+                raise
         return f"{address}/sign-in?code={access.create_link(name)}"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from adomnia.server.running.answer_memory import AnswerMemory
     from adomnia.server.running.logs import Logs
     from adomnia.server.running.metrics import Metrics
-    from adomnia.server.running.rate_limiter import RateLimiter
+    from adomnia.server.running.rate_limiter import RateLimiter, SharedRateLimiter
     from adomnia.server.running.readiness import Readiness
     from adomnia.server.running.served_dataset import ServedDataset
     from adomnia.server.running.thread_pool import FairThreadPool
@@ -33,7 +33,7 @@ class Services:
     pool: FairThreadPool
     password_pool: FairThreadPool
     time_buckets: TimeBuckets
-    rate_limiter: RateLimiter
+    rate_limiter: RateLimiter | SharedRateLimiter
     metrics: Metrics
     logs: Logs
     readiness: Readiness

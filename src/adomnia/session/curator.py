@@ -15,10 +15,11 @@ from adomnia.engines.contract import silent
 from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
-from adomnia.ledger import Ledger
 from adomnia.noise import SystemBits
 from adomnia.session import mock
+from adomnia.session.agreement import agreeing, describe_deployment
 from adomnia.session.known_rows import EarlierCounts
+from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
 from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
 
@@ -29,12 +30,21 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
     from adomnia.engines.contract import Engine, Progress
     from adomnia.engines.limits import Limits
+    from adomnia.ledger import Ledger
     from adomnia.noise import Bits
     from adomnia.session.sizes import AnswerSize
 
-STATE = ".adomnia"  # the folder beside the catalog that holds index and ledger
-LEDGER = "ledger.sqlite"
-MEMORY = ":memory:"
+__all__ = [
+    "LEDGER",
+    "MEMORY",
+    "STATE",
+    "Curator",
+    "facts_in",
+    "open_folder",
+    "open_ledger",
+    "read_catalog",
+    "rehearse",
+]
 
 
 class Curator:
@@ -102,14 +112,17 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
     catalog = read_catalog(place)
     check_views(catalog)
     try:
-        engine = load_engine().open(catalog, place / STATE, progress, limits)
+        engine = load_engine(catalog.engine.name).open(catalog, place / STATE, progress, limits)
     except OSError as error:
         says = "is full" if error.errno in {ENOSPC, EDQUOT} else "cannot be written"
         fix = "free space, or let this process write it"
         raise Unavailable(f"The disk of {STATE}, the folder of the index,", says, fix) from error
     with ExitStack() as opened:  # closed again if what follows fails: it may be tried often
         opened.callback(engine.close)
-        ledger = opened.enter_context(open_ledger(catalog, place / STATE / LEDGER))
+        with ExitStack() as recorded:
+            if catalog.ledger is not None:  # before budgets are declared: those of an older catalog must not come back
+                recorded.enter_context(agreeing(catalog.ledger.url, describe_deployment(catalog, place / STATE)))
+            ledger = opened.enter_context(open_ledger(catalog, place_ledger(catalog)))
         curator = Curator(catalog, engine, ledger, SystemBits(), progress)
         opened.pop_all()
     return curator
@@ -124,11 +137,6 @@ def rehearse(catalog: Catalog, public: Mapping[str, object] | None = None) -> Cu
     return Curator(replace(catalog, vacuous_answers="warn"), engine, open_ledger(catalog, MEMORY), SystemBits())
 
 
-def open_ledger(catalog: Catalog, path: str | Path) -> Ledger:
-    """The ledger with the budgets that the catalog declares."""
-    return Ledger.open(path, catalog.budget, {analyst.name: analyst.budget for analyst in catalog.analysts})
-
-
 def read_catalog(folder: Path) -> Catalog:
     """The catalog of a folder; public tables are read for what their columns hold, private ones are not."""
     return read(folder, facts_in(folder))
@@ -136,4 +144,4 @@ def read_catalog(folder: Path) -> Catalog:
 
 def facts_in(folder: Path) -> FactsOf:
     """What reads the facts of a public table in a folder."""
-    return lambda table: load_engine().find_facts(folder / table.source, table)
+    return lambda table: load_engine().find_facts(table.locate(folder), table)

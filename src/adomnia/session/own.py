@@ -10,8 +10,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
+from adomnia.engines.limits import NO_MEMORY, USUAL
 from adomnia.engines.registry import load_engine
-from adomnia.errors import Refusal
+from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
 from adomnia.privacy.filters import Budget
 from adomnia.session.curator import MEMORY, Curator, open_ledger, rehearse
@@ -83,6 +84,7 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     links: Mapping[str, str] | None = None,
     public: Mapping[str, object] | None = None,
     ledger: str | Path = MEMORY,
+    spill: str | Path | None = None,
 ) -> OwnSession:
     """A session over tables of your own: of pandas, Polars, Arrow or DuckDB, or the name of a Parquet or CSV file.
 
@@ -95,6 +97,10 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     `bounds` and `categories` say which values may occur: {"age": (0, 120)}, {"city": ["Oslo", "Bergen"]}, or
     {"city": {"values": ["Oslo"], "others": "elsewhere"}}. `columns` chooses some, or names types: {"zip": "text"}.
     `public` tables are about nobody, and read exactly. The ledger lives in memory unless you give it a path.
+
+    What does not fit into memory is written to disk, unencrypted, into a new folder that only you can read, and which
+    is removed with the session: in the folder `spill`, or in that of the system for temporary files. With
+    spill=":memory:" nothing is written, and tables that do not fit are refused.
     """
     budget = Budget(epsilon, delta, approximate=delta != 0)
     declared = Declared(unit, budget, rows_per_person, bounds or {}, categories or {}, columns, links or {})
@@ -103,21 +109,45 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
     catalog = protected.catalog
     if ledger != MEMORY:
         catalog = replace(catalog, version=fingerprint(protected.frames))
-    spill = tempfile.mkdtemp(prefix="adomnia-")  # for what does not fit into memory; nobody else may read it
+    room = "" if spill == MEMORY else _make_folder(spill)
     with ExitStack() as opened, ProgressLine() as progress:  # closed again if what follows fails
-        opened.callback(_remove_folder, spill, os.getpid())
-        loaded = engine.load(catalog, protected.frames, progress, spill=spill)
+        opened.callback(_remove_folder, room, os.getpid())
+        with _explain_memory(room):
+            loaded = engine.load(catalog, protected.frames, progress, spill=room)
         opened.callback(loaded.close)
         accounts = opened.enter_context(open_ledger(catalog, ledger))
         curator = Curator(catalog, loaded, accounts, SystemBits(), progress)
         session = OwnSession(curator, {name: protected.frames[name] for name in public or {}}, opened.pop_all())
-    weakref.finalize(session, _remove_folder, spill, os.getpid())  # of a session that nobody closes
+    weakref.finalize(session, _remove_folder, room, os.getpid())  # of a session that nobody closes
     return session
+
+
+def _make_folder(spill: str | Path | None) -> str:
+    """A folder for what does not fit into memory; nobody else may read it."""
+    try:
+        return tempfile.mkdtemp(prefix="adomnia-", dir=spill)
+    except OSError:
+        why, fix = "is not a folder that can be written", "name one that is there, with room for the rows"
+        raise Refusal(f"spill={str(spill)!r}", why, fix, code="bad_spill") from None
+
+
+@contextmanager
+def _explain_memory(room: str) -> Iterator[None]:
+    """Say what helps where tables do not fit."""
+    try:
+        yield
+    except Unavailable as fault:
+        if fault.code != NO_MEMORY:
+            raise
+        why = f"does not fit into the {USUAL.memory} of memory that the engine takes"
+        why += ", nor into the folder for what does not fit" if room else ", and nothing may be written to disk"
+        fix = "pass spill=FOLDER on a disk with room: rows are written there, unencrypted, until the session is closed"
+        raise Refusal("The index of these tables", why, f"{fix}; or fewer columns=[...]", code=NO_MEMORY) from None
 
 
 def _remove_folder(folder: str, owner: int) -> None:
     """Remove a folder in the process that made it: one that was forked from it has the same clean-up to do."""
-    if os.getpid() == owner:
+    if folder and os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -48,7 +48,7 @@ def _read(statement: Statement, engine: Engine, most: int) -> list[tuple[Any, ..
     try:
         return engine.read(statement, most)
     except Failure:
-        if not engine.is_open():
+        if not (engine.is_open() and engine.is_reachable()):
             raise
     spend(0)  # where nobody waits any more, that is why it ended
     why = "takes more time or memory than a question that costs nothing may"

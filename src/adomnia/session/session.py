@@ -271,7 +271,10 @@ class LocalSession(Session):
     def _with_warnings(self, quote: Quote, verdicts: Sequence[Verdict | None]) -> Quote:
         """The quote with what would say almost nothing, and what it would mean for the budgets as they are now."""
         ledger = self._curator.ledger
-        warnings = warn(ledger.account(self.analyst), ledger.account(), quote.event)
+        declared = self._curator.catalog.ledger
+        shares = declared is not None and declared.lifetime is not None
+        lifetime = ledger.lifetime().get(None) if shares else None  # a ledger in memory shares nothing
+        warnings = warn(ledger.account(self.analyst), ledger.account(), quote.event, lifetime)
         return replace(quote, warnings=warnings, vacuous=tuple(map(str, filter(None, verdicts))))
 
     def _next_price(self) -> Pure | None:

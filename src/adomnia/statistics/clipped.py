@@ -19,7 +19,7 @@ from adomnia.privacy.expressions import Expression, call, number
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import CLIPPED_PARTS, MOST_CLIPPED, Clip, Query
-from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected
+from adomnia.privacy.relations import OwnValue, PerPerson, Select, Selected, Where
 from adomnia.statistics.contract import Estimate, Measure, Measured, Result, Round, Statistic, Steps
 from adomnia.statistics.located import Located, value_of, with_cells
 from adomnia.statistics.profile import Contributions
@@ -238,7 +238,10 @@ def _in_words(way: _Way, bound: int) -> str:
 
 
 def _profile(query: Query, reach: int) -> Query:
-    """People by the length of what they have in all cells: the level of a length is the logarithm of its square."""
+    """People by the length of what they have in all cells: the level of a length is the logarithm of its square.
+
+    It is found by comparisons, which every engine makes alike, and not by LOG2; who has nothing is at no level.
+    """
     aggregate = query.aggregate
     step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
     entries = _entries(query, Numbers(-reach * step, reach * step, step))
@@ -246,9 +249,14 @@ def _profile(query: Query, reach: int) -> Query:
     rounded = step**2 * max(1, reach**2 // _SQUARES)
     squares = Total(call("*", entry, entry), Numbers(0, (reach * step) ** 2, rounded))
     lengths = PerPerson(entries, (), (OwnValue("n", squares),))
-    level = call("floor", call("log2", _squared(lengths.columns[-1], step)))
-    levels = Numbers.integers(0, (reach**2).bit_length() - 1)
-    return Query(lengths, (Bucket(level, levels, level),), Rows())
+    length, top = _squared(lengths.columns[-1], step), (reach**2).bit_length() - 1
+    cases: list[Expression] = []
+    for place in range(top):
+        cases += [call("<", length, number(2 ** (place + 1))), number(place)]
+    some = Where(lengths, call(">", length, number(0)))
+    leveled = Select(some, (Selected("level", call("case", *cases, number(top))),))
+    level = leveled.columns[-1]
+    return Query(leveled, (Bucket(level, Numbers.integers(0, top), level),), Rows())
 
 
 def _entries(query: Query, domain: Numbers) -> PerPerson:

@@ -10,8 +10,11 @@ import duckdb
 import pytest
 
 from adomnia.engines.check import check_statement
+from adomnia.engines.contract import Statement
 from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.postgres.dialect import POSTGRES
 from adomnia.engines.render import render
+from adomnia.errors import Failure
 from adomnia.privacy.aggregates import (
     Average,
     DistinctValues,
@@ -715,3 +718,22 @@ def test_the_engine_reads_columns_before_outputs_of_the_same_name():
     inner = '(SELECT "b" AS "b" FROM "t" WHERE "a" = "b" - 1) AS "x"'
     joined = f'SELECT "x"."b" FROM {inner} JOIN "t" AS "t" ON "x"."b" = "t"."b"'
     assert connection.execute(joined).fetchall() == [(2,)]
+
+
+FENCED = (
+    'SELECT COUNT("v0") AS m0 FROM (SELECT "person" AS "person", CAST("cost" AS {0}) AS "v0" '
+    'FROM "visits" WHERE "rank" <= 2{1}) AS "rows"'
+)
+
+
+@pytest.mark.parametrize(
+    "fence", ["LIMIT 5", "LIMIT 0", 'LIMIT "cost"', "LIMIT NULL", "OFFSET 0", "LIMIT ALL OFFSET 1"]
+)
+def test_a_fence_keeps_all_rows(fence):
+    def look(behind, dialect):
+        return check_statement(Statement(FENCED.format(dialect.types.double, behind), ()), WARDS, dialect)
+
+    assert look(POSTGRES.fence, POSTGRES) == look("", POSTGRES) == look("", DUCKDB)
+    for dialect, behind in ((POSTGRES, fence), (DUCKDB, fence), (DUCKDB, "LIMIT ALL")):
+        with pytest.raises(Failure):
+            look(f" {behind}", dialect)

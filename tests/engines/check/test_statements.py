@@ -48,7 +48,7 @@ PLANTED = {
     "cap from text": ("<= 10", "<= '10'", "a number"),
     "cap from a fraction": ("<= 10", "<= 10.5", "a whole number"),
     "sum over the raw column": ('"cost grid"', '"cost"', "a stored grid"),
-    "sum of doubles": ('SUM("cost grid")', 'SUM(CAST("cost" AS DOUBLE))', "a stored grid"),
+    "sum of doubles": ('SUM("cost grid")', 'SUM(CAST("cost" AS DOUBLE))', "a wide integer"),
     "sum of something times a thousand": ('SUM("cost grid")', 'SUM("cost grid" * 1000)', "a stored grid"),
     "sum of the persons' numbers": ('"cost grid"', '"person"', "a stored grid"),
     "sum of different values": ('SUM("cost grid")', 'SUM(DISTINCT "cost grid")', "a stored grid"),
@@ -224,6 +224,7 @@ def test_check_is_a_derivation_of_its_own():
     assert {name for name in imported if name.startswith("adomnia.") and not name.startswith(own)} == {
         "adomnia.catalog.model import Catalog",
         "adomnia.catalog.model import Catalog, Table",
+        "adomnia.engines.backtracking import count_ways",  # of a pattern's time, which moves no answer
         "adomnia.engines.contract import PERSON",
         "adomnia.engines.contract import PERSON, index_name",
         "adomnia.engines.contract import PERSON, RANK",

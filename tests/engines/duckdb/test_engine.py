@@ -6,13 +6,14 @@ from itertools import product
 from types import SimpleNamespace
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from adomnia.engines.contract import Engine, Statement
 from adomnia.engines.duckdb import DuckDB
 from adomnia.engines.duckdb import engine as engine_module
 from adomnia.engines.limits import Limits
-from adomnia.errors import Failure, Refusal, Unavailable
+from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 from adomnia.privacy.aggregates import NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Text
@@ -197,14 +198,33 @@ def test_nobodys_key_is_in_the_index(on_disk):
     assert columns == ["rank", "person", "fare", "fare grid", "age", "city", "name"]
 
 
-def test_a_fault_of_the_engine_while_building_says_nothing(monkeypatch):
+def fault_of(monkeypatch, fault):
+    """What is said where the engine raises a fault while it builds."""
+
     def broken(*_):
-        raise duckdb.OutOfMemoryException("CANARY")
+        raise fault
 
     monkeypatch.setattr("adomnia.engines.duckdb.engine.build_table", broken)
-    with pytest.raises(Failure) as failed:
+    with pytest.raises(AdomniaError) as failed:
         DuckDB.load(catalog(TRIPS), {"people": frame([], TRIPS.columns)})
     assert failed.value.__context__ is None
+    assert "CANARY" not in str(failed.value)
+    return failed.value
+
+
+def test_a_fault_of_the_engine_while_building_says_nothing(monkeypatch):
+    assert isinstance(fault_of(monkeypatch, duckdb.InternalException("CANARY")), Failure)
+
+
+def test_an_index_that_does_not_fit_says_so(monkeypatch):
+    fault = fault_of(monkeypatch, duckdb.OutOfMemoryException("CANARY"))
+    assert (type(fault), fault.code) == (Unavailable, "no_memory")
+
+
+def test_rows_that_do_not_fit_into_memory_need_a_folder():
+    rows = pa.table({"person_id": [f"person {who:0200}" for who in range(100_000)], "fare": [1.0] * 100_000})
+    with pytest.raises(Unavailable, match="fits neither into memory nor into the room on disk"):
+        DuckDB.load(catalog(people(FARE)), {"people": rows}, limits=Limits(threads=1, memory="20MB"))
 
 
 def test_an_index_that_cannot_be_written_is_told_without_its_folder(tmp_path):

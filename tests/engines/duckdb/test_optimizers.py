@@ -24,10 +24,13 @@ from adomnia.sql.lower import lower
 from kit.gate import meaning
 from kit.grammar import questions
 from kit.hospital import KEY, LINKED, PUBLIC, declare, frame, person, visit
+from kit.searches import examples
 from kit.tables import Database
 from kit.tempting import tempting_databases, tempting_questions
 
-EXAMPLES, TEMPTING, GRAMMATICAL = 10, 40, 10  # databases, and what is asked of each
+pytestmark = pytest.mark.no_cover  # other tests have one example of each branch
+
+EXAMPLES, TEMPTING, GRAMMATICAL = examples(5), 40, 10  # databases, and what is asked of each
 FEW = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 
 
@@ -159,6 +162,7 @@ def test_an_engine_that_concludes_from_values_would_be_found(catalog, tmp_path_f
 
 
 @PLACES
+@pytest.mark.drawn
 def test_no_mood_of_a_column_changes_what_a_question_means(catalog, tmp_path_factory, placed):
     @FEW
     @given(data=st.data())

@@ -14,11 +14,12 @@ import pytest
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
 from adomnia.engines.duckdb import DuckDB
-from adomnia.engines.duckdb.state import State, fresh_key
+from adomnia.engines.duckdb.state import State, find_index, fresh_key
 from adomnia.errors import Failure, Refusal
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from engines.databases import answer, catalog, category, contents, number, people, relation
+from kit.filled_postgres import filled, run
 
 FARE = number("fare", 0, 100)
 TABLE = people(FARE, source="people.csv")
@@ -172,6 +173,28 @@ def test_the_key_is_drawn_once_and_read_by_its_owner_alone(tmp_path):
     assert fresh_key() != fresh_key()
 
 
+def test_another_key_builds_the_index_anew(tmp_path):
+    write(tmp_path, 1)
+    opened(tmp_path)
+    (path,) = (tmp_path / "state").glob("index-*.duckdb")
+    before = path.stat().st_ino
+    (tmp_path / "state" / "index.key").write_bytes(fresh_key())
+    assert "people: ranking" in [step for step, _ in steps(tmp_path)]
+    assert path.stat().st_ino != before
+    assert steps(tmp_path) == []
+
+
+def test_an_index_from_before_keys_were_noted_is_taken_as_it_is(tmp_path):
+    write(tmp_path, 1)
+    opened(tmp_path)
+    path = tmp_path / "state" / "index.json"
+    record = json.loads(path.read_text())
+    del record["key"]
+    path.write_text(json.dumps(record))
+    assert steps(tmp_path) == []
+    assert "key" in json.loads(path.read_text())
+
+
 def test_a_key_of_the_wrong_length_is_not_used(tmp_path):
     (tmp_path / "index.key").write_bytes(b"short")
     with pytest.raises(Failure):
@@ -223,6 +246,19 @@ def test_a_build_that_is_killed_leaves_nothing_that_opens(tmp_path):
     assert not (tmp_path / "state" / "building").exists()
 
 
+def test_a_folder_whose_removal_is_interrupted_is_not_left_under_its_name(tmp_path, monkeypatch):
+    """Half of its files would be taken for all rows when its version is asked for again."""
+    old, new = tmp_path / "index-1.spark", tmp_path / "index-2.spark"
+    old.mkdir()
+    (old / "rows").write_text("")
+    with monkeypatch.context() as patched:
+        patched.setattr("adomnia.engines.duckdb.state.shutil.rmtree", lambda *_given, **_named: None)
+        State(tmp_path)._build(new, lambda room: room.mkdir())
+    assert list(tmp_path.glob("index-*")) == [new]
+    State(tmp_path)._build(new, lambda room: room.mkdir())
+    assert list(tmp_path.glob("*")) == [new]
+
+
 def test_two_processes_that_open_at_once_build_once(tmp_path):
     write(tmp_path, *range(2000))
     script = f"""
@@ -258,7 +294,8 @@ def test_the_record_holds_hashes_and_sizes_and_nothing_of_the_data(tmp_path):
     write(tmp_path, 77.125)
     opened(tmp_path)
     record = json.loads((tmp_path / "state" / "index.json").read_text())
-    assert set(record) == {"versions", "files"}
+    assert set(record) == {"versions", "files", "key"}
+    assert (tmp_path / "state" / "index.key").read_bytes().hex() not in json.dumps(record)
     assert set(record["files"]["people"]) == {"size", "modified", "read", "sha256"}
     assert record["versions"] == {"1": {"people": record["files"]["people"]["sha256"]}}
     assert record["files"]["people"]["read"] <= time.time_ns()
@@ -313,3 +350,60 @@ def test_a_file_that_vanishes_while_it_is_hashed_is_refused(tmp_path):
     with patch("adomnia.engines.duckdb.state.hashlib.file_digest", side_effect=OSError("CANARY")), unread as refused:
         opened(tmp_path)
     assert "CANARY" not in str(refused.value)
+
+
+ROWS = ("CREATE TABLE people (person_id int, fare numeric)", "INSERT INTO people VALUES (1, 2.5), (2, 7)")
+MORE = "INSERT INTO people VALUES (3, 9)"
+
+
+def in_postgres(url):
+    return people(FARE, source=url, source_table="people")
+
+
+def test_rows_of_a_database_are_read_again_only_under_a_new_version(tmp_path):
+    with filled(*ROWS) as url:
+        assert opened(tmp_path, table=in_postgres(url)) == 2
+        run(url, MORE)
+        assert opened(tmp_path, table=in_postgres(url)) == 2
+        assert opened(tmp_path, version=2, table=in_postgres(url)) == 3
+        with pytest.raises(Refusal, match="The data of table people changed, and version 1 stands for what it was"):
+            opened(tmp_path, version=1, table=in_postgres(url))
+
+
+def test_an_index_that_is_lost_is_made_again_from_the_same_rows_only(tmp_path):
+    with filled(*ROWS) as url:
+        opened(tmp_path, table=in_postgres(url))
+        for index in (tmp_path / "state").glob("index-*"):
+            index.unlink()
+        assert opened(tmp_path, table=in_postgres(url)) == 2
+        for index in (tmp_path / "state").glob("index-*"):
+            index.unlink()
+        run(url, MORE)
+        with pytest.raises(Refusal, match="changed, and version 1 stands for"):
+            opened(tmp_path, table=in_postgres(url))
+
+
+def test_another_url_must_lead_to_the_same_rows(tmp_path):
+    with filled(*ROWS) as url, filled(*ROWS) as copy, filled(*ROWS, MORE) as other:
+        assert opened(tmp_path, table=in_postgres(url)) == 2
+        assert opened(tmp_path, table=in_postgres(copy)) == 2
+        with pytest.raises(Refusal, match="changed"):
+            opened(tmp_path, table=in_postgres(other))
+
+
+def test_the_index_is_found_without_reading_anything(tmp_path):
+    with filled(*ROWS) as url:
+        first = catalog(in_postgres(url), folder=tmp_path)
+        assert find_index(tmp_path / "state", first) is None
+        opened(tmp_path, table=in_postgres(url))
+    (index,) = (tmp_path / "state").glob("index-*.duckdb")
+    assert find_index(tmp_path / "state", first) == index
+    assert find_index(tmp_path / "state", replace(first, version=2)) is None
+    index.unlink()
+    assert find_index(tmp_path / "state", first) is None
+
+
+def test_the_index_of_files_is_found_too(tmp_path):
+    write(tmp_path, 1.0)
+    opened(tmp_path)
+    assert find_index(tmp_path / "state", catalog(TABLE, folder=tmp_path)) is not None

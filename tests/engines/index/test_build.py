@@ -40,6 +40,7 @@ from engines.databases import (
     stored_value,
     whole,
 )
+from kit.searches import examples
 
 WHO = Column("who", Text())
 COLUMNS = (
@@ -76,7 +77,7 @@ ROW_OF = st.fixed_dictionaries(
 )
 PERSONS = st.sampled_from([1, 2, 3, 12])
 DATABASES = st.lists(st.tuples(PERSONS, ROW_OF), max_size=14)
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=examples(20), deadline=None)
 
 
 def rows_of(database):
@@ -131,7 +132,7 @@ def test_one_persons_rows_never_move_anothers(database, joining, place):
     assert together == alone
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(database=DATABASES, shuffled=st.randoms(use_true_random=False))
 def test_neither_the_order_of_the_file_nor_threads_change_a_rank(database, shuffled):
     rows = rows_of(database)

@@ -18,6 +18,7 @@ from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Identity
 from adomnia.privacy.queries import Query
 from engines.databases import KEY, PERSON, answer, catalog, contents, loaded, people, ranked, relation, whole
+from kit.searches import examples
 
 PEOPLE = people(whole("age", 0, 120))
 VISITS = Table(
@@ -121,7 +122,7 @@ def kept_marks(world):
         return {name: {(row["mark"], row["rank"]) for row in contents(engine, name)} for name in ("visits", "items")}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(world=WORLDS, leaving=st.integers(1, 3))
 def test_removing_one_person_with_all_their_rows_moves_nobody_elses_rank(world, leaving):
     theirs = {visit for visit, person in world["visits"].items() if person == leaving}
@@ -203,7 +204,7 @@ def test_ids_that_link_tables_are_kept_as_the_keys_that_links_compare():
     assert set(visits[0]) == {"rank", "person", "visit_id", "mark"}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(visits=st.lists(st.tuples(st.none() | st.integers(-3, 120), st.sampled_from([1.0, 2.0])), max_size=6))
 def test_ids_that_link_tables_take_part_in_the_order_of_rows(visits):
     unique = {visit: mark for visit, mark in visits if visit is not None}

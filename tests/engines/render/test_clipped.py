@@ -18,6 +18,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket
 from adomnia.privacy.queries import CLIPPED_PARTS, Clip, Query
 from engines.databases import answer, applied, catalog, category, constant, loaded, people, relation, whole
+from kit.searches import examples
 
 CITY = category("city", "Oslo", "Bergen", "Hamar")
 DEBT = whole("debt", -1000, 1000)
@@ -153,7 +154,7 @@ rows = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(rows=rows, bound=st.sampled_from([1, 2, 3, 7, 50, 120, 400]))
 def test_one_person_moves_shortened_vectors_by_their_sensitivity_at_most(rows, bound):
     declared = table()
@@ -176,7 +177,7 @@ def test_the_second_look_finds_the_same_sensitivities(bound):
         assert found == tuple(query.sensitivity() for query in together)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(rows=rows, bound=st.sampled_from([1, 2, 3, 7, 50, 120, 400]))
 def test_shortened_vectors_are_those_of_exact_arithmetic(rows, bound):
     """Within one part for each person: doubles and the shrunken factor may lose one, and never add one."""

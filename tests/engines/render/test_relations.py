@@ -184,25 +184,25 @@ def clamped(integers, low, high, width="BIGINT"):
     ("value", "sql"),
     [
         (OwnValue("v", Rows(), SMALL), f'{clamped("COUNT(*)", 1, 10)} AS "v"'),
-        (OwnValue("v", Rows()), 'CAST(COUNT(*) AS DOUBLE) * 1.0e0 AS "v"'),
-        (OwnValue("v", NonNull(COST)), 'CAST(COUNT("cost grid") AS DOUBLE) * 1.0e0 AS "v"'),
-        (OwnValue("v", DistinctValues(WARD)), 'CAST(COUNT(DISTINCT "ward") AS DOUBLE) * 1.0e0 AS "v"'),
+        (OwnValue("v", Rows()), '(CAST(COUNT(*) AS DOUBLE) * 1.0e0) AS "v"'),
+        (OwnValue("v", NonNull(COST)), '(CAST(COUNT("cost grid") AS DOUBLE) * 1.0e0) AS "v"'),
+        (OwnValue("v", DistinctValues(WARD)), '(CAST(COUNT(DISTINCT "ward") AS DOUBLE) * 1.0e0) AS "v"'),
         (OwnValue("v", DistinctValues(LINK), SMALL), f'{clamped(COUNTED, 1, 10)} AS "v"'),
-        (OwnValue("v", Total(COST, COST.domain)), 'CAST(SUM("cost grid") AS DOUBLE) * 0.25e0 AS "v"'),
+        (OwnValue("v", Total(COST, COST.domain)), '(CAST(SUM("cost grid") AS DOUBLE) * 0.25e0) AS "v"'),
         (
             OwnValue("v", Total(COST, COST.domain), Numbers(Fraction(0), Fraction(1000), Fraction(1, 4))),
-            f'CAST({clamped(SUMMED, 0, 4000)} AS DOUBLE) * 0.25e0 AS "v", {clamped(SUMMED, 0, 4000)} AS "v grid"',
+            f'(CAST({clamped(SUMMED, 0, 4000)} AS DOUBLE) * 0.25e0) AS "v", {clamped(SUMMED, 0, 4000)} AS "v grid"',
         ),
         (
             OwnValue("v", Total(COST, COST.domain), Numbers(Fraction(0), Fraction(2**70), Fraction(1, 4))),
             (
-                f'CAST({clamped(SUMMED, 0, 2**72, "HUGEINT")} AS DOUBLE) * 0.25e0 AS "v", '
+                f'(CAST({clamped(SUMMED, 0, 2**72, "HUGEINT")} AS DOUBLE) * 0.25e0) AS "v", '
                 f'{clamped(SUMMED, 0, 2**72, "HUGEINT")} AS "v grid"'
             ),
         ),
         (
             OwnValue("v", Average(COST, COST.domain)),
-            'CAST(SUM("cost grid") AS DOUBLE) / NULLIF(CAST(COUNT("cost grid") AS DOUBLE), 0e0) * 0.25e0 AS "v"',
+            '((CAST(SUM("cost grid") AS DOUBLE) / NULLIF(CAST(COUNT("cost grid") AS DOUBLE), 0e0)) * 0.25e0) AS "v"',
         ),
         (OwnValue("v", OwnExtreme(AGE, greatest=False)), 'MIN("age") AS "v"'),
         (OwnValue("v", OwnExtreme(COST, greatest=False)), 'MIN("cost") AS "v", MIN("cost grid") AS "v grid"'),
@@ -234,8 +234,9 @@ def test_the_person_of_a_row_is_that_of_the_first_side(relation, sql):
 
 
 def test_a_sum_is_counted_from_its_centre_without_overflow():
-    assert render_total('"x"', 0, DUCKDB) == 'SUM("x")'
-    assert render_total('"x"', -3, DUCKDB) == 'SUM("x") - CAST((-3) AS HUGEINT) * COUNT("x")'
+    age, scalars = whole("x", 0, 120), Scalars(DUCKDB)
+    assert render_total(Total(age, age.domain), 2**48, scalars) == 'SUM("x")'
+    assert render_total(Total(age, age.domain, -3), 2**48, scalars) == 'SUM("x") - CAST((-3) AS HUGEINT) * COUNT("x")'
 
 
 def test_people_whom_a_left_join_leaves_out_are_not_counted():

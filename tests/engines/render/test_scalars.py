@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 
 from adomnia.engines.check import check_statement
 from adomnia.engines.duckdb.dialect import DUCKDB
+from adomnia.engines.render import render
 from adomnia.engines.render.scalars import Scalars, may_be_nan
+from adomnia.engines.spark.dialect import SPARK
+from adomnia.errors import Refusal
 from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
+from adomnia.sql.values.patterns import read_pattern
 from engines.databases import (
     PERSON,
     answer,
@@ -33,6 +37,7 @@ from engines.databases import (
     whole,
 )
 from kit.reference import MEANINGS
+from kit.searches import examples
 from privacy.functions.samples import applications, result_of
 
 SIZE = 60
@@ -128,7 +133,7 @@ def holds(engine, condition):
     return exact
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(condition=CONDITIONS)
 def test_a_condition_is_true_false_or_null_in_the_rows_where_it_should_be(engine, condition):
     expected = [evaluate(condition, row) for row in ROWS]
@@ -176,7 +181,7 @@ def meaning(expression, row):
     return evaluate(expression, row)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(condition=grown(Boolean, 3))
 def test_every_function_means_in_the_index_what_it_means_in_python_however_they_are_nested(engine, condition):
     expected = [meaning(condition, row) for row in ROWS]
@@ -186,7 +191,7 @@ def test_every_function_means_in_the_index_what_it_means_in_python_however_they_
     assert holds(engine, applied("is null", condition)) == [int(value is None) for value in expected]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     expression=ARITHMETIC,
     domain=st.sampled_from([Numbers.bounded(-10, 10), Numbers.integers(0, 7), Numbers.integers(0, 2**70)]),
@@ -278,3 +283,11 @@ def test_only_what_can_overflow_or_is_unbounded_may_be_nan(expression, expected)
 def test_an_id_other_than_the_persons_cannot_be_asked_for():
     with pytest.raises(ValueError, match="which no index keeps"):
         Scalars(DUCKDB).present(Column("visit_id", Identity()))
+
+
+def test_a_pattern_that_keeps_an_engine_busy_is_refused_there():
+    pattern = read_pattern("(a*)*").text
+    query = Query(Where(relation(people(T)), call("matches", T, constant(pattern))), (), Rows())
+    assert render((query,), DUCKDB).parameters == (pattern,)
+    with pytest.raises(Refusal, match="may fit in too many ways"):
+        render((query,), SPARK)

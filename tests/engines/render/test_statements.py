@@ -17,6 +17,7 @@ from adomnia.privacy.kinds import Boolean, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Where
 from engines.databases import answer, applied, catalog, category, constant, loaded, number, people, relation, whole
+from kit.searches import examples
 
 FARE = number("fare", 0, 100)
 AGE = whole("age", 0, 120)
@@ -121,7 +122,7 @@ DOMAINS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 @given(
     domain=st.sampled_from(DOMAINS),
     values=st.lists(st.none() | st.floats() | st.integers(-(2**80), 2**80).map(float), max_size=40),

@@ -25,6 +25,7 @@ from adomnia.privacy.vectors import Variable, Vector
 from engines.databases import answer, applied, catalog, category, loaded, number, people, relation, whole
 from engines.databases import constant as written
 from kit.polynomials import bernstein, polynomials
+from kit.searches import examples
 
 FARE = number("fare", -10, 90, Fraction(1, 64))
 AGE = whole("age", 18, 120)
@@ -330,7 +331,7 @@ def test_sums_of_more_than_there_is_room_for_are_not_rendered():
 
 
 @given(st.lists(polynomials(2), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 def test_any_polynomials_are_found_again_from_their_text(entries):
     asked = query(Vector(BOTH, tuple(entries)), CITY)
     derived = check_statement(render((asked,), DUCKDB), catalog(TRIPS), DUCKDB, asked.cells, (asked.columns,))

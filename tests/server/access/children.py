@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from adomnia.server.access import Access
+from server.access.trials import DATASET
 
 
 def say(word: object) -> None:
@@ -13,9 +14,9 @@ def say(word: object) -> None:
     sys.stdout.flush()
 
 
-def identify(folder: str) -> None:
+def identify(folder: str, url: str) -> None:
     """For each secret that arrives, whose it is."""
-    with Access.open(Path(folder)) as access:
+    with Access.open_shared(url, DATASET) if url else Access.open(Path(folder)) as access:
         say("opened")
         for line in sys.stdin:
             secret = line.strip()

@@ -1,12 +1,13 @@
-"""What tests of access share: a clock that is set by hand, and hashes that take no time."""
+"""What tests of access share: both places of its tables, a clock set by hand, and hashes that take no time."""
 
 from __future__ import annotations
 
 import pytest
 from argon2 import PasswordHasher
 
-from adomnia.server.access import Role, passwords
-from server.access.trials import PASSWORD, Time
+from adomnia.server.access import Access, Role, passwords
+from kit.postgres import database
+from server.access.trials import DATASET, PASSWORD, InFiles, InPostgres, Time
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -23,9 +24,33 @@ def quick_hashes(real_hashes, monkeypatch):
     monkeypatch.setattr(passwords, "_UNMATCHED", QUICK.hash("of nobody"))
 
 
+@pytest.fixture(scope="module")
+def shared_url():
+    with database() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def postgres_home(shared_url):
+    with Access.open_shared(shared_url, DATASET) as keeper:
+        yield InPostgres(shared_url, keeper)
+
+
 @pytest.fixture
-def time():
-    return Time()
+def in_postgres(postgres_home):
+    postgres_home.empty()
+    return postgres_home
+
+
+@pytest.fixture(params=["file", "postgres"])
+def home(request):
+    """Where users are. A test that is about one place alone says so with `indirect`."""
+    return InFiles() if request.param == "file" else request.getfixturevalue("in_postgres")
+
+
+@pytest.fixture
+def time(home):
+    return Time(home)
 
 
 @pytest.fixture

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.server.access import ACCESS, passwords
+from adomnia.server.access import passwords
 from adomnia.server.access.login_attempts import WINDOW_SECONDS
-from server.access.trials import HERE, PASSWORD, THERE, code_of
-
-
-def counted(folder) -> int:
-    with closing(sqlite3.connect(folder / ACCESS)) as connection:
-        (number,) = connection.execute("SELECT COUNT(*) FROM attempts").fetchone()
-    return number
+from server.access.trials import HERE, PASSWORD, THERE, code_of, count_rows
 
 
 @pytest.mark.parametrize("name", ["alice", "nobody", "", "\ud800", "x" * 1000])
@@ -79,17 +71,17 @@ def test_addresses_of_one_holder_count_together(access, one, other, same):
     assert (code_of(access.sign_in, "alice", PASSWORD, other) == "too_many_attempts") is same
 
 
-def test_who_gets_in_is_not_counted(access, tmp_path):
+def test_who_gets_in_is_not_counted(access):
     for _ in range(7):
         assert code_of(access.sign_in, "alice", PASSWORD, HERE) == ""
-    assert counted(tmp_path) == 0
+    assert count_rows(access, "attempts") == 0
 
 
-def test_a_weak_password_is_no_guess(access, tmp_path):
+def test_a_weak_password_is_no_guess(access):
     code = access.create_link("olga")
     assert [code_of(access.redeem_link, code, "weak", HERE) for _ in range(7)] == ["weak_password"] * 7
     assert [code_of(access.change_password, "alice", PASSWORD, "weak", HERE) for _ in range(7)] == ["weak_password"] * 7
-    assert counted(tmp_path) == 0
+    assert count_rows(access, "attempts") == 0
     assert code_of(access.redeem_link, code, PASSWORD, HERE) == ""
 
 
@@ -119,13 +111,13 @@ def test_guesses_at_the_same_moment_do_not_slip_through(access):
     assert sorted(ends) == ["sign_in"] * 5 + ["too_many_attempts"] * 35
 
 
-def test_what_is_over_is_forgotten(access, time, tmp_path):
+def test_what_is_over_is_forgotten(access, time):
     for each in range(15):
         code_of(access.sign_in, f"name {each}", "wrong", HERE)
-    assert counted(tmp_path) == 15
+    assert count_rows(access, "attempts") == 15
     time.go_on(WINDOW_SECONDS)
     code_of(access.sign_in, "alice", "wrong", HERE)
-    assert counted(tmp_path) == 1
+    assert count_rows(access, "attempts") == 1
 
 
 def test_a_clock_that_is_set_back_does_not_make_anybody_wait_longer(access, time):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.server.access import Access, Role, passwords
-from server.access.trials import HERE, PASSWORD, code_of
+from adomnia.server.access import Role, passwords
+from server.access.trials import HERE, PASSWORD, code_of, count_rows
 
 CHILDREN = Path(__file__).with_name("children.py")
 NEW = "another good one"
@@ -88,7 +88,7 @@ def test_who_has_no_password_is_compared_all_the_same(access, monkeypatch, name)
 def test_a_password_that_changes_while_it_is_compared_lets_nobody_in(access, monkeypatch):
     monkeypatch.setattr(passwords, "verify", lambda *_: access.set_password("alice", NEW) or True)
     assert code_of(access.sign_in, "alice", PASSWORD, HERE) == "sign_in"
-    assert access._database.one("SELECT COUNT(*) FROM visits") == (0,)
+    assert count_rows(access, "visits") == 0
 
 
 def test_who_is_removed_while_their_password_is_compared_does_not_get_in(access, monkeypatch):
@@ -111,11 +111,11 @@ def test_everything_is_there_after_it_was_closed(tmp_path, time):
         assert access.identify_token(token).name == "olga"
 
 
-def test_what_one_process_revokes_another_refuses(tmp_path):
+def test_what_one_process_revokes_another_refuses(home, tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-W", "error", str(CHILDREN), str(tmp_path)]
+    command = [sys.executable, "-W", "error", str(CHILDREN), str(tmp_path), getattr(home, "url", "")]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with Access.open(tmp_path) as access, subprocess.Popen(command, env=environment, **pipes) as child:
+    with home.open(tmp_path) as access, subprocess.Popen(command, env=environment, **pipes) as child:
 
         def seen_there(secret):
             child.stdin.write(f"{secret}\n")
@@ -134,7 +134,7 @@ def test_what_one_process_revokes_another_refuses(tmp_path):
         assert child.wait(timeout=30) == 0
 
 
-def test_no_secret_is_in_the_files_or_logs_or_in_what_is_shown(access, tmp_path, caplog):
+def test_no_secret_is_in_the_files_or_logs_or_in_what_is_shown(access, home, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     planted = [f"canary {number} of passwords" for number in range(3)]
     code, shown = access.create_link("olga"), []
@@ -147,7 +147,7 @@ def test_no_secret_is_in_the_files_or_logs_or_in_what_is_shown(access, tmp_path,
         shown.append(str(refused.value))
     shown += [repr(each) for each in (visitor, made, access.users(), access.tokens(), access, access._database)]
     csrf = access.identify_browser(visit).csrf
-    files = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    files = home.read_all(tmp_path)
     assert b"olga" in files
     for secret in [code, visit, token, csrf, *planted]:
         for part in {secret, secret.split("_")[-1]}:
@@ -158,7 +158,8 @@ def test_no_secret_is_in_the_files_or_logs_or_in_what_is_shown(access, tmp_path,
         assert bytes.fromhex(secret.split("_")[-1]) not in files
 
 
-def test_a_lookup_is_one_question_to_the_file(access, monkeypatch):
+@pytest.mark.parametrize("home", ["file"], indirect=True)
+def test_a_lookup_is_one_question_to_the_file(access):
     token, _ = access.create_token("alice", "", 1)
     visit, _ = access.sign_in("alice", PASSWORD, HERE)
     asked = []

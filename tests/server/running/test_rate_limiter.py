@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from adomnia.server.retry import RetryLater
-from adomnia.server.running.rate_limiter import RateLimiter
+from adomnia.server.running.rate_limiter import RateLimiter, SharedRateLimiter
 
 
 class Clock:
@@ -73,3 +73,67 @@ def test_any_number_of_callers_takes_bounded_memory(clock):
         limiter.take(f"address:{k}")
     assert len(limiter._buckets) == 3
     assert taken(limiter, "address:99", 5) == 1  # the last ones are remembered
+
+
+class Buckets:
+    """What hosts share, as one of them sees it: so many tokens, and what was asked for."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens, self.asked = tokens, []
+
+    def take_tokens(self, key, number, rate, burst) -> bool:
+        self.asked.append((key, number))
+        enough = number <= self.tokens
+        self.tokens -= number * enough
+        return enough
+
+
+def test_hosts_share_one_bucket_and_ask_for_several_tokens_at_once():
+    buckets, now = Buckets(100), [0.0]
+    hosts = [SharedRateLimiter(buckets, rate=50, burst=100, clock=lambda: now[0]) for _ in range(2)]
+    for k in range(100):
+        hosts[k % 2].take("user:alice")
+    for host in hosts:
+        with pytest.raises(RetryLater) as refused:
+            host.take("user:alice")
+        assert (refused.value.seconds, refused.value.code) == (1, "too_fast")
+    assert [number for _, number in buckets.asked] == [5] * 20 + [5, 1] * 2
+
+
+def test_whoever_was_refused_is_refused_without_asking_again_until_there_can_be_a_token():
+    buckets, now = Buckets(0), [0.0]
+    host = SharedRateLimiter(buckets, rate=50, burst=100, clock=lambda: now[0])
+    for _ in range(10):
+        with pytest.raises(RetryLater):
+            host.take("address:192.0.2.1")
+    assert len(buckets.asked) == 2
+    now[0], buckets.tokens = 0.02, 1
+    host.take("address:192.0.2.1")
+
+
+def test_the_last_tokens_are_given_one_by_one():
+    buckets = Buckets(2)
+    host = SharedRateLimiter(buckets, rate=50, burst=100)
+    host.take("user:alice")
+    host.take("user:alice")
+    assert [number for _, number in buckets.asked] == [5, 1, 5, 1]
+
+
+def test_tokens_that_were_not_used_lapse_when_the_bucket_is_full_again():
+    buckets, now = Buckets(100), [0.0]
+    host = SharedRateLimiter(buckets, rate=50, burst=100, clock=lambda: now[0])
+    host.take("user:alice")
+    now[0] = 1.9
+    host.take("user:alice")
+    assert len(buckets.asked) == 1
+    now[0] = 2.0
+    host.take("user:alice")
+    assert len(buckets.asked) == 2
+
+
+def test_names_and_addresses_are_hashed_before_they_are_stored():
+    buckets = Buckets(100)
+    SharedRateLimiter(buckets, rate=50, burst=100).take("address:192.0.2.1")
+    ((key, _),) = buckets.asked
+    assert len(key) == 32
+    assert b"192" not in key

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from adomnia.server.running import readiness as module
-from adomnia.server.running.readiness import DISK, INDEX, LEDGER, MISSING, STUCK, Readiness, has_room
+from adomnia.server.running.readiness import DATA, DISK, INDEX, LEDGER, MISSING, SHARED, STUCK, Readiness, has_room
 from adomnia.server.running.worker_states import Stage, WorkerStates
 
 
@@ -23,7 +23,9 @@ class Parts:
         self.broken, self.reports = set(), []
 
     def readiness(self, states, place) -> Readiness:
-        checks = {trouble: lambda trouble=trouble: self._look(trouble) for trouble in (LEDGER, INDEX, DISK)}
+        checks = {
+            trouble: lambda trouble=trouble: self._look(trouble) for trouble in (LEDGER, INDEX, DISK, SHARED, DATA)
+        }
         return Readiness(states, place, checks, self.reports.append)
 
     def _look(self, trouble) -> bool:
@@ -32,7 +34,7 @@ class Parts:
         return trouble not in self.broken
 
 
-@pytest.mark.parametrize("trouble", [LEDGER, INDEX, DISK])
+@pytest.mark.parametrize("trouble", [LEDGER, INDEX, DISK, SHARED, DATA])
 def test_any_worker_tells_of_the_trouble_of_each(states, trouble):
     own, parts = Parts().readiness(states, 0), Parts()
     other = parts.readiness(states, 1)

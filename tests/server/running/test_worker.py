@@ -123,3 +123,17 @@ def test_a_worker_may_open_as_many_files_as_it_has_connections(monkeypatch):
         monkeypatch.setattr(resource, "getrlimit", lambda _, limits=limits: limits)
         worker._raise_file_limit()
     assert wanted == [(1200, 4096), (1100, 1100), (1200, resource.RLIM_INFINITY)]
+
+
+def test_a_catalog_that_moves_ledger_and_users_is_not_taken_before_a_restart(start_services, hospital):
+    services, catalog = start_services(), hospital / FILE
+    text = catalog.read_text()
+    catalog.write_text(f'{text}\n[ledger]\nurl = "postgresql:///elsewhere"\n')
+    services.dataset.reload()
+    assert "says that ledger and users are somewhere else now" in services.dataset.problem
+    catalog.write_text(text.replace('name = "hospital"', 'name = "clinic"'))
+    services.dataset.reload()
+    assert services.dataset.problem is None
+    catalog.write_text("nonsense = [")
+    services.dataset.reload()
+    assert "line 1" in services.dataset.problem

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from adomnia.engines.check.columns import ProvedColumn, Range
 from adomnia.engines.check.nodes import double, integer, integer_type, not_proved, only, place, require
-from adomnia.engines.check.scalars import SAME, Row
+from adomnia.engines.check.scalars import SAME, Row, is_total
+from adomnia.engines.check.sums import is_in_pieces, read_pieces, require_width
 from adomnia.engines.dialect import Dialect
 from adomnia.privacy.relations import MOST_ROWS
 
@@ -47,10 +48,15 @@ def total(node: exp.Expr, row: Row, most_rows: int) -> Range:
     All of it is computed in integers that so many rows cannot overflow, so that no row can make it fail.
     """
     summed, centre = _from_centre(node, row.dialect)
-    require(type(summed) is exp.Sum, "an exact sum")
-    only(summed, "this")
-    added = grid(summed.this, row)
-    require(most_rows * max(added.magnitude, abs(centre)) <= row.dialect.types.wide.largest // 2, "the width of a sum")
+    integers, types = _summed_integers(summed, row.dialect), row.dialect.types
+    added = grid(integers, row)
+    if is_in_pieces(summed):
+        _, bits, pieces = read_pieces(summed, row.dialect)
+        require_width(added, bits, pieces, most_rows, types)
+    else:
+        carried = types.sum if integers is summed.this else types.wide
+        require(most_rows * added.magnitude <= carried.largest, "the width of a sum")
+    require(most_rows * max(added.magnitude, abs(centre)) <= types.wide.largest // 2, "the width of a sum")
     return Range(added.lowest - centre, added.highest - centre)
 
 
@@ -71,9 +77,10 @@ def own_value(node: exp.Expr, row: Row, most_rows: int) -> ProvedColumn:
         return ProvedColumn("number")
     if type(node) is exp.Cast:
         return ProvedColumn("number", _limited(node, row, most_rows))
-    require(type(node) is exp.Mul, "an aggregate of one person")
-    double(node.expression)
-    _measured(node.this, row, most_rows)
+    product = node.unnest()
+    require(type(product) is exp.Mul, "an aggregate of one person")
+    double(product.expression)
+    _measured(product, row, most_rows)
     return ProvedColumn("number")
 
 
@@ -107,6 +114,9 @@ def finite(node: exp.Expr) -> exp.Expr:
 
 def _measured(node: exp.Expr, row: Row, most_rows: int) -> None:
     """Doubles where nothing fails: integers as such, their sums, products, guarded quotients and guarded roots."""
+    # A root is guarded here, whatever an engine does with those of negative numbers.
+    total_here = type(node) is exp.Sqrt or is_total(node, row.dialect)
+    require(total_here, "doubles that no row can make fail")
     match node:
         case exp.Paren():
             _measured(node.this, row, most_rows)
@@ -185,8 +195,26 @@ def _from_centre(node: exp.Expr, dialect: Dialect) -> tuple[exp.Expr, int]:
     require(type(times) is exp.Mul and type(times.this) is exp.Cast and type(times.expression) is exp.Count, "a centre")
     require(integer_type(times.this, dialect) == dialect.types.wide, "a wide centre")
     only(times.expression, "this")
-    require(times.expression.this == node.this.this, "a centre for each value")
+    require(times.expression.this == _summed_integers(node.this, dialect), "a centre for each value")
     return node.this, integer(times.this.this)
+
+
+def _summed_integers(summed: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """The x of SUM(x), of SUM(CAST(x AS a wide integer)), or of a sum of the pieces of x."""
+    if is_in_pieces(summed):
+        return read_pieces(summed, dialect)[0]
+    require(type(summed) is exp.Sum, "an exact sum")
+    only(summed, "this")
+    return _uncast(summed.this, dialect)
+
+
+def _uncast(node: exp.Expr, dialect: Dialect) -> exp.Expr:
+    """The x of CAST(x AS a wide integer), in which its sum is then carried; anything else as it is."""
+    if type(node) is not exp.Cast:
+        return node
+    require(integer_type(node, dialect) == dialect.types.wide, "a wide integer")
+    inside: exp.Expr = node.this
+    return inside
 
 
 def grid(node: exp.Expr, row: Row) -> Range:
@@ -213,7 +241,11 @@ def _clamped(node: exp.Case, row: Row) -> Range:
     bounds = [double(branch.this.expression) / step + 0.5 for branch in branches[-2:]]
     require(all(map(isfinite, bounds)), "a finite clamp")
     reached = [floor(bound) for bound in bounds] + [integer(b.args["true"]) for b in branches[-2:]]
-    return _within(reached, cast, row.dialect)
+    within = _within(reached, cast, row.dialect)
+    # Where it may fail, it does so beyond 64 bits.
+    fits = is_total(cast.this, row.dialect) or within.magnitude <= row.dialect.types.long.largest
+    require(fits, "a floor that no row can make fail")
+    return within
 
 
 def _branches(case: exp.Case, clamped: exp.Expr) -> list[exp.If]:
@@ -236,7 +268,7 @@ def _rounded(cast: exp.Expr) -> tuple[exp.Expr, float]:
     """The value and the step of TRY_CAST(FLOOR(value / step + 0.5) AS ...)."""
     require(type(cast) is exp.TryCast and type(cast.this) is exp.Floor, "rounding")
     only(cast.this, "this")
-    added = cast.this.this
+    added = cast.this.this.unnest()
     require(type(added) is exp.Add and type(added.this) is exp.Div and double(added.expression) == 0.5, "rounding")
     step = double(added.this.expression)
     require(step > 0, "a step")

@@ -45,9 +45,11 @@ def _outer_selects(dialect: Dialect) -> re.Pattern[str]:
 def _output(dialect: Dialect) -> re.Pattern[str]:
     """One output: by which length it is shortened, the square of the bound, which entry it is, and its type."""
     types = dialect.types
-    factor = f"{dialect.double.format('<numerator>')} / SQRT(CAST(n<length> AS {types.double}))"
-    shorter = dialect.try_cast.format(f"TRUNC(CAST(v<entry> AS {types.double}) * ({factor}))", types.long.name)
+    factor = f"{dialect.double.format('<numerator>')} / SQRT({dialect.aggregates['wide as double']('n<length>')})"
+    shorter = dialect.truncating(f"CAST(v<entry> AS {types.double}) * ({factor})", types.long.name)
     shortened = f"CASE WHEN n<length> <= <square> THEN v<entry> * 1024 ELSE {shorter} END"
+    if types.sum != types.wide:  # a sum is of the type of what is added up, which then has to hold it
+        shortened = f"CAST({shortened} AS <type>)"
     kinds = "|".join(re.escape(kind.name) for kind in (types.long, types.decimal))
     pattern = re.escape(f"CAST(SUM({shortened}) AS <type>) AS m<place>")
     for name, part in (*_OUTPUT_PARTS.items(), ("type", kinds)):

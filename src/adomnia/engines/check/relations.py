@@ -19,6 +19,8 @@ from adomnia.engines.contract import PERSON, RANK
 from adomnia.engines.dialect import Dialect
 from adomnia.privacy.relations import MOST_PEOPLE, MOST_ROWS
 
+_ALL_ROWS = exp.Limit(expression=exp.Var(this="ALL"))  # a fence: no row is left out
+
 Place: TypeAlias = tuple[str, str]  # of a column: the label of its side, if any, and its name
 
 
@@ -74,7 +76,8 @@ class Reader:
 
     def source(self, select: exp.Select) -> ProvedRows:
         """FROM with its joins, and WHERE."""
-        only(select, "expressions", "from_", "joins", "where", "group")
+        only(select, "expressions", "from_", "joins", "where", "group", *(["limit"] if self.dialect.fence else []))
+        require(select.args.get("limit") in (None, _ALL_ROWS), "all rows")
         start = select.args.get("from_") or exp.From()
         only(start, "this")
         joins = select.args.get("joins") or []
@@ -187,7 +190,7 @@ class Reader:
         alone = 1 if keys == 1 and _is_told_apart(nodes[0], row) else None
         found = [replace(value(node, row), repeats=alone) for node in nodes[:keys]]
         # Not all rows of a person: whatever is remembered of public rows is as much for everybody.
-        exact = (type(node) is exp.Mul or not self.public for node in nodes[keys:])
+        exact = (type(node.unnest()) is exp.Mul or not self.public for node in nodes[keys:])
         aggregated = (
             own_value(node, row, MOST_ROWS - 1) if integers else public_value(node, row)
             for node, integers in zip(nodes[keys:], exact, strict=True)

@@ -7,9 +7,11 @@ from datetime import date
 
 from sqlglot import exp
 
+from adomnia.engines.backtracking import count_ways
 from adomnia.engines.check.columns import ProvedColumn
 from adomnia.engines.check.nodes import DOUBLE, INTEGER, double, not_proved, only, place, require
 from adomnia.engines.check.patterns import check_pattern
+from adomnia.engines.check.reading import is_marked
 from adomnia.engines.check.vocabulary import Vocabulary, vocabulary_of
 from adomnia.engines.dialect import Dialect
 
@@ -100,9 +102,8 @@ class Row:
         """The type of an expression's value, by a closed list of nodes; parts before wholes, so that depth is free."""
         types: dict[int, str] = {}
         parts = list(node.dfs())
-        if self.dialect.raises:
-            failing = {type(part).__name__ for part in parts} & self.dialect.raises
-            require(not failing, f"no {', '.join(sorted(failing))}, which a row can make fail")
+        failing = {type(part).__name__ for part in parts if not is_total(part, self.dialect)}
+        require(not failing, f"no {', '.join(sorted(failing))}, which a row can make fail")
         for part in reversed(parts):
             branch = isinstance(part, exp.If) and type(part.parent) is exp.Case
             if not branch and not isinstance(part, exp.Identifier | exp.DataType | exp.Var):
@@ -135,6 +136,7 @@ class Row:
         match node:
             case exp.RegexpLike(expression=pattern):
                 check_pattern(self._bound(pattern))
+                require(count_ways(self._bound(pattern)) <= self.dialect.most_ways, "a pattern that is soon read")
             case exp.TimeToStr():
                 written = self._bound(node.args["format"])
                 require(_FORMAT.fullmatch(written) is not None, "a format of known fields")
@@ -174,6 +176,11 @@ class Row:
         lists = {self.column(part).among for part in parts if type(part) is exp.Column}
         require(len(lists) <= 1, "codes of one list")
         return results[found.pop()]
+
+
+def is_total(node: exp.Expr, dialect: Dialect) -> bool:
+    """Whether no row can make a node fail: it is none of those that the engine raises in, or of a phrase that is."""
+    return type(node).__name__ not in dialect.raises or is_marked(node)
 
 
 def _by_cases(node: exp.Case, types: dict[int, str]) -> str:

@@ -3,7 +3,8 @@
 from itertools import accumulate
 from math import prod
 
-from sqlglot import exp, parse
+from sqlglot import Dialect as Grammar
+from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from adomnia.catalog.model import Catalog
@@ -13,6 +14,7 @@ from adomnia.engines.check.columns import ProvedColumn, Range
 from adomnia.engines.check.histograms import Reading, count_every_value
 from adomnia.engines.check.nodes import integer, integer_type, not_proved, only, place, require
 from adomnia.engines.check.presence import check_halves, split_outputs
+from adomnia.engines.check.reading import needs_reading, read_phrases
 from adomnia.engines.check.relations import ProvedRows, Reader, alias_of
 from adomnia.engines.check.scalars import Row
 from adomnia.engines.check.vectors import derive_joint_sensitivity, is_vector
@@ -23,6 +25,7 @@ from adomnia.privacy.relations import MOST_ROWS
 from adomnia.privacy.sensitivity import Sensitivity
 
 _FARTHEST = 2**61
+_FOREIGN = (TokenType.PIPE_GT, TokenType.SEMICOLON)  # of which nothing is left in a tree
 
 
 def check_statement(
@@ -103,13 +106,18 @@ def _split(present: exp.Expr, absent: exp.Expr, rows: ProvedRows, row: Row) -> S
 
 
 def parse_select(text: str, dialect: Dialect) -> exp.Select:
-    """The one SELECT that a text is."""
+    """The one SELECT that a text is; without comments, of which engines disagree where they end."""
     try:
-        trees = parse(text, dialect=dialect.name)
+        grammar = Grammar.get_or_raise(dialect.name)
+        tokens = grammar.tokenize(text)
+        plain = not any(token.comments or token.token_type in _FOREIGN for token in tokens)
+        trees = grammar.parser().parse(tokens, text) if plain else []
     except (SqlglotError, RecursionError):
         trees = []
     if len(trees) != 1 or not isinstance(trees[0], exp.Select):
         raise not_proved("one SELECT")
+    if needs_reading(dialect):
+        read_phrases(trees[0], dialect)
     return trees[0]
 
 

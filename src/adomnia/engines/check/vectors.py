@@ -17,6 +17,7 @@ from adomnia.engines.check.aggregates import grid
 from adomnia.engines.check.columns import Range
 from adomnia.engines.check.nodes import integer, integer_type, only, place, require
 from adomnia.engines.check.scalars import Row
+from adomnia.engines.check.sums import is_in_pieces, read_pieces, require_width
 from adomnia.privacy.sensitivity import Sensitivity
 
 _MOST_POINTS = 2**22  # of all polynomials, multiplied out: more would take seconds to look at
@@ -68,7 +69,7 @@ class _Polynomials:
     def read_output(self, node: exp.Expr, most_rows: int) -> dict[_Product, int]:
         """What one row adds to an output, which so many rows cannot overflow."""
         require(is_vector(node), "sums that are combined")
-        parts = [self._part(part) for part in _split_sum(node.this)]
+        parts = [self._part(part, most_rows) for part in _split_sum(node.this)]
         # A row with a value of one part and without that of another would add what is no value of the polynomial.
         require(len({summed.named for _, summed in parts}) == 1, "sums of the same rows")
         self.named.add(parts[0][1].named)
@@ -101,14 +102,26 @@ class _Polynomials:
         require(largest <= self.row.dialect.types.wide.largest, "the width of a sum")
         require(kind is not None and largest <= kind.largest, "the width of a result")
 
-    def _part(self, node: exp.Expr) -> tuple[int, _Integers]:
+    def _part(self, node: exp.Expr, most_rows: int) -> tuple[int, _Integers]:
         """CAST(constant AS a wide integer) * SUM(polynomial), or * COUNT(grid): the rows that have it, 1 each."""
         factor, summed = self._times(node)
+        if is_in_pieces(summed):
+            return factor, self._read_pieces(summed, most_rows)
         require(type(summed) in (exp.Sum, exp.Count), "an exact sum times a wide constant")
         only(summed, "this")
         if type(summed) is exp.Sum:
-            return factor, self._read(summed.this)
+            added, types = self._read(summed.this), self.row.dialect.types
+            carried = types.wide if added.room == types.wide.largest else types.sum
+            require(most_rows * added.within.magnitude <= carried.largest, "the width of a sum")
+            return factor, added
         return factor, _Integers({(): 1}, Range(1, 1), frozenset({self._place(summed.this)}))
+
+    def _read_pieces(self, node: exp.Expr, most_rows: int) -> _Integers:
+        value, bits, pieces = read_pieces(node, self.row.dialect)
+        added, types = self._read(value), self.row.dialect.types
+        require(added.room == types.long.largest, "integers of 64 bits")
+        require_width(added.within, bits, pieces, most_rows, types)
+        return added
 
     def _times(self, node: exp.Expr) -> tuple[int, exp.Expr]:
         """CAST(constant AS a wide integer) * something."""
@@ -128,7 +141,15 @@ class _Polynomials:
         if type(node) is exp.Paren:
             only(node, "this")
             return self._read(node.this)
+        if type(node) is exp.Cast and type(node.this) in (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Cast):
+            return self._widened(node)
         return self._variable(node)
+
+    def _widened(self, node: exp.Cast) -> _Integers:
+        """CAST(a polynomial AS a wide integer), of one variable too, which is a cast itself."""
+        wide = self.row.dialect.types.wide
+        require(integer_type(node, self.row.dialect) == wide, "a wide integer")
+        return self._read(node.this)._replace(room=wide.largest)
 
     def _variable(self, node: exp.Expr) -> _Integers:
         """CAST(grid AS a long or wide integer), or a grid of a known width: NULL where it is, else within its range."""

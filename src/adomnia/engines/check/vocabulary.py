@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from sqlglot import exp, parse_one
 
+from adomnia.engines.check.reading import read_phrases
 from adomnia.engines.dialect import Dialect, IntegerType
 from adomnia.privacy.kinds import LONGEST_TEXT
 
@@ -60,7 +61,7 @@ def vocabulary_of(dialect: Dialect) -> Vocabulary:
         return exp.DataType.build(name, dialect=dialect.name)
 
     def constant(sql: str) -> exp.Expr:
-        return parse_one(sql, dialect=dialect.name)
+        return read_phrases(parse_one(sql, dialect=dialect.name), dialect)
 
     def seconds(number: int) -> exp.Expr:
         return constant(dialect.double.format(f"{number}e0"))
@@ -75,6 +76,7 @@ def vocabulary_of(dialect: Dialect) -> Vocabulary:
             kind(types.date).this: ("day", _DAY),
             kind(types.boolean).this: ("boolean", None),
             kind(types.text).this: ("text", None),
+            exp.DType.VARCHAR: ("text", None),  # in what a phrase is read as
         },
         long=kind(types.long.name).this,
         days=kind(types.days).this,

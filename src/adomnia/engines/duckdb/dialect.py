@@ -1,5 +1,6 @@
 """DuckDB's SQL. Its doubles are those of IEEE: with `ieee_floating_point_ops`, no arithmetic on them raises."""
 
+from collections.abc import Sequence
 from sys import float_info
 
 from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Spelling, Types
@@ -119,6 +120,16 @@ _CASTS: dict[str, Spelling] = {
     "date as text": "CAST({0} AS VARCHAR)".format,
 }
 
+_AGGREGATES: dict[str, Spelling] = {
+    "median": "MEDIAN({0})".format,
+    "wide as double": "CAST({0} AS DOUBLE)".format,  # beyond 64 bits this is not always the nearest
+    "least boolean": "MIN({0})".format,
+    "greatest boolean": "MAX({0})".format,
+    # The value {1} where {0} is least or greatest: equal ones are told apart by the value, never by their place.
+    "value of least": "ARG_MIN(CASE WHEN {0} IS NULL THEN NULL ELSE {1} END, ROW({0}, {1}))".format,
+    "value of greatest": "ARG_MAX(CASE WHEN {0} IS NULL THEN NULL ELSE {1} END, ROW({0}, {1}))".format,
+}
+
 _LONG = IntegerType("BIGINT", 2**63 - 1)
 _WIDE = IntegerType("HUGEINT", 2**127 - 1)
 _TYPES = Types(
@@ -130,7 +141,8 @@ _TYPES = Types(
     days="INTEGER",
     rank="UINTEGER",
     long=_LONG,
-    wide=_WIDE,  # SUM of any integers is one
+    sum=_WIDE,
+    wide=_WIDE,
     decimal=IntegerType("DECIMAL(38, 0)", 10**38 - 1),
     stored=(
         IntegerType("TINYINT", 2**7 - 1),
@@ -152,20 +164,31 @@ _SOURCES = SourceTypes(
     other_keys=frozenset({"UUID"}),
     empty='"NULL"',
 )
+
+
+def _declare(name: str, values: Sequence[str]) -> list[tuple[str, tuple[object, ...]]]:
+    bound = 'CREATE OR REPLACE TEMP TABLE " values" AS SELECT UNNEST($1) AS value'
+    listed = f'CREATE OR REPLACE TEMP TYPE {name} AS ENUM (SELECT value FROM " values" ORDER BY rowid)'  # noqa: S608
+    return [(bound, (list(values),)), (listed, ())]
+
+
+def _code(text: str, name: str, _values: Sequence[str]) -> str:
+    return f"ENUM_CODE(TRY_CAST({text} AS {name}))"
+
+
 _INDEX = IndexWords(
     temporary="CREATE OR REPLACE TEMP TABLE {0} AS {1}",
+    temporary_columns="CREATE TEMP TABLE IF NOT EXISTS {0} ({1})",
+    read_as="TRY_CAST({0} AS {1})",
+    key="'{0}'",
     # The upper half of the hash, read as a little-endian integer.
     digest="CAST(md5_number(CONCAT({0})) >> 64 AS UBIGINT)",
     byte_length="strlen({0})",
+    days_between="({0} - {1})",
     position="rowid",
     side_by_side="{0} POSITIONAL JOIN {1}",
-    unmatched="{0} ANTI JOIN {1} USING ({2})",
-    all_but="{0}.* EXCLUDE ({1})",
-    declared_values=(
-        'CREATE OR REPLACE TEMP TABLE " values" AS SELECT UNNEST($1) AS value',
-        'CREATE OR REPLACE TEMP TYPE {0} AS ENUM (SELECT value FROM " values" ORDER BY rowid)',
-    ),
-    code="ENUM_CODE(TRY_CAST({0} AS {1}))",
+    declare=_declare,
+    code=_code,
     # Programs write whole numbers as 7.0 as soon as one of them is missing, and some put a space behind each comma.
     spelled_key="NULLIF(REGEXP_REPLACE(TRIM({0}), '^(-?[0-9]+)[.]0+$', '\\1'), '')",
     # 7.000 is the key 7 as well: decimals that are whole lose their zeros, the others keep none at their end.
@@ -190,9 +213,15 @@ DUCKDB = Dialect(
     double="{0}",  # an exponent makes it one
     not_a_number="CAST('NaN' AS DOUBLE)",
     try_cast="TRY_CAST({0} AS {1})",
+    rounding="FLOOR({0} / {1} + 0.5e0)",
+    fitting="TRY_CAST({0} AS {1})".format,  # DuckDB may compute a branch for rows that do not take it
+    truncating="TRY_CAST(TRUNC({0}) AS {1})".format,
     types=_TYPES,
     functions={**_ARITHMETIC, **_LOGIC, **_TEXTS, **_DAYS, **_TIMES, **_CASTS},
+    aggregates=_AGGREGATES,
+    refused={},
     raises=frozenset(),
     sources=_SOURCES,
     index=_INDEX,
+    readings={},
 )

@@ -13,16 +13,19 @@ import pyarrow as pa
 from pyarrow import ArrowException
 
 from adomnia.catalog.model import Catalog, Table
+from adomnia.engines.cells import are_few, read_cells, read_rows
 from adomnia.engines.contract import Progress, Statement, silent
-from adomnia.engines.duckdb.cells import are_few, read_cells, read_rows
 from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.duckdb.facts import find_facts
-from adomnia.engines.duckdb.found_keys import At, count_people
+from adomnia.engines.duckdb.faults import disk_trouble, memory_trouble
 from adomnia.engines.duckdb.headers import check_header, read_header
 from adomnia.engines.duckdb.readings import count_readings
 from adomnia.engines.duckdb.running import Running
+from adomnia.engines.duckdb.snapshots import Snapshots
 from adomnia.engines.duckdb.sources import (
     QUIET,
+    SourceReader,
+    describe_source,
     file_source,
     frame_source,
     make_runner,
@@ -31,6 +34,7 @@ from adomnia.engines.duckdb.sources import (
 from adomnia.engines.duckdb.state import State, fresh_key
 from adomnia.engines.duckdb.texts import text_literal
 from adomnia.engines.duckdb.whole_files import read_texts
+from adomnia.engines.found_keys import At, count_people
 from adomnia.engines.index import (
     STEPS,
     IndexWriter,
@@ -44,8 +48,9 @@ from adomnia.engines.index import (
 from adomnia.engines.index.columns import columns_to_keep
 from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
 from adomnia.engines.render import render, render_rows
-from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
+from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.noise import Integers
+from adomnia.postgres import is_url
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
 from adomnia.privacy.units import ROW
@@ -89,7 +94,15 @@ class DuckDB:
     def open(cls, catalog: Catalog, folder: Path, progress: Progress = silent, limits: Limits = USUAL) -> "DuckDB":
         """The engine over a catalog's files; its index lies in `folder` and is built if it is not there."""
         state = State(folder)
-        path = state.index(catalog, lambda unfinished: _build_file(catalog, unfinished, state.key(), progress, limits))
+
+        def build(unfinished: Path, snapshots: Snapshots) -> None:
+            with duckdb.connect(config=_settings(str(unfinished.with_name("spill")), limits)) as builder:
+                copies = unfinished.with_name("copies")
+                copies.mkdir(mode=0o700)
+                reader = SourceReader(builder, copies, snapshots, _arrivals(catalog, progress))
+                _build_file(catalog, unfinished, reader, state.key(), progress)
+
+        path = state.index(catalog, build)
         with suppress(duckdb.Error, OSError), state.opening(path) as own:
             return cls(duckdb.connect(str(own), read_only=True, config=_settings(str(state.spill), limits)), limits)
         raise Refusal(f"The index {path.name}", "cannot be opened", "remove it, and it will be built anew")
@@ -110,10 +123,10 @@ class DuckDB:
         """
         connection = duckdb.connect(config=_settings(spill, limits))
         # Frames, keys and temporary tables are the cursor's own, and go with it.
-        with connection.cursor() as builder, TemporaryDirectory() as scratch:
+        with connection.cursor() as builder, TemporaryDirectory() as scratch, Snapshots() as snapshots:
             sources = {name: frame_source(builder, name, frame) for name, frame in frames.items()}
             missing = [table for table in _indexed(catalog) if table.public and table.name not in frames]
-            sources |= _files(catalog, missing, builder, Path(scratch))
+            sources |= _files(catalog, missing, SourceReader(builder, Path(scratch), snapshots))
             _build(catalog, sources, IndexWriter(make_runner(builder), "memory.main", fresh_key(), DUCKDB), progress)
         return cls(connection, limits)
 
@@ -157,6 +170,9 @@ class DuckDB:
             return True
         return False
 
+    def is_reachable(self) -> bool:
+        return True
+
     def close(self) -> None:
         """Let go of the index; what still runs fails."""
         self._running.close()
@@ -183,30 +199,27 @@ def _settings(spill: str, limits: Limits) -> dict[str, str | bool | int | float 
     return settings if limits.threads is None else {**settings, "threads": limits.threads}
 
 
-def _build_file(catalog: Catalog, path: Path, key: bytes, progress: Progress, limits: Limits) -> None:
-    with duckdb.connect(config=_settings(str(path.with_name("spill")), limits)) as builder:
-        writer = IndexWriter(make_runner(builder), '" index".main', key, DUCKDB)
-        copies = path.with_name("copies")
-        copies.mkdir(mode=0o700)
-        sources = _files(catalog, _indexed(catalog), builder, copies)
-        for table in _indexed(catalog):
-            sources[table.name].check(table)
-            _guard(sources[table.name], partial(refuse_unreadable, writer, table, sources[table.name]))
-        _execute_on_disk(builder, f'ATTACH {text_literal(str(path))} AS " index"')
-        _build(catalog, sources, writer, progress)
-        _execute_on_disk(builder, 'DETACH " index"')
+def _build_file(catalog: Catalog, path: Path, reader: SourceReader, key: bytes, progress: Progress) -> None:
+    writer = IndexWriter(make_runner(reader.connection), '" index".main', key, DUCKDB)
+    tables = _indexed(catalog)
+    for table in tables:
+        if is_url(table.source):  # before its rows are on their way
+            describe_source(reader, table.source, table).check(table)
+    sources = _files(catalog, tables, reader)
+    reader.snapshots.close()  # a transaction that stays open keeps rows alive that others deleted
+    for table in tables:
+        sources[table.name].check(table)
+        _guard(sources[table.name], partial(refuse_unreadable, writer, table, sources[table.name]))
+    _execute_on_disk(reader.connection, f'ATTACH {text_literal(str(path))} AS " index"')
+    _build(catalog, sources, writer, progress)
+    _execute_on_disk(reader.connection, 'DETACH " index"')
 
 
 def _execute_on_disk(builder: duckdb.DuckDBPyConnection, statement: str) -> None:
     with suppress(duckdb.Error):
         builder.execute(statement)
         return
-    raise _disk_trouble()  # out here it carries no cause, whose words name the folder
-
-
-def _disk_trouble() -> Unavailable:
-    fix = "free space there, or let this process write it"
-    return Unavailable("The index", "cannot be written to the disk of its folder", fix)
+    raise disk_trouble()  # out here it carries no cause, whose words name the folder
 
 
 def _indexed(catalog: Catalog) -> list[Table]:
@@ -214,10 +227,14 @@ def _indexed(catalog: Catalog) -> list[Table]:
     return [table for table in catalog.tables if not table.public or columns_to_keep(table.columns)]
 
 
-def _files(
-    catalog: Catalog, tables: list[Table], builder: duckdb.DuckDBPyConnection, copies: Path
-) -> dict[str, TableSource]:
-    return {table.name: file_source(builder, catalog.folder / table.source, table, copies) for table in tables}
+def _files(catalog: Catalog, tables: list[Table], reader: SourceReader) -> dict[str, TableSource]:
+    return {table.name: file_source(reader, table.locate(catalog.folder), table) for table in tables}
+
+
+def _arrivals(catalog: Catalog, progress: Progress) -> Callable[[str, float], None]:
+    """Tells of tables that stream in: one after the other, all of them before the first is built."""
+    places = {table.name: place for place, table in enumerate(_indexed(catalog))}
+    return lambda table, share: progress(f"{table}: arriving", (places[table] + share) / len(places))
 
 
 def _build(catalog: Catalog, sources: Mapping[str, TableSource], writer: IndexWriter, progress: Progress) -> None:
@@ -241,7 +258,9 @@ def _guard(source: TableSource, build: Callable[[], None]) -> None:
     try:
         return build()
     except (duckdb.InvalidInputException, duckdb.IOException) as error:
-        fault = _disk_trouble() if _FULL in str(error) else unreadable_source(source.name)
+        fault = disk_trouble() if _FULL in str(error) else unreadable_source(source.name)
+    except duckdb.OutOfMemoryException:
+        fault = memory_trouble()
     except duckdb.Error:
         fault = Failure()
     raise fault  # out here it carries no cause, whose words may quote a row

@@ -3,7 +3,6 @@
 
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import duckdb
 
@@ -11,7 +10,7 @@ from adomnia.catalog.facts import Facts
 from adomnia.catalog.model import Table
 from adomnia.engines.contract import index_name
 from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.sources import file_source, frame_source, make_runner, unreadable_source
+from adomnia.engines.duckdb.sources import file_source, frame_source, make_runner, open_reader, unreadable_source
 from adomnia.engines.index import IndexWriter, TableSource
 from adomnia.engines.index.columns import columns_to_keep, render_reading
 from adomnia.engines.index.public import count_repeats, write_public
@@ -26,15 +25,15 @@ _SCHEMA = "memory.main"
 
 
 def find_facts(data: object, table: Table) -> tuple[Facts, ...]:
-    """The facts of every column that a public table declares; `data` is a table in memory, or the path of a file."""
-    with duckdb.connect() as connection, TemporaryDirectory() as scratch:
-        if isinstance(data, Path):
-            source = file_source(connection, data, table, Path(scratch))
+    """The facts of every column that a public table declares; `data` is a table in memory, or its place."""
+    with open_reader() as reader:
+        if isinstance(data, Path | str):
+            source = file_source(reader, data, table)
         else:
-            source = frame_source(connection, table.name, data)
+            source = frame_source(reader.connection, table.name, data)
         source.check(table)
         with suppress(duckdb.Error):
-            return _facts(connection, table, source)
+            return _facts(reader.connection, table, source)
     raise unreadable_source(source.name)
 
 

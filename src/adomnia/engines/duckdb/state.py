@@ -2,28 +2,57 @@
 
 import fcntl
 import hashlib
+import hmac
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from time import time_ns
-from typing import Any
+from typing import Any, Protocol
 
-from adomnia.catalog.model import USUAL_CSV, Catalog
+from adomnia.catalog.model import USUAL_CSV, Catalog, Table
 from adomnia.engines.duckdb.files import list_files
+from adomnia.engines.duckdb.snapshots import Snapshots
 from adomnia.errors import Failure, Refusal
 from adomnia.noise import SystemBits
 
-_FORMAT = 3  # of the index: raise it when layout or order change, and every index is built anew
+_FORMAT = 4  # of the index: raise it when layout or order change, and every index is built anew
 _KEY_BYTES = 32
+_FILE = ".duckdb"
+POINTER = "place"  # in a folder that has no tables itself, where they are
+_USED = "_used"  # what is locked by whoever reads from a folder
 _RACY_NANOSECONDS = 2 * 10**9  # a file that changed this shortly before it was read may change again unnoticed
+
+
+class Fingerprints(Protocol):
+    """Looks at tables that are in no file of this machine."""
+
+    def fingerprint(self, url: str, name: str) -> str:
+        """What tells the rows of a table from others."""
+        ...
 
 
 def fresh_key() -> bytes:
     """A new key for the order of rows."""
     return SystemBits().words(_KEY_BYTES // 8).tobytes()
+
+
+def find_index(folder: Path, catalog: Catalog, ending: str = _FILE) -> Path | None:
+    """The index of a catalog as its data was last read, if there is one; nothing is read for this."""
+    path = folder / "index.json"
+    known = json.loads(path.read_bytes())["files"] if path.exists() else {}
+    if any(not _is_known(catalog, table, known.get(table.name, {})) for table in catalog.tables):
+        return None
+    index = folder / _name_index(catalog, known, ending)
+    return index if index.exists() else None
+
+
+def find_place(index: Path) -> str:
+    """Where the tables of an index lie that is a folder: in it, or where it points to."""
+    pointer = index / POINTER
+    return pointer.read_text() if pointer.exists() else f"file:{index}"
 
 
 class State:
@@ -44,17 +73,32 @@ class State:
             raise Failure()
         return key
 
-    def index(self, catalog: Catalog, build: Callable[[Path], None]) -> Path:
-        """The index of this catalog and its data, made by `build(file)` unless it is there already."""
-        with self._alone():
+    def index(
+        self,
+        catalog: Catalog,
+        build: Callable[[Path, Any], None],
+        ending: str = _FILE,
+        look: Callable[[], AbstractContextManager[Fingerprints]] = Snapshots,
+    ) -> Path:
+        """The index of this catalog and its data, made by `build(path, snapshots)` unless it is there already.
+
+        `look` opens what tables elsewhere are looked at with. While an index is there, nobody is asked whether their
+        rows are still those that its version stands for.
+        """
+        with self._alone(), look() as snapshots:
             record = self._record()
             prints = _fingerprints(catalog, record["files"])
+            stamp = hmac.new(self.key(), b"index", "sha256").hexdigest()
+            same_key = record.get("key", stamp) == stamp
+            known = same_key and all(prints.values())  # else an index has no name yet
+            if not (known and (self.folder / _name_index(catalog, prints, ending)).exists()):
+                prints |= _fingerprint_databases(catalog, snapshots)
+            path = self.folder / _name_index(catalog, prints, ending)
             _check_unchanged(catalog, _data(catalog, prints), record["versions"].get(str(catalog.version), {}))
-            path = self.folder / f"index-{_identity(catalog, prints)}.duckdb"
-            if not path.exists():
-                self._build(path, build)
+            if not (path.exists() and same_key):  # another key orders rows in another way
+                self._build(path, lambda unfinished: build(unfinished, snapshots))
             record["versions"].setdefault(str(catalog.version), {}).update(_data(catalog, prints))
-            record["files"] = prints
+            record["files"], record["key"] = prints, stamp
             _write_private(self.folder / "index.json", json.dumps(record, indent=1).encode())
         return path
 
@@ -74,20 +118,53 @@ class State:
             finally:
                 own.unlink()
 
+    def hold(self, index: Path) -> Callable[[], None]:
+        """Keep a folder from being removed until what is given back is called, or the process ends."""
+        with self._alone():
+            held = (index / _USED).open("w")
+            fcntl.flock(held, fcntl.LOCK_SH)
+        return held.close
+
     def _build(self, path: Path, build: Callable[[Path], None]) -> None:
         """In a room of its own, so that what is interrupted is never taken for an index."""
         room = self.folder / "building"
         shutil.rmtree(room, ignore_errors=True)
         room.mkdir(mode=0o700)
         try:
-            build(room / "index.duckdb")
-            (room / "index.duckdb").chmod(0o600)
-            former = list(self.folder.glob("index-*.duckdb"))
-            (room / "index.duckdb").replace(path)
+            built = room / f"index{path.suffix}"
+            build(built)
+            built.chmod(0o700 if built.is_dir() else 0o600)
+            former = set(self.folder.glob(f"index-*{path.suffix}")) - {path}
+            if path.is_dir():  # a folder is not replaced by another
+                _remove(path, room)
+            built.replace(path)
             for old in former:
-                old.unlink()
+                _remove(old, room)
         finally:
             shutil.rmtree(room, ignore_errors=True)
+
+    def drop_files(self) -> None:
+        """Remove indexes in files, where the index lies in a database now: rows of people stay there."""
+        with self._alone():
+            for old in self.folder.glob(f"index-*{_FILE}"):
+                old.unlink()
+
+    def public_prints(self, catalog: Catalog) -> dict[str, str]:
+        """Hashes of the files of public tables."""
+        files = [table for table in catalog.tables if table.public and not table.is_elsewhere]
+        return {table.name: _fingerprint_source(catalog.folder / table.source, {})["sha256"] for table in files}
+
+    def known_prints(self, catalog: Catalog) -> dict[str, str]:
+        """What the rows of tables in a database were like when an index of this version was built there."""
+        found: dict[str, str] = self._record().get("databases", {}).get(str(catalog.version), {})
+        return found
+
+    def keep_prints(self, catalog: Catalog, prints: dict[str, str]) -> None:
+        """Remember what the rows of tables in a database are like."""
+        with self._alone():
+            record = self._record()
+            record.setdefault("databases", {})[str(catalog.version)] = prints
+            _write_private(self.folder / "index.json", json.dumps(record, indent=1).encode())
 
     def _record(self) -> dict[str, Any]:
         path = self.folder / "index.json"
@@ -101,12 +178,52 @@ class State:
             yield
 
 
+def _remove(index: Path, room: Path) -> None:
+    """Remove an index; a folder only if nobody reads from it: its files are opened again and again.
+
+    It goes into the room as a whole: of one whose removal is interrupted, nothing is left under its name.
+    """
+    if index.is_file():
+        index.unlink()
+        return
+    with (index / _USED).open("w") as used, suppress(BlockingIOError):
+        fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        index.replace(room / f"former-{index.name}")
+
+
 def _fingerprints(catalog: Catalog, known: dict[str, Any]) -> dict[str, Any]:
-    """Size, time and hash of every file, public ones too; it is hashed again only where size or time say so."""
-    return {
-        table.name: _fingerprint_source(catalog.folder / table.source, known.get(table.name, {}))
-        for table in catalog.tables
-    }
+    """Size, time and hash of every file, public ones too; it is hashed again only where size or time say so.
+
+    Of a table in a database what is known of it under this version, if anything.
+    """
+    found = {}
+    for table in catalog.tables:
+        place, before = table.locate(catalog.folder), known.get(table.name, {})
+        if isinstance(place, Path):
+            found[table.name] = _fingerprint_source(place, before)
+        else:
+            found[table.name] = before if _is_known(catalog, table, before) else {}
+    return found
+
+
+def _is_known(catalog: Catalog, table: Table, before: dict[str, Any]) -> bool:
+    """Whether what is known of a table is of this version of it; of a file, whether anything is known."""
+    return bool(before) and (not table.is_elsewhere or before.items() >= _address(catalog, table).items())
+
+
+def _fingerprint_databases(catalog: Catalog, snapshots: Fingerprints) -> dict[str, Any]:
+    """Hashes of all tables in databases, as they are now."""
+    found = {}
+    for table in catalog.tables:
+        if table.is_elsewhere:
+            rows = snapshots.fingerprint(table.source, table.source_table or "")
+            found[table.name] = {**_address(catalog, table), "sha256": hashlib.sha256(rows.encode()).hexdigest()}
+    return found
+
+
+def _address(catalog: Catalog, table: Table) -> dict[str, Any]:
+    """Where a table is, and for which version it was read there."""
+    return {"url": table.source, "table": table.source_table, "version": catalog.version}
 
 
 def _fingerprint_source(path: Path, known: dict[str, Any]) -> dict[str, Any]:
@@ -150,16 +267,16 @@ def _check_unchanged(catalog: Catalog, data: dict[str, str], known: dict[str, st
             raise Refusal(
                 f"The data of table {name}",
                 f"changed, and version {catalog.version} stands for what it was",
-                "raise `version` in catalog.toml, or put the old file back, read as it was",
+                "raise `version` in catalog.toml, or put the old data back, read as it was",
             )
 
 
-def _identity(catalog: Catalog, prints: dict[str, Any]) -> str:
-    """A name for everything that an index depends on."""
+def _name_index(catalog: Catalog, prints: dict[str, Any], ending: str = _FILE) -> str:
+    """The name of a file or a folder that tells everything that an index depends on."""
     facts, data = [_FORMAT, catalog.version, catalog.unit], _data(catalog, prints)
     for table in catalog.tables:
         facts += [table.name, table.public, table.columns, table.repeats, table.link, data[table.name]]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+    return f"index-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}{ending}"
 
 
 def _write_private(path: Path, content: bytes) -> None:

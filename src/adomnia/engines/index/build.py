@@ -7,12 +7,13 @@ key and rows. Temporary tables and their columns have names that start with a sp
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from adomnia.catalog.model import Table
 from adomnia.engines.contract import PERSON, RANK, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.index.columns import categories_name, columns_to_keep, index_columns
-from adomnia.engines.index.order import hashed_name, render_digest
+from adomnia.engines.index.order import render_digest
 from adomnia.engines.index.people import Links, Run
 from adomnia.errors import Failure
 from adomnia.privacy.expressions import Column
@@ -70,21 +71,21 @@ def build_rows(writer: IndexWriter, table: Table, links: Links, step: Step) -> N
         f"CAST(1 AS {dialect.types.rank}) AS {dialect.quote(RANK)}",
         f"CAST(ROW_NUMBER() OVER () AS {dialect.types.rank}) AS {dialect.quote(PERSON)}",
     ]
-    rows = _project_source(writer, table, links, ranked)
+    rows = project_source(writer, table, links, ranked)
     writer.run(f"CREATE TABLE {writer.name_of(table)} AS {rows}")
 
 
 def _stage(writer: IndexWriter, table: Table, links: Links) -> None:
     """Read the source as the catalog declares it, leave out the rows of nobody, and hash the others."""
-    rows = _project_source(writer, table, links, ['" origin"', '" key"'])
+    rows = project_source(writer, table, links, ['" origin"', '" key"'])
     hashed = render_digest(writer.key, "1", columns_to_keep(table.columns), _WHO, writer.dialect)
-    writer.keep(" staged", f'SELECT *, {hashed} AS " digest" FROM ({rows} WHERE " key" IS NOT NULL)')
+    writer.keep(" staged", f'SELECT *, {hashed} AS " digest" FROM ({rows} WHERE " key" IS NOT NULL) AS " rows"')
 
 
-def _project_source(writer: IndexWriter, table: Table, links: Links, first: list[str]) -> str:
+def project_source(writer: IndexWriter, table: Table, links: Links, first: list[str]) -> str:
     """SQL of the rows of a source, in the columns of the index after the `first` ones."""
     columns = columns_to_keep(table.columns)
-    read = [f"{links.read(table, column)} AS {writer.dialect.quote(index_name(column.name))}" for column in columns]
+    read = {writer.dialect.quote(index_name(column.name)): links.read(table, column) for column in columns}
     return project_columns(writer, columns, links.rows(table, read), first)
 
 
@@ -96,25 +97,24 @@ def project_columns(writer: IndexWriter, columns: tuple[Column, ...], raw: str, 
     parts = [
         f"{part.sql} AS {dialect.quote(part.name)}" for column in columns for part in index_columns(column, dialect)
     ]
-    return f"SELECT {', '.join([*first, *parts])} FROM ({raw})"
+    return f'SELECT {", ".join([*first, *parts])} FROM ({raw}) AS " raw"'
 
 
 def declare_categories(writer: IndexWriter, column: Column) -> None:
     """Declare the values whose places are the codes: anything else is read as NULL, or as one of them."""
     if isinstance(column.kind, Text) and column.kind.values is not None:
-        bind, declare = writer.dialect.index.declared_values
-        writer.run(bind, list(column.kind.values))
-        writer.run(declare.format(writer.dialect.quote(categories_name(column))))
+        name = writer.dialect.quote(categories_name(column))
+        for sql, bound in writer.dialect.index.declare(name, column.kind.values):
+            writer.run(sql, *bound)
 
 
 def _enrol(writer: IndexWriter, links: Links) -> None:
     """Number the people of the staged rows who have no number yet; all tables share the numbers."""
-    key = f'" origin" INTEGER, " key" {links.key_type}'
-    writer.run(f'CREATE TEMP TABLE IF NOT EXISTS " people" ({key}, " number" {writer.dialect.types.rank})')
-    new = writer.dialect.index.unmatched.format('" staged"', '" people"', '" origin", " key"')
+    columns = f'" origin" INTEGER, " key" {links.key_type}, " number" {writer.dialect.types.rank}'
+    writer.run(writer.dialect.index.temporary_columns.format('" people"', columns))
     writer.run(
         'INSERT INTO " people" SELECT *, ROW_NUMBER() OVER () + (SELECT COUNT(*) FROM " people") FROM '
-        f'(SELECT DISTINCT " origin", " key" FROM {new})'
+        '(SELECT " origin", " key" FROM " staged" EXCEPT SELECT " origin", " key" FROM " people") AS " new"'
     )
 
 
@@ -127,7 +127,7 @@ def _rank(writer: IndexWriter) -> None:
         f'CAST(ROW_NUMBER() OVER own AS {dialect.types.rank}) AS " rank", '
         'COALESCE(" digest" = LAG(" digest") OVER own, FALSE) AS " tied" '
         f'FROM (SELECT " staged".{dialect.index.position} AS " position", " number", " digest" '
-        'FROM " staged" JOIN " people" USING (" origin", " key")) '
+        'FROM " staged" JOIN " people" USING (" origin", " key")) AS " owned" '
         'WINDOW own AS (PARTITION BY " number" ORDER BY " digest")',
     )
 
@@ -137,7 +137,6 @@ def _break_ties(writer: IndexWriter, columns: tuple[Column, ...]) -> None:
     if not writer.number('SELECT COUNT(*) FROM " ranked" WHERE " tied"'):
         return
     dialect = writer.dialect
-    same = ", ".join(['" number"', *(dialect.quote(hashed_name(column)) for column in columns)])
     order = ", ".join(['" digest"', *_names(columns, dialect)])
     later = render_digest(writer.key, f'CAST(" copy" AS {dialect.types.text})', columns, _WHO, dialect)
     again = f'ROW_NUMBER() OVER (PARTITION BY " number" ORDER BY " hash", {order})'
@@ -145,9 +144,9 @@ def _break_ties(writer: IndexWriter, columns: tuple[Column, ...]) -> None:
         " again",
         f'SELECT " position", " number", CAST({again} AS {dialect.types.rank}) AS " rank" '
         f'FROM (SELECT *, CASE WHEN " copy" = 1 THEN " digest" ELSE {later} END AS " hash" '
-        f'FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {same} ORDER BY {order}) AS " copy" '
+        f'FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY " number", " digest" ORDER BY {order}) AS " copy" '
         f'FROM " staged" JOIN " ranked" ON " staged".{dialect.index.position} = " position" '
-        'WHERE " number" IN (SELECT " number" FROM " ranked" WHERE " tied")))',
+        'WHERE " number" IN (SELECT " number" FROM " ranked" WHERE " tied")) AS " copies") AS " hashed"',
     )
     writer.run('DELETE FROM " ranked" WHERE " number" IN (SELECT " number" FROM " again")')
     writer.run('INSERT INTO " ranked" SELECT *, FALSE FROM " again"')
@@ -155,6 +154,21 @@ def _break_ties(writer: IndexWriter, columns: tuple[Column, ...]) -> None:
 
 def _write(writer: IndexWriter, table: Table) -> None:
     """Write the rows by the bucket of their rank, each bucket in the order of the source: both kinds of filter skip."""
+    name, paired = writer.name_of(table), writer.dialect.index.side_by_side
+    most = writer.number('SELECT COALESCE(MAX(" rank"), 0) FROM " ranked"')
+    lasts = [1]
+    while lasts[-1] < most:
+        lasts.append(lasts[-1] * 2)
+    if paired is None:
+        _write_sorted(writer, table, lasts)
+    else:
+        _write_buckets(writer, table, lasts, paired)
+    if writer.number(f"SELECT COUNT(*) FROM {name}") != writer.number('SELECT COUNT(*) FROM " staged"'):
+        raise Failure()
+
+
+def _write_buckets(writer: IndexWriter, table: Table, lasts: list[int], paired: str) -> None:
+    """Write a bucket after the other, each by a join of the rows with their ranks by place."""
     dialect, name = writer.dialect, writer.name_of(table)
     rank, person = dialect.quote(RANK), dialect.quote(PERSON)
     writer.keep(
@@ -162,18 +176,25 @@ def _write(writer: IndexWriter, table: Table) -> None:
         f'SELECT " position", " rank" AS {rank}, " number" AS {person} FROM " ranked" ORDER BY " position"',
     )
     outputs = ", ".join([rank, person, *_names(columns_to_keep(table.columns), dialect)])
-    paired = dialect.index.side_by_side.format('" staged"', '" placed"')
-    rows = f'SELECT {outputs} FROM {paired} WHERE " staged".{dialect.index.position} = " position"'
+    both = paired.format('" staged"', '" placed"')
+    rows = f'SELECT {outputs} FROM {both} WHERE " staged".{dialect.index.position} = " position"'
     writer.run("BEGIN TRANSACTION")  # one for all buckets: each on its own leaves a gap in the file
     writer.run(f"CREATE TABLE {name} AS {rows} AND {rank} <= 1")
-    most = writer.number('SELECT COALESCE(MAX(" rank"), 0) FROM " ranked"')
-    first, last = 2, 2
-    while first <= most:
-        writer.run(f"INSERT INTO {name} {rows} AND {rank} BETWEEN {first} AND {last}")
-        first, last = last + 1, last * 2
+    for before, last in pairwise(lasts):
+        writer.run(f"INSERT INTO {name} {rows} AND {rank} BETWEEN {before + 1} AND {last}")
     writer.run("COMMIT")
-    if writer.number(f"SELECT COUNT(*) FROM {name}") != writer.number('SELECT COUNT(*) FROM " staged"'):
-        raise Failure()
+
+
+def _write_sorted(writer: IndexWriter, table: Table, lasts: list[int]) -> None:
+    """Write all rows at once, sorted by their buckets."""
+    dialect = writer.dialect
+    cases = " ".join(f'WHEN " rank" <= {last} THEN {bucket}' for bucket, last in enumerate(lasts))
+    ranked = [f'" rank" AS {dialect.quote(RANK)}', f'" number" AS {dialect.quote(PERSON)}']
+    outputs = ", ".join([*ranked, *_names(columns_to_keep(table.columns), dialect)])
+    rows = f'" staged" JOIN " ranked" ON " staged".{dialect.index.position} = " position"'
+    writer.run(
+        f'CREATE TABLE {writer.name_of(table)} AS SELECT {outputs} FROM {rows} ORDER BY CASE {cases} END, " position"'
+    )
 
 
 def _names(columns: tuple[Column, ...], dialect: Dialect) -> list[str]:

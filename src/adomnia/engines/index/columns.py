@@ -30,7 +30,7 @@ def columns_to_keep(columns: tuple[Column, ...]) -> tuple[Column, ...]:
 
 def categories_name(column: Column) -> str:
     """What a column's declared values are called while the index is built."""
-    return f" values of {index_name(column.name)}"
+    return f" of {index_name(column.name)}"  # PostgreSQL cuts names off after 63 letters
 
 
 def render_reading(column: Column, dialect: Dialect) -> str:
@@ -38,16 +38,16 @@ def render_reading(column: Column, dialect: Dialect) -> str:
     name, types = dialect.quote(index_name(column.name)), dialect.types
     match column.kind:
         case Quantity():
-            return dialect.try_cast.format(name, types.double)
+            return dialect.index.read_as.format(name, types.double)
         case Boolean():
-            return dialect.try_cast.format(name, types.boolean)
+            return dialect.index.read_as.format(name, types.boolean)
         case Day():
-            return dialect.try_cast.format(name, types.date)
+            return dialect.index.read_as.format(name, types.date)
         case Moment(zone=zone):
             return dialect.index.local_time(name, "'" + zone.replace("'", "''") + "'")
-    text = dialect.try_cast.format(name, types.text)
+    text = dialect.index.read_as.format(name, types.text)
     if isinstance(column.kind, Text) and column.kind.values is not None:
-        code = dialect.index.code.format(text, dialect.quote(categories_name(column)))
+        code = dialect.index.code(text, dialect.quote(categories_name(column)), column.kind.values)
         return _with_others(code, text, len(column.kind.values) - 1, dialect) if column.kind.others else code
     return f"LEFT({text}, {LONGEST_TEXT})"
 
@@ -63,7 +63,7 @@ def index_columns(column: Column, dialect: Dialect) -> Iterator[IndexColumn]:
             yield IndexColumn(kept, _within_bounds(name, domain, dialect))
             yield IndexColumn(grid_name(column), _on_grid(name, domain, dialect))
         case Quantity(whole=whole), None:
-            value = f"FLOOR({name} + {double(0.5, dialect)})" if whole else name
+            value = dialect.spell("floor", f"({name} + {double(0.5, dialect)})") if whole else name
             finite = f"ABS({name}) <= {double(float_info.max, dialect)}"
             yield IndexColumn(kept, f"CASE WHEN {finite} THEN {value} + {zero} END")
         case Day() as day, _:

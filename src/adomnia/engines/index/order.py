@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from adomnia.engines.contract import grid_name, index_name
 from adomnia.engines.dialect import Dialect
-from adomnia.engines.render.constants import integer
+from adomnia.engines.render.constants import double, integer
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from adomnia.privacy.wall_time import FIRST, LAST, count_seconds
 
 _LARGEST_WORD = 2**63 - 1
+_FAR, _SCALE = 2.0**62, 2.0**30  # where whole parts end that all engines count, and the parts of one that are hashed
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class _Digit:
 
 def render_digest(key: bytes, copy: str, columns: tuple[Column, ...], person: str, dialect: Dialect) -> str:
     """The hash of key, copy, columns and person."""
-    parts = [f"'{key.hex()}'", copy, *_words(columns, dialect), *_texts(columns, dialect), person]
+    parts = [dialect.index.key.format(key.hex()), copy, *_words(columns, dialect), *_texts(columns, dialect), person]
     return dialect.index.digest.format(", ':', ".join(parts))
 
 
@@ -49,9 +50,28 @@ def _words(columns: tuple[Column, ...], dialect: Dialect) -> Iterator[str]:
 def _texts(columns: tuple[Column, ...], dialect: Dialect) -> Iterator[str]:
     for column in columns:
         if _digit(column, dialect) is None:
-            text = _as_text(dialect.quote(hashed_name(column)), dialect)
+            text = _render_text(column, dialect)
             length = _as_text(dialect.index.byte_length.format(text), dialect)
             yield f"COALESCE({length} || ':' || {text}, '-')"
+
+
+def _render_text(column: Column, dialect: Dialect) -> str:
+    """A column as a text that is the same in every engine.
+
+    Doubles are printed in as many ways as there are engines. What is hashed of an unbounded one is its whole part and
+    30 bits behind the point; rows that differ in more than that are copies of each other to the hash.
+    """
+    name = dialect.quote(hashed_name(column))
+    if not isinstance(column.kind, Quantity) or column.domain is not None:
+        return _as_text(name, dialect)
+    far, scale, zero = (double(number, dialect) for number in (_FAR, _SCALE, 0.0))
+    long = dialect.types.long.name
+    whole = _as_text(dialect.fitting(f"FLOOR({name})", long), dialect)
+    part = _as_text(dialect.fitting(f"FLOOR(({name} - FLOOR({name})) * {scale})", long), dialect)
+    return (
+        f"CASE WHEN ABS({name}) < {far} THEN {whole} || '.' || {part} "
+        f"WHEN {name} > {zero} THEN 'above' WHEN {name} < {zero} THEN 'below' END"
+    )
 
 
 def _as_text(sql: str, dialect: Dialect) -> str:
@@ -71,9 +91,10 @@ def _digit(column: Column, dialect: Dialect) -> _Digit | None:
         case Text(values=tuple() as values), _:
             return _counted(f"CAST({name} AS {long})", 0, len(values))
         case Boolean(), _:
-            return _counted(f"CAST({name} AS {long})", 0, 2)
+            return _counted(f"CAST(CASE WHEN {name} THEN 1 WHEN NOT {name} THEN 0 END AS {long})", 0, 2)
         case Day(lower=lower, upper=upper), _ if lower is not None and upper is not None:
-            return _counted(f"CAST({name} - DATE '{lower}' AS {long})", 0, (upper - lower).days + 1)
+            days = dialect.index.days_between.format(name, f"DATE '{lower}'")
+            return _counted(f"CAST({days} AS {long})", 0, (upper - lower).days + 1)
         case Moment(lower=earliest, upper=latest), _:
             first, last = count_seconds(earliest or FIRST), count_seconds(latest or LAST)
             return _counted(f"CAST({name} AS {long})", first, last - first + 1)

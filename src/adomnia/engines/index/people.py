@@ -54,11 +54,15 @@ class Links:
                 why = f"holds {child}, and {link.parent}.{link.parent_column}, which it is linked to, holds {parent}"
                 raise Refusal(what, why, "store both as the same type")
 
-    def rows(self, table: Table, outputs: Sequence[str]) -> str:
-        """SQL of the outputs for every row of a table, and of its person: " origin" and " key", NULL for nobody."""
+    def rows(self, table: Table, outputs: Mapping[str, str]) -> str:
+        """SQL of the outputs, by name, for every row of a table, and of its person.
+
+        That is " origin" and " key", NULL for nobody.
+        """
         unit, link = self._catalog.unit, self._catalog.resolve_link(table.link)
         if unit == ROW:
-            return f"SELECT {', '.join([*outputs, 'TRUE'])} FROM {self._sources[table.name].relation}"
+            listed = ", ".join([*_name(outputs), 'TRUE AS " one"'])
+            return f"SELECT {listed} FROM {self._sources[table.name].relation}"
         if link is None:
             return self._directly(table, unit.column, outputs)
         if (link.parent, link.parent_column) == (unit.table, unit.column):
@@ -74,17 +78,17 @@ class Links:
     def _table(self, name: str) -> Table:
         return next(table for table in self._catalog.tables if table.name == name)
 
-    def _directly(self, table: Table, column: str, outputs: Sequence[str]) -> str:
+    def _directly(self, table: Table, column: str, outputs: Mapping[str, str]) -> str:
         source = self._sources[table.name]
-        person = ['0 AS " origin"', f'{self._key(source, column)} AS " key"']
-        return f"SELECT {', '.join([*outputs, *person])} FROM {source.relation}"
+        person = {'" origin"': "0", '" key"': self._key(source, column)}
+        return f"SELECT {', '.join(_name({**outputs, **person}))} FROM {source.relation}"
 
-    def _through(self, table: Table, link: Link, outputs: Sequence[str]) -> str:
+    def _through(self, table: Table, link: Link, outputs: Mapping[str, str]) -> str:
         source, number = self._sources[table.name], self._lookup(link)
-        child = ", ".join([*outputs, f'{self._key(source, link.column)} AS " link"'])
-        known = self._dialect.index.all_but.format("child", '" link"')
+        child = ", ".join(_name({**outputs, '" link"': self._key(source, link.column)}))
+        known = "".join(f"child.{name}, " for name in outputs)
         return (
-            f"SELECT {known}, "
+            f"SELECT {known}"
             f'CASE WHEN parent." parent" IS NULL THEN {number} ELSE parent." origin" END AS " origin", '
             f'CASE WHEN parent." parent" IS NULL THEN child." link" ELSE parent." key" END AS " key" '
             f"FROM (SELECT {child} FROM {source.relation}) AS child "
@@ -97,11 +101,10 @@ class Links:
         if place not in self._lookups:
             parent = self._table(link.parent)
             key = self._key(self._sources[parent.name], link.parent_column)
-            rows = self.rows(parent, [f'{key} AS " parent"'])
+            rows = self.rows(parent, {'" parent"': key})
             number = len(self._lookups) + 1
-            self._run(
-                f'CREATE TEMP TABLE {self._lookup_table(number)} AS SELECT * FROM ({rows}) WHERE " parent" IS NOT NULL'
-            )
+            known = f'SELECT * FROM ({rows}) AS " parents" WHERE " parent" IS NOT NULL'
+            self._run(self._dialect.index.temporary.format(self._lookup_table(number), known))
             self._check_unique(link, number)
             self._lookups[place] = number
         return self._lookups[place]
@@ -121,6 +124,10 @@ class Links:
 
     def _lookup_table(self, number: int) -> str:
         return self._dialect.quote(f" lookup {number}")
+
+
+def _name(outputs: Mapping[str, str]) -> list[str]:
+    return [f"{sql} AS {name}" for name, sql in outputs.items()]
 
 
 def _key_columns(catalog: Catalog) -> list[tuple[str, str]]:

@@ -30,4 +30,4 @@ def count_repeats(writer: IndexWriter, table: Table, column: Column) -> int:
     """How many rows of a public table share one value of a column, at most."""
     rows, value = writer.name_of(table), writer.dialect.quote(index_name(column.name))
     counts = f'SELECT COUNT(*) AS " rows" FROM {rows} WHERE {value} IS NOT NULL GROUP BY {value}'
-    return writer.number(f'SELECT COALESCE(MAX(" rows"), 0) FROM ({counts})')
+    return writer.number(f'SELECT COALESCE(MAX(" rows"), 0) FROM ({counts}) AS " counts"')

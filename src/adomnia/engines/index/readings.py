@@ -40,7 +40,8 @@ def count_readings(
 def refuse_unreadable(writer: IndexWriter, table: Table, source: TableSource) -> None:
     """Refuse a source of which a column is mostly unreadable; numbers and days that are stored as such never are."""
     doubtful = [each for each in table.columns if source.spelled or _is_category(each) or _is_text_day(each, source)]
-    for column, reading in zip(doubtful, count_readings(writer, table, source, doubtful), strict=True):
+    counted = count_readings(writer, table, source, doubtful) if doubtful else ()
+    for column, reading in zip(doubtful, counted, strict=True):
         if reading.is_mostly_unreadable:
             why = f"is declared as {column.kind}, and most of what {source.name} holds there cannot be read as such"
             fix = "run `adomnia check DIR --data`, which counts what is lost, and declare what the file holds"
@@ -73,7 +74,7 @@ def _counts(column: Column, dialect: Dialect) -> tuple[str, str, str]:
         )
         read = f"CASE WHEN {read} <> {dialect.not_a_number} THEN {read} END"
     elif column.kind == Text():
-        read = f"CASE WHEN NOT CONTAINS({read}, '{_LOST}') THEN {read} END"
+        read = f"CASE WHEN {read} NOT LIKE '%{_LOST}%' THEN {read} END"
     outside = _outside(column, read, dialect)
     return f"COUNT({raw})", f"COUNT({read})", f"COUNT(CASE WHEN {outside} THEN 1 END)" if outside else "0"
 

@@ -89,4 +89,4 @@ def render_key(column: str, source: TableSource) -> str:
         return dialect.index.decimal_key.format(name)
     if held in dialect.sources.doubles:
         return dialect.index.double_key.format(name)
-    return dialect.try_cast.format(name, dialect.types.text)
+    return dialect.index.read_as.format(name, dialect.types.text)

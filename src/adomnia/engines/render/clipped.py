@@ -26,11 +26,12 @@ class _ClippedEntries:
     """What is computed for each person and cell, by what it is: v0, v1, ...; and of which of them the length counts."""
 
     scalars: Scalars
+    rows: int  # of one person
     entries: dict[str, int] = field(default_factory=dict)
     measured: set[int] = field(default_factory=set)
 
     def entry(self, aggregate: Rows | NonNull | Total) -> int:
-        exact = f"CAST({render_integers(aggregate, self.scalars)} AS {self.scalars.dialect.types.long.name})"
+        exact = f"CAST({render_integers(aggregate, self.rows, self.scalars)} AS {self.scalars.dialect.types.long.name})"
         return self.entries.setdefault(exact, len(self.entries))
 
     def shorten(self, query: Query, kind: str) -> str:
@@ -41,18 +42,20 @@ class _ClippedEntries:
         entry = self.entry(aggregate)
         length = self.entry(Rows()) if clip.counted else entry
         self.measured.add(length)
-        factor = f"{_numerator(clip.bound, dialect)} / SQRT({self.scalars.as_double(f'n{length}')})"
-        # A cast that may fail, although what reaches it always fits: an engine may compute a branch for rows that do
-        # not take it.
-        product = f"TRUNC({self.scalars.as_double(f'v{entry}')} * ({factor}))"
-        shorter = dialect.try_cast.format(product, dialect.types.long.name)
+        factor = f"{_numerator(clip.bound, dialect)} / SQRT({dialect.spell('wide as double', f'n{length}')})"
+        product = f"{self.scalars.as_double(f'v{entry}')} * ({factor})"
+        shorter = dialect.truncating(product, dialect.types.long.name)
         whole = f"v{entry} * {CLIPPED_PARTS}"
-        return f"CAST(SUM(CASE WHEN n{length} <= {clip.bound**2} THEN {whole} ELSE {shorter} END) AS {kind})"
+        shortened = f"CASE WHEN n{length} <= {clip.bound**2} THEN {whole} ELSE {shorter} END"
+        if dialect.types.sum != dialect.types.wide:
+            shortened = f"CAST({shortened} AS {kind})"  # of which the sum is one too
+        return f"CAST(SUM({shortened}) AS {kind})"
 
 
 def render_clipped(queries: dict[Query, str], keys: list[str], scalars: Scalars) -> str:
     """The statement of queries, each with the type that holds its sums, over rows grouped by rendered keys."""
-    rows, vectors = next(iter(queries)).read, _ClippedEntries(scalars)
+    rows = next(iter(queries)).read
+    vectors = _ClippedEntries(scalars, rows.rows_per_person)
     outputs = [f"{vectors.shorten(*each)} AS m{place}" for place, each in enumerate(queries.items())]
     names = [f"k{place}" for place in range(len(keys))]
     table, conditions = render_source(rows, scalars)

@@ -2,7 +2,9 @@
 """Values that aggregates repeat are computed once: in a SELECT inside, and around it one that puts them on their grids.
 
 Written out instead, the six sums of one correlation repeat their values dozens of times, and to read such a statement
-takes longer than to run it. The outermost SELECT adds up columns with names of ours.
+takes longer than to run it. The outermost SELECT adds up columns with names of ours. Where an engine does not see by
+itself that a value is written more than once, each is computed behind a fence, however often its grid is added up: a
+clamp alone writes its value four times.
 """
 
 from collections import Counter
@@ -13,7 +15,7 @@ from typing import TypeAlias
 
 from adomnia.engines.contract import PERSON, grid_name
 from adomnia.engines.render.presence import presence_key
-from adomnia.engines.render.relations import From, render_output, render_person, render_source
+from adomnia.engines.render.relations import DERIVED, From, render_output, render_person, render_select, render_source
 from adomnia.engines.render.scalars import Scalars, may_be_nan
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Total, values_of
 from adomnia.privacy.domains import Numbers
@@ -35,7 +37,8 @@ def compute_once(queries: tuple[Query, ...], scalars: Scalars) -> tuple[tuple[Qu
 
     Then the columns that it computes: of those it is known which integers their grids are.
     """
-    inside = _Inside(queries, _list_repeated(queries))
+    often = 1 if scalars.dialect.fence else 2
+    inside = _Inside(queries, _list_repeated(queries, often))
     if not inside.grids or presence_key(queries) is not None or any(map(_is_person, inside.passed)):
         return queries, render_source(queries[0].read, scalars), frozenset()
     return inside.queries, (inside.render(scalars), []), frozenset(inside.computed.values())
@@ -96,8 +99,8 @@ class _Inside:
             f"{scalars.grid(self.values[value].column, domain)} AS {scalars.quote(grid_name(own))}"
             for (value, domain), own in self.computed.items()
         ]
-        table, _ = render_source(self.rows, scalars)
-        return f"(SELECT {', '.join(outputs)} FROM {table}) AS {scalars.quote(COMPUTED)}"
+        rows = f"({render_select(self.rows, scalars)}{scalars.dialect.fence}) AS {scalars.quote(DERIVED)}"
+        return f"(SELECT {', '.join(outputs)} FROM {rows}) AS {scalars.quote(COMPUTED)}"
 
     def _left(self, query: Query) -> Iterator[frozenset[Column]]:
         """The columns of everything but what is computed."""
@@ -141,11 +144,11 @@ class _Inside:
         return map_columns(value, lambda column: self.passed[column].column)
 
 
-def _list_repeated(queries: tuple[Query, ...]) -> tuple[_Grid, ...]:
-    """The grids that have to be computed and would be written more than once, in their order."""
+def _list_repeated(queries: tuple[Query, ...], often: int) -> tuple[_Grid, ...]:
+    """The grids that have to be computed and would be written at least so often, in their order."""
     grids = dict.fromkeys(grid for query in queries for grid in _grids(query.aggregate))
     looked_at = Counter(value for query in queries for value in _looks(query.aggregate))
-    repeated = (grid for grid in grids if looked_at[grid[0]] > 1)
+    repeated = (grid for grid in grids if looked_at[grid[0]] >= often)
     keys = (grid for grid in map(_grid_of_key, queries[0].keys) if grid is not None and _is_long(grid[0]))
     return tuple(grid for grid in dict.fromkeys((*repeated, *keys)) if _is_computed(*grid))
 

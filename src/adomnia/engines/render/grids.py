@@ -48,15 +48,14 @@ def render_grid(value: str, domain: Numbers, dialect: Dialect, *, may_be_nan: bo
     """The grid integer of a rendered double, NULL for NULL and NaN."""
     limits, types = find_rounding(domain), dialect.types
     unless_nan = f"WHEN {value} = {dialect.not_a_number} THEN NULL " if may_be_nan else ""
-    rounded = f"FLOOR({value} / {double(domain.step, dialect)} + {double(0.5, dialect)})"
+    rounding = dialect.fine_rounding if dialect.fine_rounding and domain.step <= 1 else dialect.rounding
+    rounded = rounding.format(value, double(domain.step, dialect))
     width = types.long if domain.magnitude <= types.long.largest else types.wide
-    # A cast that may fail, although what reaches it always fits: an engine may compute a branch for rows that do not
-    # take it.
     return (
         f"CASE {unless_nan}"
         f"WHEN {value} < {double(limits.first, dialect)} THEN {integer(limits.lowest)} "
         f"WHEN {value} > {double(limits.last, dialect)} THEN {integer(limits.highest)} "
-        f"ELSE {dialect.try_cast.format(rounded, width.name)} END"
+        f"ELSE {dialect.fitting(rounded, width.name)} END"
     )
 
 

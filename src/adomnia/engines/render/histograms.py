@@ -14,7 +14,7 @@ def render_histogram(query: Query, keys: list[str], scalars: Scalars) -> str:
     assert isinstance(aggregate, Histogram)  # noqa: S101 - nothing else comes here
     grid = scalars.grid(aggregate.value, aggregate.domain)
     value = f"CAST({grid} AS {scalars.dialect.types.long.name}) - {integer(aggregate.domain.grid_lower)}"
-    bucket = f"({value}) >> {aggregate.shift}"
+    bucket = scalars.dialect.shifted.format(value, aggregate.shift)
     table, conditions = render_source(query.read, scalars)
     if aggregate.buckets is not None:
         conditions.append(f"(({bucket}) IN ({', '.join(map(integer, aggregate.buckets))}))")

@@ -15,8 +15,9 @@ def render_public(output: PublicValue, scalars: Scalars) -> str:
     if function in ("count", "count distinct"):
         distinct = "DISTINCT " if function == "count distinct" else ""
         return scalars.as_double(f"COUNT({distinct}{_present(value, scalars)})")
-    aggregate = f"{function.upper()}({_present(value, scalars)})"
-    return aggregate if function in _EXACT else scalars.dialect.functions["finite"](aggregate)
+    asked, dialect = _present(value, scalars), scalars.dialect
+    aggregate = dialect.spell(function, asked) if function in dialect.aggregates else f"{function.upper()}({asked})"
+    return aggregate if function in _EXACT else dialect.spell("finite", aggregate)
 
 
 def _present(value: Expression, scalars: Scalars) -> str:

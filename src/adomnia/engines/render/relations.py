@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from adomnia.engines.contract import PERSON, RANK, grid_name, index_name
-from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double, integer
 from adomnia.engines.render.public import render_public
 from adomnia.engines.render.scalars import Scalars
 from adomnia.engines.render.spreads import render_spread
+from adomnia.engines.render.sums import render_sum
 from adomnia.privacy.aggregates import (
     Average,
     DistinctValues,
@@ -27,7 +27,7 @@ from adomnia.privacy.aggregates import (
     Total,
 )
 from adomnia.privacy.expressions import Column, Expression
-from adomnia.privacy.kinds import Identity
+from adomnia.privacy.kinds import Boolean, Identity
 from adomnia.privacy.relations import (
     MOST_ROWS,
     Join,
@@ -84,13 +84,15 @@ def render_where(conditions: list[str]) -> str:
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
-def render_total(grid: str, centre: int, dialect: Dialect) -> str:
-    """The sum of grid integers, each counted from a centre. Engines add up in wide integers, whatever their type."""
+def render_total(total: Total, rows: int, scalars: Scalars) -> str:
+    """The sum of the grid integers of so many rows at most, each counted from a centre."""
+    grid, centre, types = scalars.grid(total.value, total.domain), total.centre, scalars.dialect.types
+    added = render_sum(grid, rows, total.domain.magnitude, scalars.dialect)
     if centre == 0:
-        return f"SUM({grid})"
+        return added
     # Each value less the centre, added up: so written, it costs nothing beside a sum from another centre. The product
     # is wide too, because in 64 bits enough rows would make it fail.
-    return f"SUM({grid}) - CAST({integer(centre)} AS {dialect.types.wide.name}) * COUNT({grid})"
+    return f"{added} - CAST({integer(centre)} AS {types.wide.name}) * COUNT({grid})"
 
 
 def _side(named: Named, scalars: Scalars) -> str:
@@ -149,7 +151,9 @@ def _per_person(relation: PerPerson, scalars: Scalars) -> str:
     outputs += [
         f"{text} AS {scalars.quote(index_name(key.name))}" for text, key in zip(keys, relation.keys, strict=True)
     ]
-    outputs += [text for output in relation.outputs for text in _own_outputs(output, scalars)]
+    outputs += [
+        text for output in relation.outputs for text in _own_outputs(output, relation.read.rows_per_person, scalars)
+    ]
     return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)} GROUP BY {', '.join([whose, *keys])}"
 
 
@@ -159,7 +163,7 @@ def _public_groups(relation: PublicGroups, scalars: Scalars) -> str:
     outputs = [f"{text} AS {scalars.quote(key.name)}" for text, key in zip(keys, relation.keys, strict=True)]
     for output in relation.outputs:
         if isinstance(output, OwnValue):
-            outputs += _own_outputs(output, scalars)
+            outputs += _own_outputs(output, MOST_ROWS, scalars)
         else:
             outputs.append(f"{render_public(output, scalars)} AS {scalars.quote(output.name)}")
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
@@ -173,12 +177,13 @@ def _key(key: Selected, scalars: Scalars) -> str:
     return scalars.column(key.value)
 
 
-def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
+def _own_outputs(output: OwnValue, rows: int, scalars: Scalars) -> Iterator[str]:
     """An aggregate of one person's rows: a number, and beside it the grid integers that outer sums add up."""
+    spell = scalars.dialect.spell
     match output.aggregate:
         case OwnExtreme(value=value, greatest=greatest):
             function = "MAX" if greatest else "MIN"
-            yield f"{function}({_plain(value, scalars)}) AS {scalars.quote(index_name(output.name))}"
+            yield f"{_extreme(value, greatest, scalars)} AS {scalars.quote(index_name(output.name))}"
             if isinstance(value, Column) and _has_grid(output.column):
                 yield f"{function}({scalars.column(value, grid=True)}) AS {scalars.quote(grid_name(output.column))}"
         case OwnChoice(value=value, by=by, greatest=greatest):
@@ -188,31 +193,37 @@ def _own_outputs(output: OwnValue, scalars: Scalars) -> Iterator[str]:
                 yield f"{chosen} AS {scalars.quote(grid_name(output.column))}"
         case OwnMedian(value=value):
             numbers = scalars.value(value) if isinstance(value, Column) else scalars.present(value)
-            yield f"{scalars.dialect.functions['finite'](f'MEDIAN({numbers})')} AS {scalars.quote(output.name)}"
+            yield f"{spell('finite', spell('median', numbers))} AS {scalars.quote(output.name)}"
         case OwnSpread() as spread:
-            yield f"{render_spread(spread, scalars)} AS {scalars.quote(output.name)}"
+            yield f"{render_spread(spread, rows, scalars)} AS {scalars.quote(output.name)}"
         case Average(value=value, domain=domain):
-            summed = scalars.as_double(f"SUM({scalars.grid(value, domain)})")
+            summed = scalars.wide_as_double(render_total(Total(value, domain), rows, scalars), rows * domain.magnitude)
             counted = scalars.as_double(f"COUNT({scalars.present(value)})")
-            mean = f"{summed} / NULLIF({counted}, {scalars.dialect.double.format('0e0')})"
-            yield f"{mean} * {double(domain.step, scalars.dialect)} AS {scalars.quote(index_name(output.name))}"
+            mean = spell("*", spell("/", summed, counted), double(domain.step, scalars.dialect))
+            yield f"{mean} AS {scalars.quote(index_name(output.name))}"
+        case Total(domain=domain, centre=centre) as total:
+            largest = rows * (domain.magnitude + abs(centre))
+            yield from _stepped(render_total(total, rows, scalars), largest, domain.step, output, scalars)
         case aggregate:
-            step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
-            yield from _stepped(render_integers(aggregate, scalars), step, output, scalars)
+            yield from _stepped(render_integers(aggregate, rows, scalars), rows, Fraction(1), output, scalars)
+
+
+def _extreme(value: Expression, greatest: bool, scalars: Scalars) -> str:
+    if isinstance(value.kind, Boolean):
+        return scalars.dialect.spell("greatest boolean" if greatest else "least boolean", _plain(value, scalars))
+    return f"{'MAX' if greatest else 'MIN'}({_plain(value, scalars)})"
 
 
 def _choice(value: str, by: Expression, greatest: bool, scalars: Scalars) -> str:
-    """The value where another is least or greatest: equal ones are told apart by the value, never by their place."""
     order = scalars.value(by) if isinstance(by, Column) else scalars.present(by)
-    function = "ARG_MAX" if greatest else "ARG_MIN"
-    return f"{function}(CASE WHEN {order} IS NULL THEN NULL ELSE {value} END, ROW({order}, {value}))"
+    return scalars.dialect.spell("value of greatest" if greatest else "value of least", order, value)
 
 
-def render_integers(aggregate: Own, scalars: Scalars) -> str:
-    """A count or a sum of grid integers."""
+def render_integers(aggregate: Own, rows: int, scalars: Scalars) -> str:
+    """A count or a sum of grid integers, of so many rows at most."""
     match aggregate:
-        case Total(value=value, domain=domain, centre=centre):
-            return render_total(scalars.grid(value, domain), centre, scalars.dialect)
+        case Total() as total:
+            return render_total(total, rows, scalars)
         case NonNull(value=value):
             return f"COUNT({scalars.present(value)})"
         case DistinctValues(value=value):
@@ -220,11 +231,11 @@ def render_integers(aggregate: Own, scalars: Scalars) -> str:
     return "COUNT(*)"
 
 
-def _stepped(integers: str, step: Fraction, output: OwnValue, scalars: Scalars) -> Iterator[str]:
+def _stepped(integers: str, largest: int, step: Fraction, output: OwnValue, scalars: Scalars) -> Iterator[str]:
     """Integers clamped to a domain, as they are where they count and also as numbers where they count steps."""
     name, types = scalars.quote(index_name(output.name)), scalars.dialect.types
     if output.domain is None:
-        yield f"{scalars.as_double(integers)} * {double(step, scalars.dialect)} AS {name}"
+        yield f"{_in_steps(integers, largest, step, scalars)} AS {name}"
         return
     low, high = output.domain.grid_lower, output.domain.grid_upper
     width = types.long if output.domain.magnitude <= types.long.largest else types.wide
@@ -233,8 +244,12 @@ def _stepped(integers: str, step: Fraction, output: OwnValue, scalars: Scalars) 
         f"WHEN {integers} > {integer(high)} THEN {integer(high)} ELSE {integers} END AS {width.name})"
     )
     if _has_grid(output.column):
-        yield f"{scalars.as_double(clamped)} * {double(step, scalars.dialect)} AS {name}"
+        yield f"{_in_steps(clamped, output.domain.magnitude, step, scalars)} AS {name}"
     yield f"{clamped} AS {scalars.quote(grid_name(output.column))}"
+
+
+def _in_steps(integers: str, largest: int, step: Fraction, scalars: Scalars) -> str:
+    return scalars.dialect.spell("*", scalars.wide_as_double(integers, largest), double(step, scalars.dialect))
 
 
 def _plain(value: Expression, scalars: Scalars) -> str:

@@ -3,18 +3,22 @@
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from fractions import Fraction
+from math import inf
 
+from adomnia.engines.backtracking import count_ways
 from adomnia.engines.contract import grid_name, stored_name
 from adomnia.engines.dialect import Dialect, Types
 from adomnia.engines.render.constants import double, integer
 from adomnia.engines.render.grids import render_grid
 from adomnia.engines.render.patterns import matches
+from adomnia.errors import Refusal
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.kinds import Boolean, Day, Kind, Moment, Quantity, Text
 from adomnia.privacy.wall_time import count_seconds
 
 _FAR_FROM_OVERFLOW = 2**1000
+_EXACT = 2**53  # integers up to here are doubles
 
 
 @dataclass
@@ -72,6 +76,10 @@ class Scalars:
         """A rendered number, converted."""
         return f"CAST({number} AS {self.dialect.types.double})"
 
+    def wide_as_double(self, integers: str, largest: int) -> str:
+        """Rendered integers of at most this size, converted: where doubles do not hold them all, as DuckDB does it."""
+        return self.as_double(integers) if largest <= _EXACT else self.dialect.spell("wide as double", integers)
+
     def _constant(self, constant: Fraction | str | bool | date | datetime | None) -> str:
         match constant:
             case bool():
@@ -88,7 +96,17 @@ class Scalars:
         return self.dialect.parameter.format(self.parameters.setdefault(constant, len(self.parameters) + 1))
 
     def _applied(self, call: Call) -> str:
-        return self.dialect.functions[call.function](*map(self.value, call.arguments))
+        match call.function, call.arguments:
+            case "matches", (_, Literal(value=str(pattern))):
+                self._check_pattern(pattern)
+        return self.dialect.spell(call.function, *map(self.value, call.arguments))
+
+    def _check_pattern(self, pattern: str) -> None:
+        """Refuse what one row may keep an engine busy with for hours, where another reads it at once."""
+        if self.dialect.most_ways < inf and count_ways(pattern) > self.dialect.most_ways:
+            why = "has repetitions that one text may fit in too many ways, which this engine tries one after the other"
+            fix = "repeat single characters and no groups, behind ^, or use LIKE"
+            raise Refusal("The regular expression", why, fix, code="engine")
 
     def _by_codes(self, call: Call) -> str | None:
         """What can be said by the codes of a category alone; None for everything else."""
@@ -101,8 +119,8 @@ class Scalars:
                 Column(kind=Text(values=tuple() as values)) as left,
                 Column(kind=Text(values=others)) as right,
             ):
-                spelling = self.dialect.functions[call.function]
-                return spelling(self.column(left), self.column(right)) if values == others else None
+                compared = self.dialect.spell(call.function, self.column(left), self.column(right))
+                return compared if values == others else None
             case "=" | "<>" | "like", (
                 Column(kind=Text(values=tuple() as values)) as column,
                 Literal(value=str(constant)),

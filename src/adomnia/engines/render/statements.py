@@ -23,7 +23,7 @@ from adomnia.privacy.keys import Bucket, Key, Names
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Select
+from adomnia.privacy.relations import Select, most_rows
 from adomnia.privacy.vectors import Vector
 
 
@@ -98,22 +98,24 @@ def _columns(query: Query, computed: frozenset[Expression], scalars: Scalars) ->
     """One for an aggregate, or one for each entry of a vector."""
     if isinstance(query.aggregate, Vector):
         kind = _sum_type(query, scalars.dialect.types)
-        return [f"CAST({entry} AS {kind})" for entry in render_entries(query.aggregate, computed, scalars)]
+        entries = render_entries(query.aggregate, most_rows(query.relation), computed, scalars)
+        return [f"CAST({entry} AS {kind})" for entry in entries]
     return [_aggregate(query, scalars)]
 
 
 def _aggregate(query: Query, scalars: Scalars) -> str:
     match query.aggregate:
         case Combination():  # of counts, which are combined where they are read
-            return render_integers(Rows(), scalars)
+            return render_integers(Rows(), 0, scalars)
         case People(person=whose):
             counted = render_person(query.read, scalars) if whose is None else scalars.column(whose)
             return f"COUNT(DISTINCT {counted})"
         case Total() as total:
-            return f"CAST({render_integers(total, scalars)} AS {_sum_type(query, scalars.dialect.types)})"
+            summed = render_integers(total, most_rows(query.relation), scalars)
+            return f"CAST({summed} AS {_sum_type(query, scalars.dialect.types)})"
         case counted:
             assert not isinstance(counted, Histogram | Vector)  # noqa: S101 - those have more than one column
-            return render_integers(counted, scalars)
+            return render_integers(counted, 0, scalars)
 
 
 def _sum_type(query: Query, types: Types) -> str:

@@ -7,13 +7,15 @@ hold it. Proof: docs/proofs/vectors.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import comb, prod
 from typing import TypeAlias
 
-from adomnia.engines.dialect import IntegerType, Types
+from adomnia.engines.dialect import Dialect, IntegerType, Types
 from adomnia.engines.render.constants import integer
 from adomnia.engines.render.scalars import Scalars
+from adomnia.engines.render.sums import render_sum
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.polynomials import Exponents, Polynomial
 from adomnia.privacy.vectors import Variable, Vector
@@ -21,82 +23,94 @@ from adomnia.privacy.vectors import Variable, Vector
 _Powers: TypeAlias = tuple[tuple[int, int], ...]  # of each variable's distance from its lower and from its upper end
 
 
-def render_entries(vector: Vector, computed: frozenset[Expression], scalars: Scalars) -> list[str]:
-    """The exact sum of each entry, NULL where no row has all that it names; then how much the rows without one add."""
+@dataclass(frozen=True)
+class _Rows:
+    """What is added up: variables with the SQL of their grids, over so many rows at most.
+
+    Of what is computed in the same statement, integers are `long` ones wherever these hold them.
+    """
+
+    variables: list[tuple[str, Variable]]
+    most: int
+    computed: frozenset[Expression]
+    dialect: Dialect
+
+    @property
+    def types(self) -> Types:
+        return self.dialect.types
+
+    def integer(self, place: int, kind: IntegerType) -> str:
+        """A grid in integers of a type."""
+        grid, variable = self.variables[place]
+        return grid if kind == self.types.long and variable.value in self.computed else f"CAST({grid} AS {kind.name})"
+
+    def sum(self, added: str, size: int) -> str:
+        """The sum of what is at most that large in a row."""
+        return render_sum(added, self.most, size, self.dialect)
+
+
+def render_entries(vector: Vector, rows: int, computed: frozenset[Expression], scalars: Scalars) -> list[str]:
+    """The exact sum of each entry over so many rows at most, NULL where none has all that it names.
+
+    Then how much the rows without one add.
+    """
     grids = [scalars.grid(variable.value, variable.domain) for variable in vector.variables]
-    variables, types = list(zip(grids, vector.variables, strict=True)), scalars.dialect.types
-    entries = [_render_entry(entry, variables, computed, types) for entry in vector.entries]
+    types = scalars.dialect.types
+    read = _Rows(list(zip(grids, vector.variables, strict=True)), rows, computed, scalars.dialect)
+    entries = [_render_entry(entry, read) for entry in vector.entries]
     if vector.absent:
         entries.append(f"{_widen(vector.absent, types)} * (COUNT(*) - COUNT({grids[0]}))")
     return entries
 
 
-def _render_entry(
-    entry: Polynomial, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
-) -> str:
+def _render_entry(entry: Polynomial, rows: _Rows) -> str:
     """A * SUM((w - x) * y), or a * SUM(x * x * y) + b * SUM(x * y) + ... where it is no product of distances from ends.
 
     Each sum is over the rows where all variables of the entry have a value.
 
     Products with constants are of the widest integers, because in others enough rows would make them fail.
     """
-    named = [any(exponents[place] for _, exponents in entry.terms) for place in range(len(variables))]
-    widths = [_width(variable) for _, variable in variables]
+    named = [any(exponents[place] for _, exponents in entry.terms) for place in range(len(rows.variables))]
+    widths = [_width(variable) for _, variable in rows.variables]
     if sum(named) > 1 and (found := factor(entry, widths)) is not None:
-        factors = _render_distances(found[1], variables, computed, types)
-        return f"{_widen(found[0], types)} * SUM({' * '.join(factors)})"
+        distances = " * ".join(_render_distances(found[1], rows))
+        size = prod(width ** sum(powers) for width, powers in zip(widths, found[1], strict=True))
+        return f"{_widen(found[0], rows.types)} * {rows.sum(distances, size)}"
     if any(named) and (centred := factor_centred(entry, widths)) is not None:
-        halves, distances = _render_centred(centred[1], variables, computed, types)
-        return f"{_widen(centred[0] * 2**halves, types)} * SUM({' * '.join(distances)})"
-    terms = entry.terms or ((0, (0,) * len(variables)),)
+        halves, factors = _render_centred(centred[1], rows)
+        size = prod(width**power for width, power in zip(widths, centred[1], strict=True))
+        return f"{_widen(centred[0] * 2**halves, rows.types)} * {rows.sum(' * '.join(factors), size)}"
+    terms = entry.terms or ((0, (0,) * len(rows.variables)),)
     return " + ".join(
-        f"{_widen(coefficient, types)} * {_render_sum(exponents, named, variables, computed, types)}"
-        for coefficient, exponents in terms
+        f"{_widen(coefficient, rows.types)} * {_render_sum(exponents, named, rows)}" for coefficient, exponents in terms
     )
 
 
-def _render_sum(
-    exponents: Exponents,
-    named: list[bool],
-    variables: list[tuple[str, Variable]],
-    computed: frozenset[Expression],
-    types: Types,
-) -> str:
+def _render_sum(exponents: Exponents, named: list[bool], rows: _Rows) -> str:
     """The sum of one product; where nothing is multiplied of one variable, how many rows have it: that is quicker."""
     if not any(exponents) and sum(named) == 1:
-        return f"COUNT({variables[named.index(True)][0]})"
-    return f"SUM({render_product(exponents, _render_steps(exponents, named, variables, computed, types))})"
+        return f"COUNT({rows.variables[named.index(True)][0]})"
+    added = render_product(exponents, _render_steps(exponents, named, rows))
+    size = prod(_width(variable) ** power for (_, variable), power in zip(rows.variables, exponents, strict=True))
+    return rows.sum(added, size)
 
 
 def _widen(constant: int, types: Types) -> str:
     return f"CAST({integer(constant)} AS {types.wide.name})"
 
 
-def _render_steps(
-    exponents: Exponents,
-    named: list[bool],
-    variables: list[tuple[str, Variable]],
-    computed: frozenset[Expression],
-    types: Types,
-) -> dict[int, str]:
+def _render_steps(exponents: Exponents, named: list[bool], rows: _Rows) -> dict[int, str]:
     """The variables that an entry names, in integers that hold the product of one of its terms."""
-    domains = [variable.domain for _, variable in variables]
+    domains = [variable.domain for _, variable in rows.variables]
     size = prod(max(1, domain.width) ** exponent for domain, exponent in zip(domains, exponents, strict=True))
     # A variable that is not in the product is still counted from its lower end, to be multiplied by 0.
     largest = max([size, *(max(domain.magnitude, domain.width) for domain in domains)])
-    kind = types.long if largest <= types.long.largest else types.wide
+    kind = rows.types.long if largest <= rows.types.long.largest else rows.types.wide
     return {
-        place: _count_from(variable.domain.grid_lower, _render_integer(grid, variable, kind, computed, types))
-        for place, (grid, variable) in enumerate(variables)
+        place: _count_from(domain.grid_lower, rows.integer(place, kind))
+        for place, domain in enumerate(domains)
         if named[place]
     }
-
-
-def _render_integer(
-    grid: str, variable: Variable, kind: IntegerType, computed: frozenset[Expression], types: Types
-) -> str:
-    """A grid in integers of a type. What is computed in the same statement is of long ones, wherever these hold it."""
-    return grid if kind == types.long and variable.value in computed else f"CAST({grid} AS {kind.name})"
 
 
 def _count_from(start: int, step: str) -> str:
@@ -155,35 +169,31 @@ def _expand(whole: int, powers: _Powers, widths: Sequence[int]) -> Iterator[tupl
         yield whole * prod(coefficient for coefficient, _ in chosen), tuple(exponent for _, exponent in chosen)
 
 
-def _render_distances(
-    powers: _Powers, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
-) -> Iterator[str]:
+def _render_distances(powers: _Powers, rows: _Rows) -> Iterator[str]:
     """The factors of a product, from left to right in integers that hold all that is multiplied so far."""
-    size = 1
-    for (below, above), (grid, variable) in zip(powers, variables, strict=True):
+    size, types = 1, rows.types
+    for place, ((below, above), (_, variable)) in enumerate(zip(powers, rows.variables, strict=True)):
         lower, width = variable.domain.grid_lower, _width(variable)
         size *= width ** (below + above)
         kind = types.long if max(size, variable.domain.magnitude, width) <= types.long.largest else types.wide
-        step = _render_integer(grid, variable, kind, computed, types)
+        step = rows.integer(place, kind)
         yield from [_count_from(lower, step)] * below
         yield from [f"({integer(lower + width)} - {step})"] * above
 
 
-def _render_centred(
-    powers: Exponents, variables: list[tuple[str, Variable]], computed: frozenset[Expression], types: Types
-) -> tuple[int, list[str]]:
+def _render_centred(powers: Exponents, rows: _Rows) -> tuple[int, list[str]]:
     """The factors of a product in integers that hold all of them multiplied, and how many of them are halved.
 
     A factor is twice the distance from the middle; where that is a whole number of steps away, the distance itself.
     """
-    domains = [variable.domain for _, variable in variables]
-    size = prod(_width(variable) ** power for (_, variable), power in zip(variables, powers, strict=True))
-    largest = max([size, *(2 * max(domain.magnitude, domain.width) for domain in domains)])
+    variables, types = [variable for _, variable in rows.variables], rows.types
+    size = prod(_width(variable) ** power for variable, power in zip(variables, powers, strict=True))
+    largest = max([size, *(2 * max(variable.domain.magnitude, variable.domain.width) for variable in variables)])
     kind = types.long if largest <= types.long.largest else types.wide
     halves, factors = 0, []
-    for (grid, variable), power in zip(variables, powers, strict=True):
+    for place, (variable, power) in enumerate(zip(variables, powers, strict=True)):
         middle, odd = divmod(2 * variable.domain.grid_lower + _width(variable), 2)
-        step = _render_integer(grid, variable, kind, computed, types)
+        step = rows.integer(place, kind)
         factors += [f"(2 * {step} - {integer(2 * middle + odd)})" if odd else _count_from(middle, step)] * power
         halves += 0 if odd else power
     return halves, factors

@@ -202,6 +202,7 @@ ARITHMETIC = (
         "largest whole number that is not above",
         rising(lambda bound: Fraction(floor(bound)), whole=True),
         spreads=(0,),
+        copies=4,
     ),
     Function(
         "ceil",
@@ -211,6 +212,7 @@ ARITHMETIC = (
         "smallest whole number that is not below",
         rising(lambda bound: Fraction(ceil(bound)), whole=True),
         spreads=(0,),
+        copies=4,
     ),
     Function(
         "trunc",
@@ -220,6 +222,7 @@ ARITHMETIC = (
         "the whole number that is left without the digits behind the point",
         rising(lambda bound: Fraction(trunc(bound)), whole=True),
         spreads=(0,),
+        copies=4,
     ),
     Function(
         "ln",

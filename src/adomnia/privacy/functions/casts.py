@@ -57,6 +57,7 @@ CASTS = (
         "whole number -> text",
         "its digits; NULL beyond 64 bits",
         _digits,
+        copies=2,
     ),
     Function(
         "boolean as text",

@@ -74,6 +74,7 @@ TIMES = (
         "timestamp -> timestamp",
         "the first second of its hour",
         _start(lambda moment: moment.replace(minute=0, second=0)),
+        copies=2,
     ),
     Function(
         "start of minute",
@@ -82,6 +83,7 @@ TIMES = (
         "timestamp -> timestamp",
         "the first second of its minute",
         _start(lambda moment: moment.replace(second=0)),
+        copies=2,
     ),
     Function("day of", "CAST(a AS DATE) of a timestamp", 1, "timestamp -> date", "the day it is on", _day, copies=3),
     Function("midnight", "CAST(a AS TIMESTAMP) of a date", 1, "date -> timestamp", "its first second", _midnight),

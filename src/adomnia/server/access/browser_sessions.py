@@ -16,7 +16,7 @@ __all__ = ["SELECT_BY_ID", "USE_SECONDS", "end", "has_expired", "record_use", "s
 MAX_SECONDS, IDLE_SECONDS = 12 * 60 * 60, 60 * 60
 USE_SECONDS = 60  # how often the last use is recorded
 SELECT_BY_ID = """
-    SELECT users.name, users.role, digest, expires, used, latest FROM visits JOIN users ON users.name = user, clock
+    SELECT users.name, users.role, digest, expires, used, latest FROM visits JOIN users ON users.name = "user", clock
     WHERE id = ?
 """
 
@@ -27,7 +27,7 @@ def start(transaction: AccessTransaction, name: str) -> tuple[str, Visitor]:
     expired = "DELETE FROM visits WHERE expires <= ? OR used <= ?"
     transaction.run(expired, transaction.now, transaction.now - IDLE_SECONDS)
     secret, credential = credentials.draw(CredentialKind.BROWSER_SESSION)
-    sql = "INSERT INTO visits (id, user, digest, expires, used) VALUES (?, ?, ?, ?, ?)"
+    sql = 'INSERT INTO visits (id, "user", digest, expires, used) VALUES (?, ?, ?, ?, ?)'
     transaction.run(sql, credential.id, name, credential.digest, transaction.now + MAX_SECONDS, transaction.now)
     return secret, Visitor(name, role, csrf=credentials.derive_csrf(secret))
 

@@ -10,8 +10,9 @@ from hashlib import sha256
 
 from adomnia.noise import SystemBits
 
-__all__ = ["Credential", "CredentialKind", "derive_csrf", "draw", "parse"]
+__all__ = ["Credential", "CredentialKind", "derive_csrf", "draw", "is_id", "parse"]
 
+_ID = re.compile("[0-9a-f]{16}")
 _SHAPE = re.compile(r"([a-z]+)_([0-9a-f]{16})_([0-9a-f]{64})")
 
 
@@ -47,6 +48,11 @@ def parse(kind: CredentialKind, text: str) -> Credential | None:
     """Read the credential that a text claims to be; None if `draw` cannot have made the text."""
     match = _SHAPE.fullmatch(text)
     return Credential(match[2], _digest(match[3])) if match and match[1] == kind else None
+
+
+def is_id(text: str) -> bool:
+    """Whether `draw` can have made this id."""
+    return _ID.fullmatch(text) is not None
 
 
 def derive_csrf(secret: str) -> str:

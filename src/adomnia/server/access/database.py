@@ -1,101 +1,51 @@
-"""The file access.sqlite: its tables, reading them, and changing them in transactions."""
+"""The port of access control: reading the tables of users, and changing them in transactions, wherever they are kept.
+
+Two databases fill it: a file beside the ledger, and PostgreSQL where several hosts share users as they share a budget.
+The statements are the same in both: `?` stands for a value, and "user" is a column.
+"""
 
 from __future__ import annotations
 
-import logging
-import sqlite3
-from contextlib import contextmanager, suppress
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from adomnia.errors import Unavailable
-from adomnia.ledger.sqlite import (
-    FileFormat,
-    Trouble,
-    connect,
-    create_tables,
-    execute_patiently,
-    explain_error,
-    is_new,
-    name_error,
-    name_file,
-    write_transaction,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from adomnia.server.access.clock import Clock
 
-__all__ = ["ACCESS_FORMAT", "AccessTransaction", "Database", "run_now"]
+__all__ = ["AccessTransaction", "Cursor", "Database", "run_now"]
 
 _RECORD_SECONDS = 60.0  # how often the time is recorded if nothing else is written
-_CODE = "access"
-_RESTORE = "put back a backup of it, or move it away and add the users again"
-_TABLES = (
-    """CREATE TABLE users (
-        name TEXT PRIMARY KEY, role TEXT NOT NULL, password TEXT, created REAL NOT NULL
-    ) WITHOUT ROWID""",
-    """CREATE TABLE tokens (
-        id TEXT PRIMARY KEY, user TEXT NOT NULL, digest BLOB NOT NULL, label TEXT NOT NULL,
-        created REAL NOT NULL, expires REAL, revoked INTEGER NOT NULL DEFAULT 0
-    ) WITHOUT ROWID""",
-    """CREATE TABLE visits (
-        id TEXT PRIMARY KEY, user TEXT NOT NULL, digest BLOB NOT NULL, expires REAL NOT NULL, used REAL NOT NULL
-    ) WITHOUT ROWID""",
-    "CREATE TABLE links (user TEXT PRIMARY KEY, id TEXT NOT NULL, digest BLOB NOT NULL, expires REAL NOT NULL)",
-    "CREATE TABLE attempts (id INTEGER PRIMARY KEY, at REAL NOT NULL, name BLOB, address BLOB NOT NULL)",
-    "CREATE TABLE clock (latest REAL NOT NULL)",
-    "INSERT INTO clock VALUES (0)",
-    "CREATE INDEX tokens_of ON tokens (user)",
-    "CREATE INDEX visits_of ON visits (user)",
-    "CREATE UNIQUE INDEX link_ids ON links (id)",
-    "CREATE INDEX attempts_on ON attempts (name)",
-    "CREATE INDEX attempts_from ON attempts (address)",
-)
-_TROUBLES = {
-    sqlite3.SQLITE_FULL: Trouble("has no room left on its disk", "free some space, then try again", _CODE),
-    sqlite3.SQLITE_BUSY: Trouble(
-        "is locked by another program", "wait for that program or end it, then try again", "busy"
-    ),
-    sqlite3.SQLITE_READONLY: Trouble("may not be written", "let this process write it and its folder", _CODE),
-    sqlite3.SQLITE_CANTOPEN: Trouble("cannot be opened or created", "let this process write its folder", _CODE),
-    sqlite3.SQLITE_NOTADB: Trouble("is not a database", _RESTORE, _CODE),
-    sqlite3.SQLITE_CORRUPT: Trouble("is damaged", _RESTORE, _CODE),
-    sqlite3.SQLITE_ERROR: Trouble("has not the tables it was made with", _RESTORE, _CODE),
-}
-ACCESS_FORMAT = FileFormat(
-    name="The file of users, access.sqlite,",
-    application_id=0x41644163,  # "AdAc"
-    version=1,
-    tables=_TABLES,
-    troubles=_TROUBLES,
-    unknown_trouble=Trouble(
-        "cannot be used because of an error that only the log names", "find the cause in the log", _CODE
-    ),
-    fix_if_foreign=_RESTORE,
-    code=_CODE,
-    busy_seconds=10.0,
-)
-_log = logging.getLogger("adomnia.access")
+
+
+class Cursor(Protocol):
+    """What a statement gives: the number of rows that it changed, or rows."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+    def fetchone(self) -> Any: ...  # noqa: ANN401 - a row, of whatever types
 
 
 @dataclass(frozen=True)
 class AccessTransaction:
-    """A write transaction in progress, and the time at which it began."""
+    """A write transaction in progress, the only one there is in any process, and the time at which it began."""
 
-    connection: sqlite3.Connection
+    execute: Callable[[str, tuple[object, ...]], Cursor]
     now: float
 
     def run(self, statement: str, *values: object) -> int:
         """Change rows; gives their number."""
-        return self.connection.execute(statement, values).rowcount
+        return self.execute(statement, values).rowcount
 
     def one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
         """The first row of a query, if there is one."""
-        found: tuple[Any, ...] | None = self.connection.execute(statement, values).fetchone()
+        found: tuple[Any, ...] | None = self.execute(statement, values).fetchone()
         return found
 
 
@@ -103,54 +53,34 @@ def run_now(work: Callable[[], None]) -> None:
     work()
 
 
-class Database:
-    """The open file, with one connection for reading and one for writing: reads never wait for writes.
+class Database(ABC):
+    """The tables of users. Reads never wait for writes; writes that nobody waits for are handed to `defer`."""
 
-    Writes that nobody waits for are handed to `defer`. `later_tables` make the tables that the first files do not have.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        clock: Clock,
-        defer: Callable[[Callable[[], None]], object] = run_now,
-        later_tables: tuple[str, ...] = (),
-    ) -> None:
+    def __init__(self, clock: Clock, defer: Callable[[Callable[[], None]], object]) -> None:
         self._clock, self._defer = clock, defer
         self._deferred: set[str] = set()
-        self._reading, self._writing = Lock(), Lock()
-        with _explain_errors():
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._writer = connect(path, ACCESS_FORMAT)
-            try:
-                with write_transaction(self._writer, ACCESS_FORMAT):
-                    if is_new(self._writer, ACCESS_FORMAT):
-                        create_tables(self._writer, ACCESS_FORMAT)
-                    for statement in later_tables:
-                        self._writer.execute(statement)
-                self._reader = connect(path, ACCESS_FORMAT)
-            except BaseException:
-                self._writer.close()
-                raise
 
+    @property
+    @abstractmethod
+    def is_remote(self) -> bool:
+        """Whether a statement may wait for a network, and so may not keep an event loop."""
+
+    @abstractmethod
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """All rows of a query, including what other processes have committed."""
-        with _explain_errors(), self._reading:
-            return execute_patiently(self._reader, ACCESS_FORMAT, statement, *values)
+
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[AccessTransaction]:
+        """A write transaction, undone as a whole if it fails and durable at its end; it also records the time."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the tables."""
 
     def one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
         """The first row of a query, if there is one."""
         found = self.rows(statement, *values)
         return found[0] if found else None
-
-    @contextmanager
-    def transaction(self) -> Iterator[AccessTransaction]:
-        """A write transaction, undone as a whole if it fails and durable at its end; it also records the time."""
-        with _explain_errors(), self._writing, write_transaction(self._writer, ACCESS_FORMAT):
-            latest = self._writer.execute("SELECT latest FROM clock").fetchone()[0]
-            transaction = AccessTransaction(self._writer, self._clock.now(latest))
-            transaction.run("UPDATE clock SET latest = ?", transaction.now)
-            yield transaction
 
     def now(self, latest: float) -> float:
         """The time, given the latest one on record; it is recorded again once a minute."""
@@ -175,19 +105,3 @@ class Database:
                 write(transaction)
         finally:
             self._deferred.discard(name)
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._reading, self._writing:
-            self._reader.close()
-            self._writer.close()
-
-
-@contextmanager
-def _explain_errors() -> Iterator[None]:
-    """Turn errors of the file into ones for the owner; the log has their names."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        _log.error("The file of users is in trouble: %s, %s", name_error(error), name_file(error, "access.sqlite"))
-        raise explain_error(error, ACCESS_FORMAT) from error

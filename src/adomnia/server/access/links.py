@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 __all__ = ["SELECT_BY_ID", "create", "use"]
 
 VALID_SECONDS = 24 * 60 * 60
-SELECT_BY_ID = "SELECT user, digest FROM links WHERE id = ?"
+SELECT_BY_ID = 'SELECT "user", digest FROM links WHERE id = ?'
 
 
 def create(transaction: AccessTransaction, name: str) -> str:
     """Create the code of a link, which replaces an older one of the same user."""
     users.find(transaction, name)
     code, credential = credentials.draw(CredentialKind.LINK)
-    sql = "INSERT OR REPLACE INTO links (user, id, digest, expires) VALUES (?, ?, ?, ?)"
+    transaction.run('DELETE FROM links WHERE "user" = ?', name)
+    sql = 'INSERT INTO links ("user", id, digest, expires) VALUES (?, ?, ?, ?)'
     transaction.run(sql, name, credential.id, credential.digest, transaction.now + VALID_SECONDS)
     return code
 

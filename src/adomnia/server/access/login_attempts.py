@@ -31,14 +31,15 @@ def count(transaction: AccessTransaction, name: str | None, address: str) -> int
     """Count an attempt as failed until it is cleared, or refuse it; gives its id. A link names nobody (None)."""
     transaction.run("DELETE FROM attempts WHERE at <= ?", transaction.now - WINDOW_SECONDS)
     hashed_name, hashed_address = None if name is None else _digest(name), _digest(_network(address))
-    sql = "SELECT COUNT(*), TOTAL(address = ?) FROM attempts WHERE name = ?"
+    sql = "SELECT COUNT(*), COUNT(*) FILTER (WHERE address = ?) FROM attempts WHERE name = ?"
     of_name, of_both = transaction.one(sql, hashed_address, hashed_name) or (0, 0)
     (of_address,) = transaction.one("SELECT COUNT(*) FROM attempts WHERE address = ?", hashed_address) or (0,)
     if of_both >= _MAX_FOR_NAME_AND_ADDRESS or of_name >= _MAX_FOR_NAME or of_address >= _MAX_FOR_ADDRESS:
         why = "came after too many others that failed"
         raise Refusal("The sign-in", why, f"wait {WINDOW_SECONDS // 60} minutes", code="too_many_attempts")
-    sql = "INSERT INTO attempts (at, name, address) VALUES (?, ?, ?)"
-    return transaction.connection.execute(sql, (transaction.now, hashed_name, hashed_address)).lastrowid or 0
+    sql = "INSERT INTO attempts (at, name, address) VALUES (?, ?, ?) RETURNING id"
+    (attempt,) = transaction.one(sql, transaction.now, hashed_name, hashed_address) or (0,)
+    return int(attempt)
 
 
 def clear(transaction: AccessTransaction, attempt: int) -> None:

@@ -23,28 +23,28 @@ TABLES = (
     ) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS shares_of ON shares (user)",
 )
-SELECT = "SELECT id, user, request_id, created FROM shares WHERE user = ? ORDER BY created DESC, id"
-SELECT_BY_ID = "SELECT id, user, request_id, created, digest FROM shares WHERE id = ?"
+SELECT = 'SELECT id, "user", request_id, created FROM shares WHERE "user" = ? ORDER BY created DESC, id'
+SELECT_BY_ID = 'SELECT id, "user", request_id, created, digest FROM shares WHERE id = ?'
 _MAX_SHARES = 100  # of a user
 
 
 def create(transaction: AccessTransaction, name: str, request_id: str) -> tuple[str, Share]:
     """Create a link to an answer; gives its code, which is not stored, and the share."""
     users.find(transaction, name)
-    (number,) = transaction.one("SELECT COUNT(*) FROM shares WHERE user = ?", name) or (0,)
+    (number,) = transaction.one('SELECT COUNT(*) FROM shares WHERE "user" = ?', name) or (0,)
     if number >= _MAX_SHARES:
         why = f"would be one of more than {_MAX_SHARES}"
         raise Refusal("The link", why, "end some of yours", code="too_many_links")
     code, credential = credentials.draw(CredentialKind.SHARE)
-    sql = "INSERT INTO shares (id, user, digest, request_id, created) VALUES (?, ?, ?, ?, ?)"
+    sql = 'INSERT INTO shares (id, "user", digest, request_id, created) VALUES (?, ?, ?, ?, ?)'
     transaction.run(sql, credential.id, name, credential.digest, request_id, transaction.now)
     return code, Share(credential.id, name, request_id, transaction.now)
 
 
 def end(transaction: AccessTransaction, share_id: str, name: str) -> None:
     """End a link of somebody's own for good."""
-    known = share_id.isascii()
-    if not known or not transaction.run("DELETE FROM shares WHERE id = ? AND user = ?", share_id, name):
+    known = credentials.is_id(share_id)
+    if not known or not transaction.run('DELETE FROM shares WHERE id = ? AND "user" = ?', share_id, name):
         raise Refusal("The link", "is none of yours", "choose one of the list", code="unknown_link")
 
 

@@ -10,14 +10,17 @@ from adomnia.errors import AdomniaError, Refusal
 from adomnia.server.access import browser_sessions, credentials, links, login_attempts, passwords, shares, tokens, users
 from adomnia.server.access.clock import Clock
 from adomnia.server.access.credentials import CredentialKind
-from adomnia.server.access.database import Database, run_now
+from adomnia.server.access.database import run_now
+from adomnia.server.access.file_database import FileDatabase
 from adomnia.server.access.model import Role, Share, Token, User, Visitor
+from adomnia.server.access.shared_database import SharedDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from adomnia.server.access.credentials import Credential
+    from adomnia.server.access.database import Database
 
 __all__ = ["ACCESS", "Access"]
 
@@ -25,9 +28,9 @@ ACCESS = "access.sqlite"
 
 
 class Access:
-    """Users, passwords, links, tokens, shares and browser sessions, shared by all processes that open the same folder.
+    """Users, passwords, links, tokens, shares and browser sessions, shared by all processes that open the same tables.
 
-    Nothing is cached outside the file: what is revoked in one process is refused by all from then on. A process that
+    Nothing is cached outside the tables: what is revoked in one process is refused by all from then on. A process that
     forks opens it again.
     """
 
@@ -46,7 +49,29 @@ class Access:
 
         With a `defer` that runs work in another thread, identifying somebody never waits for a write.
         """
-        return cls(Database(folder / ACCESS, Clock(clock, monotonic), defer, shares.TABLES))
+        return cls(FileDatabase(folder / ACCESS, Clock(clock, monotonic), defer, shares.TABLES))
+
+    @classmethod
+    def open_shared(
+        cls,
+        url: str,
+        dataset: str,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        defer: Callable[[Callable[[], None]], object] = run_now,
+    ) -> Self:
+        """Open or create the users of a dataset in PostgreSQL, which all its hosts share, or refuse."""
+        return cls(SharedDatabase(url, dataset, Clock(clock, monotonic), defer))
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether asking who somebody is may wait for a network, and so may not keep an event loop."""
+        return self._database.is_remote
+
+    @property
+    def shared(self) -> SharedDatabase | None:
+        """What hosts share; None where users are in a file of this host."""
+        return self._database if isinstance(self._database, SharedDatabase) else None
 
     def add_user(self, name: str, role: Role, password: str | None = None) -> None:
         """Add a user; without a password they need a link to choose one."""
@@ -207,7 +232,7 @@ class Access:
         return Visitor(name, Role(role), csrf=credentials.derive_csrf(secret))
 
     def close(self) -> None:
-        """Close the file."""
+        """Let go of the tables."""
         self._database.close()
 
     def __enter__(self) -> Self:

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["SELECT", "SELECT_BY_ID", "check", "create", "from_row", "has_expired", "revoke"]
 
-SELECT = "SELECT id, user, label, created, expires, revoked FROM tokens WHERE ? OR user = ? ORDER BY created, id"
+SELECT = 'SELECT id, "user", label, created, expires, revoked FROM tokens WHERE ? OR "user" = ? ORDER BY created, id'
 SELECT_BY_ID = """
-    SELECT users.name, users.role, digest, expires, latest FROM tokens JOIN users ON users.name = user, clock
+    SELECT users.name, users.role, digest, expires, latest FROM tokens JOIN users ON users.name = "user", clock
     WHERE id = ? AND NOT revoked
 """
 _MAX_LABEL_LENGTH = 100
 _MAX_DAYS = 3650
 _MAX_TOKENS = 100  # valid ones of a user: a program that makes a token at each start finds out
 _DAY_SECONDS = 24 * 60 * 60
-_VALID = "user = ? AND NOT revoked AND (expires IS NULL OR expires > ?)"
+_VALID = '"user" = ? AND NOT revoked AND (expires IS NULL OR expires > ?)'
 
 
 def check(label: str, days: int | None) -> None:
@@ -44,18 +44,18 @@ def create(transaction: AccessTransaction, name: str, label: str, days: int | No
     _make_room(transaction, name)
     secret, credential = credentials.draw(CredentialKind.TOKEN)
     expires = None if days is None else transaction.now + days * _DAY_SECONDS
-    sql = "INSERT INTO tokens (id, user, digest, label, created, expires) VALUES (?, ?, ?, ?, ?, ?)"
+    sql = 'INSERT INTO tokens (id, "user", digest, label, created, expires) VALUES (?, ?, ?, ?, ?, ?)'
     transaction.run(sql, credential.id, name, credential.digest, label, transaction.now, expires)
     return secret, Token(credential.id, name, label, transaction.now, expires, revoked=False, state=TokenState.VALID)
 
 
 def revoke(transaction: AccessTransaction, token_id: str, name: str | None) -> None:
     """Revoke a token for good; with a user's name, only if it is theirs."""
-    row = transaction.one("SELECT user FROM tokens WHERE id = ?", token_id) if token_id.isascii() else None
+    row = transaction.one('SELECT "user" FROM tokens WHERE id = ?', token_id) if credentials.is_id(token_id) else None
     if row is None or name not in {None, row[0]}:
         fix = "list the tokens and name one by its id"
         raise Refusal("A token of that id", "does not exist", fix, code="unknown_token")
-    transaction.run("UPDATE tokens SET revoked = 1 WHERE id = ?", token_id)
+    transaction.run("UPDATE tokens SET revoked = TRUE WHERE id = ?", token_id)
 
 
 def from_row(row: tuple[Any, ...], now: float) -> Token:
@@ -76,6 +76,6 @@ def _make_room(transaction: AccessTransaction, name: str) -> None:
         fix = "revoke those that are not in use"
         raise Refusal(f"User {name}", f"has {valid} tokens already", fix, code="too_many_tokens")
     sql = f"""DELETE FROM tokens WHERE id IN (
-        SELECT id FROM tokens WHERE user = ? AND NOT ({_VALID}) ORDER BY created DESC LIMIT -1 OFFSET ?
+        SELECT id FROM tokens WHERE "user" = ? AND NOT ({_VALID}) ORDER BY created DESC LIMIT ? OFFSET ?
     )"""  # noqa: S608 - our own text
-    transaction.run(sql, name, name, transaction.now, _MAX_TOKENS - valid - 1)
+    transaction.run(sql, name, name, transaction.now, _MAX_TOKENS, _MAX_TOKENS - valid - 1)

@@ -71,9 +71,9 @@ def set_role(transaction: AccessTransaction, name: str, role: Role) -> None:
 def remove(transaction: AccessTransaction, name: str) -> None:
     """Remove a user with their tokens, browser sessions, links and shares; what they paid for stays in the ledger."""
     _check_owner_remains(transaction, find(transaction, name))
-    transaction.run("UPDATE tokens SET revoked = 1 WHERE user = ?", name)
+    transaction.run('UPDATE tokens SET revoked = TRUE WHERE "user" = ?', name)
     for table in ("visits", "links", "shares"):
-        transaction.run(f"DELETE FROM {table} WHERE user = ?", name)  # noqa: S608 - a name from the line above
+        transaction.run(f'DELETE FROM {table} WHERE "user" = ?', name)  # noqa: S608 - a name from the line above
     transaction.run("DELETE FROM users WHERE name = ?", name)
 
 
@@ -81,8 +81,8 @@ def set_password(transaction: AccessTransaction, name: str, hashed: str, keep_se
     """Store a new password hash; ends the user's link, and their browser sessions but the one with this id."""
     if not transaction.run("UPDATE users SET password = ? WHERE name = ?", hashed, name):
         raise unknown_user_refusal(name)
-    transaction.run("DELETE FROM visits WHERE user = ? AND id <> ?", name, keep_session)
-    transaction.run("DELETE FROM links WHERE user = ?", name)
+    transaction.run('DELETE FROM visits WHERE "user" = ? AND id <> ?', name, keep_session)
+    transaction.run('DELETE FROM links WHERE "user" = ?', name)
     login_attempts.clear_name(transaction, name)
 
 

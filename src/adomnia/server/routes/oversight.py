@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from adomnia.errors import Refusal
 from adomnia.server.encoding import json_response
-from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
+from adomnia.server.ledger_view import read_entries
 from adomnia.server.routes.requests import read_dataset, run_in_pool, services_of
 from adomnia.wire.budgets import account_record
 
@@ -35,8 +35,8 @@ async def ledger(
     """Entries of the ledger: who paid how much, when, and what it all came to. No answers."""
 
     def read(curator: Curator) -> dict[str, object]:
-        with open_snapshot(find_ledger(curator.catalog.folder)) as connection:
-            found = [entry.record() for entry in read_entries(connection, after, limit)]
+        with curator.ledger.snapshot() as records:
+            found = [entry.record() for entry in read_entries(records, after, limit)]
         return {"entries": found, "next": found[-1]["sequence"] if len(found) == limit else None}
 
     return json_response(await read_dataset(request, dataset, read))

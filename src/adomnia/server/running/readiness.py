@@ -1,4 +1,4 @@
-"""Whether the server can answer questions: the ledger, the index and the disk of every worker are looked at."""
+"""Whether the server can answer questions: the ledger, the index, the disk and what hosts share are looked at."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from adomnia.server.access import Access
     from adomnia.server.running.served_dataset import ServedDataset
     from adomnia.server.running.worker_states import WorkerState, WorkerStates
 
@@ -23,11 +24,12 @@ _STUCK_SECONDS = 5.0
 _LEAST_BYTES = 16 * 2**20
 # Told to anybody who asks: no path, no number, no name.
 LEDGER, INDEX, DISK = "the ledger cannot be written", "the index is not open", "its disk has little room left"
+SHARED, DATA = "the shared database cannot be reached", "the database of its data cannot be reached"
 STUCK, MISSING = "its checks do not end", "not every worker serves"
-_TROUBLES = (LEDGER, INDEX, DISK, STUCK)
+_TROUBLES = (LEDGER, INDEX, DISK, STUCK, SHARED, DATA)
 
 
-def list_checks(dataset: ServedDataset, folder: Path) -> Mapping[str, Callable[[], bool]]:
+def list_checks(dataset: ServedDataset, access: Access, folder: Path) -> Mapping[str, Callable[[], bool]]:
     """What is looked at in every worker: the trouble, and whether it is absent."""
 
     def is_ledger_writable() -> bool:
@@ -38,7 +40,20 @@ def list_checks(dataset: ServedDataset, folder: Path) -> Mapping[str, Callable[[
         with dataset.curator() as curator:
             return curator.engine.is_open()
 
-    return {LEDGER: is_ledger_writable, INDEX: is_index_open, DISK: lambda: has_room(folder)}
+    def is_data_there() -> bool:
+        with dataset.curator() as curator:
+            return curator.engine.is_reachable()
+
+    def is_shared_there() -> bool:
+        return access.shared is None or access.shared.rows("SELECT 1") == [(1,)]
+
+    return {
+        LEDGER: is_ledger_writable,
+        INDEX: is_index_open,
+        DISK: lambda: has_room(folder),
+        SHARED: is_shared_there,
+        DATA: is_data_there,
+    }
 
 
 def has_room(folder: Path) -> bool:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import uvicorn
 
-from adomnia.errors import AdomniaError, Unavailable
+from adomnia.catalog.read import FILE
+from adomnia.errors import AdomniaError, Refusal, Unavailable
 from adomnia.pricing.policies import sets_price
 from adomnia.pricing.questions import Payment
-from adomnia.server.access import Access
+from adomnia.server.access import find_shared, open_access
 from adomnia.server.app import create_app
 from adomnia.server.console.rendering import prepare_pages
 from adomnia.server.running.acceptor import Acceptor, ConnectionCounts
@@ -30,7 +31,7 @@ from adomnia.server.running.channel import ControlChannel, fault_to_record
 from adomnia.server.running.http_protocol import MOST_CONNECTIONS, BoundedHttpProtocol
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.metrics import Metrics
-from adomnia.server.running.rate_limiter import RateLimiter
+from adomnia.server.running.rate_limiter import open_rate_limiter
 from adomnia.server.running.readiness import Readiness, list_checks
 from adomnia.server.running.served_dataset import WATCH_SECONDS, ServedDataset
 from adomnia.server.running.thread_pool import FairThreadPool
@@ -67,20 +68,23 @@ def open_services(
     time_buckets = TimeBuckets(questions, settings.bucket, settings.limit)
     answer_memory = AnswerMemory(settings.answer_bytes)
     dataset = tell.open(lambda: _open_dataset(settings, time_buckets, answer_memory, channel, metrics, logs))
-    state = settings.folder / STATE
+    access = tell.open(lambda: open_access(settings.folder, ThreadPoolExecutor(1, "adomnia-access").submit))
     return Services(
         settings=settings,
         dataset=dataset,
         answer_memory=answer_memory,
-        access=tell.open(lambda: Access.open(state, defer=ThreadPoolExecutor(1, "adomnia-access").submit)),
+        access=access,
         pool=FairThreadPool(_POOL_THREADS, settings.queue),
         password_pool=FairThreadPool(_PASSWORD_THREADS, _PASSWORD_QUEUE),
         time_buckets=time_buckets,
-        rate_limiter=RateLimiter(settings.rate, settings.burst),
+        rate_limiter=open_rate_limiter(access, settings.rate, settings.burst),
         metrics=metrics,
         logs=logs,
         readiness=Readiness(
-            states, place, list_checks(dataset, state), lambda why: logs.write("warning", event="ready", why=why)
+            states,
+            place,
+            list_checks(dataset, access, settings.folder / STATE),
+            lambda why: logs.write("warning", event="ready", why=why),
         ),
     )
 
@@ -114,13 +118,26 @@ def _open_dataset(  # noqa: PLR0913, PLR0917 - what a dataset is connected with
     metrics: Metrics,
     logs: Logs,
 ) -> ServedDataset:
+    shared = _find_shared_or_none(settings.folder)
+
     def open_curator(folder: Path) -> Curator:
+        if shared is not None and _find_shared_or_none(folder) not in {None, shared}:
+            why = "says that ledger and users are somewhere else now"
+            raise Refusal(FILE, why, "restart the server, or put [ledger] and name back as they were")
         curator = open_folder(folder, lambda step, share: channel.send(step=step, share=share), settings.limits())
         curator.kernel.wait, curator.admit = time_buckets.wait_for_edge, memory.admit
         curator.ledger.report_errors(metrics.count_ledger_error)
         return curator
 
     return ServedDataset(settings.folder, open_curator, lambda level, why: logs.write(level, event="catalog", why=why))
+
+
+def _find_shared_or_none(folder: Path) -> tuple[str | None, str] | None:
+    """Where users are; None if the catalog cannot be read, which whoever opens it says better."""
+    try:
+        return find_shared(folder)
+    except Refusal:
+        return None
 
 
 class _Server(uvicorn.Server):

@@ -143,3 +143,11 @@ def test_a_public_file_under_thousands_of_names_is_not_read_as_often(folder, kno
 def test_a_column_that_is_no_table_is_a_problem_where_others_take_their_values_from_its_table(folder, known):
     (problem,) = examine_text(TEXT + "odd = 1\n", folder, known).problems
     assert "tables.cities.columns.odd" in problem.what
+
+
+def test_a_page_does_not_choose_where_rows_go(folder, known):
+    moved = TEXT + '\n[engine]\nname = "spark"\nurl = "sc://elsewhere:15002"\n'
+    (problem,) = examine_text(moved, folder, known).problems
+    assert problem.what.startswith("engine")
+    assert "pages do not choose another" in problem.why
+    assert examine_text(moved, folder, KnownSources(known.all, known.public, tomllib.loads(moved)["engine"])).catalog

@@ -6,11 +6,14 @@ import html
 import re
 import shutil
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from adomnia.errors import Refusal
 from adomnia.server.console.catalog import catalog_file
+from adomnia.server.console.catalog.handlers import _save
 from kit import hospital, house
 
 if TYPE_CHECKING:
@@ -277,3 +280,10 @@ def test_parts_of_any_name_and_fields_of_any_shape_are_answered(owner):
     }
     assert owner.post(f"{PAGE}/preview", text="a = 1", base="", **odd).status_code == 200
     assert owner.post(f"{PAGE}/preview").status_code == 200
+
+
+def test_a_page_does_not_save_one_of_several_copies():
+    services = SimpleNamespace(access=SimpleNamespace(shared=object()))
+    with pytest.raises(Refusal, match="each host that shares the ledger has its own") as refused:
+        _save(services, visitor=None, draft=None)
+    assert refused.value.code == "owner_by_hand"

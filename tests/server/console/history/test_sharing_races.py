@@ -10,9 +10,10 @@ import pytest
 from httpx import Client
 
 from adomnia.server.access import Access, Role
-from adomnia.server.ledger_view import find_ledger, open_snapshot, read_entries
+from adomnia.server.ledger_view import open_snapshot, read_entries
 from adomnia.session.curator import STATE
 from kit.example import write_example
+from kit.ledgers import find_ledger
 from kit.serving import served
 
 PASSWORD = "correct horse battery staple"

@@ -9,8 +9,8 @@ from time import process_time
 
 import pytest
 
-from adomnia.server.ledger_view import find_ledger
 from kit import house
+from kit.ledgers import find_ledger
 from kit.long_ledger import lengthen
 from ledger.references import tamper
 from server.console.owner.visitors import EVIL, Visitor

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adomnia.server.console.owner.verification import read_last
-from adomnia.server.ledger_view import find_ledger
 from kit import house
+from kit.ledgers import find_ledger
 from ledger.references import tamper
 from server.console.owner.visitors import Visitor
 

@@ -52,7 +52,7 @@ def build_paid_view(visit: Visit, recalled: Recalled, reading: AnswerReading, se
     assert receipt is not None  # noqa: S101 - whatever is recalled was paid for
     rows = f"{API}/datasets/{catalog.name}{reading.file_address(receipt.request_id, '')}"
     paid = PaidDetails(
-        build_receipt(receipt, visit.services.settings.folder),
+        build_receipt(receipt, visit.curator.ledger),
         build_bill(*recalled.explain()),
         write_copies(recalled, AnswerPlace(server, catalog.name, receipt.request_id)),
         len(recalled.batch.questions),

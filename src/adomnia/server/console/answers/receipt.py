@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.server.console.answers.bill import show_cost
-from adomnia.server.ledger_view import find_debit, find_ledger, open_snapshot
+from adomnia.server.ledger_view import find_debit
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from adomnia.ledger import Ledger
     from adomnia.ledger.requests import Receipt
     from adomnia.server.console.answers.bill import Money
 
@@ -29,11 +28,11 @@ class ReceiptView:
     entry: int | None = None
 
 
-def build_receipt(receipt: Receipt, folder: Path | None = None) -> ReceiptView:
-    """The receipt, with the time and the number of its entry if a folder has its ledger."""
+def build_receipt(receipt: Receipt, ledger: Ledger | None = None) -> ReceiptView:
+    """The receipt, with the time and the number of its entry if its ledger is here."""
     told = (show_cost(receipt.event), receipt.analyst or "the dataset", receipt.request_id, receipt.hash)
-    if folder is None:
+    if ledger is None:
         return ReceiptView(*told)
-    with open_snapshot(find_ledger(folder)) as connection:
-        entry = find_debit(connection, receipt)
+    with ledger.snapshot() as records:
+        entry = find_debit(records, receipt)
     return ReceiptView(*told) if entry is None else ReceiptView(*told, entry.at, entry.sequence)

@@ -69,10 +69,11 @@ class _Source(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownSources:
-    """The files that a catalog may name, and those of them that it may read exactly."""
+    """The files that a catalog may name, those of them that it may read exactly, and the section of its engine."""
 
     all: frozenset[_Source]
     public: frozenset[_Source]
+    engine: object = None
 
     @classmethod
     def of(cls, served: Catalog, on_disk: Mapping[str, Any]) -> KnownSources:
@@ -83,7 +84,7 @@ class KnownSources:
         for _, source, is_open in _list_sources(on_disk):
             known.add(source)
             public |= {source} if is_open else set()
-        return cls(frozenset(known), frozenset(public))
+        return cls(frozenset(known), frozenset(public), on_disk.get("engine"))
 
     def check(self, source: _Source, public: bool) -> str | None:
         """Why a table may not be made of a source by a page, if so."""
@@ -157,6 +158,9 @@ def _source_faults(document: Document, known: KnownSources) -> list[Refusal]:
         if why is not None:
             spend(_STEPS_OF_A_PROBLEM)
             faults.append(document.refusal(("tables", name, "source"), why, _ELSEWHERE))
+    if document.content.get("engine") != known.engine:  # rows would go to where it leads
+        why = "is not that of the catalog on the machine, and pages do not choose another"
+        faults.append(document.refusal(("engine",), why, _ELSEWHERE))
     return sorted(faults, key=lambda fault: fault.position or (1, 1))
 
 

@@ -72,6 +72,11 @@ def _preview(visit: Visit, draft: CatalogDraft) -> Page:
 
 def _save(services: Services, visitor: Visitor, draft: CatalogDraft) -> None:
     """Save a draft with which nothing is wrong, if the file is still the one that it began from."""
+    if services.access.shared is not None:
+        why = "is one of several copies: each host that shares the ledger has its own"
+        raise Refusal(
+            "The catalog", why, "put this text on each of them, as docs/cluster.md says", code="owner_by_hand"
+        )
     with services.dataset.curator() as curator, limit():
         done = draft.apply()
         examined = examine_draft(Visit(services, visitor, curator), done)

@@ -12,8 +12,7 @@ from adomnia.server.console.owner.accounts import name_account
 from adomnia.server.ledger_view import find_answer
 
 if TYPE_CHECKING:
-    import sqlite3
-
+    from adomnia.ledger.records import Records
     from adomnia.server.ledger_view import Amounts, LedgerEntry
 
 __all__ = ["KINDS", "EntryKind", "EntryRow", "describe_entry"]
@@ -66,7 +65,7 @@ class EntryRow:
     hash: str
 
 
-def describe_entry(connection: sqlite3.Connection, entry: LedgerEntry) -> EntryRow:
+def describe_entry(records: Records, entry: LedgerEntry) -> EntryRow:
     """The row of an entry; of a debit it says which entry keeps the answer."""
     own = next((total for account, total in entry.totals.items() if account != DATASET), None)
     return EntryRow(
@@ -74,7 +73,7 @@ def describe_entry(connection: sqlite3.Connection, entry: LedgerEntry) -> EntryR
         entry.at,
         _name_payer(entry),
         KINDS[entry.kind],
-        _say(connection, entry),
+        _say(records, entry),
         entry.request_id or "",
         _count(entry.cost),
         _count(own) if entry.kind == "reserve" else None,
@@ -89,10 +88,10 @@ def _name_payer(entry: LedgerEntry) -> str:
     return name_account(next(iter(entry.budgets))) if entry.kind == "top-up" else "owner"
 
 
-def _say(connection: sqlite3.Connection, entry: LedgerEntry) -> str:
+def _say(records: Records, entry: LedgerEntry) -> str:
     match entry.kind:
         case "reserve":
-            answer = find_answer(connection, entry.sequence)
+            answer = find_answer(records, entry.sequence)
             kept = "no answer is kept" if answer is None else f"answer kept as {answer}"
             return kept if DATASET in entry.totals else f"seen of another, {kept}"
         case "top-up" | "open":

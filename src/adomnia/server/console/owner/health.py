@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adomnia.errors import Refusal
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.chain import Head
 from adomnia.ledger.journal import check_anchor, find_newest, is_on_chain
 from adomnia.server.access import Role
 from adomnia.server.console.owner.verification import Verification, read_last
 from adomnia.server.console.words import show_count, show_time
-from adomnia.server.ledger_view import find_ledger, open_snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from adomnia.ledger import Ledger
     from adomnia.server.console.visits import Visit
     from adomnia.server.running.metrics import QuestionCounts
 
@@ -46,7 +45,7 @@ def _ledger_sign(visit: Visit) -> Sign:
     if trouble is not None:
         return Sign("Ledger", BAD, "Nothing can be paid for", (str(trouble),))
     try:
-        newest, last = _look_at_chain(folder)
+        newest, last = _look_at_chain(visit.curator.ledger, folder)
     except Refusal as refusal:
         return Sign("Ledger", BAD, "Not sound", (str(refusal),))
     entries = "1 entry" if newest.sequence == 1 else f"{show_count(newest.sequence)} entries"
@@ -59,14 +58,16 @@ def _ledger_sign(visit: Visit) -> Sign:
     return Sign("Ledger", GOOD, f"Sound, {entries}", (f"Verified {show_time(last.at)} UTC{since}",), newest.hash)
 
 
-def _look_at_chain(folder: Path) -> tuple[Head, Verification | None]:
+def _look_at_chain(ledger: Ledger, folder: Path) -> tuple[Head, Verification | None]:
     """The newest entry, and what was verified last; refuse a ledger that lost what the anchor or that look had seen."""
-    path, last = find_ledger(folder), read_last(folder)
-    anchor = Anchor(path).read()  # before the entries: read after them, it could be ahead of them
-    with open_snapshot(path) as connection:
-        newest = find_newest(connection)
-        check_anchor(connection, newest, anchor)
-        if last is not None and not last.problem and not is_on_chain(connection, Head(last.entries, last.head)):
+    last, anchor = (
+        read_last(folder),
+        ledger.place.anchor.read(),
+    )  # before the entries: read after them, it could be ahead of them
+    with ledger.snapshot() as records:
+        newest = find_newest(records)
+        check_anchor(records, newest, anchor)
+        if last is not None and not last.problem and not is_on_chain(records, Head(last.entries, last.head)):
             why = f"is not the one that was verified {show_time(last.at)} UTC: entry {last.entries} is another"
             raise Refusal(
                 "The ledger", why, "verify it, and compare it with a head or a backup that you keep elsewhere"

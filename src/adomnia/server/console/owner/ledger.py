@@ -12,7 +12,6 @@ from starlette.responses import Response
 
 from adomnia.errors import Refusal
 from adomnia.ledger.accounts import DATASET, account_name
-from adomnia.ledger.anchor import Anchor
 from adomnia.ledger.journal import check_anchor, find_newest
 from adomnia.server.console.owner.accounts import name_account
 from adomnia.server.console.owner.entries import KINDS, EntryRow, describe_entry
@@ -22,18 +21,18 @@ from adomnia.server.console.visits import show
 from adomnia.server.free_work import ask_free
 from adomnia.server.ledger_csv import write_csv
 from adomnia.server.ledger_index import EntryFilter, LedgerIndex
-from adomnia.server.ledger_view import find_ledger, open_snapshot, read_chosen
+from adomnia.server.ledger_view import read_chosen
 from adomnia.server.problems import status_of
 from adomnia.server.replies import EncodedReply, PiecewiseResponse, encode_within
 from adomnia.server.routes.requests import read_dataset, services_of
 from adomnia.work import spend
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator, Mapping, Sequence
 
     from adomnia.catalog.model import Catalog
     from adomnia.ledger.chain import Head
+    from adomnia.ledger.records import Records
     from adomnia.server.console.visits import Visit
     from adomnia.session.curator import Curator
 
@@ -103,11 +102,10 @@ def _read(visit: Visit, asked: LedgerQuery, index: LedgerIndex) -> Page:
     catalog, problem = visit.curator.catalog, None
     rows: Sequence[EntryRow] = ()
     newest, total = 0, 0
-    path = find_ledger(catalog.folder)
-    anchor = Anchor(path).read()  # before the entries: read after them, it could be ahead of them
-    with open_snapshot(path) as connection:
+    anchor = visit.curator.ledger.place.anchor.read()  # before the entries: read after them, it could be ahead of them
+    with visit.curator.ledger.snapshot() as records:
         try:
-            newest, rows, total = _read_rows(connection, anchor, asked, index)
+            newest, rows, total = _read_rows(records, anchor, asked, index)
         except Refusal as refusal:
             problem = refusal
     filling = {
@@ -128,36 +126,36 @@ def _read(visit: Visit, asked: LedgerQuery, index: LedgerIndex) -> Page:
 
 
 def _read_rows(
-    connection: sqlite3.Connection, anchor: Head, asked: LedgerQuery, index: LedgerIndex
+    records: Records, anchor: Head, asked: LedgerQuery, index: LedgerIndex
 ) -> tuple[int, list[EntryRow], int]:
     """The number of the newest entry, one row more than a page has, and how many there are in all."""
-    newest = find_newest(connection)
-    check_anchor(connection, newest, anchor)
-    chosen, total = _choose(connection, newest.sequence, asked, index, _PAGE + 1)
-    return newest.sequence, [describe_entry(connection, entry) for entry in read_chosen(connection, chosen)], total
+    newest = find_newest(records)
+    check_anchor(records, newest, anchor)
+    chosen, total = _choose(records, newest.sequence, asked, index, _PAGE + 1)
+    return newest.sequence, [describe_entry(records, entry) for entry in read_chosen(records, chosen)], total
 
 
 def _choose(
-    connection: sqlite3.Connection, newest: int, asked: LedgerQuery, index: LedgerIndex, limit: int
+    records: Records, newest: int, asked: LedgerQuery, index: LedgerIndex, limit: int
 ) -> tuple[Sequence[int], int]:
     """The numbers of the entries that are asked for, newest first; without a filter, nothing has to be looked for."""
     if not asked.wanted.is_empty:
-        return index.find(connection, asked.wanted, asked.before, limit)
+        return index.find(records, asked.wanted, asked.before, limit)
     first = min(asked.before - 1, newest)
     return range(first, max(first - limit, 0), -1), newest
 
 
 def _find_newest(curator: Curator) -> int:
-    with open_snapshot(find_ledger(curator.catalog.folder)) as connection:
-        return find_newest(connection).sequence
+    with curator.ledger.snapshot() as records:
+        return find_newest(records).sequence
 
 
 def _write_pieces(curator: Curator, asked: LedgerQuery, index: LedgerIndex) -> Iterator[bytes]:
-    with open_snapshot(find_ledger(curator.catalog.folder)) as connection:
-        newest = find_newest(connection).sequence
-        chosen, _ = _choose(connection, newest, asked, index, _MOST_EXPORTED)
+    with curator.ledger.snapshot() as records:
+        newest = find_newest(records).sequence
+        chosen, _ = _choose(records, newest, asked, index, _MOST_EXPORTED)
         lines: list[str] = []
-        for line in write_csv(read_chosen(connection, chosen)):
+        for line in write_csv(read_chosen(records, chosen)):
             spend(1)  # whoever has hung up is not written for
             lines.append(line)
             if len(lines) == _PIECE:

@@ -16,8 +16,11 @@ export async function fetchPart(part, address, { form = null, signal = null } = 
     return new Promise(() => {});
   }
   const html = await reply.text();
-  const isPage = reply.headers.get("Content-Type")?.startsWith("text/html"); // what stands between may send anything
-  const problem = reply.status < 400 ? "" : isPage ? readProblem(html) : `${LOST} (${reply.status})`;
+  const isPage = reply.headers.get("Content-Type")?.startsWith("text/html");
+  const said = reply.status >= 400 && isPage ? readProblem(html) : "";
+  // What stands between may send anything, pages too; replies of the server itself carry a request id.
+  const isForeign = reply.status >= 400 && !said && !(isPage && reply.headers.has("X-Request-Id"));
+  const problem = isForeign ? `${LOST} (${reply.status})` : said;
   return { html, status: reply.status, address: reply.url, problem };
 }
 

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from adomnia.engines.duckdb.dialect import DUCKDB
-from adomnia.engines.duckdb.found_keys import drop_missing_keys, number_found_keys
+from adomnia.engines.found_keys import drop_missing_keys, number_found_keys
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Histogram, Total
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.queries import Query
 from adomnia.privacy.vectors import Vector
 
+_LONG = 2**63 - 1  # the largest of 64 bits, in every engine
+_HISTOGRAM_ROWS = 3  # cells, values and counts
 MOST_ROWS = 256  # that are quicker as Python objects than as an Arrow table
 
 
@@ -49,6 +50,13 @@ def read_cells(result: pa.Table, queries: tuple[Query, ...]) -> tuple[Integers, 
     if isinstance(queries[0].aggregate, Histogram):
         return (_counts(result.drop_null(), queries[0]),)
     return _lay_out({name: _integers(result[name]) for name in result.column_names}, queries)
+
+
+def read_nothing(queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+    """The same of a result without a row, of which an engine may not even tell the columns."""
+    if isinstance(queries[0].aggregate, Histogram):
+        return (np.zeros((_HISTOGRAM_ROWS, 0), dtype=np.int64),)
+    return tuple(np.zeros(query.result_shape, dtype=object if _is_wide(query) else np.int64) for query in queries)
 
 
 def _counts(result: pa.Table, query: Query) -> Integers:
@@ -92,7 +100,7 @@ def _spread(columns: Mapping[str, Integers], number: int, query: Query, places: 
 def _is_wide(query: Query) -> bool:
     """Whether a sum leaves the engine as DECIMAL(38, 0)."""
     summed = isinstance(query.aggregate, Total | Vector) or query.clip is not None
-    return summed and query.largest > DUCKDB.types.long.largest
+    return summed and query.largest > _LONG
 
 
 def _integer(cell: int | Decimal | None) -> int:

@@ -32,6 +32,11 @@ def number_found_keys(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
     return result
 
 
+def count_nobody() -> tuple[Integers, At]:
+    """Of a result without a row: nobody has any value."""
+    return np.zeros(0, dtype=np.int64), lambda _places: []
+
+
 def count_people(result: pa.Table, keys: Sequence[Key]) -> tuple[Integers, At]:
     """How many people have each value that somebody has; and the values, to be asked for by place."""
     rows = drop_missing_keys(result, keys)

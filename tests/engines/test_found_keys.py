@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adomnia.engines.duckdb.cells import read_cells
-from adomnia.engines.duckdb.found_keys import count_people, drop_missing_keys, number_found_keys
+from adomnia.engines.cells import read_cells
+from adomnia.engines.found_keys import count_people, drop_missing_keys, number_found_keys
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.keys import Bucket, Names

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.engines.duckdb.cells import MOST_ROWS, are_few, read_cells, read_rows
+from adomnia.engines.cells import MOST_ROWS, are_few, read_cells, read_nothing, read_rows
 from adomnia.privacy.aggregates import Histogram, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call
@@ -46,6 +46,13 @@ def test_a_sum_over_nothing_is_zero():
     narrow, wide = read_cells(nothing, (Query(TABLE, (), Total(AGE, AGE.domain)), Query(TABLE, (), WIDE)))
     assert (narrow.tolist(), wide.tolist()) == (0, 0)
     assert (narrow.dtype, wide.dtype, narrow.shape) == (np.int64, object, ())
+
+
+def test_a_result_without_a_row_has_every_cell_and_no_place_of_a_histogram():
+    histogram = Query(TABLE, (CITY,), Histogram(AGE, AGE.domain, (Fraction(1, 2),), Fraction(19, 20)))
+    assert [exact.shape for exact in read_nothing((histogram,))] == [(3, 0)]
+    counts, wide = read_nothing((Query(TABLE, (CITY,), Rows()), Query(TABLE, (CITY,), WIDE)))
+    assert (counts.tolist(), wide.tolist(), wide.dtype) == ([0, 0, 0], [0, 0, 0], object)
 
 
 @given(st.lists(st.integers(-(10**38) + 1, 10**38 - 1), max_size=3), st.integers(0, 3))

@@ -1,0 +1,1 @@
+"""Engines that keep the index in PostgreSQL."""

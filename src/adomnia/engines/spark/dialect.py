@@ -1,0 +1,128 @@
+"""Spark's SQL in ANSI mode: what overflows raises, and a CASE computes only the branch that is taken.
+
+SQLGlot calls it databricks: its word for Spark reads every CAST as one that may fail.
+"""
+
+from collections.abc import Sequence
+
+from adomnia.engines.dialect import Dialect, IndexWords, IntegerType, SourceTypes, Types
+from adomnia.engines.spark.aggregates import AGGREGATE_READINGS, AGGREGATES
+from adomnia.engines.spark.functions import FUNCTIONS, MOST_WAYS, RAISES, READINGS, REASONS
+from adomnia.engines.spark.local_time import render_local_time
+
+MOST_CASES = 50  # categories that are compared one after the other; more are looked up in a table
+
+_NAN = "CAST('NaN' AS DOUBLE)"
+_TWO_63 = "9223372036854775808"
+_LONG = IntegerType("BIGINT", 2**63 - 1)
+_WIDE = IntegerType("DECIMAL(38, 0)", 10**38 - 1)
+# FLOOR gives 64 bits, and a cast of a double to a decimal keeps 17 digits: the upper and the lower part are exact.
+_UPPER = f"FLOOR({{0}} / {_TWO_63}e0)"
+_WIDE_FLOOR = f"(CAST({_UPPER} AS DECIMAL(38, 0)) * {_TWO_63} + FLOOR({{0}} - CAST({_UPPER} AS DOUBLE) * {_TWO_63}e0))"
+_FLOOR = "TRY_CAST(FLOOR({0}) AS BIGINT)"
+
+
+def _fitting(number: str, kind: str) -> str:
+    return _FLOOR.format(number) if kind == _LONG.name else _WIDE_FLOOR.format(f"({number})")
+
+
+_TYPES = Types(
+    double="DOUBLE",
+    boolean="BOOLEAN",
+    text="STRING",
+    date="DATE",
+    small="TINYINT",
+    days="INTEGER",
+    rank="INTEGER",
+    long=_LONG,
+    sum=_LONG,
+    wide=_WIDE,
+    decimal=_WIDE,
+    stored=(
+        IntegerType("TINYINT", 2**7 - 1),
+        IntegerType("SMALLINT", 2**15 - 1),
+        IntegerType("INTEGER", 2**31 - 1),
+        _LONG,
+        _WIDE,
+    ),
+)
+SOURCES = SourceTypes(
+    whole=frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}),
+    wide=frozenset(),
+    doubles=frozenset({"FLOAT", "DOUBLE"}),
+    decimals=frozenset({"DECIMAL"}),
+    booleans=frozenset({"BOOLEAN"}),
+    moments=frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ"}),
+    texts=frozenset({"STRING"}),
+    other_keys=frozenset(),
+    empty="VOID",
+)
+READABLE = SOURCES.numbers | SOURCES.booleans | SOURCES.moments | SOURCES.texts
+
+
+def _declare(_name: str, _values: Sequence[str]) -> list[tuple[str, tuple[object, ...]]]:
+    return []
+
+
+def _code(text: str, name: str, values: Sequence[str]) -> str:
+    if len(values) > MOST_CASES:
+        return name  # a column of the source, which is joined with its categories
+    cases = (f"WHEN {text_literal(value)} THEN {place}" for place, value in enumerate(values))
+    return f"CASE {text} {' '.join(cases)} END"
+
+
+def text_literal(text: str) -> str:
+    """A text constant, as the pinned settings read it."""
+    quoted = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{quoted}'"
+
+
+_INDEX = IndexWords(
+    temporary="CREATE OR REPLACE TEMPORARY VIEW {0} AS {1}",
+    temporary_columns="",
+    read_as="TRY_CAST({0} AS {1})",
+    key="'{0}'",
+    # The upper half of the hash read as a little-endian integer, in hexadecimal digits: bytes 15, 14, ..., 8.
+    digest="TRANSLATE('opmnklijghefcdab', 'abcdefghijklmnop', SUBSTRING(MD5(CONCAT({0})), 17))",
+    byte_length="OCTET_LENGTH({0})",
+    days_between="DATEDIFF({0}, {1})",
+    position="",
+    side_by_side=None,
+    declare=_declare,
+    code=_code,
+    spelled_key="{0}",  # no source of a private table is all text
+    decimal_key=(
+        "CASE WHEN CONTAINS(CAST({0} AS STRING), '.') "
+        "THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST({0} AS STRING))) ELSE CAST({0} AS STRING) END"
+    ),
+    double_key=(
+        f"CASE WHEN {{0}} = {_NAN} THEN NULL "
+        "WHEN ABS({0}) < 9e18 AND {0} = CAST(TRY_CAST({0} AS BIGINT) AS DOUBLE) "
+        "THEN CAST(TRY_CAST({0} AS BIGINT) AS STRING) ELSE CAST({0} AS STRING) END"
+    ),
+    local_time=render_local_time,
+    seconds="UNIX_SECONDS(CAST({0} AS TIMESTAMP))",
+)
+
+SPARK = Dialect(
+    name="databricks",
+    quotation="`",
+    parameter=":p{0}",
+    double="{0}",  # an exponent makes it one
+    not_a_number=_NAN,
+    try_cast="TRY_CAST({0} AS {1})",
+    rounding="{0} / {1} + 0.5e0",
+    fitting=_fitting,
+    truncating="TRY_CAST({0} AS {1})".format,  # towards zero
+    types=_TYPES,
+    functions=FUNCTIONS,
+    aggregates=AGGREGATES,
+    refused=REASONS,
+    raises=RAISES,
+    sources=SOURCES,
+    index=_INDEX,
+    most_ways=MOST_WAYS,
+    shifted="SHIFTRIGHT(({0}), {1})",  # after the word ARRAY, >> is read as the end of two types
+    engine="spark",
+    readings={**READINGS, **AGGREGATE_READINGS, _WIDE_FLOOR: "TRY_CAST(FLOOR({0}) AS DECIMAL(38, 0))"},
+)

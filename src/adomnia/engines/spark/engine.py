@@ -1,0 +1,166 @@
+"""The engine: builds the index once for each version of the data, as Parquet, and runs our statements over it."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import pyarrow as pa
+
+from adomnia.catalog.model import Catalog
+from adomnia.engines.cells import read_cells
+from adomnia.engines.contract import Progress, Statement, silent
+from adomnia.engines.duckdb.facts import find_facts
+from adomnia.engines.duckdb.headers import check_header, read_header
+from adomnia.engines.duckdb.readings import count_readings
+from adomnia.engines.duckdb.state import POINTER, State, find_place, fresh_key
+from adomnia.engines.duckdb.whole_files import read_texts
+from adomnia.engines.found_keys import At, count_people
+from adomnia.engines.limits import PUBLIC_BYTES, PUBLIC_SECONDS, USUAL, Limits
+from adomnia.engines.render import render, render_rows
+from adomnia.engines.spark.addresses import is_this_machine
+from adomnia.engines.spark.building import ParquetBuilder, list_indexed
+from adomnia.engines.spark.dialect import SPARK
+from adomnia.engines.spark.looking import Looking
+from adomnia.engines.spark.running import SparkStatements
+from adomnia.engines.spark.session import LOCAL, PinnedSession, open_session
+from adomnia.engines.spark.sources import escape
+from adomnia.errors import AdomniaError, Failure, Refusal
+from adomnia.noise import Integers
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Select
+
+_Read = TypeVar("_Read")
+
+ENDING = ".spark"
+_ASKING_SECONDS = 5.0  # for what Spark answers at once
+
+
+class Spark:
+    """Spark over the contribution index. Threads may share it: a session runs many statements at a time."""
+
+    dialect = SPARK
+    find_facts = staticmethod(find_facts)
+    read_header = staticmethod(read_header)
+    check_header = staticmethod(check_header)
+    read_texts = staticmethod(read_texts)
+    count_readings = staticmethod(count_readings)
+
+    def __init__(
+        self, connect: Callable[[], PinnedSession], seconds: float | None, let_go: Callable[[], None] = lambda: None
+    ) -> None:
+        self._let_go = let_go
+        self._running = SparkStatements(connect, seconds)
+
+    @classmethod
+    def open(cls, catalog: Catalog, folder: Path, progress: Progress = silent, limits: Limits = USUAL) -> "Spark":
+        """The engine over a catalog's files; its index is a folder in `folder`, and is built if it is not there."""
+        choice = catalog.engine
+        refuse_unseen(choice.url, choice.index)
+        state = State(folder)
+
+        def build(room: Path, looking: Looking) -> None:
+            place = f"file:{room}" if choice.index is None else _name_place(choice.index, catalog.name)
+            ParquetBuilder(looking.session, catalog, place, state.key(), progress).build({})
+            looking.check_again()
+            if choice.index is not None:
+                room.mkdir(mode=0o700)
+                (room / POINTER).write_text(place)
+
+        with LOCAL.kept():
+            path = state.index(catalog, build, ENDING, lambda: Looking(catalog, limits))
+            return _open(cls, catalog, find_place(path), limits, state.hold(path))
+
+    @classmethod
+    def load(
+        cls,
+        catalog: Catalog,
+        frames: Mapping[str, object],
+        progress: Progress = silent,
+        limits: Limits = USUAL,
+        spill: str = "",
+    ) -> "Spark":
+        """The engine over tables in memory, whose index is a folder that is removed with it."""
+        refuse_unseen(catalog.engine.url, None)
+        room = TemporaryDirectory(dir=spill or None, prefix="adomnia-", ignore_cleanup_errors=True)
+        with LOCAL.kept():
+            try:
+                with closing(open_session(catalog.engine.url, limits)) as own:
+                    ParquetBuilder(own.session, catalog, f"file:{room.name}", fresh_key(), progress).build(frames)
+            except BaseException:
+                room.cleanup()
+                raise
+            return _open(cls, catalog, f"file:{room.name}", limits, room.cleanup)
+
+    def render(self, queries: tuple[Query, ...]) -> Statement:
+        return render(queries, self.dialect)
+
+    def run(self, statement: Statement, queries: tuple[Query, ...]) -> tuple[Integers, ...]:
+        return self._exact(statement, lambda result: read_cells(result, queries))
+
+    def keys(self, statement: Statement, query: Query) -> tuple[Integers, At]:
+        return self._exact(statement, lambda result: count_people(result, query.keys))
+
+    def _exact(self, statement: Statement, reading: Callable[[pa.Table], _Read]) -> _Read:
+        with suppress(Exception):
+            return reading(self._running.fetch(statement))
+        raise Failure()  # out here it carries no cause, whose words may quote a row
+
+    def render_rows(self, rows: Select) -> Statement:
+        return render_rows(rows, self.dialect)
+
+    def read(self, statement: Statement, most: int) -> list[tuple[Any, ...]]:
+        with suppress(Exception):
+            rows = self._running.fetch_brief(statement, most, PUBLIC_SECONDS)
+            if rows.nbytes <= PUBLIC_BYTES:
+                return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+        raise Failure()
+
+    def is_open(self) -> bool:
+        return self._running.can_go_on(_ASKING_SECONDS)
+
+    def is_reachable(self) -> bool:
+        return self._running.is_there(_ASKING_SECONDS)
+
+    def close(self) -> None:
+        """Let go of the index; what still runs fails."""
+        self._running.close()
+        self._let_go()
+
+
+def refuse_unseen(url: str | None, index: str | None) -> None:
+    """Refuse a cluster of other machines where the index would lie on this one."""
+    if url is not None and not is_this_machine(url) and index is None:
+        why = "is on other machines, which do not see the folder of the index"
+        raise Refusal("The Spark of [engine]", why, 'name one that they see: index = "s3a://bucket/adomnia"')
+
+
+def _name_place(index: str, name: str) -> str:
+    """A folder that nobody has written to: what is unfinished or another's is never read."""
+    base = f"file:{index}" if index.startswith("/") else index
+    return f"{base.rstrip('/')}/{name}-{uuid4().hex}"
+
+
+def _open(made: type[Spark], catalog: Catalog, place: str, limits: Limits, let_go: Callable[[], None]) -> Spark:
+    def connect() -> PinnedSession:
+        """A session that finds the tables of the index under their names."""
+        own = open_session(catalog.engine.url, limits)
+        try:
+            for table in list_indexed(catalog):
+                own.session.read.parquet(escape(f"{place}/{table.name}")).createOrReplaceTempView(table.name)
+        except BaseException:
+            own.close()
+            raise
+        return own
+
+    try:
+        return made(connect, limits.seconds, let_go)
+    except AdomniaError:
+        let_go()
+        raise
+    except Exception:  # noqa: BLE001 - Spark's and Java's
+        let_go()
+        failed = Failure()
+    raise failed

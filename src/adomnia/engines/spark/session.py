@@ -1,0 +1,243 @@
+"""A Spark session of our own: of a Connect server, or of a Spark in this process; pinned, tried, and kept quiet.
+
+Only what classic sessions and those of Connect both have is used. No message of Spark is passed on: it may quote the
+statement or a row.
+"""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from socket import create_connection
+from tempfile import mkdtemp
+from threading import Lock
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
+
+from adomnia.engines.limits import Limits
+from adomnia.engines.spark.addresses import complete_address
+from adomnia.engines.spark.trial import try_out
+from adomnia.errors import Refusal, Unavailable
+
+if TYPE_CHECKING:
+    import pyspark.sql
+    import pyspark.sql.connect.session
+
+    Session: TypeAlias = pyspark.sql.SparkSession | pyspark.sql.connect.session.SparkSession
+
+# What statements mean depends on these. They are set for the session alone, and read again.
+PINNED: Mapping[str, str] = MappingProxyType(
+    {
+        "spark.sql.ansi.enabled": "true",  # what overflows fails, and is not wrapped around
+        "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+        "spark.sql.ansi.enforceReservedKeywords": "true",  # else FROM t WHERE (c) is the table t under the name WHERE
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.groupByOrdinal": "true",
+        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+        "spark.sql.storeAssignmentPolicy": "ANSI",
+        "spark.sql.parser.escapedStringLiterals": "false",
+        "spark.sql.variable.substitute": "false",  # else ${env:HOME} in a name or a category is what it stands for
+        "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",  # 1e0 is a double
+        "spark.sql.legacy.literal.pickMinimumPrecision": "true",
+        "spark.sql.legacy.allowNegativeScaleOfDecimal": "false",
+        "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+        "spark.sql.timestampType": "TIMESTAMP_LTZ",  # what TIMESTAMP is
+        "spark.sql.legacy.parameterSubstitution.constantsOnly": "false",
+        "spark.sql.optimizer.excludedRules": "",
+        "spark.sql.adaptive.enabled": "true",
+        # Files are read whole or not at all, and days before 1582 as they are written.
+        "spark.sql.files.ignoreCorruptFiles": "false",
+        "spark.sql.files.ignoreMissingFiles": "false",
+        "spark.sql.parquet.mergeSchema": "false",
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # else the names of folders decide
+        "spark.sql.parquet.aggregatePushdown": "false",  # what is counted are rows, not what files say of them
+        "spark.sql.parquet.filterPushdown": "false",  # whether -0.0 = 0.0 depends on the other rows of a file there
+        "spark.sql.parquet.binaryAsString": "false",
+        "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+        "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+        "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+        "spark.sql.parquet.fieldId.read.enabled": "false",
+        "spark.sql.sources.partitionOverwriteMode": "static",
+        "spark.sql.execution.arrow.useLargeVarTypes": "false",
+        # Plans and statements would be a log of questions: where Spark writes them down, there is nothing in them.
+        "spark.sql.redaction.string.regex": "(?s).+",
+        "spark.sql.maxPlanStringLength": "0",
+    }
+)
+_LOUD = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # write the statements that fail to stderr
+_ROOM, _UNITS = "adomnia-spark-", "_KMGT"
+_PATIENCE = 10.0  # seconds for a connection
+# A channel of its own, which does not wait for minutes before it looks for a server again that was away.
+_CHANNEL = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_reconnect_backoff_ms", 1000)]
+
+
+def open_session(url: str | None, limits: Limits) -> "PinnedSession":
+    """A session that nobody else has: of the server at an address, or of the Spark of this process."""
+    _silence()
+    own = _connect(complete_address(url)) if url is not None else LOCAL.session(limits)
+    try:
+        pin(own.session)
+        try_out(own.session)
+    except BaseException:
+        own.close()
+        raise
+    return own
+
+
+class PinnedSession:
+    """A session and what ends with it."""
+
+    def __init__(self, session: "Session", *, local: bool) -> None:
+        self.session, self.is_local, self._closed = session, local, False
+
+    def tag(self, tag: str) -> None:
+        """Mark what this thread runs from now on."""
+        if self.is_local:  # whose own tags are those of a thread, and no other can interrupt it by them
+            self.session.sparkContext.setInterruptOnCancel(True)
+            self.session.sparkContext.addJobTag(tag)
+        else:
+            self.session.addTag(tag)
+
+    def untag(self, tag: str) -> None:
+        """Mark no more of it."""
+        if self.is_local:
+            self.session.sparkContext.removeJobTag(tag)
+        else:
+            self.session.removeTag(tag)
+
+    def interrupt(self, tag: str) -> None:
+        """End what was marked so, from any thread."""
+        with suppress(Exception):
+            if self.is_local:
+                self.session.sparkContext.cancelJobsWithTag(tag)
+            else:
+                self.session.interruptTag(tag)
+
+    def close(self) -> None:
+        """End the session; of Spark itself only what was started for our sessions, with the last of them."""
+        if self._closed:
+            return
+        self._closed = True
+        if self.is_local:
+            LOCAL.release()
+        else:
+            with suppress(Exception):
+                self.session.stop()
+
+
+def pin(session: "Session") -> None:
+    """Set what statements depend on; a Refusal where Spark keeps something else."""
+    for name, value in PINNED.items():
+        kept = None
+        with suppress(Exception):
+            kept = session.conf.get(name)
+        with suppress(Exception):
+            if kept != value:
+                session.conf.set(name, value)
+                kept = session.conf.get(name)
+        if kept != value:
+            fix = "let sessions set it, or use another server"
+            raise Refusal("Spark", f'does not keep the setting {name} = "{value}", which answers depend on', fix)
+
+
+def _silence() -> None:
+    for name in _LOUD:
+        logging.getLogger(name).disabled = True
+
+
+def _connect(address: str) -> PinnedSession:
+    try:
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+        from pyspark.sql.connect.session import SparkSession
+    except ImportError:
+        raise _not_installed() from None
+    with suppress(Exception):
+        split = urlsplit(address)
+        create_connection((split.hostname or "", split.port or 0), _PATIENCE).close()  # Spark would try for minutes
+        session = SparkSession.builder.channelBuilder(DefaultChannelBuilder(address, _CHANNEL)).create()
+        session.client.set_retry_policies([])  # what was asked of a server that is lost fails, and is not asked again
+        return PinnedSession(session, local=False)
+    raise Unavailable("Spark", "cannot be reached at the url of [engine]", "start it, or correct the url and the token")
+
+
+class LocalSpark:
+    """The Spark of this process: started with the first session that needs it, unless there was one already."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+        self._started: pyspark.sql.SparkSession | None = None
+
+    def session(self, limits: Limits) -> PinnedSession:
+        try:
+            from pyspark import SparkContext
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise _not_installed() from None
+        with self._lock:
+            if SparkContext._active_spark_context is None:
+                self._started = _start(limits)
+            self._users += 1
+            return PinnedSession(SparkSession.builder.getOrCreate().newSession(), local=True)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """A while in which it is not stopped, whichever sessions end."""
+        with self._lock:
+            self._users += 1
+        try:
+            yield
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Stop what was started when nobody uses it any more."""
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._started is not None:
+                self._started.stop()
+                self._started = None
+
+
+LOCAL = LocalSpark()
+
+
+def _start(limits: Limits) -> "pyspark.sql.SparkSession":
+    from pyspark.sql import SparkSession
+
+    room = mkdtemp(prefix=_ROOM)
+    settings = {
+        "spark.driver.memory": _count_megabytes(limits.memory),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.eventLog.enabled": "false",
+        "spark.local.dir": room,
+        "spark.sql.warehouse.dir": f"{room}/warehouse",
+        "spark.sql.catalogImplementation": "in-memory",
+    }
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master(f"local[{limits.threads or '*'}]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with suppress(Exception):
+        return builder.getOrCreate()
+    raise Unavailable(
+        "Spark", "cannot be started in this process", 'install Java 17, or name a server: url = "sc://..."'
+    )
+
+
+def _count_megabytes(size: str) -> str:
+    """A size as Java takes it, which has no fractions."""
+    number, unit = size.replace(" ", "").rstrip("B").removesuffix("i")[:-1], size.rstrip("iB")[-1]
+    bytes_ = float(number) * (1024 if "i" in size else 1000) ** _UNITS.index(unit)
+    return f"{max(1, int(bytes_ / (2**20 if 'i' in size else 10**6)))}m"
+
+
+def _not_installed() -> Refusal:
+    fix = "install adomnia[spark], or with Spark Connect alone pyspark-client and name its url"
+    return Refusal("Spark", "is declared as the engine, and is not installed", fix)

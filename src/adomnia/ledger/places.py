@@ -1,0 +1,151 @@
+"""Where a ledger is: in memory, in a file, or in PostgreSQL (`postgres_place`)."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from adomnia.ledger.anchor import Anchor, MemoryAnchor
+from adomnia.ledger.chain import Head
+from adomnia.ledger.file_store import FileStore
+from adomnia.ledger.files import is_in_use
+from adomnia.ledger.locks import FileLocks, Locks, MemoryLocks
+from adomnia.ledger.records import Records, RecordStore
+from adomnia.ledger.replacing import in_use_refusal, put_in_place
+from adomnia.ledger.sqlite import connect_read_only
+from adomnia.ledger.sqlite_records import SqliteRecords
+
+__all__ = [
+    "MEMORY",
+    "FilePlace",
+    "LastingPlace",
+    "LedgerPlace",
+    "MemoryPlace",
+    "SnapshotReader",
+    "find_lasting_place",
+    "find_place",
+]
+
+MEMORY = ":memory:"
+
+
+class SnapshotReader(Protocol):
+    """What reads a ledger without keeping its writers from writing."""
+
+    def snapshot(self) -> AbstractContextManager[Records]:
+        """The ledger as it is now."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class LedgerPlace(Protocol):
+    """Where a ledger is."""
+
+    @property
+    def anchor(self) -> Anchor | MemoryAnchor:
+        """What remembers its newest entry on this machine."""
+
+    def exists(self) -> bool:
+        """Whether it was made."""
+
+    def open_store(self) -> RecordStore:
+        """Open it for payments."""
+
+    def open_reader(self) -> SnapshotReader | None:
+        """Open it for reading; None where only its writer can."""
+
+    def open_locks(self) -> Locks:
+        """Open the turns of those who use it."""
+
+
+class LastingPlace(LedgerPlace, Protocol):
+    """Where a ledger is that does not end with its process."""
+
+    @property
+    def anchor(self) -> Anchor:
+        """A file."""
+
+    def open_reader(self) -> SnapshotReader:
+        """Open it for reading."""
+
+    def check_unused(self) -> None:
+        """Refuse while somebody is known to have it open."""
+
+    def take_over(self, draft: Path, saved: Head) -> None:
+        """Put the ledger of a file in its place, whose backup had this head; the old one is moved aside."""
+
+
+class MemoryPlace:
+    """A ledger that ends with the process."""
+
+    @property
+    def anchor(self) -> MemoryAnchor:
+        """Nothing has ever been there: each ledger in memory is another."""
+        return MemoryAnchor()
+
+    def exists(self) -> bool:
+        return False
+
+    def open_store(self) -> FileStore:
+        return FileStore(None)
+
+    def open_reader(self) -> None:
+        return None
+
+    def open_locks(self) -> MemoryLocks:
+        return MemoryLocks()
+
+
+@dataclass(frozen=True)
+class FilePlace:
+    """A ledger in a file of SQLite."""
+
+    path: Path
+
+    @property
+    def anchor(self) -> Anchor:
+        return Anchor(self.path)
+
+    def exists(self) -> bool:
+        return self.path.is_file()
+
+    def open_store(self) -> FileStore:
+        return FileStore(self.path)
+
+    def open_reader(self) -> "FilePlace":
+        return self
+
+    def open_locks(self) -> FileLocks:
+        return FileLocks(self.path)
+
+    def check_unused(self) -> None:
+        """Refuse while a connection has the file open."""
+        if is_in_use(self.path):
+            raise in_use_refusal()
+
+    def take_over(self, draft: Path, saved: Head) -> None:
+        """Move the old files aside and the new ones to their names."""
+        put_in_place(self.path, draft, saved)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteRecords]:
+        """The ledger as it is now."""
+        with closing(connect_read_only(self.path)) as connection:
+            yield SqliteRecords(connection)
+
+    def close(self) -> None:
+        """Each snapshot has a connection of its own."""
+
+
+def find_place(named: str | Path | LedgerPlace) -> LedgerPlace:
+    """The place that is meant by a path, or by ":memory:"."""
+    if str(named) == MEMORY:
+        return MemoryPlace()
+    return FilePlace(Path(named).resolve()) if isinstance(named, str | Path) else named
+
+
+def find_lasting_place(named: Path | LastingPlace) -> LastingPlace:
+    """The same where nothing in memory can be meant."""
+    return FilePlace(named.resolve()) if isinstance(named, Path) else named

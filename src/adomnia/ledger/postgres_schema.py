@@ -1,0 +1,99 @@
+"""The tables of a ledger in PostgreSQL: a schema of its own, append-only, which says what it is and whose.
+
+What requests are looked up by stands in columns beside the text of an entry; `check` compares them with the text.
+"""
+
+import re
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from adomnia.errors import Refusal
+from adomnia.ledger.failpoints import reach
+from adomnia.ledger.schema import LEDGER_FORMAT
+
+__all__ = ["Connection", "check_schema_name", "check_server", "create_tables", "find_format", "lock_number"]
+
+Connection: TypeAlias = Any  # psycopg.Connection: the driver is imported where there is a URL, and only there
+
+_APPLICATION = "Ad Omnia, ledger"
+_NAME = re.compile("[a-z_][a-z0-9_]{0,62}")
+_TABLES = """
+CREATE SCHEMA {schema};
+CREATE TABLE {schema}.format (application text NOT NULL, version integer NOT NULL, dataset text NOT NULL);
+CREATE TABLE {schema}.entries (
+    sequence bigint PRIMARY KEY,
+    body text NOT NULL,
+    kind text NOT NULL COLLATE "C",
+    analyst text COLLATE "C",
+    request_id text COLLATE "C",
+    plan text COLLATE "C"
+);
+CREATE UNIQUE INDEX requests ON {schema}.entries (request_id, kind);
+CREATE INDEX plans ON {schema}.entries (plan, sequence) WHERE kind = 'commit';
+CREATE INDEX analysts ON {schema}.entries (analyst, sequence) WHERE kind = 'commit';
+CREATE TABLE {schema}.payloads (digest text PRIMARY KEY COLLATE "C", payload bytea NOT NULL);
+CREATE TABLE {schema}.storage (analyst text PRIMARY KEY COLLATE "C", bytes bigint NOT NULL);
+CREATE FUNCTION {schema}.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'append only'; END $$;
+CREATE TRIGGER entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON {schema}.entries
+    FOR EACH STATEMENT EXECUTE FUNCTION {schema}.refuse_change();
+CREATE TRIGGER payloads_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON {schema}.payloads
+    FOR EACH STATEMENT EXECUTE FUNCTION {schema}.refuse_change();
+"""
+# Where these are not as the connection asked for them, somebody in between has not passed that on.
+_PINNED = {"search_path": "pg_catalog", "default_transaction_isolation": "read committed"}
+_DURABLE = {"fsync": "on", "synchronous_commit": "on", "server_encoding": "UTF8"}
+
+
+def check_schema_name(name: str) -> None:
+    """Refuse a name that would have to be quoted."""
+    if _NAME.fullmatch(name) is None or name.startswith("pg_"):
+        fix = "use up to 63 small letters, digits and _, not beginning with a digit or pg_"
+        raise Refusal(f"Schema {name!r}", "is no name for the schema of a ledger", fix)
+
+
+def lock_number(*about: str) -> int:
+    """The number of the advisory lock of a subject: 64 bits of a hash, as PostgreSQL counts them."""
+    return int.from_bytes(sha256("\n".join(("adomnia ledger", *about)).encode()).digest()[:8], signed=True)
+
+
+def check_server(connection: Connection) -> None:
+    """Refuse a server that reports transactions as done which a power cut can undo, or that cannot keep any text."""
+    for setting, needed in (*_PINNED.items(), *_DURABLE.items()):
+        (found,) = connection.execute("SELECT pg_catalog.current_setting(%s)", (setting,)).fetchone()
+        if found != needed and setting in _PINNED:
+            why = "is behind a pooler that does not pass on the settings of a connection, nor its locks"
+            raise Refusal("The ledger", why, "let the URL lead to PostgreSQL itself")
+        if found != needed:
+            why = f"is on a PostgreSQL whose {setting} is {found}, with which entries can be lost"
+            raise Refusal("The ledger", why, f"use a server, and a database, with {setting} = {needed}")
+
+
+def find_format(connection: Connection, schema: str, dataset: str) -> bool:
+    """Whether there is a ledger in a schema; refuses one of another program, version or dataset."""
+    (there,) = connection.execute("SELECT pg_catalog.to_regnamespace(%s) IS NOT NULL", (schema,)).fetchone()
+    if not there:
+        return False
+    (ours,) = connection.execute("SELECT pg_catalog.to_regclass(%s) IS NOT NULL", (f"{schema}.format",)).fetchone()
+    query = f"SELECT application, version, dataset FROM {schema}.format"  # noqa: S608 - a checked name
+    row = connection.execute(query).fetchone() if ours else None
+    if row is None or row[0] != _APPLICATION:
+        fix = "name a schema that does not exist yet: schema = ... under [ledger]"
+        raise Refusal("The ledger", f"cannot be in the schema {schema}, which is another program's", fix)
+    if row[1] != LEDGER_FORMAT.version:
+        why, fix = f"has format {row[1]}, not {LEDGER_FORMAT.version}", "open it with the version that wrote it"
+        raise Refusal("The ledger", why, fix)
+    if row[2] != dataset:
+        why = f"in the schema {schema} belongs to the dataset {row[2]!r}, not to {dataset!r}"
+        raise Refusal("The ledger", why, "name another schema: schema = ... under [ledger]")
+    return True
+
+
+def create_tables(connection: Connection, schema: str, dataset: str) -> None:
+    """Create the tables of a new ledger, inside a transaction and after the anchor."""
+    for statement in re.split(r";\n(?=CREATE|$)", _TABLES.format(schema=schema).strip() + "\n"):
+        if statement:
+            connection.execute(statement)
+    values = _APPLICATION, LEDGER_FORMAT.version, dataset
+    connection.execute(f"INSERT INTO {schema}.format VALUES (%s, %s, %s)", values)  # noqa: S608
+    reach("schema-created")

@@ -1,0 +1,279 @@
+"""The store in PostgreSQL: one writer at a time over all machines, and what is told as done is on the server's disk.
+
+docs/proofs/ledger.md, section 11, says why: a lock of the transaction orders all writers, and an answer to COMMIT that
+does not come is found out under the same lock.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic, sleep
+
+from adomnia import postgres
+from adomnia.errors import Unavailable
+from adomnia.ledger.anchor import Anchor
+from adomnia.ledger.chain import GENESIS, Head, damage_refusal
+from adomnia.ledger.failpoints import reach
+from adomnia.ledger.journal import is_on_chain
+from adomnia.ledger.postgres_errors import UNREACHABLE, is_late, is_lost, translate_errors
+from adomnia.ledger.postgres_records import PostgresRecords
+from adomnia.ledger.postgres_schema import Connection, check_server, create_tables, find_format, lock_number
+from adomnia.ledger.records import StoreError, Wanted
+from adomnia.ledger.schema import empty_refusal
+
+__all__ = ["Chain", "PostgresStore", "connect", "name_program", "snapshot"]
+
+_WAIT_SECONDS = 20.0  # for any reply of the server; then the connection is given up
+_LOCK_SECONDS = 15  # for other writers
+_IDLE = "10s"  # of a writer that hangs between two statements: then it loses its lock
+_SETTLE_SECONDS = 10.0  # to find out whether a COMMIT without a reply was done
+_SETTLE_PAUSE = 0.2
+_LONGEST_NAME = 63  # bytes of an application_name
+_SETTINGS = {
+    "synchronous_commit": "on",
+    "lock_timeout": f"{_LOCK_SECONDS}s",
+    "statement_timeout": "0",  # one that is cut off while COMMIT waits for a standby would be told as done
+    "idle_in_transaction_session_timeout": "0",  # of readers, who lock nothing; writers have less
+    "search_path": "pg_catalog",
+    "client_encoding": "UTF8",
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    # A machine that lost its power, or its way here, is noticed in half a minute, whatever the server does by itself.
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "20000",
+}
+# Who has had a lock for long and waits for its own client. Between two messages of one round trip no timeout of the
+# server counts, and the machine of a process that was stopped goes on answering for it.
+_END_HUNG = """
+    SELECT pg_catalog.pg_terminate_backend(held.pid)
+    FROM pg_catalog.pg_locks AS held JOIN pg_catalog.pg_stat_activity AS holder ON holder.pid = held.pid
+    WHERE held.locktype = 'advisory' AND held.granted AND held.objsubid = 1
+        AND held.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
+        AND (held.classid::bigint << 32 | held.objid::bigint) = ANY(%s::bigint[])
+        AND holder.wait_event_type = 'Client'
+        AND holder.query_start < pg_catalog.clock_timestamp() - %s::interval
+"""
+
+
+def name_program(schema: str) -> str:
+    """What a connection for a ledger says that it is."""
+    return f"adomnia ledger {schema}"[:_LONGEST_NAME]
+
+
+def connect(url: str, schema: str, **more: str) -> Connection:
+    """A connection for a ledger, which waits for no reply for ever."""
+    try:
+        connection = postgres.connect(url, program=name_program(schema), settings=_SETTINGS | more, autocommit=True)
+    except Unavailable:
+        raise StoreError("ConnectionFailed", UNREACHABLE) from None
+    connection.wait = partial(connection.wait, timeout=_WAIT_SECONDS)  # type: ignore[method-assign]
+    return connection
+
+
+@contextmanager
+def snapshot(connection: Connection, schemas: Sequence[str]) -> Iterator[list[PostgresRecords]]:
+    """A view of some chains as they are now; it keeps nobody from writing."""
+    with translate_errors(lambda: connection):
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield [PostgresRecords(connection, schema) for schema in schemas]
+        connection.execute("ROLLBACK")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One chain of a store: its schema, whose it is, the anchor that this machine has of it, and its name to others."""
+
+    schema: str
+    owner: str
+    anchor: Anchor
+    member: str
+
+
+class PostgresStore:
+    """A ledger in a schema of a database; another schema may hold the account that it shares with other datasets.
+
+    The shared one comes last, here and wherever locks are taken: so nobody waits in a circle.
+    """
+
+    def __init__(self, url: str, *chains: Chain) -> None:
+        self._url, self._chains = url, chains
+        self._connection = self._connect()
+
+    @property
+    def shared(self) -> tuple[str, str]:
+        """What the dataset is called in an account that it shares with others, and the name of that."""
+        return self._chains[0].member, self._chains[-1].owner
+
+    @property
+    def anchors(self) -> list[Anchor]:
+        """Those of all chains."""
+        return [chain.anchor for chain in self._chains]
+
+    def create(self) -> None:
+        """Make anchor and tables of a new ledger; a machine that does not know an old one has to join it first."""
+        reach("before-begin")
+        with self._translate_errors(), self._end_hung(), self._connection.transaction():
+            check_server(self._connection)
+            for chain in self._chains:
+                self._lock(chain)
+                if find_format(self._connection, chain.schema, chain.owner):
+                    self._check_joined(chain)
+                else:
+                    self._create(chain)
+            reach("before-commit")
+
+    def _create(self, chain: Chain) -> None:
+        if not chain.anchor.exists():
+            chain.anchor.create(GENESIS)
+        if chain.anchor.read() != GENESIS:
+            raise empty_refusal()
+        create_tables(self._connection, chain.schema, chain.owner)
+
+    def _check_joined(self, chain: Chain) -> None:
+        if chain.anchor.exists():
+            return
+        if PostgresRecords(self._connection, chain.schema).find_newest() is not None:
+            fix = "let this machine join it (`adomnia ledger join`), unless it had an anchor before: then find that"
+            raise damage_refusal(f"of {chain.owner} has entries, and no anchor of this machine knows them", fix)
+        chain.anchor.create(GENESIS)
+
+    @contextmanager
+    def write(self, since: Sequence[int] = (), wanted: Sequence[Wanted] = ()) -> Iterator[list[PostgresRecords]]:
+        """The only write transaction there is, on any machine."""
+        reach("before-begin")
+        with self._translate_errors():
+            parts = self._begin(since, wanted)
+            try:
+                yield parts
+                reach("before-commit")
+                self._commit(parts)
+            except BaseException:
+                with suppress(postgres.driver().Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def read(self) -> Iterator[list[PostgresRecords]]:
+        """A snapshot."""
+        with snapshot(self._connection, [chain.schema for chain in self._chains]) as parts:
+            yield parts
+
+    def maintain(self) -> None:
+        """The server keeps its log itself."""
+
+    def reopen(self) -> None:
+        """Connect anew; refuses if the ledger is not there any more."""
+        self.close()
+        self._connection = self._connect()
+        with self._translate_errors():
+            check_server(self._connection)
+            for chain in self._chains:
+                if not find_format(self._connection, chain.schema, chain.owner):
+                    raise empty_refusal()
+
+    def rewrite(self) -> None:
+        """What the server shows is durable: it ends itself where a disk fails, and reads its log again."""
+
+    def probe(self) -> None:
+        """Write something that changes nothing."""
+        with self._translate_errors():
+            self._connection.execute(f"UPDATE {self._chains[0].schema}.format SET version = version")  # noqa: S608 - a checked name
+
+    def close(self) -> None:
+        """End the connection; what it has not committed is undone."""
+        self._connection.close()
+
+    def _connect(self) -> Connection:
+        return connect(self._url, self._chains[0].schema, idle_in_transaction_session_timeout=_IDLE)
+
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_errors(lambda: self._connection)
+
+    def _lock(self, chain: Chain) -> None:
+        """Wait for the turn of this transaction. What it sees from its next statement on is all that was written."""
+        self._connection.execute("SELECT pg_catalog.pg_advisory_xact_lock(%s)", (lock_number(chain.schema),))
+
+    def _begin(self, since: Sequence[int], wanted: Sequence[Wanted]) -> list[PostgresRecords]:
+        """Begin; once more on a new connection if the old one was lost while nothing was asked of it."""
+        try:
+            return self._try_to_begin(since, wanted)
+        except postgres.driver().Error as error:
+            if not is_lost(error, self._connection):
+                raise
+        self.reopen()
+        return self._try_to_begin(since, wanted)
+
+    def _try_to_begin(self, since: Sequence[int], wanted: Sequence[Wanted]) -> list[PostgresRecords]:
+        with self._end_hung():
+            try:
+                return self._ask_ahead(since, wanted)
+            except postgres.driver().Error as error:
+                if not is_lost(error, self._connection):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _end_hung(self) -> Iterator[None]:
+        """Where a lock was waited for in vain, end the sessions that keep it and ask for nothing: they commit no more.
+
+        The next try gets the lock. Sessions of other roles are not ours to end.
+        """
+        try:
+            yield
+        except postgres.driver().Error as error:
+            if is_late(error):
+                with suppress(postgres.driver().Error):
+                    numbers = [lock_number(chain.schema) for chain in self._chains]
+                    self._connection.execute(_END_HUNG, (numbers, _IDLE))
+            raise
+
+    def _ask_ahead(self, since: Sequence[int], wanted: Sequence[Wanted]) -> list[PostgresRecords]:
+        """All in one round trip: the locks, what is new in the chains, and what is going to be looked up."""
+        parts = [PostgresRecords(self._connection, chain.schema) for chain in self._chains]
+        takes = []
+        with self._connection.pipeline():
+            self._connection.execute("BEGIN")
+            for chain, records, first in zip(self._chains, parts, since, strict=True):
+                self._lock(chain)
+                takes.append(records.ask_ahead(first, wanted if records is parts[0] else ()))
+        for take in takes:
+            take()
+        return parts
+
+    def _commit(self, parts: Sequence[PostgresRecords]) -> None:
+        """End the transaction; where no reply comes, find out how it ended."""
+        try:
+            with self._connection.pipeline():
+                for records in parts:
+                    records.flush()
+                done = self._connection.execute("COMMIT")
+        except postgres.driver().Error as error:
+            if not is_lost(error, self._connection):
+                raise
+            name = type(error).__name__
+        else:
+            if done.statusmessage != "COMMIT":
+                raise StoreError("InFailedSqlTransaction", UNREACHABLE)
+            return
+        written = [(records.schema, records.last) for records in parts if records.last is not None]
+        if written and not self._settle(*written[0], name):
+            raise StoreError(name, UNREACHABLE)
+
+    def _settle(self, schema: str, head: Head, name: str) -> bool:
+        """Find out whether a transaction that wrote `head` was committed, once it has come to its end.
+
+        It had the lock until then: whoever has the lock now sees it, or will never see it.
+        """
+        deadline = monotonic() + _SETTLE_SECONDS
+        while monotonic() < deadline:
+            with suppress(StoreError, postgres.driver().Error):
+                self.reopen()
+                with self._end_hung(), self._connection.transaction(force_rollback=True):
+                    for chain in self._chains:
+                        self._lock(chain)
+                    return is_on_chain(PostgresRecords(self._connection, schema), head)
+            sleep(_SETTLE_PAUSE)
+        raise StoreError(name, UNREACHABLE, unwritten=False)

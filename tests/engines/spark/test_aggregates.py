@@ -1,0 +1,75 @@
+"""Aggregates of one person's rows give what DuckDB gives, for every person, and are read as DuckDB's are."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from sqlglot import parse_one
+
+from adomnia.engines.check.reading import read_phrases
+from adomnia.engines.spark.aggregates import AGGREGATE_READINGS, AGGREGATES
+from adomnia.engines.spark.dialect import SPARK
+from kit.own_rows import CASES, from_duckdb, own_rows, wide_integers
+from kit.scalars import same
+from kit.spark import classic
+
+
+@pytest.fixture(scope="module")
+def session():
+    found = classic().newSession()
+    found.conf.set("spark.sql.ansi.enabled", "true")
+    found.createDataFrame(own_rows()).createOrReplaceTempView("own")
+    return found
+
+
+def by_person(session, *aggregates):
+    """What Spark gives for every person, an aggregate at a time."""
+    listed = ", ".join(f"{aggregate} AS r{place}" for place, aggregate in enumerate(aggregates))
+    rows = session.sql(f"SELECT {listed}, g FROM own GROUP BY g ORDER BY g").collect()
+    return [[row[place] for row in rows] for place in range(len(aggregates))]
+
+
+def test_aggregates_give_what_duckdb_gives_for_every_person(session):
+    found = by_person(session, *(AGGREGATES[name](*parts) for name, _, *parts in CASES))
+    for (name, meant, *parts), values in zip(CASES, found, strict=True):
+        wanted = from_duckdb(meant.format(*parts))
+        assert all(map(same, wanted, values)), (name, parts)
+        assert len(set(map(repr, values))) > 1
+
+
+def test_wrong_aggregates_are_noticed(session):
+    wrong = {"MEDIAN(x)": "MEDIAN(x)", "MIN_BY(t, x)": CASES[4][1].format("x", "t")}
+    for (_, meant), values in zip(wrong.items(), by_person(session, *wrong), strict=True):
+        assert not all(map(same, from_duckdb(meant), values))
+
+
+def test_different_values_are_counted_alike(session):
+    (found,) = by_person(session, "COUNT(DISTINCT x)")
+    assert found == from_duckdb("COUNT(DISTINCT x)")
+
+
+def test_a_wide_integer_is_the_double_that_duckdb_makes_of_it(session):
+    numbers, wanted = wide_integers()
+    table = pa.table({"place": range(len(numbers)), "n": list(map(str, numbers))})
+    session.createDataFrame(table).createOrReplaceTempView("wide")
+    spelled = f"{AGGREGATES['wide as double']('n')} AS r, CAST(n AS DOUBLE) AS nearest"
+    text = f"SELECT {spelled} FROM (SELECT place, CAST(n AS DECIMAL(38, 0)) AS n FROM wide) ORDER BY place"
+    rows = session.sql(text).collect()
+    assert [row.r for row in rows] == wanted
+    assert [row.nearest for row in rows] != wanted
+
+
+@pytest.mark.parametrize(("written", "meant"), AGGREGATE_READINGS.items())
+def test_an_aggregate_is_read_as_what_it_means(written, meant):
+    one, other = (text.format("x", "y") for text in (written, meant))
+    assert read_phrases(parse_one(one, dialect="databricks"), SPARK) == parse_one(other, dialect="duckdb")
+
+
+def test_an_aggregate_of_other_rows_is_not_read_so():
+    for text in (
+        "MIN_BY(y, x)",
+        AGGREGATES["value of least"]("x", "y").replace("'by', x", "'by', z"),
+        AGGREGATES["median"]("x").replace("0.5e0", "0.25e0"),
+    ):
+        tree = parse_one(text, dialect="databricks")
+        assert read_phrases(tree.copy(), SPARK) == tree

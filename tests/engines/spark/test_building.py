@@ -1,0 +1,76 @@
+"""The index that Spark writes: of rows that are people, of times, and never with a row too many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+
+from adomnia.catalog.model import EngineChoice
+from adomnia.engines.spark import building
+from adomnia.engines.spark.building import ParquetBuilder, list_indexed, quote_names
+from adomnia.engines.spark.engine import Spark
+from adomnia.engines.spark.sources import spark_type
+from adomnia.errors import Failure
+from adomnia.privacy.aggregates import People, Rows, Total
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Moment, Text
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Where
+from adomnia.privacy.units import ROW
+from engines.databases import answer, applied, catalog, constant, people, relation, whole
+from kit import spark
+
+AGE = whole("age", 0, 120)
+AT = Column("at", Moment(None, None, "Europe/Vienna"))
+TOWN = Column("town", Text())
+
+
+def test_every_row_is_a_person_where_the_unit_is_the_row():
+    spark.classic()
+    table = replace(people(AGE, AT), columns=(AGE, AT))
+    moments = [datetime(2020, 1, 1, 12, tzinfo=UTC), None, datetime(2020, 7, 1, 12, tzinfo=UTC), None]
+    frame = pa.table({"age": [5, 7, 7, None], "at": pa.array(moments, pa.timestamp("us", "UTC"))})
+    towns = replace(people(TOWN, public=True), name="towns", columns=(TOWN,), repeats=(1,))
+    house = replace(catalog(table, towns, unit=ROW), engine=EngineChoice("spark"))
+    made = Spark.load(house, {"people": frame, "towns": pa.table({"town": ["a"]})})
+    try:
+        rows = relation(table)
+        summer = Where(rows, applied("=", applied("hour", AT), constant(14)))  # two hours later there
+        queries = Query(rows, (), Rows()), Query(rows, (), People()), Query(rows, (), Total(AGE, AGE.domain))
+        assert [answer(made, query) for query in queries] == [[4], [4], [19]]
+        assert answer(made, Query(summer, (), Rows())) == [1]
+    finally:
+        made.close()
+
+
+def test_a_row_that_was_written_twice_ends_the_build(monkeypatch, tmp_path):
+    own = spark.classic().newSession()
+    table = people(AGE)
+    builder = ParquetBuilder(own, catalog(table), f"file:{tmp_path}", bytes(32), lambda *_: None)
+    rank = ParquetBuilder._rank
+
+    def twice(self, table):
+        rows = rank(self, table)
+        return f"{rows} UNION ALL {rows}"
+
+    monkeypatch.setattr(ParquetBuilder, "_rank", twice)
+    with pytest.raises(Failure):
+        builder.build({"people": pa.table({"person_id": [1, 2], "age": [3, 4]})})
+
+
+def test_public_tables_without_a_column_to_keep_are_left_out():
+    bare = replace(people(public=True), name="bare")
+    assert list_indexed(catalog(people(AGE), bare)) == [people(AGE)]
+    assert building.BUCKET == "bucket"
+
+
+def test_names_are_quoted_as_every_server_reads_them_and_texts_are_left_alone():
+    text = """SELECT " key", `a"b`, 'it\\'s "so"', "x y" FROM t"""
+    assert quote_names(text) == """SELECT ` key`, `a"b`, 'it\\'s "so"', `x y` FROM t"""
+
+
+def test_a_type_of_a_dictionary_is_that_of_its_values():
+    assert spark_type(pa.dictionary(pa.int8(), pa.string())) == "STRING"

@@ -1,0 +1,200 @@
+"""The engine over files: its index is built once, read by many, and stands for one version of the data."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from adomnia.catalog.model import EngineChoice
+from adomnia.engines.check import check_public
+from adomnia.engines.contract import Statement
+from adomnia.engines.limits import Limits
+from adomnia.engines.spark import engine as engines
+from adomnia.engines.spark.building import ParquetBuilder
+from adomnia.engines.spark.engine import Spark
+from adomnia.engines.spark.session import PinnedSession, open_session
+from adomnia.errors import Failure, Refusal
+from adomnia.privacy.aggregates import Rows, Total
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.kinds import Text
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Public, Select, Selected
+from engines.databases import catalog, category, people, relation, whole
+from kit import spark
+
+AGE, CITY, NAME = whole("age", 0, 120), category("city", "a", "b"), Column("name", Text())
+MANY = category("many", *(f"it's \\ {place}" for place in range(60)))  # more than a CASE compares
+TABLE = people(AGE, CITY, MANY, rows_per_person=3)
+TOWNS = replace(people(NAME, public=True), name="towns", source="towns.csv", columns=(NAME,), repeats=(2,))
+LONG = Statement("SELECT COUNT(*) AS m0 FROM RANGE(1000000000000) AS r WHERE (id % 7) * 3 = 22", ())
+
+
+def write(folder, ages):
+    folder.mkdir(exist_ok=True)
+    numbers = range(len(ages))
+    rows = {"person_id": [at // 4 for at in numbers], "Age": ages, "city": ["a" if at % 3 else "b" for at in numbers]}
+    rows["many"] = [f"it's \\ {at % 61}" for at in numbers]
+    pq.write_table(pa.table(rows), folder / "people.parquet")
+    (folder / "towns.csv").write_text("name\nOslo\nOslo\n\nBergen\n")
+
+
+def declare(folder, url=None, version=1):
+    return replace(catalog(TABLE, TOWNS, folder=folder, version=version), engine=EngineChoice("spark", url))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("files")
+    write(made, [10, 20, 30, 130, None, 60, 7, 8])
+    return made
+
+
+@pytest.fixture(scope="module")
+def opened(folder):
+    spark.classic()
+    told = []
+    limits = Limits(seconds=99)
+    made = Spark.open(declare(folder), folder / "state", lambda step, share: told.append((step, share)), limits)
+    assert told[-1] == ("done", 1.0)
+    yield made
+    made.close()
+
+
+def ask(engine, *keys, aggregate=None):
+    query = Query(relation(TABLE), keys, aggregate or Rows())
+    return engine.run(engine.render((query,)), (query,))[0].tolist()
+
+
+def test_questions_are_answered_over_files(opened):
+    assert sum(ask(opened, CITY)) == 6  # three of four rows of each person
+    assert sum(ask(opened, MANY)) == 6
+    assert opened.is_open()
+
+
+def test_an_index_that_is_there_is_opened_and_read_by_connect_too(opened, folder, monkeypatch):
+    monkeypatch.delattr(ParquetBuilder, "build")
+    other = Spark.open(declare(folder, spark.connect()), folder / "state")
+    try:
+        for keys in ((), (CITY,), (MANY,)):
+            assert ask(other, *keys) == ask(opened, *keys)
+        assert ask(other, CITY, aggregate=Total(AGE, AGE.domain)) == ask(opened, CITY, aggregate=Total(AGE, AGE.domain))
+    finally:
+        other.close()
+    assert not other.is_open()
+    assert opened.is_open()
+
+
+def test_changed_data_is_another_version_and_an_index_in_use_is_not_removed(folder, opened, tmp_path, monkeypatch):
+    """What an index is built from is not at stake here, and another would take long."""
+
+    def pretend(self, _frames):
+        for name in ("people", "towns"):
+            self.session.sql("SELECT 1 AS rank, 1 AS person").write.parquet(f"{self.place}/{name}")
+
+    monkeypatch.setattr(ParquetBuilder, "build", pretend)
+    state, (index,) = folder / "state", (folder / "state").glob("index-*.spark")
+    before = pq.read_table(folder / "people.parquet")
+    write(folder, [1, 2, 3, 4])
+    with pytest.raises(Refusal, match="changed, and version 1 stands for what it was"):
+        Spark.open(declare(folder), state)
+    second = Spark.open(declare(folder, version=2), state)
+    assert len(list(state.glob("index-*.spark"))) == 2
+    assert sum(ask(opened, CITY)) == 6
+    second.close()
+    Spark.open(declare(folder, version=3), state).close()
+    left = set(state.glob("index-*.spark"))
+    assert index in left
+    assert len(left) == 2  # the one of version 2 is gone
+    pq.write_table(before, folder / "people.parquet")
+
+
+def test_what_cannot_be_built_or_opened_says_nothing_of_rows_and_lets_go(folder, tmp_path, monkeypatch):
+    spark.classic()
+    opened = []
+    real = PinnedSession.__init__
+
+    def note(self, *given, **named):
+        opened.append(self)
+        real(self, *given, **named)
+
+    monkeypatch.setattr(PinnedSession, "__init__", note)
+    monkeypatch.setattr(ParquetBuilder, "_build", lambda *_: 1 / 0)
+    with pytest.raises(Failure) as failed:
+        Spark.open(declare(folder), tmp_path / "state")
+    assert failed.value.__cause__ is None
+    with pytest.raises(Failure):
+        Spark.load(declare(folder), {})
+    monkeypatch.setattr(ParquetBuilder, "_build", lambda *_: None)  # and nothing is there
+    with pytest.raises(Failure) as failed:
+        Spark.load(declare(folder), {})
+    assert failed.value.__cause__ is None
+    monkeypatch.setattr(engines, "list_indexed", lambda _: raise_refusal())
+    with pytest.raises(Refusal, match="another reason"):
+        Spark.load(declare(folder), {})
+    assert len(opened) == 6
+    assert all(own._closed for own in opened)
+
+
+def raise_refusal():
+    raise Refusal("It", "has another reason", "none")
+
+
+@pytest.mark.parametrize("where", ["classic", "connect"])
+def test_statements_that_take_too_long_end(opened, where):
+    url = spark.connect() if where == "connect" else None
+    hurried, started = Spark(lambda: open_session(url, Limits()), 0.5), time.monotonic()
+    with pytest.raises(Failure) as failed:
+        hurried.run(LONG, (Query(relation(TABLE), (), Rows()),))
+    assert failed.value.__cause__ is None
+    assert time.monotonic() - started < 60
+    assert hurried.is_reachable()
+    hurried.close()
+    assert not hurried.is_open()
+
+
+def test_public_rows_are_read_for_nothing_and_for_little(opened, folder, monkeypatch):
+    towns = Select(Public("towns", (NAME,), (2,)), (Selected("name", NAME),))
+    statement = opened.render_rows(towns)
+    check_public(statement, declare(folder), opened.dialect)
+    assert sorted(map(str, opened.read(statement, 10))) == sorted(["('Bergen',)", "('Oslo',)", "('Oslo',)", "(None,)"])
+    assert len(opened.read(statement, 2)) == 2
+    monkeypatch.setattr(engines, "PUBLIC_BYTES", 1)
+    with pytest.raises(Failure):
+        opened.read(statement, 10)
+    monkeypatch.setattr(engines, "PUBLIC_SECONDS", 0.5)
+    with pytest.raises(Failure):
+        opened.read(LONG, 10)
+
+
+def test_closing_ends_what_runs_and_nothing_runs_afterwards(opened):
+    made, found = Spark(lambda: open_session(None, Limits()), None), []
+
+    def run():
+        try:
+            made.run(LONG, (Query(relation(TABLE), (), Rows()),))
+        except Failure as failure:
+            found.append(failure)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while not made._running._asked:
+        time.sleep(0.01)
+    made.close()
+    thread.join(30)
+    assert len(found) == 1
+    with pytest.raises(Failure):
+        made.run(Statement("SELECT 1 AS m0", ()), ())
+    assert not made.is_open()
+    assert opened.is_open()
+
+
+def test_other_machines_do_not_see_a_folder_of_this_one(folder, tmp_path):
+    remote = replace(declare(folder), engine=EngineChoice("spark", "sc://spark.example.org"))
+    for make in (lambda: Spark.open(remote, tmp_path), lambda: Spark.load(remote, {})):
+        with pytest.raises(Refusal, match="do not see the folder of the index"):
+            make()

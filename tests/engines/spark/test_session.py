@@ -1,0 +1,226 @@
+"""Sessions of our own: pinned, quiet, and ended without ending what others use."""
+
+from __future__ import annotations
+
+import builtins
+import socket
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from adomnia.engines.limits import Limits
+from adomnia.engines.spark import session as sessions
+from adomnia.engines.spark.session import PINNED, PinnedSession, open_session, pin
+from adomnia.errors import Refusal, Unavailable
+from kit import spark
+
+USUAL = Limits()
+
+
+class Settings:
+    """Settings of a server that keeps only some."""
+
+    def __init__(self, kept, refused=()):
+        self.kept, self.refused = dict(kept), refused
+
+    def get(self, name):
+        if name not in self.kept:
+            raise KeyError(name)
+        return self.kept[name]
+
+    def set(self, name, value):
+        if name in self.refused:
+            raise ValueError(name)
+        self.kept[name] = value
+
+
+def test_settings_are_pinned_and_read_again():
+    settings = Settings({"spark.sql.ansi.enabled": "false"})
+    pin(SimpleNamespace(conf=settings))
+    assert settings.kept == PINNED
+
+
+@pytest.mark.parametrize("name", ["spark.sql.ansi.enabled", "spark.sql.redaction.string.regex"])
+def test_a_setting_that_cannot_be_pinned_is_a_refusal(name):
+    with pytest.raises(Refusal, match=f"does not keep the setting {name}"):
+        pin(SimpleNamespace(conf=Settings({name: "other"}, refused={name})))
+
+
+def test_a_setting_that_is_so_already_need_not_be_set():
+    pin(SimpleNamespace(conf=Settings(PINNED, refused=set(PINNED))))
+
+
+def test_nobody_listens_at_an_address():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        open_session(f"sc://127.0.0.1:{port}", USUAL)
+
+
+@pytest.mark.parametrize("url", [None, "sc://localhost:1"])
+def test_an_installation_without_spark_is_told_what_to_install(url, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *given, **named):
+        if name.startswith("pyspark"):
+            raise ImportError(name)
+        return real(name, *given, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(Refusal, match="is declared as the engine, and is not installed"):
+        open_session(url, USUAL)
+
+
+@pytest.mark.parametrize("where", ["classic", "connect"])
+def test_sessions_are_alone_and_end_alone(where):
+    head = spark.classic()
+    url = spark.connect() if where == "connect" else None
+    one, other = open_session(url, USUAL), open_session(url, USUAL)
+    one.session.sql("CREATE TEMPORARY VIEW own AS SELECT 1 AS x")
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        other.session.sql("SELECT * FROM own").toArrow()
+    assert all(one.session.conf.get(name) == value for name, value in PINNED.items())
+    one.close()
+    one.close()
+    assert other.session.sql("SELECT 1 AS x").toArrow().to_pylist() == [{"x": 1}]
+    other.close()
+    assert head.sql("SELECT 2 AS x").toArrow().to_pylist() == [{"x": 2}]
+
+
+def test_a_session_that_cannot_be_pinned_is_ended(monkeypatch):
+    ended = []
+    spark.classic()
+    monkeypatch.setattr(PinnedSession, "close", lambda self: ended.append(self))  # noqa: PLW0108 - a method
+    monkeypatch.setattr(sessions, "pin", lambda session: pin(SimpleNamespace(conf=Settings({}, refused=set(PINNED)))))
+    with pytest.raises(Refusal, match="does not keep"):
+        open_session(None, USUAL)
+    assert len(ended) == 1
+    sessions.LOCAL.release()
+
+
+class Started:
+    """What a builder of sessions was told, and whether what it started was stopped."""
+
+    def __init__(self, *, fails=False):
+        self.told, self.stopped, self.fails = {}, 0, fails
+
+    def master(self, name):
+        return self.config("master", name)
+
+    def config(self, name, value):
+        self.told[name] = value
+        return self
+
+    def getOrCreate(self):  # noqa: N802 - as Spark has it
+        if self.fails:
+            raise RuntimeError("no Java")
+        return self
+
+    def newSession(self):  # noqa: N802 - as Spark has it
+        return self
+
+    def stop(self):
+        self.stopped += 1
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch):
+    """A process without Spark, in which a builder of ours is asked for it."""
+
+    def start(builder):
+        import pyspark
+        import pyspark.sql
+
+        monkeypatch.setattr(pyspark.SparkContext, "_active_spark_context", None)
+        monkeypatch.setattr(pyspark.sql, "SparkSession", SimpleNamespace(builder=builder))
+        return builder
+
+    return start
+
+
+def test_a_spark_of_this_process_is_small_closed_to_others_and_stopped_with_its_last_session(nothing_runs):
+    local, builder = sessions.LocalSpark(), nothing_runs(Started())
+    sessions_of_ours = [local.session(Limits(threads=3, memory="1.5 GiB")), local.session(USUAL)]
+    assert builder.told["master"] == "local[*]"
+    assert {builder.told["spark.driver.host"], builder.told["spark.driver.bindAddress"]} == {"127.0.0.1"}
+    assert (builder.told["spark.ui.enabled"], builder.told["spark.log.level"]) == ("false", "OFF")
+    assert [each.session for each in sessions_of_ours] == [builder, builder]
+    local.release()
+    assert builder.stopped == 0
+    local.release()
+    assert builder.stopped == 1
+
+
+@pytest.mark.parametrize(
+    ("memory", "told"), [("1200MB", "1200m"), ("1.5 GiB", "1536m"), ("2TB", "2000000m"), ("64KB", "1m")]
+)
+def test_memory_is_told_in_whole_megabytes(nothing_runs, memory, told):
+    builder = nothing_runs(Started())
+    sessions.LocalSpark().session(Limits(threads=3, memory=memory))
+    assert (builder.told["master"], builder.told["spark.driver.memory"]) == ("local[3]", told)
+
+
+def test_a_spark_that_is_kept_is_not_stopped_with_its_sessions(nothing_runs):
+    local, builder = sessions.LocalSpark(), nothing_runs(Started())
+    with local.kept():
+        local.session(USUAL)
+        local.release()
+        assert builder.stopped == 0
+    assert builder.stopped == 1
+
+
+def test_a_machine_without_java_is_told_so(nothing_runs):
+    nothing_runs(Started(fails=True))
+    with pytest.raises(Unavailable, match="cannot be started in this process"):
+        sessions.LocalSpark().session(USUAL)
+
+
+STARTS = """
+import sys
+from adomnia.engines.limits import Limits
+from adomnia.engines.spark.session import open_session
+from pyspark import SparkContext
+own = open_session(None, Limits(threads=1, memory="600MB"))
+other = open_session(None, Limits())
+context = SparkContext._active_spark_context
+print(context.master, context.getConf().get("spark.driver.memory"), context.getConf().get("spark.driver.bindAddress"))
+try:
+    own.session.sql("SELECT SUM(x) AS secret_question FROM VALUES (9223372036854775807), (1) AS t(x)").toArrow()
+except Exception:
+    print("failed")
+own.close()
+print(SparkContext._active_spark_context is not None)
+other.close()
+print(SparkContext._active_spark_context is None)
+"""
+
+
+@pytest.mark.soak
+def test_spark_is_started_when_there_is_none_says_nothing_of_questions_and_ends_with_its_last_session():
+    spark.classic()
+    done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, check=True, timeout=200)
+    assert done.stdout.split() == ["local[1]", "600m", "127.0.0.1", "failed", "True", "True"]
+    assert "secret_question" not in done.stderr
+
+
+CLIENT = """
+import sys
+sys.modules |= {"py4j": None, "pyspark.core": None}  # as where pyspark-client alone is installed
+from adomnia.engines.contract import Statement
+from adomnia.engines.limits import Limits
+from adomnia.engines.spark.engine import Spark
+from adomnia.engines.spark.session import open_session
+made = Spark(lambda: open_session(sys.argv[1], Limits()), 60)
+print(made.is_reachable(), made.read(Statement("SELECT 1 AS x", ()), 1))
+made.close()
+"""
+
+
+def test_a_session_of_connect_needs_the_client_alone():
+    command = [sys.executable, "-W", "ignore", "-c", CLIENT, spark.connect()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=200)
+    assert done.stdout == "True [(1,)]\n"
+    assert not done.stderr

