@@ -55,6 +55,7 @@ _PASSWORD_THREADS, _PASSWORD_QUEUE = 2, 16  # passwords take much memory to hash
 _KEEP_ALIVE_SECONDS = 20
 _WARM_UP_EPSILON = 1e-6
 _SIGN_SECONDS = 0.5
+_GRACE_SECONDS = 5.0  # beyond the limit of a question, to close files after the parent has ended
 _Opened = TypeVar("_Opened")
 
 
@@ -201,15 +202,19 @@ class _StartingSigns:
 
 
 class _ParentWatch:
-    """Ends a worker when its parent has ended in any way, so that the port is free for the next server."""
+    """Ends a worker when its parent has ended in any way, so that the port is free for the next server.
+
+    What runs is finished. Whatever keeps the worker after that is cut short, which its parent would do otherwise.
+    """
 
     server: _Server | None = None
 
-    def follow(self, channel: ControlChannel) -> None:
+    def follow(self, channel: ControlChannel, most_seconds: float) -> None:
         channel.wait_closed()
-        if self.server is None:
-            os._exit(0)
-        self.server.finish()
+        if self.server is not None:
+            self.server.finish()
+            sleep(most_seconds)
+        os._exit(0)
 
 
 def main() -> None:
@@ -221,7 +226,8 @@ def main() -> None:
     logs, channel = Logs(settings), ControlChannel(end)
     logs.capture_libraries()
     watch = _ParentWatch()
-    Thread(target=watch.follow, args=(channel,), name="adomnia-parent", daemon=True).start()
+    last = settings.limit + _GRACE_SECONDS
+    Thread(target=watch.follow, args=(channel, last), name="adomnia-parent", daemon=True).start()
     code = 1
     try:
         states = WorkerStates.open(run_folder, settings.workers)
