@@ -29,6 +29,8 @@ ANYWHERE = 1025  # places where a text of the greatest length may begin to fit
         ("^(a|b){3}$", 8),
         ("^(a|b){1,3}$", 2 + 4 + 8),
         ("^(ab)*$", ANYWHERE),
+        ("^a*(b|c)$", 2 * ANYWHERE),
+        ("^a*b?c", ANYWHERE),
         ("(a*)*", inf),
         ("(a|b)*c", inf),
         ("^(a|ab)(c|bcd)(d*)$", 2 * 2 * ANYWHERE),
