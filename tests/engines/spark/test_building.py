@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from adomnia.catalog.model import EngineChoice
@@ -22,6 +23,7 @@ from adomnia.privacy.relations import Where
 from adomnia.privacy.units import ROW
 from engines.databases import answer, applied, catalog, constant, people, relation, whole
 from kit import spark
+from kit.engines import KEY
 
 AGE = whole("age", 0, 120)
 AT = Column("at", Moment(None, None, "Europe/Vienna"))
@@ -44,6 +46,20 @@ def test_every_row_is_a_person_where_the_unit_is_the_row():
         assert answer(made, Query(summer, (), Rows())) == [1]
     finally:
         made.close()
+
+
+def test_the_files_of_a_bucket_are_in_the_order_of_the_source(tmp_path):
+    place = whole("place", 0, 10_000)
+    table = replace(people(place), name="people")
+    rows = pa.table({"person_id": [at % 97 for at in range(1000)], "place": list(range(1000))})
+    ParquetBuilder(spark.classic().newSession(), catalog(table), f"file:{tmp_path}", KEY, lambda *_: None).build(
+        {"people": rows}
+    )
+    buckets = sorted((tmp_path / "people").glob("bucket=*"))
+    assert len(buckets) == 5  # ranks 1, 2, to 4, to 8, to 11
+    for file in (file for bucket in buckets for file in bucket.glob("*.parquet")):
+        places = pq.read_table(file)["place"].to_pylist()
+        assert places == sorted(places)
 
 
 def test_a_row_that_was_written_twice_ends_the_build(monkeypatch, tmp_path):

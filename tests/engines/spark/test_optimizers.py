@@ -6,18 +6,26 @@ columns in which all values are alike; the index is as Spark writes it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest.mock import patch
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from adomnia.engines.spark.engine import Spark
+from adomnia.catalog.model import EngineChoice
+from adomnia.engines.spark.engine import Spark, read_column
 from adomnia.errors import Refusal
 from adomnia.pricing.quotes import list_measures
+from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.events import Pure
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Where
 from adomnia.sql.lower import lower
+from engines import databases
+from engines.databases import answer, applied, constant, number, people, relation
 from kit import spark
 from kit.gate import meaning
 from kit.hospital import KEY, LINKED, PUBLIC, declare, frame
@@ -80,3 +88,29 @@ def test_what_columns_happen_to_hold_changes_no_answer(catalog, tmp_path_factory
 @pytest.mark.soak
 def test_what_many_more_columns_happen_to_hold_changes_no_answer(catalog, tmp_path_factory):
     ask(catalog, tmp_path_factory, databases=40, questions=40)
+
+
+def test_conditions_on_doubles_are_not_handed_to_the_reader_of_files():
+    """Which takes conditions on bare columns alone."""
+    types = pytest.importorskip("pyspark.sql.types")
+    kinds = [types.DoubleType(), types.IntegerType(), types.StringType(), types.DateType(), types.FloatType()]
+    fields = [types.StructField("a b", kind) for kind in kinds]
+    assert [read_column(field) for field in fields] == [
+        "`a b` + 0e0 AS `a b`",
+        *["`a b`"] * 3,
+        "`a b` + 0e0 AS `a b`",
+    ]
+
+
+def test_zero_has_no_sign_for_whoever_reads_the_files():
+    """A file that holds nothing but 0.0 would be skipped by whoever looks for -0.0 in it."""
+    spark.classic()
+    pay = number("pay", 0, 100)
+    house = replace(databases.catalog(people(pay)), engine=EngineChoice("spark"))
+    made = Spark.load(house, {"people": pa.table({"person_id": [1, 2, 3], "pay": [0.0, -0.0, 0.0]})})
+    try:
+        minus_zero = applied("*", constant(0), constant(-1))
+        found = Where(relation(people(pay)), applied("=", pay, minus_zero))
+        assert answer(made, Query(found, (), Rows())) == [3]
+    finally:
+        made.close()

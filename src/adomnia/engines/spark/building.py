@@ -37,6 +37,8 @@ _PEOPLE, _KEPT = "people of all tables", "_people"
 # Names in backticks and texts, which stay as they are, and names in double quotes, which not every server reads so.
 _QUOTED = re.compile(r"`[^`]*`|'(?:[^'\\]|\\.)*'|\"([^\"]*)\"", re.DOTALL)
 _WHO = '" origin", \':\', " key"'
+# Where a row stood in the source: by it only files are sorted, which is all that depends on it.
+_PLACE = 'MONOTONICALLY_INCREASING_ID() AS " place"'
 _BUCKETS = " ".join(f"WHEN rank <= {2**place} THEN {place}" for place in range(31))
 
 
@@ -89,7 +91,8 @@ class ParquetBuilder:
             columns = columns_to_keep(table.columns)
             rows = project_source(writer, table, links, ['" origin"', '" key"'])
             hashed = render_digest(self.key, "1", columns, _WHO, SPARK)
-            self._view(_staged(table), f'SELECT *, {hashed} AS " digest" FROM ({rows} WHERE " key" IS NOT NULL)')
+            staged = f'SELECT *, {hashed} AS " digest", {_PLACE} FROM ({rows} WHERE " key" IS NOT NULL)'
+            self._view(_staged(table), staged)
         self._number_people(tables)
         for done, table in enumerate(tables):
             self.progress(f"{table.name}: {STEPS[-1]}", done / len(tables))
@@ -116,7 +119,7 @@ class ParquetBuilder:
         copies = f'SELECT *, ROW_NUMBER() OVER (PARTITION BY {person}, " digest" ORDER BY {order}) AS " copy" FROM'
         hashed = f'SELECT *, CASE WHEN " copy" = 1 THEN " digest" ELSE {later} END AS " hash" FROM'
         ranked = f'SELECT *, ROW_NUMBER() OVER (PARTITION BY {person} ORDER BY " hash", {order}) AS {RANK} FROM'
-        outputs = ", ".join([RANK, f'" number" AS {PERSON}', *names, f"CASE {_BUCKETS} END AS {BUCKET}"])
+        outputs = ", ".join([RANK, f'" number" AS {PERSON}', *names, f"CASE {_BUCKETS} END AS {BUCKET}", '" place"'])
         own = f'(SELECT * FROM "{_staged(table)}" DISTRIBUTE BY {person})'  # once for both windows and the join
         rows = f'({ranked} ({hashed} ({copies} {own}))) JOIN "{_PEOPLE}" USING (" origin", " key")'
         return f"SELECT {outputs} FROM {rows}"
@@ -131,15 +134,22 @@ class ParquetBuilder:
         place = f'ROW_NUMBER() OVER (PARTITION BY " part" ORDER BY {order})'
         rows = project_source(writer, table, links, [])
         outputs = ", ".join(
-            [f"1 AS {RANK}", f'CAST({place} AS BIGINT) * {_PARTS} + " part" AS {PERSON}', *names, f"0 AS {BUCKET}"]
+            [
+                f"1 AS {RANK}",
+                f'CAST({place} AS BIGINT) * {_PARTS} + " part" AS {PERSON}',
+                *names,
+                f"0 AS {BUCKET}",
+                '" place"',
+            ]
         )
-        return f'SELECT {outputs} FROM (SELECT *, {part} AS " part" FROM ({rows}))'
+        return f'SELECT {outputs} FROM (SELECT *, {part} AS " part", {_PLACE} FROM ({rows}))'
 
     def _write(self, table: Table, rows: str, source: TableSource) -> None:
         """Write rows by bucket, and read again that no place of a person is there twice and none is missing."""
         path = self._path(table.name)
-        # Few large files of each bucket, however many tasks there were.
+        # Few large files of each bucket, however many tasks there were, each in the order of the source.
         ranked = self._sql(f"SELECT /*+ REBALANCE({BUCKET}) */ * FROM ({rows})")
+        ranked = ranked.sortWithinPartitions(BUCKET, " place").drop(" place")
         ranked.write.partitionBy(BUCKET).parquet(path)
         # Where there is no row, no file would tell the columns.
         ranked.where("FALSE").drop(BUCKET).write.mode("append").parquet(f"{path}/{BUCKET}=0")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
@@ -32,9 +32,13 @@ from adomnia.noise import Integers
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select
 
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructField
+
 _Read = TypeVar("_Read")
 
 ENDING = ".spark"
+_INEXACT = frozenset({"double", "float"})
 _ASKING_SECONDS = 5.0  # for what Spark answers at once
 
 
@@ -143,13 +147,23 @@ def _name_place(index: str, name: str) -> str:
     return f"{base.rstrip('/')}/{name}-{uuid4().hex}"
 
 
+def read_column(field: "StructField") -> str:
+    """A column as statements read it: conditions on doubles are never handed to the reader of the files.
+
+    There, whether -0.0 = 0.0 depends on the other rows of a file.
+    """
+    name = SPARK.quote(field.name)
+    return f"{name} + 0e0 AS {name}" if field.dataType.typeName() in _INEXACT else name
+
+
 def _open(made: type[Spark], catalog: Catalog, place: str, limits: Limits, let_go: Callable[[], None]) -> Spark:
     def connect() -> PinnedSession:
         """A session that finds the tables of the index under their names."""
         own = open_session(catalog.engine.url, limits)
         try:
             for table in list_indexed(catalog):
-                own.session.read.parquet(escape(f"{place}/{table.name}")).createOrReplaceTempView(table.name)
+                rows = own.session.read.parquet(escape(f"{place}/{table.name}"))
+                rows.selectExpr(*map(read_column, rows.schema.fields)).createOrReplaceTempView(table.name)
         except BaseException:
             own.close()
             raise

@@ -53,7 +53,7 @@ PINNED: Mapping[str, str] = MappingProxyType(
         "spark.sql.parquet.mergeSchema": "false",
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # else the names of folders decide
         "spark.sql.parquet.aggregatePushdown": "false",  # what is counted are rows, not what files say of them
-        "spark.sql.parquet.filterPushdown": "false",  # whether -0.0 = 0.0 depends on the other rows of a file there
+        "spark.sql.parquet.filterPushdown": "true",  # what no row of a page fits is not read
         "spark.sql.parquet.binaryAsString": "false",
         "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
         "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
