@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,7 +51,7 @@ def declare(folder, url=None, version=1):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("files")
+    made = tmp_path_factory.mktemp("files") / "my study [1] ü {a}"
     write(made, [10, 20, 30, 130, None, 60, 7, 8])
     return made
 
@@ -59,7 +61,8 @@ def opened(folder):
     spark.classic()
     told = []
     limits = Limits(seconds=99)
-    made = Spark.open(declare(folder), folder / "state", lambda step, share: told.append((step, share)), limits)
+    state = Path(os.path.relpath(folder / "state"))  # as on the command line
+    made = Spark.open(declare(folder), state, lambda step, share: told.append((step, share)), limits)
     assert told[-1] == ("done", 1.0)
     yield made
     made.close()

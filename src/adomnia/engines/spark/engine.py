@@ -63,7 +63,7 @@ class Spark:
         """The engine over a catalog's files; its index is a folder in `folder`, and is built if it is not there."""
         choice = catalog.engine
         refuse_unseen(choice.url, choice.index)
-        state = State(folder)
+        state = State(folder.resolve())  # Spark knows no place that paths are relative to
 
         def build(room: Path, looking: Looking) -> None:
             place = f"file:{room}" if choice.index is None else _name_place(choice.index, catalog.name)
