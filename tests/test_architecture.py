@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from functools import cache, lru_cache
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -115,9 +116,15 @@ def module_name(path: Path) -> str:
     return ".".join(names[:-1] if names[-1] == "__init__" else names)
 
 
-def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
+@lru_cache(maxsize=1)
+def list_nodes(source: str) -> tuple[ast.AST, ...]:
+    """The module and all that is in it; remembered for as long as one source is looked at."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
+def imported_modules(source: str) -> Iterator[tuple[int, str]]:
     """Every module a source imports, wherever it does; `from adomnia import x` names adomnia.x if x is a part."""
-    for node in ast.walk(tree):
+    for node in list_nodes(source):
         match node:
             case ast.Import(names=names):
                 yield from ((node.lineno, name.name) for name in names)
@@ -137,7 +144,7 @@ def layer_faults(module: str, source: str) -> list[str]:
     if own not in RANK:
         return [f"{module}: {own} is in no layer"]
     faults = []
-    for line, target in imported_modules(ast.parse(source)):
+    for line, target in imported_modules(source):
         if target.startswith(".") or " " in target:
             faults.append(f"{module}:{line} imports {target}, which no reader can follow")
         elif target.split(".")[0] == "adomnia" and part_of(target) != own:
@@ -149,9 +156,9 @@ def layer_faults(module: str, source: str) -> list[str]:
     return faults
 
 
-def docstrings(tree: ast.Module) -> set[ast.AST]:
+def docstrings(source: str) -> set[ast.AST]:
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    bodies = [node.body for node in ast.walk(tree) if isinstance(node, owners)]
+    bodies = [node.body for node in list_nodes(source) if isinstance(node, owners)]
     return {body[0].value for body in bodies if body and isinstance(body[0], ast.Expr)}
 
 
@@ -167,10 +174,9 @@ def dotted(node: ast.AST) -> str:
 def randomness_faults(module: str, source: str) -> list[str]:
     if part_of(module) == "noise":
         return []
-    tree = ast.parse(source)
-    skipped = docstrings(tree)
+    skipped = docstrings(source)
     faults = []
-    for node in ast.walk(tree):
+    for node in list_nodes(source):
         match node:
             case ast.Import(names=names):
                 found = [name.name for name in names if name.name in RANDOM_MODULES]
@@ -194,7 +200,7 @@ def randomness_faults(module: str, source: str) -> list[str]:
 def seed_faults(module: str, source: str) -> list[str]:
     """No caller may choose the noise: no parameter, field or keyword of that name."""
     faults = []
-    for node in ast.walk(ast.parse(source)):
+    for node in list_nodes(source):
         match node:
             case ast.arg(arg=name) | ast.AnnAssign(target=ast.Name(id=name)):
                 chosen = name
@@ -215,7 +221,7 @@ def class_name_faults(sources: Mapping[str, str], glossary: str) -> list[str]:
     """Public class names that stand for several things, unless their row of the glossary names the module of each."""
     modules = defaultdict(list)
     for module, source in sources.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in list_nodes(source):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 modules[node.name].append(module)
     rows = [(line.split("|")[1], line) for line in glossary.splitlines() if line.startswith("|")]
@@ -228,7 +234,9 @@ def class_name_faults(sources: Mapping[str, str], glossary: str) -> list[str]:
 
 
 def participle_faults(module: str, source: str) -> list[str]:
-    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [
+        node for node in list_nodes(source)[0].body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
     return [
         f"{module}:{node.lineno} {node.name} is not a verb"
         for node in functions
@@ -236,8 +244,20 @@ def participle_faults(module: str, source: str) -> list[str]:
     ]
 
 
+@cache
+def faults_by_module() -> dict[Callable[[str, str], list[str]], dict[str, list[str]]]:
+    """What each rule finds in each source, which is read once for all of them."""
+    rules = (layer_faults, inspection_faults, engine_faults, randomness_faults, seed_faults, participle_faults)
+    found: dict[Callable[[str, str], list[str]], dict[str, list[str]]] = {rule: {} for rule in rules}
+    for path in SOURCES:
+        source = path.read_text()
+        for rule in rules:
+            found[rule][module_name(path)] = rule(module_name(path), source)
+    return found
+
+
 def over_all_sources(find_faults: Callable[[str, str], list[str]]) -> list[str]:
-    return [fault for path in SOURCES for fault in find_faults(module_name(path), path.read_text())]
+    return [fault for faults in faults_by_module()[find_faults].values() for fault in faults]
 
 
 def test_every_import_goes_to_the_left():
@@ -254,9 +274,7 @@ def inspection_faults(module: str, source: str) -> list[str]:
     """Exact counts of private rows are for their owner's terminal: nothing that answers others may reach them."""
     if part_of(module) in {"inspection", "cli"}:
         return []
-    targets = [
-        (line, target) for line, target in imported_modules(ast.parse(source)) if part_of(target) == "inspection"
-    ]
+    targets = [(line, target) for line, target in imported_modules(source) if part_of(target) == "inspection"]
     return [f"{module}:{line} imports {target}, which is for owners alone" for line, target in targets]
 
 
@@ -277,12 +295,12 @@ def engine_faults(module: str, source: str) -> list[str]:
     """Above the engines nobody knows which one it is: a question means the same on all of them."""
     if RANK[part_of(module)] <= RANK["engines"]:
         return []
-    tree, faults = ast.parse(source), []
-    for line, target in imported_modules(tree):
+    faults = []
+    for line, target in imported_modules(source):
         if ENGINE_FOLDER.match(target) or target.split(".")[0] in DRIVERS:
             faults.append(f"{module}:{line} imports {target}, which is one engine's own")
-    skipped = docstrings(tree)
-    for node in ast.walk(tree):
+    skipped = docstrings(source)
+    for node in list_nodes(source):
         match node:
             case ast.Constant(value=str(said)) if node not in skipped and len(said.split()) == 1:  # messages are prose
                 pass
@@ -302,7 +320,7 @@ def may_name_engines(module: str) -> bool:
 
 
 def test_above_the_engines_nobody_knows_which_one_it_is():
-    faults = {module_name(path): engine_faults(module_name(path), path.read_text()) for path in SOURCES}
+    faults = faults_by_module()[engine_faults]
     assert [fault for module, found in faults.items() if not may_name_engines(module) for fault in found] == []
     # An exception that nothing needs any more is none.
     named = [module for module, found in faults.items() if found]
@@ -481,7 +499,7 @@ def test_the_trusted_core_imports_nothing_of_ours_from_outside_but_what_the_cura
         (part, part_of(target))
         for part in TRUSTED_CORE
         for path in (PACKAGE / part).rglob("*.py")
-        for _, target in imported_modules(ast.parse(path.read_text()))
+        for _, target in imported_modules(path.read_text())
         if target.startswith("adomnia.") and part_of(target) not in {*TRUSTED_CORE, *BESIDE_THE_CORE}
     }
     assert outside == {("curator", handed) for handed in ("statistics", "plans", "pricing")}

@@ -26,6 +26,7 @@ from adomnia.sql.reading.parse import parse
 from adomnia.sql.values.functions import NAMES
 from adomnia.statistics.registry import STATISTICS
 from kit.example import write_example
+from kit.known_facts import remembered_facts
 from test_architecture import LAYERS
 
 if TYPE_CHECKING:
@@ -264,9 +265,10 @@ def test_the_glossary_explains_no_name_that_is_gone():
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A folder like the one a reader starts in, where nobody has asked the example anything."""
-    write_example(tmp_path / "examples" / "hospital")
+    write_example(tmp_path / "examples" / "hospital", indexed=True)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    with remembered_facts():
+        yield tmp_path
 
 
 def with_blocks(language: str) -> list[Path]:

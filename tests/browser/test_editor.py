@@ -174,8 +174,9 @@ def test_tab_indents_and_after_escape_leaves(console):
         page.get_by_role("textbox", name="Your question").press("Control+Home")
         page.keyboard.press("Tab")
         assert value(page) == "  SELECT 1"
+        page.clock.install()
         page.keyboard.press("Escape")
-        page.wait_for_timeout(2100)  # however slowly one reads
+        page.clock.fast_forward(2100)  # however slowly one reads
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.name") == "pay"
         assert value(page) == "  SELECT 1"

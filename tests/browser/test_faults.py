@@ -11,6 +11,7 @@ from browser.test_ask import MEANS, address, write
 
 COUNT = "SELECT COUNT(*) AS n FROM people"
 BUSY = """<main data-problem><h1>Not possible</h1><div role="alert"><p>The server is busy.</p></div></main>"""
+AGAIN = 3000  # milliseconds after which a page tries once more by itself
 BALANCER = "<html><body><h1>503 Service Unavailable</h1>No server is available to handle this request.</body></html>"
 
 
@@ -38,12 +39,14 @@ def broken(console):
 def test_a_price_that_does_not_come_is_not_paid_and_comes_later(broken, reply, words):
     with broken("alice", address(COUNT)) as page:
         page.wait_for_selector("sql-editor[ready]")
+        page.clock.install()
         break_off(page, "**/ask/price", reply)
         write(page, MEANS)
         expect(page.locator("#price [data-lost]")).to_contain_text(words)
         page.keyboard.press("Control+Enter")
         expect(page.locator("#answer")).to_be_empty()
         page.unroute("**/ask/price")
+        page.clock.fast_forward(AGAIN)
         expect(page.locator("#price [data-lost]")).to_have_count(0)  # without a hand on it
         expect(page.locator("#told")).to_contain_text("the mean of")
         expect(page.locator("#pay")).to_be_enabled()
@@ -70,12 +73,16 @@ def test_the_page_of_a_balancer_is_no_answer(broken):
 
 
 @pytest.mark.parametrize(("reply", "words"), [(BUSY, "is busy"), (BALANCER, "cannot be reached")])
-def test_the_ledger_says_that_it_is_not_live_and_is_again(broken, reply, words):
-    with broken("olga", "/owner/ledger") as page:
+def test_the_ledger_says_that_it_is_not_live_and_is_again(console, broken, reply, words):
+    with broken("olga", "/owner") as page:
+        page.clock.install()
+        page.goto(f"{console.address}/owner/ledger")
         break_off(page, re.compile(r"/owner/ledger\?seen="), reply)
+        page.clock.fast_forward(AGAIN)
         expect(page.locator("#entries [data-lost]")).to_contain_text(words)
         expect(page.locator("#entries table")).to_be_visible()
         page.unroute(re.compile(r"/owner/ledger\?seen="))
+        page.clock.fast_forward(AGAIN)
         expect(page.locator("#entries [data-lost]")).to_have_count(0)
 
 

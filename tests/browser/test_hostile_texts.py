@@ -141,7 +141,7 @@ def write_dataset(folder):
 def hostile(console, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile") / "data"
     write_dataset(folder)
-    with serving.served(folder, "--bucket", "0", "--rate", "1000") as server:
+    with serving.served(folder, "--workers", "1", "--bucket", "0", "--rate", "1000") as server:
         yield Console(f"http://127.0.0.1:{server.port}", folder, console.browser)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 
 import pytest
 
 from adomnia.cli import app as command_line
-from adomnia.session.curator import open_folder
 from kit.example import write_example
+from kit.known_facts import remembered_facts
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _facts():
+    with remembered_facts():
+        yield
 
 
 @pytest.fixture
@@ -28,14 +33,10 @@ def typed(monkeypatch, capsys):
 @pytest.fixture(scope="session")
 def example(tmp_path_factory):
     """The example with fewer people, its index built; not to be asked, because tests share it."""
-    folder = write_example(tmp_path_factory.mktemp("example") / "hospital", people=1_000)
-    open_folder(folder).close()
-    for file in (folder / ".adomnia").glob("ledger*"):
-        file.unlink()
-    return folder
+    return write_example(tmp_path_factory.mktemp("example") / "hospital", people=1_000, indexed=True)
 
 
 @pytest.fixture
-def hospital(example, tmp_path):
-    """A copy for one test, in which nobody has asked anything."""
-    return shutil.copytree(example, tmp_path / "hospital")
+def hospital(tmp_path):
+    """One for one test, in which nobody has asked anything."""
+    return write_example(tmp_path / "hospital", people=1_000, indexed=True)

@@ -24,7 +24,7 @@ ARROW = "application/vnd.apache.arrow.stream"
 @contextmanager
 def served(folder):
     """A running server, its address with the dataset, and alice's token."""
-    token = serving.tokens(write_example(folder, people=300), ["alice"])["alice"]
+    token = serving.tokens(write_example(folder, people=1_000, indexed=True), ["alice"])["alice"]
     with serving.served(folder, "--workers", 1, "--bucket", 0) as running:
         yield running, f"http://127.0.0.1:{running.port}/hospital", token
 

@@ -30,6 +30,7 @@ _SWITCHES = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
 )
+_COLOURS = ["color-contrast", "link-in-text-block"]  # the rules of axe that look at them
 # What the browser itself says about a page whose status is an error, which some tests are about.
 _EXPECTED = "Failed to load resource: the server responded with a status of 4"
 
@@ -117,7 +118,7 @@ def opened(playwright: Playwright, folder: Path, people: int = 20_000) -> Iterat
     add_people(folder / "hospital")
     browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_SWITCHES))
     try:
-        with serving.served(folder / "hospital", "--bucket", "0", "--rate", "1000") as server:
+        with serving.served(folder / "hospital", "--workers", "1", "--bucket", "0", "--rate", "1000") as server:
             yield Console(f"http://127.0.0.1:{server.port}", folder / "hospital", browser)
     finally:
         browser.close()
@@ -133,5 +134,18 @@ def add_people(folder: Path) -> None:
 
 def find_barriers(page: Page) -> list[str]:
     """What axe finds on a page that keeps somebody from using it."""
-    found = Axe().run(page).response["violations"]
+    return _list_violations(page, {"resultTypes": ["violations"]})
+
+
+def find_barriers_by_day_and_night(page: Page) -> list[str]:
+    """The same for both schemes of colours: in the dark nothing is different but those."""
+    found = find_barriers(page)
+    page.emulate_media(color_scheme="dark")
+    found += _list_violations(page, {"runOnly": _COLOURS, "resultTypes": ["violations"]})
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+def _list_violations(page: Page, options: dict[str, Any]) -> list[str]:
+    found = Axe().run(page, options=options).response["violations"]
     return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]

@@ -119,8 +119,11 @@ class House:
 
 
 @cache
-def _write_once(catalog: str) -> Path:
-    """The folder of a house with its index, which takes as long to build as most tests take; nobody has asked it."""
+def _write_once(catalog: str) -> tuple[Path, dict[str, str]]:
+    """The folder of a house with its index, and everybody's token: they take longer than most tests.
+
+    Nobody has asked anything.
+    """
     folder = Path(mkdtemp(prefix="adomnia-house-"))
     atexit.register(shutil.rmtree, folder)
     people = [hospital.person(k, age=20 + k, sex="F", city="Oslo", name=CANARY, eye_color=CANARY) for k in range(40)]
@@ -128,13 +131,18 @@ def _write_once(catalog: str) -> Path:
     open_folder(hospital.write(folder, people, visits, catalog)).close()
     for file in (folder / STATE).glob(f"{LEDGER}*"):
         file.unlink()
-    return folder
+    clock = MovingClock()
+    with Access.open(folder / STATE, lambda: clock.time, lambda: clock.steady) as access:
+        for name, role in PEOPLE.items():
+            access.add_user(name, role)
+        return folder, {name: access.create_token(name, "test", 90)[0] for name in PEOPLE}
 
 
 @contextmanager
 def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> Iterator[House]:
     """A house in an empty folder."""
-    shutil.copytree(_write_once(catalog), folder, dirs_exist_ok=True)
+    prepared, tokens = _write_once(catalog)
+    shutil.copytree(prepared, folder, dirs_exist_ok=True)
     usual: dict[str, Any] = {"workers": 1, "bucket": 0.0, "rate": 100_000.0, "burst": 100_000, "memory": "500MB"}
     made, log, clock = Settings(folder, **usual | settings), StringIO(), MovingClock()
     metrics = Metrics(made)
@@ -161,15 +169,11 @@ def opened(folder: Path, catalog: str = hospital.CATALOG, **settings: Any) -> It
     readiness.tell()
     pools = (pool, password_pool, time_buckets)
     services = Services(made, access, dataset, memory, *pools, limiter, metrics, Logs(made, log), readiness)
-    tokens = {}
-    for name, role in PEOPLE.items():
-        access.add_user(name, role)
-        tokens[name] = access.create_token(name, "test", 90)[0]
     app = create_app(services)
     client = Client(app)
     try:
         with patch.multiple(passwords, _HASHER=QUICK, _UNMATCHED=QUICK.hash(bytes(32))):
-            yield House(services, app, client, tokens, log, clock)
+            yield House(services, app, client, dict(tokens), log, clock)
     finally:
         client.close()
         for each in (questions, pool, password_pool):

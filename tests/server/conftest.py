@@ -5,9 +5,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kit import house
+from kit.known_facts import remembered_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _facts() -> Iterator[None]:
+    with remembered_facts():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ ANSWERED, TOO_FAST, OVERLOAD = 200, 429, 503
 
 @pytest.fixture
 def folder(tmp_path):
-    place = write_example(tmp_path / "hospital", people=1_000)
+    place = write_example(tmp_path / "hospital", people=1_000, indexed=True)
     with_analysts(place, ANALYSTS, epsilon=10_000, each=1_000)
     return place
 
@@ -57,8 +57,8 @@ def verified(folder) -> Counter[str]:
 
 
 def test_what_is_too_much_is_refused_at_once_and_the_ledger_is_exact(folder, keys):
-    with served(folder, "--workers", 2, "--bucket", 0, "--rate", 10_000, "--threads", 1, "--queue", 2) as serving:
-        replies = calling(serving.port, pressing(different(keys, 600), 60))
+    with served(folder, "--workers", 1, "--bucket", 0, "--rate", 10_000, "--threads", 1, "--queue", 2) as serving:
+        replies = calling(serving.port, pressing(different(keys, 300), 60))
     statuses = Counter(reply.status for reply in replies)
     assert set(statuses) == {ANSWERED, OVERLOAD}
     for reply in replies:
@@ -71,11 +71,11 @@ def test_what_is_too_much_is_refused_at_once_and_the_ledger_is_exact(folder, key
 
 def test_one_request_id_sent_by_many_at_once_is_paid_once_and_whoever_asks_too_fast_is_told(folder, keys):
     name, hurried, patient = ANALYSTS[:3]
-    with served(folder, "--workers", 2, "--bucket", 0) as serving:
+    with served(folder, "--workers", 2, "--bucket", 0, "--rate", 5) as serving:
         # Every caller has a connection of its own, so that both processes get some.
         same = [asked(keys[name], str(place), 7, request_id="the same") for place in range(32)]
         replies = calling(serving.port, pressing(same, 32))
-        flood = calling(serving.port, pressing([request("/me", keys[hurried], analyst=hurried)] * 2_000, 8))
+        flood = calling(serving.port, pressing([request("/me", keys[hurried], analyst=hurried)] * 500, 8))
         (other,) = calling(serving.port, pressing([asked(keys[patient], patient, 1)], 1))
     assert {reply.status for reply in replies} == {ANSWERED}
     assert len({str(reply.content["columns"]) for reply in replies}) == 1
@@ -96,7 +96,7 @@ async def stopped_under_load(callers, serving, requests):
 
 
 def test_a_server_that_is_told_to_stop_finishes_what_it_began(folder, keys):
-    with served(folder, "--workers", 2, "--bucket", 0, "--rate", 10_000) as serving:
+    with served(folder, "--workers", 1, "--bucket", 0, "--rate", 10_000) as serving:
         requests = different(keys, 2_000)
         replies = calling(serving.port, partial(stopped_under_load, serving=serving, requests=requests))
         assert serving.process.wait(timeout=30) == 0

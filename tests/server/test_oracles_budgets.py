@@ -25,8 +25,8 @@ from kit import house
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-BUCKET = 1.0
-SOON = 0.25  # much less than a bucket, much more than a request takes
+BUCKET = 0.6
+SOON = 0.15  # much less than a bucket, much more than a request takes
 SLACK = 0.02  # clocks count in steps
 AGES = "SELECT COUNT(*) AS n FROM people WHERE age > {}"
 

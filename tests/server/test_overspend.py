@@ -14,12 +14,12 @@ from kit.ledgers import find_ledger
 from kit.serving import calling, request, served, tokens, with_analysts
 
 ANALYSTS = [f"analyst_{number:03d}" for number in range(100)]
-COST, GRANTED, QUESTIONS_EACH, AT_ONCE = Fraction(1, 100), 100, 4, 48
+COST, GRANTED, QUESTIONS_EACH, AT_ONCE = Fraction(1, 100), 100, 2, 48
 
 
 @pytest.fixture
 def folder(tmp_path):
-    return write_example(tmp_path / "hospital", people=1_000)
+    return write_example(tmp_path / "hospital", people=1_000, indexed=True)
 
 
 def questions(keys):

@@ -21,7 +21,7 @@ import pytest
 
 from adomnia.server.access import Role, open_access
 from adomnia.server.serve import OWNER, create_first_link
-from adomnia.session.curator import STATE, open_folder
+from adomnia.session.curator import STATE
 from kit import serving
 from kit.example import write_example
 from kit.serving import API, HOST
@@ -33,16 +33,9 @@ ASK = "/datasets/hospital/query"
 ME = f'adomnia_requests_total{{method="GET",route="{API}/me",status="200"}}'
 
 
-@pytest.fixture(scope="module")
-def example(tmp_path_factory):
-    folder = write_example(tmp_path_factory.mktemp("serve") / "hospital", people=200)
-    open_folder(folder).close()
-    return folder
-
-
 @pytest.fixture
-def hospital(example, tmp_path):
-    return shutil.copytree(example, tmp_path / "hospital")
+def hospital(tmp_path):
+    return write_example(tmp_path / "hospital", people=300, indexed=True)
 
 
 def sent(port, method, path, body=None, **headers):
@@ -102,7 +95,7 @@ def test_from_the_first_start_to_a_graceful_end(hospital):
         first, second = server.all_workers()
         for _ in range(8):
             assert sent(server.port, "GET", "/me", **owner)[0] == 200
-        assert metric(server, owner, ME) == 8
+        eventually(lambda: metric(server, owner, ME) == 8)  # a request is counted after its reply has left
         # A worker that dies is started again, and the other one answers meanwhile.
         os.kill(first, signal.SIGKILL)
         assert sent(server.port, "GET", "/health")[0] == 200
@@ -207,12 +200,12 @@ def test_what_cannot_be_served_is_refused_with_the_way_out(hospital, tmp_path):
         code, said = ended(hospital, "--port", taken.getsockname()[1])
         assert code == 2
         assert "is taken by another program. Fix: stop that one, or give another --port." in said
-    code, said = ended(tmp_path, "--port", 0)
+    code, said = ended(tmp_path, "--port", 0, "--workers", 1)
     assert code == 2
     assert "catalog.toml" in said
     assert "Refusal: " in said
     (hospital / STATE / "access.sqlite").mkdir()
-    code, said = ended(hospital, "--port", 0)
+    code, said = ended(hospital, "--port", 0, "--workers", 1)
     assert (code, "Unavailable: " in said) == (3, True)
     code, said = ended(hospital, "--port", 0, "--tls-cert", "none.pem", "--tls-key", "none.pem")
     assert (code, "are not a certificate and its key" in said) == (2, True)
@@ -238,7 +231,7 @@ def with_canaries(folder, canaries):
 
 def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
     folder = write_example(tmp_path / "hospital", people=300)
-    canaries = [f"canary{7919 * k % 10**6:06d}x" for k in range(700)]
+    canaries = [f"canary{7919 * k % 10**6:06d}x" for k in range(560)]
     in_data, in_requests = canaries[:500], iter(canaries[500:])
     with_canaries(folder, in_data)
     token = serving.tokens(folder, ["alice"])["alice"]
@@ -253,7 +246,7 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
         def send(*request, **headers):
             replies.append(sent(server.port, *request, **headers)[2])
 
-        for _ in range(20):
+        for _ in range(6):  # with a connection for each request, so that both workers get some
             one, two, three, four, *rest = (next(in_requests) for _ in range(10))
             send("POST", ASK, {"sql": f"SELECT COUNT(*) FROM people WHERE name = '{one}'", "epsilon": 0.0001}, **mine)
             send("POST", ASK, {"sql": f"SELECT {two} FROM {two}", "epsilon": 0.1, "request_id": three}, **mine)
@@ -270,7 +263,7 @@ def test_no_planted_value_gets_into_logs_metrics_or_replies(tmp_path):
         assert status == 200
         assert server.stop() == 0
         log = server.log.read_text()
-    assert log.count('"event": "request"') >= 120
+    assert log.count('"event": "request"') >= 36
     assert b"adomnia_requests_total" in metrics
     assert [canary for canary in canaries if canary in log or canary.encode() in metrics] == []
     everything = b"".join(replies)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations
@@ -36,6 +37,8 @@ from adomnia.wire.pasts import PastsReply
 from adomnia.wire.quotes import QuoteReply
 
 if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
     from adomnia.server.roles import Route
     from adomnia.server.services import Services
 
@@ -110,17 +113,24 @@ def create_app(services: Services) -> FastAPI:
     app.state.histories = Histories()
     app.state.ledger_index = LedgerIndex()
     app.state.figures = ReplyCache(KEPT_BYTES)
-    app.router.route_class = AuthorizedRoute
+    app.router.routes += _build_routes()
+    app.add_middleware(RequestMiddleware, services=services)
+    return app
+
+
+@cache
+def _build_routes() -> tuple[BaseRoute, ...]:
+    """All routes, which find the services of their app in the request; made once, because making them takes long."""
+    router = APIRouter(route_class=AuthorizedRoute)
     for (method, path), roles in ROUTES.items():
         endpoint = ENDPOINTS[method, path]
         options = endpoint.options((method, path), roles)
-        app.add_api_route(_template(path), endpoint.serve, methods=[method], **options)
+        router.add_api_route(_template(path), endpoint.serve, methods=[method], **options)
     for method, path in PAGES:
-        app.add_api_route(
+        router.add_api_route(
             _template(path), PAGE_HANDLERS[method, path], methods=[method], response_model=None, include_in_schema=False
         )
-    app.add_middleware(RequestMiddleware, services=services)
-    return app
+    return tuple(router.routes)
 
 
 def _template(path: str) -> str:

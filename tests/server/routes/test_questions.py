@@ -438,24 +438,24 @@ def test_after_the_limit_the_constant_failure_leaves_and_the_answer_can_be_had_l
         assert spent(own) == Fraction(1, 8)
 
 
-def test_what_reads_data_is_seen_at_an_edge_and_the_rest_at_once(tmp_path):
-    bucket = 1.0
+def test_what_reads_data_is_seen_at_an_edge_and_the_rest_at_once(tmp_path, monkeypatch):
+    bucket = 0.3
     with house.opened(tmp_path, bucket=bucket) as own:
-
-        def seconds(*arguments, **body) -> float:
-            start = time.monotonic()
-            own.query(*arguments, **body)
-            return time.monotonic() - start
-
-        assert seconds("alice", request_id="mine") >= bucket
-        assert seconds("alice", request_id="mine") < bucket  # kept
-        assert seconds("alice", "nonsense") < bucket
-        assert seconds("carol", epsilon=2) < bucket
+        slept = []
+        monkeypatch.setattr(own.services.time_buckets, "_sleep", lambda left: (slept.append(left), time.sleep(left)))
+        start = time.monotonic()
+        own.query("alice", request_id="mine")
+        assert time.monotonic() - start >= bucket
+        waited = len(slept)
+        own.query("alice", request_id="mine")  # kept
+        own.query("alice", "nonsense")
+        own.query("carol", epsilon=2)
+        assert len(slept) == waited
 
 
 def test_an_answer_is_seen_by_nobody_before_its_edge(tmp_path, monkeypatch):
     """Who polls for an answer, or asks the same, would else learn how long the look at the data took."""
-    bucket = 1.5
+    bucket = 0.6
     with house.opened(tmp_path, bucket=bucket) as own:
         begun = threading.Event()
         engine = curator_of(own).engine
@@ -469,8 +469,8 @@ def test_an_answer_is_seen_by_nobody_before_its_edge(tmp_path, monkeypatch):
             status = own.ask("alice", "GET", f"{DATASET}/answers/mine").status_code
             listed = len(own.ask("alice", "GET", f"{DATASET}/answers").json()["answers"])
             seen.append((time.monotonic(), status, listed))
-        early = {(status, listed) for at, status, listed in seen if at < start + bucket}
-        assert early == {(424, 0)}
+        # A machine that is busy with other things may be too slow to look before the edge.
+        assert {(status, listed) for at, status, listed in seen if at < start + bucket} <= {(424, 0)}
         assert asking.result(30) == 200
 
 

@@ -126,34 +126,10 @@ def test_a_handshake_that_fails_costs_one_connection(folder):
     assert b"hello" not in run(speak_plainly())
 
 
-async def handshakes(folder, callers):
-    """How many of so many callers who say nothing are waited for."""
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
-        acceptor = Acceptor(listener, ConnectionCounts.open(folder, 1, 0), lambda: Kept([]), lambda: 0, tls)
-        lines = [socket.create_connection(listener.getsockname()) for _ in range(callers)]
-        await asyncio.sleep(0.3)
-        waiting = tuple(acceptor._handshakes)
-        acceptor.close()
-        for line in lines:
-            line.close()
-        for task in waiting:
-            task.cancel()
-        await asyncio.sleep(0.05)
-    return len(waiting)
-
-
-@pytest.mark.parametrize("limit", ["MOST_CONNECTIONS", "MOST_OF_ONE_CALLER"])
-def test_whoever_never_begins_a_handshake_is_counted(folder, monkeypatch, limit):
-    assert run(handshakes(folder, 5)) == 5
-    monkeypatch.setattr(module, limit, 3)
-    assert run(handshakes(folder, 5)) == 3
-
-
 class Scarce:
-    """A listening socket that for some time has no file for a connection."""
+    """A listening socket that counts, and for some time has no file for a connection."""
 
-    def __init__(self, listener, failures):
+    def __init__(self, listener, failures=()):
         self._listener, self.failures, self.tries = listener, failures, 0
 
     def __getattr__(self, name):
@@ -164,6 +140,32 @@ class Scarce:
         if self.failures:
             raise self.failures.pop()
         return self._listener.accept()
+
+
+async def handshakes(folder, callers):
+    """How many of so many callers who say nothing are waited for."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
+        counted = Scarce(listener)
+        acceptor = Acceptor(counted, ConnectionCounts.open(folder, 1, 0), lambda: Kept([]), lambda: 0, tls)
+        lines = [socket.create_connection(listener.getsockname()) for _ in range(callers)]
+        while counted.tries < callers:
+            await asyncio.sleep(0.001)
+        waiting = tuple(acceptor._handshakes)
+        acceptor.close()
+        for line in lines:
+            line.close()
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+    return len(waiting)
+
+
+@pytest.mark.parametrize("limit", ["MOST_CONNECTIONS", "MOST_OF_ONE_CALLER"])
+def test_whoever_never_begins_a_handshake_is_counted(folder, monkeypatch, limit):
+    assert run(handshakes(folder, 5)) == 5
+    monkeypatch.setattr(module, limit, 3)
+    assert run(handshakes(folder, 5)) == 3
 
 
 def test_out_of_files_it_rests_and_goes_on(folder, monkeypatch):

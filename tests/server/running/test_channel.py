@@ -44,6 +44,14 @@ def test_a_worker_hears_when_its_parent_is_gone(ends):
     worker.send(ready="to nobody")
 
 
+def test_a_worker_hears_it_also_if_the_parent_had_not_read_what_it_was_told(ends):
+    """A parent that is killed between two looks at its workers: the socket is reset then, and not just closed."""
+    parent, worker = map(ControlChannel, ends)
+    worker.send(ready="not read")
+    parent.close()
+    worker.wait_closed()
+
+
 def test_a_parent_hears_what_a_dead_worker_had_said(ends):
     parent, worker = map(ControlChannel, ends)
     worker.send(ready="x")

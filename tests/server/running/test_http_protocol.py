@@ -5,6 +5,7 @@ import json
 
 import pytest
 import uvicorn
+from uvicorn.server import ServerState
 
 from adomnia.server.running import http_protocol
 from adomnia.server.running.http_protocol import BoundedHttpProtocol
@@ -26,16 +27,14 @@ async def app(scope, receive, send):
 
 async def spoken(*pieces, pause=0.0):
     """What a server says to these bytes until it hangs up."""
-    config = uvicorn.Config(
-        app, http=BoundedHttpProtocol, ws="none", lifespan="off", log_config=None, server_header=False, port=0
-    )
+    config = uvicorn.Config(app, http=BoundedHttpProtocol, ws="none", lifespan="off", log_config=None)
     config.timeout_keep_alive = 0.2
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server._serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
-    address = server.servers[0].sockets[0].getsockname()[:2]
-    reader, writer = await asyncio.open_connection(*address)
+    config.load()
+    loop, state = asyncio.get_running_loop(), ServerState()
+    server = await loop.create_server(
+        lambda: BoundedHttpProtocol(config=config, server_state=state, app_state={}, _loop=loop), "127.0.0.1", 0
+    )
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     try:
         for piece in pieces:
             if not reader.at_eof():
@@ -46,8 +45,9 @@ async def spoken(*pieces, pause=0.0):
         return b""  # it hung up in the middle of what was said
     finally:
         writer.close()
-        server.should_exit = True
-        await serving
+        server.close()
+        while state.connections:
+            await asyncio.sleep(0)
 
 
 def said(*pieces, **options):

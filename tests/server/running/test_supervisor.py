@@ -54,10 +54,10 @@ def supervisor(tmp_path, log):
 
 
 class Ears:
-    """Hears what is told, and sends signals to this process once it is ready, a little apart."""
+    """Hears what is told, and sends signals to this process once it is ready and something holds, a little apart."""
 
-    def __init__(self, *signals):
-        self.steps, self.names, self._signals = [], [], signals
+    def __init__(self, *signals, once=lambda: True):
+        self.steps, self.names, self._signals, self._once = [], [], signals, once
 
     def callbacks(self):
         return StartCallbacks(lambda step, share: self.steps.append((step, share)), self._ready)
@@ -67,8 +67,11 @@ class Ears:
         Thread(target=self._send, daemon=True).start()
 
     def _send(self):
+        until = monotonic() + PATIENCE
+        while not self._once() and monotonic() < until:
+            sleep(0.01)
         for each in self._signals:
-            sleep(0.2)
+            sleep(0.1)
             os.kill(os.getpid(), each)
 
 
@@ -88,11 +91,12 @@ def test_it_tells_how_the_start_gets_on_and_ends_by_a_signal(supervisor, log, si
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
-def test_the_second_signal_does_not_wait(supervisor, worker):
+def test_the_second_signal_does_not_wait(supervisor, worker, monkeypatch):
+    monkeypatch.setattr(module, "_GRACE_SECONDS", 10 * PATIENCE)
     worker(LIVE.replace("time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)"))
     began = monotonic()
     assert supervisor.run(Ears(signal.SIGTERM, signal.SIGTERM).callbacks()) == CUT_SHORT
-    assert monotonic() - began < 5
+    assert monotonic() - began < PATIENCE
 
 
 def test_a_worker_that_takes_too_long_is_ended(supervisor, worker, monkeypatch):
@@ -115,21 +119,24 @@ def test_a_worker_that_dies_is_started_again_at_its_place(supervisor, worker, lo
 
 SERVES = """
 import struct
-def sign():
+def sign(ahead=0):
     with open(os.path.join(sys.argv[2], "workers"), "r+b") as states:
         states.seek(24 * int(place))
-        states.write(struct.pack("<QQQ", round(1000 * time.monotonic()), 2, 0))
+        states.write(struct.pack("<QQQ", round(1000 * (time.monotonic() + ahead)), 2, 0))
 """
 
 
 def test_a_worker_without_a_sign_of_life_is_replaced_and_others_are_not(supervisor, worker, log, monkeypatch):
-    monkeypatch.setattr(module, "HUNG_SECONDS", 0.5)
-    # The first one at place 1 gives one sign of life and then hangs.
+    monkeypatch.setattr(module, "HUNG_SECONDS", 0.2)
+    # The first one at place 1 gives one sign of life and hangs; others have given theirs for as long as this takes.
     hangs = 'first = not os.path.exists(sys.argv[2] + "/hung")\nif place == "1" and first:\n'
     hangs += '    open(sys.argv[2] + "/hung", "w").close()\n    sign()\n    time.sleep(60)\n'
-    lives = "while True:\n    sign()\n    time.sleep(0.05)"
-    worker(START + SERVES + 'say(ready="study")\n' + hangs + lives)
-    ears = Ears(*[signal.SIGCONT] * 10, signal.SIGTERM)
+    worker(START + SERVES + 'say(ready="study")\n' + hangs + "sign(ahead=1000)\ntime.sleep(60)")
+
+    def is_replaced():
+        return log.getvalue().count("worker started") == 3 and supervisor._states.read(1).is_serving()
+
+    ears = Ears(signal.SIGTERM, once=is_replaced)
     assert supervisor.run(ears.callbacks()) == ENDED
     told = [(event["event"], event.get("status")) for event in events(log)]
     assert told.count(("worker hung", None)) == 1
@@ -154,9 +161,9 @@ def test_after_a_pause_of_its_own_it_gives_workers_time(supervisor, monkeypatch)
 
 def test_where_no_worker_serves_any_more_the_parent_answers(supervisor, worker, tmp_path):
     # All serve, then end for good; those that follow never serve.
-    first = 'import pathlib\nmark = pathlib.Path(sys.argv[2], "done" + place)\n'
-    first += 'if mark.exists(): time.sleep(60)\nmark.touch()\nsign()\nsay(ready="study")\ntime.sleep(0.4)\n'
-    worker(START + SERVES + first)
+    first = 'import pathlib\nmark, end = pathlib.Path(sys.argv[2], "done" + place), pathlib.Path(sys.argv[2], "end")\n'
+    first += 'if mark.exists(): time.sleep(60)\nmark.touch()\nsign()\nsay(ready="study")\n'
+    worker(START + SERVES + first + "while not end.exists(): time.sleep(0.01)\n")
     replies, address = [], supervisor._listener.getsockname()
 
     def call():
@@ -167,6 +174,7 @@ def test_where_no_worker_serves_any_more_the_parent_answers(supervisor, worker, 
         os.kill(os.getpid(), signal.SIGTERM)
 
     def ready(_name):
+        (tmp_path / "end").touch()
         Thread(target=call, daemon=True).start()
 
     assert supervisor.run(StartCallbacks(lambda *_: None, ready)) == ENDED
@@ -196,8 +204,15 @@ def test_what_the_first_workers_cannot_open_is_refused(supervisor, worker, recor
         supervisor.run(Ears().callbacks())
 
 
-def test_what_a_later_worker_cannot_open_is_no_reason_to_stop(supervisor, worker, log):
-    worker(LIVE.replace("time.sleep(60)", 'time.sleep(0.5)\nsay(refused=None)\nsay(step="s", share=1)\ntime.sleep(60)'))
-    ears = Ears(signal.SIGCONT, signal.SIGCONT, signal.SIGCONT, signal.SIGCONT, signal.SIGTERM)
+def test_what_a_later_worker_cannot_open_is_no_reason_to_stop(supervisor, worker, tmp_path):
+    said = 'while not os.path.exists(sys.argv[2] + "/ready"): time.sleep(0.01)\nsay(refused=None)\n'
+    said += 'say(step="s", share=1)\nopen(sys.argv[2] + "/said" + place, "w").close()\ntime.sleep(60)'
+    worker(LIVE.replace("time.sleep(60)", said))
+
+    def have_said():
+        (tmp_path / "ready").touch()
+        return all((tmp_path / f"said{place}").exists() for place in range(2))
+
+    ears = Ears(signal.SIGCONT, signal.SIGTERM, once=have_said)
     assert supervisor.run(ears.callbacks()) == ENDED
     assert ("s", 1) not in ears.steps

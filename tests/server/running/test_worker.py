@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import resource
-import shutil
 import signal
 import socket
 from time import monotonic
@@ -18,20 +17,12 @@ from adomnia.server.running.channel import ControlChannel
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.worker_states import WorkerStates
 from adomnia.server.settings import Settings
-from adomnia.session.curator import open_folder
 from kit.example import write_example
 
 
-@pytest.fixture(scope="module")
-def example(tmp_path_factory):
-    folder = write_example(tmp_path_factory.mktemp("worker") / "hospital", people=100)
-    open_folder(folder).close()
-    return folder
-
-
 @pytest.fixture
-def hospital(example, tmp_path):
-    return shutil.copytree(example, tmp_path / "hospital")
+def hospital(tmp_path):
+    return write_example(tmp_path / "hospital", people=300, indexed=True)
 
 
 @pytest.fixture

@@ -40,8 +40,11 @@ class ControlChannel:
 
     def wait_closed(self) -> None:
         """Return when the other end is closed, for whatever reason."""
-        while self._end.recv(_CHUNK_BYTES):
-            pass
+        try:
+            while self._end.recv(_CHUNK_BYTES):
+                pass
+        except OSError:  # how a socket says that the other end was closed before it had read everything
+            return
 
     def close(self) -> None:
         self._end.close()

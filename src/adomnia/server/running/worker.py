@@ -31,6 +31,7 @@ from adomnia.server.running.channel import ControlChannel, fault_to_record
 from adomnia.server.running.http_protocol import MOST_CONNECTIONS, BoundedHttpProtocol
 from adomnia.server.running.logs import Logs
 from adomnia.server.running.metrics import Metrics
+from adomnia.server.running.parent_watch import ParentWatch
 from adomnia.server.running.rate_limiter import open_rate_limiter
 from adomnia.server.running.readiness import Readiness, list_checks
 from adomnia.server.running.served_dataset import WATCH_SECONDS, ServedDataset
@@ -201,22 +202,6 @@ class _StartingSigns:
             self._over.wait(_SIGN_SECONDS)
 
 
-class _ParentWatch:
-    """Ends a worker when its parent has ended in any way, so that the port is free for the next server.
-
-    What runs is finished. Whatever keeps the worker after that is cut short, which its parent would do otherwise.
-    """
-
-    server: _Server | None = None
-
-    def follow(self, channel: ControlChannel, most_seconds: float) -> None:
-        channel.wait_closed()
-        if self.server is not None:
-            self.server.finish()
-            sleep(most_seconds)
-        os._exit(0)
-
-
 def main() -> None:
     """Run a worker. Arguments: settings, run folder, place of the worker, file descriptors of listener and channel."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -225,7 +210,7 @@ def main() -> None:
     listener, end = (socket.socket(fileno=int(number)) for number in sys.argv[4:])
     logs, channel = Logs(settings), ControlChannel(end)
     logs.capture_libraries()
-    watch = _ParentWatch()
+    watch = ParentWatch()
     last = settings.limit + _GRACE_SECONDS
     Thread(target=watch.follow, args=(channel, last), name="adomnia-parent", daemon=True).start()
     code = 1
@@ -236,8 +221,9 @@ def main() -> None:
         signs.end()
         _raise_file_limit()
         counts = ConnectionCounts.open(run_folder, settings.workers, place)
-        watch.server = _Server(_config(services), services, counts, listener)
-        _serve(services, watch.server, channel)
+        server = _Server(_config(services), services, counts, listener)
+        watch.finish = server.finish
+        _serve(services, server, channel)
         code = 0
     except AdomniaError as fault:
         channel.send(refused=fault_to_record(fault))

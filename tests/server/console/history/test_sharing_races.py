@@ -39,7 +39,7 @@ ANALYSTS = ("paul", "pia", "gus")
 
 @pytest.fixture
 def folder(tmp_path):
-    folder = write_example(tmp_path / "hospital", people=500)
+    folder = write_example(tmp_path / "hospital", people=1_000, indexed=True)
     catalog = folder / "catalog.toml"
     catalog.write_text(re.sub(r"(?m)^epsilon = .*", "epsilon = 1000", catalog.read_text(), count=1) + MORE)
     access = Access.open(folder / STATE)

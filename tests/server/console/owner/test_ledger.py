@@ -116,12 +116,13 @@ def test_a_changed_entry_is_told_where_it_would_be_shown(own_house):
     assert rows_of(olga.see("/owner/ledger?before=2").text) == [1]
 
 
-def test_a_page_of_100_000_entries_takes_less_than_a_tenth_of_a_second_after_the_first(own_house):
+@pytest.mark.parametrize("entries", [40_000, pytest.param(100_000, marks=pytest.mark.soak)])
+def test_a_page_of_a_long_ledger_takes_less_than_a_tenth_of_a_second_after_the_first(own_house, entries):
     """Of this process: how busy the machine is with others does not count."""
-    lengthen(find_ledger(own_house.services.settings.folder), 50_000)
+    lengthen(find_ledger(own_house.services.settings.folder), entries // 2)
     olga = Visitor.of(own_house)
     olga.see("/owner/ledger?q=nobody")
-    for query in ("", "?q=id+of+77", "?kind=commit", "?from=2026-06-01&who=analyst:alice", "?before=50000"):
+    for query in ("", "?q=id+of+77", "?kind=commit", "?from=2026-06-01&who=analyst:alice", f"?before={entries // 2}"):
         times = []
         for _ in range(3):
             start = process_time()
