@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -87,6 +88,17 @@ def test_an_index_that_is_there_is_opened_and_read_by_connect_too(opened, folder
         other.close()
     assert not other.is_open()
     assert opened.is_open()
+
+
+def test_a_folder_may_be_named_from_where_the_process_is(folder, opened, monkeypatch):
+    monkeypatch.delattr(ParquetBuilder, "build")  # the index is there
+    monkeypatch.chdir(folder)
+    other = Spark.open(declare(Path()), Path("state"))
+    monkeypatch.chdir(folder.parent)
+    try:
+        assert sum(ask(other, CITY)) == 6
+    finally:
+        other.close()
 
 
 def test_changed_data_is_another_version_and_an_index_in_use_is_not_removed(folder, opened, tmp_path, monkeypatch):

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 BUCKET = "bucket"
 _PARTS = 4096  # into which people are dealt to be numbered
-_PEOPLE, _KEPT = "people of all tables", "_people"
+_KEPT = "people-of-all-tables"  # a folder beside those of tables, whose names have no hyphen
+# Names of views begin with a space: no table of a catalog is called so, be it ours or Spark's.
+_PEOPLE, _KEPT_ROWS, _WRITTEN = " people", " kept", " written"
 # Names in backticks and texts, which stay as they are, and names in double quotes, which not every server reads so.
 _QUOTED = re.compile(r"`[^`]*`|'(?:[^'\\]|\\.)*'|\"([^\"]*)\"", re.DOTALL)
 _WHO = '" origin", \':\', " key"'
@@ -143,10 +145,10 @@ class ParquetBuilder:
         ranked.write.partitionBy(BUCKET).parquet(path)
         # Where there is no row, no file would tell the columns.
         ranked.where("FALSE").drop(BUCKET).write.mode("append").parquet(f"{path}/{BUCKET}=0")
-        self.session.read.parquet(escape(path)).createOrReplaceTempView("written")
+        self.session.read.parquet(escape(path)).createOrReplaceTempView(SPARK.quote(_WRITTEN))
         staged = source.relation if self.catalog.unit == ROW else f'"{_staged(table)}"'
         counts = f"COUNT(*), COUNT(DISTINCT {PERSON}, {RANK}), (SELECT COUNT(*) FROM {staged})"
-        ((found, different, wanted),) = self._run(f"SELECT {counts} FROM written")
+        ((found, different, wanted),) = self._run(f'SELECT {counts} FROM "{_WRITTEN}"')
         if not found == different == wanted:
             raise Failure()
 
@@ -168,8 +170,8 @@ class ParquetBuilder:
     def _keep(self, name: str, rows: str) -> None:
         """Keep rows in files until the index is built: what is numbered once is not numbered again."""
         self._sql(rows).write.parquet(self._path(_KEPT))
-        self.session.read.parquet(escape(self._path(_KEPT))).createOrReplaceTempView("kept")
-        self._view(name, "SELECT * FROM kept")
+        self.session.read.parquet(escape(self._path(_KEPT))).createOrReplaceTempView(SPARK.quote(_KEPT_ROWS))
+        self._view(name, f'SELECT * FROM "{_KEPT_ROWS}"')
 
     def _view(self, name: str, rows: str) -> None:
         self._run(SPARK.index.temporary.format(f'"{name}"', rows))
