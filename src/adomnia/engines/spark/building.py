@@ -35,7 +35,7 @@ BUCKET = "bucket"
 _PARTS = 4096  # into which people are dealt to be numbered
 _KEPT = "people-of-all-tables"  # a folder beside those of tables, whose names have no hyphen
 # Names of views begin with a space: no table of a catalog is called so, be it ours or Spark's.
-_PEOPLE, _KEPT_ROWS, _WRITTEN = " people", " kept", " written"
+_PEOPLE, _KEPT_ROWS, _WRITTEN, _ORDER = " people", " kept", " written", " order of rows"
 # Names in backticks and texts, which stay as they are, and names in double quotes, which not every server reads so.
 _QUOTED = re.compile(r"`[^`]*`|'(?:[^'\\]|\\.)*'|\"([^\"]*)\"", re.DOTALL)
 _WHO = '" origin", \':\', " key"'
@@ -87,11 +87,14 @@ class ParquetBuilder:
     def _write_private(
         self, writer: IndexWriter, tables: list[Table], links: Links, sources: Mapping[str, TableSource]
     ) -> None:
+        order = self.session.createDataFrame(pa.table({" order": [self.key.hex()]}))
+        order.createOrReplaceTempView(SPARK.quote(_ORDER))
         for table in tables:
             columns = columns_to_keep(table.columns)
             rows = project_source(writer, table, links, ['" origin"', '" key"'])
             hashed = render_digest(self.key, "1", columns, _WHO, SPARK)
-            self._view(_staged(table), f'SELECT *, {hashed} AS " digest" FROM ({rows} WHERE " key" IS NOT NULL)')
+            people = f'({rows} WHERE " key" IS NOT NULL) AS " rows"'
+            self._view(_staged(table), f'SELECT " rows".*, {hashed} AS " digest" FROM {people} CROSS JOIN "{_ORDER}"')
         self._number_people(tables)
         for done, table in enumerate(tables):
             self.progress(f"{table.name}: {STEPS[-1]}", done / len(tables))
@@ -116,11 +119,12 @@ class ParquetBuilder:
         later = render_digest(self.key, 'CAST(" copy" AS STRING)', columns, _WHO, SPARK)
         person = '" origin", " key"'
         copies = f'SELECT *, ROW_NUMBER() OVER (PARTITION BY {person}, " digest" ORDER BY {order}) AS " copy" FROM'
-        hashed = f'SELECT *, CASE WHEN " copy" = 1 THEN " digest" ELSE {later} END AS " hash" FROM'
+        hashed = f'SELECT " copies".*, CASE WHEN " copy" = 1 THEN " digest" ELSE {later} END AS " hash" FROM'
         ranked = f'SELECT *, ROW_NUMBER() OVER (PARTITION BY {person} ORDER BY " hash", {order}) AS {RANK} FROM'
         outputs = ", ".join([RANK, f'" number" AS {PERSON}', *names, f"CASE {_BUCKETS} END AS {BUCKET}"])
         own = f'(SELECT * FROM "{_staged(table)}" DISTRIBUTE BY {person})'  # once for both windows and the join
-        rows = f'({ranked} ({hashed} ({copies} {own}))) JOIN "{_PEOPLE}" USING (" origin", " key")'
+        copied = f'({copies} {own}) AS " copies" CROSS JOIN "{_ORDER}"'
+        rows = f'({ranked} ({hashed} {copied})) JOIN "{_PEOPLE}" USING (" origin", " key")'
         return f"SELECT {outputs} FROM {rows}"
 
     def _number_rows(self, writer: IndexWriter, table: Table, links: Links) -> str:
