@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -14,8 +15,9 @@ import pytest
 
 from adomnia.catalog.model import CsvFormat, SourceColumn, Table
 from adomnia.engines.duckdb import DuckDB
+from adomnia.engines.duckdb.snapshots import Snapshots
 from adomnia.engines.duckdb.state import State, find_index, fresh_key
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.privacy.aggregates import Rows
 from adomnia.privacy.queries import Query
 from engines.databases import answer, catalog, category, contents, number, people, relation
@@ -257,6 +259,79 @@ def test_a_folder_whose_removal_is_interrupted_is_not_left_under_its_name(tmp_pa
     assert list(tmp_path.glob("index-*")) == [new]
     State(tmp_path)._build(new, lambda room: room.mkdir())
     assert list(tmp_path.glob("*")) == [new]
+
+
+def test_no_two_builds_write_to_one_place(tmp_path):
+    """Where a process was killed, a server may still write what it asked for: among the rows of the next build."""
+    rooms = []
+
+    def build(room):
+        rooms.append(room)
+        room.mkdir()
+
+    for _ in range(2):
+        State(tmp_path)._build(tmp_path / "index-1.spark", build)
+    assert len(set(rooms)) == 2
+
+
+def test_an_index_that_is_found_cannot_be_removed_before_it_is_held(tmp_path):
+    write(tmp_path, 1, 2)
+    state = State(tmp_path / "state")
+
+    def build(room, _looking):
+        room.mkdir()
+
+    def version(number):
+        return catalog(TABLE, folder=tmp_path, version=number)
+
+    alone = State._alone
+
+    @contextmanager
+    def others_come_next(self):
+        """As soon as the lock is free, another process opens a newer version."""
+        with alone(self):
+            yield
+        monkeypatch.undo()
+        newer.append(state.hold_index(version(2), build, ".spark", Snapshots))
+
+    newer, monkeypatch = [], pytest.MonkeyPatch()
+    monkeypatch.setattr(State, "_alone", others_come_next)
+    held, let_go = state.hold_index(version(1), build, ".spark", Snapshots)
+    assert held.is_dir()
+    assert newer[0][0].is_dir()
+    let_go()
+    _, let_third_go = state.hold_index(version(3), build, ".spark", Snapshots)
+    assert not held.exists()
+    for leave in (newer[0][1], let_third_go):
+        leave()
+
+
+@pytest.mark.parametrize("changed", ["people.csv", "other"])
+def test_files_that_change_while_the_index_is_built_are_noticed(tmp_path, changed):
+    write(tmp_path, 1, 2)
+
+    def change(step, _share):
+        if step == "done":
+            (tmp_path / changed).write_text("person_id,fare\n1,3\n2,4\n")
+
+    if changed == "people.csv":
+        with pytest.raises(Unavailable, match="The data of table people changed while the index was built"):
+            opened(tmp_path, progress=change)
+        assert indexes(tmp_path) == []
+    else:
+        assert opened(tmp_path, progress=change) == 2
+
+
+def test_an_index_of_another_layout_is_not_read(tmp_path, monkeypatch):
+    write(tmp_path, 1)
+    opened(tmp_path)
+    (known,) = indexes(tmp_path)
+    monkeypatch.setattr("adomnia.engines.duckdb.state._FORMATS", {".duckdb": 4, ".spark": 99})
+    opened(tmp_path)
+    assert indexes(tmp_path) == [known]
+    monkeypatch.setattr("adomnia.engines.duckdb.state._FORMATS", {".duckdb": 99})
+    opened(tmp_path)
+    assert indexes(tmp_path) != [known]
 
 
 def test_two_processes_that_open_at_once_build_once(tmp_path):

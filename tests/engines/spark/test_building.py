@@ -77,6 +77,23 @@ def test_a_row_that_was_written_twice_ends_the_build(monkeypatch, tmp_path):
         builder.build({"people": pa.table({"person_id": [1, 2], "age": [3, 4]})})
 
 
+def test_the_key_of_the_order_is_in_no_statement_and_no_plan(monkeypatch, tmp_path):
+    """An event history keeps the constants of plans, whatever is redacted."""
+    own, key, seen = spark.classic().newSession(), bytes(range(32)), []
+    sql = ParquetBuilder._sql
+
+    def note(self, text):
+        frame = sql(self, text)
+        seen.extend([text, frame._jdf.queryExecution().optimizedPlan().toString()])
+        return frame
+
+    monkeypatch.setattr(ParquetBuilder, "_sql", note)
+    builder = ParquetBuilder(own, catalog(people(AGE)), f"file:{tmp_path}", key, lambda *_: None)
+    builder.build({"people": pa.table({"person_id": [1, 1, 2], "age": [3, 3, 4]})})
+    assert any("md5" in text for text in seen)
+    assert not [text for text in seen if key.hex() in text]
+
+
 def test_public_tables_without_a_column_to_keep_are_left_out():
     bare = replace(people(public=True), name="bare")
     assert list_indexed(catalog(people(AGE), bare)) == [people(AGE)]

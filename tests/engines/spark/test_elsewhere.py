@@ -81,6 +81,17 @@ def test_folders_in_storage_are_read_with_the_names_of_their_folders_as_texts(se
         read_elsewhere(session, f"{place}/nothing", None)
 
 
+def test_a_value_that_moves_to_the_next_column_is_another_row(session, tmp_path):
+    one, other = {"x": [1, None], "y": [None, 1]}, {"x": [1, 1], "y": [None, None]}
+    prints = []
+    for place, rows in enumerate((one, other)):
+        (tmp_path / str(place)).mkdir()
+        columns = {name: pa.array(values, pa.int64()) for name, values in rows.items()}
+        pq.write_table(pa.table(columns), tmp_path / str(place) / "a.parquet")
+        prints.append(fingerprint(session, f"file:{tmp_path}/{place}", None))
+    assert prints[0] != prints[1]
+
+
 def test_a_folder_of_delta_is_not_read_as_plain_files(session, tmp_path):
     pq.write_table(pa.table({"x": [1.5]}), tmp_path / "a.parquet")
     (tmp_path / "_delta_log").mkdir()
@@ -138,19 +149,19 @@ def test_an_index_lies_where_it_is_told_to_and_stands_for_one_version(head, tmp_
         (written,) = place.glob("test-*")
         (index,) = (tmp_path / "state").glob("index-*.spark")
         assert find_place(index) == f"file:{written}"
-        assert sorted(each.name for each in index.iterdir()) == ["_used", "place"]
+        assert written.stat().st_mode & 0o777 == 0o700  # whatever the folder above it is like
+        assert sorted(each.name for each in index.iterdir()) == ["place.txt", "used.lock"]
         assert sum(answer(made, *queries)[0]) == 6
-        assert not list((written / "_people").glob("part-*.parquet")) or all(
-            pq.read_table(part).num_rows == 0 for part in (written / "_people").glob("part-*.parquet")
-        )
+        numbers = list((written / "people-of-all-tables").glob("part-*.parquet"))
+        assert [pq.read_table(part).num_rows for part in numbers] == [0] * len(numbers)
     finally:
         made.close()
     head.sql("INSERT INTO ward.people SELECT 7, 7, 'a', ARRAY(1)")
     again = Spark.open(declare(tmp_path, index=str(place)), tmp_path / "state")
     assert sum(answer(again, *queries)[0]) == 6  # what was there when the version was opened
     again.close()
-    (index / "place").unlink()
-    (index / "_used").unlink()
+    (index / "place.txt").unlink()
+    (index / "used.lock").unlink()
     index.rmdir()
     with pytest.raises(Refusal, match="changed, and version 1 stands for what it was"):
         Spark.open(declare(tmp_path, index=str(place)), tmp_path / "state")

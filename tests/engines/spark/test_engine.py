@@ -92,6 +92,17 @@ def test_an_index_that_is_there_is_opened_and_read_by_connect_too(opened, folder
     assert opened.is_open()
 
 
+def test_a_folder_may_be_named_from_where_the_process_is(folder, opened, monkeypatch):
+    monkeypatch.delattr(ParquetBuilder, "build")  # the index is there
+    monkeypatch.chdir(folder)
+    other = Spark.open(declare(Path()), Path("state"))
+    monkeypatch.chdir(folder.parent)
+    try:
+        assert sum(ask(other, CITY)) == 6
+    finally:
+        other.close()
+
+
 def test_changed_data_is_another_version_and_an_index_in_use_is_not_removed(folder, opened, tmp_path, monkeypatch):
     """What an index is built from is not at stake here, and another would take long."""
 

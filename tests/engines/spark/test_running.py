@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from threading import Event
+from threading import Event, Thread
+from time import sleep
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -106,6 +107,40 @@ def test_a_server_that_hangs_is_not_waited_for(server):
     assert not made._asked
     server.does = "refuse"
     assert not made.is_there(0.1)
+
+
+def test_what_was_paid_for_ends_in_its_session_even_where_that_was_too_slow_to_be_believed(server):
+    made, found = SparkStatements(server.connect, 20), []
+    slow, server.does = made._own, "hang"
+    thread = Thread(target=lambda: found.append(made.fetch(ONE)))
+    thread.start()
+    while not server.asked:
+        sleep(0.01)
+    server.does = "answer"
+    assert made._renew(slow)
+    assert made.fetch(ONE) == TABLE
+    assert (made._own is slow, server.closed) == (False, 0)
+    server.hanging.set()
+    thread.join(10)
+    assert found == [TABLE]
+    assert (server.closed, made._lost) == (1, [])
+
+
+def test_a_lost_session_that_still_runs_is_closed_in_the_end(server):
+    made = SparkStatements(server.connect, 20)
+    lost = made._own
+    made._asked.add(running.Asked(lost))
+    assert made._renew(lost)
+    assert server.closed == 0
+    made.close()
+    assert server.closed == 2
+
+
+def test_a_server_that_opens_sessions_and_answers_in_none_is_not_there(server):
+    made = SparkStatements(server.connect, 5)
+    server.does = "hang"
+    assert not made.is_there(0.01)
+    assert server.opened < 9
 
 
 def test_closing_does_not_wait_for_ever(server):

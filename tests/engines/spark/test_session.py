@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import builtins
+import logging
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import gettempdir
 from types import SimpleNamespace
 
 import pytest
 
 from adomnia.engines.limits import Limits
 from adomnia.engines.spark import session as sessions
+from adomnia.engines.spark.running import finish
 from adomnia.engines.spark.session import PINNED, PinnedSession, open_session, pin
-from adomnia.errors import Refusal, Unavailable
+from adomnia.errors import Failure, Refusal, Unavailable
 from kit import spark
 
 USUAL = Limits()
@@ -58,6 +63,58 @@ def test_nobody_listens_at_an_address():
         port = taken.getsockname()[1]
     with pytest.raises(Unavailable, match="cannot be reached"):
         open_session(f"sc://127.0.0.1:{port}", USUAL)
+
+
+@pytest.fixture
+def forgetful():
+    """A server that knows no session and no execution, and counts what it is asked to run."""
+    spark.classic()
+    import grpc
+    from google.rpc import status_pb2
+    from grpc_status import rpc_status
+    from pyspark.sql.connect.proto import base_pb2_grpc
+
+    class Forgetful(base_pb2_grpc.SparkConnectServiceServicer):
+        asked = 0
+
+        def ExecutePlan(self, _request, context):  # noqa: N802 - as Spark has it
+            self.asked += 1
+            code = grpc.StatusCode.NOT_FOUND.value[0]
+            said = "[INVALID_HANDLE.OPERATION_NOT_FOUND] [INVALID_HANDLE.SESSION_NOT_FOUND]"
+            context.abort_with_status(rpc_status.to_status(status_pb2.Status(code=code, message=said)))
+
+        ReattachExecute = ExecutePlan
+
+    found, server = Forgetful(), grpc.server(ThreadPoolExecutor(4))
+    base_pb2_grpc.add_SparkConnectServiceServicer_to_server(found, server)
+    found.url = f"sc://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    yield found
+    server.stop(None)
+
+
+def test_a_server_that_forgot_a_statement_is_not_asked_again(forgetful):
+    """The client asks again whatever policies there are, for an hour: what is paid for once would run often."""
+    own = sessions._connect(forgetful.url)
+    with pytest.raises(Failure):
+        finish(lambda: own.session.sql("SELECT 1").toArrow(), 5)
+    assert forgetful.asked == 1
+    own.close()
+
+
+@pytest.mark.parametrize("where", ["classic", "connect"])
+def test_statements_are_in_no_log_of_this_process_however_much_is_logged(where, caplog):
+    spark.classic()
+    own = open_session(spark.connect() if where == "connect" else None, USUAL)
+    caplog.set_level(logging.DEBUG)
+    for name in ("py4j", "pyspark.sql.connect.logging"):
+        logging.getLogger(name)  # however they were made
+    asked = "SELECT 'canary-9' AS x WHERE :p1 = 'canary-8'"
+    assert own.session.sql(asked, args={"p1": "canary-8"}).toArrow().to_pylist() == [{"x": "canary-9"}]
+    with pytest.raises(Exception, match="canary"):
+        own.session.sql("SELECT `canary-7`").toArrow()
+    own.close()
+    assert "canary" not in caplog.text
 
 
 @pytest.mark.parametrize("url", [None, "sc://localhost:1"])
@@ -158,8 +215,9 @@ def test_a_spark_of_this_process_is_small_closed_to_others_and_stopped_with_its_
     ("memory", "told"), [("1200MB", "1200m"), ("1.5 GiB", "1536m"), ("2TB", "2000000m"), ("64KB", "1m")]
 )
 def test_memory_is_told_in_whole_megabytes(nothing_runs, memory, told):
-    builder = nothing_runs(Started())
-    sessions.LocalSpark().session(Limits(threads=3, memory=memory))
+    local, builder = sessions.LocalSpark(), nothing_runs(Started())
+    local.session(Limits(threads=3, memory=memory))
+    local.release()
     assert (builder.told["master"], builder.told["spark.driver.memory"]) == ("local[3]", told)
 
 
@@ -172,10 +230,44 @@ def test_a_spark_that_is_kept_is_not_stopped_with_its_sessions(nothing_runs):
     assert builder.stopped == 1
 
 
-def test_a_machine_without_java_is_told_so(nothing_runs):
+def rooms():
+    return set(Path(gettempdir()).glob("adomnia-spark-*"))
+
+
+def test_a_machine_without_java_is_told_so_and_nothing_is_left_behind(nothing_runs):
+    before = rooms()
     nothing_runs(Started(fails=True))
     with pytest.raises(Unavailable, match="cannot be started in this process"):
         sessions.LocalSpark().session(USUAL)
+    assert rooms() <= before
+
+
+def test_what_spark_writes_lies_in_a_room_that_is_closed_to_others_and_goes_with_it(nothing_runs):
+    local, builder = sessions.LocalSpark(), nothing_runs(Started())
+    local.session(USUAL)
+    room = Path(builder.told["spark.local.dir"])
+    assert room.stat().st_mode & 0o777 == 0o700
+    assert room in Path(builder.told["spark.sql.warehouse.dir"]).parents
+    assert builder.told["spark.hadoop.fs.permissions.umask-mode"] == "077"
+    local.release()
+    assert not room.exists()
+
+
+def test_a_spark_whose_java_has_ended_is_told_and_not_counted(nothing_runs, monkeypatch):
+    local, builder = sessions.LocalSpark(), nothing_runs(Started())
+    local.session(USUAL)
+    with monkeypatch.context() as dead:
+        dead.setattr(builder, "fails", True)
+        dead.setattr("pyspark.SparkContext._active_spark_context", object())
+        dead.setattr(Started, "stop", lambda _self: 1 / 0)
+        with pytest.raises(Unavailable, match="has ended in this process") as unavailable:
+            local.session(USUAL)
+        assert unavailable.value.__context__ is None
+        local.release()
+    assert local._started is None
+    local.session(USUAL)  # where a new one can be started
+    local.release()
+    assert builder.stopped == 1
 
 
 STARTS = """

@@ -70,6 +70,15 @@ def test_files_that_are_not_as_declared_are_refused(tmp_path, columns, why):
         file_source(Reading(), tmp_path / "people.parquet", TABLE)
 
 
+@pytest.mark.parametrize("name", ["_people.parquet", ".people.parquet"])
+def test_files_that_spark_passes_over_are_refused_and_not_taken_for_empty(tmp_path, name):
+    pq.write_table(pa.table({"person_id": [1], "age": [1]}), tmp_path / name)
+    (tmp_path / "link.parquet").symlink_to(tmp_path / name)
+    for file in (name, "link.parquet"):
+        with pytest.raises(Refusal, match=f"is called {name}, and Spark passes over"):
+            file_source(Reading(), tmp_path / file, TABLE)
+
+
 def test_only_parquet_is_read(tmp_path):
     (tmp_path / "people.csv").write_text("person_id,age\n1,2\n")
     for place in (tmp_path / "people.csv", "postgresql:///hospital"):
@@ -105,8 +114,9 @@ def test_columns_in_memory_are_sent_in_types_that_spark_has(held, kept, called):
 
 
 def test_a_table_in_memory_that_is_none_is_refused():
-    with pytest.raises(Refusal, match="cannot be read as a table"):
+    with pytest.raises(Refusal, match="cannot be read as a table") as refused:
         frame_source(SimpleNamespace(), TABLE, object())
+    assert refused.value.__cause__ is refused.value.__context__ is None
 
 
 def test_kinds_of_time_and_numbers_are_checked_by_type():

@@ -6,23 +6,27 @@ import hmac
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from time import time_ns
+from types import MappingProxyType
 from typing import Any, Protocol
+from uuid import uuid4
 
 from adomnia.catalog.model import USUAL_CSV, Catalog, Table
 from adomnia.engines.duckdb.files import list_files
 from adomnia.engines.duckdb.snapshots import Snapshots
-from adomnia.errors import Failure, Refusal
+from adomnia.errors import Failure, Refusal, Unavailable
 from adomnia.noise import SystemBits
 
-_FORMAT = 4  # of the index: raise it when layout or order change, and every index is built anew
-_KEY_BYTES = 32
 _FILE = ".duckdb"
-POINTER = "place"  # in a folder that has no tables itself, where they are
-_USED = "_used"  # what is locked by whoever reads from a folder
+# Of the index, by its ending: raise one when layout or order change, and every index of that kind is built anew.
+_FORMATS: Mapping[str, int] = MappingProxyType({_FILE: 4, ".spark": 5})
+_KEY_BYTES = 32
+# Beside the tables of an index that is a folder; no name of a table has a dot.
+POINTER = "place.txt"  # where the tables are, if they are not in it
+_USED = "used.lock"  # what is locked by whoever reads from it
 _RACY_NANOSECONDS = 2 * 10**9  # a file that changed this shortly before it was read may change again unnoticed
 
 
@@ -86,20 +90,47 @@ class State:
         rows are still those that its version stands for.
         """
         with self._alone(), look() as snapshots:
-            record = self._record()
-            prints = _fingerprints(catalog, record["files"])
-            stamp = hmac.new(self.key(), b"index", "sha256").hexdigest()
-            same_key = record.get("key", stamp) == stamp
-            known = same_key and all(prints.values())  # else an index has no name yet
-            if not (known and (self.folder / _name_index(catalog, prints, ending)).exists()):
-                prints |= _fingerprint_databases(catalog, snapshots)
-            path = self.folder / _name_index(catalog, prints, ending)
-            _check_unchanged(catalog, _data(catalog, prints), record["versions"].get(str(catalog.version), {}))
-            if not (path.exists() and same_key):  # another key orders rows in another way
-                self._build(path, lambda unfinished: build(unfinished, snapshots))
-            record["versions"].setdefault(str(catalog.version), {}).update(_data(catalog, prints))
-            record["files"], record["key"] = prints, stamp
-            _write_private(self.folder / "index.json", json.dumps(record, indent=1).encode())
+            return self._index(catalog, build, ending, snapshots)
+
+    def hold_index(
+        self,
+        catalog: Catalog,
+        build: Callable[[Path, Any], None],
+        ending: str,
+        look: Callable[[], AbstractContextManager[Fingerprints]],
+    ) -> tuple[Path, Callable[[], None]]:
+        """The same of an index that is a folder, and what lets go of it.
+
+        It is not removed before that is called, or the process ends; nor between its being found and its being held.
+        """
+        with self._alone(), look() as snapshots:
+            path = self._index(catalog, build, ending, snapshots)
+            held = (path / _USED).open("w")
+            fcntl.flock(held, fcntl.LOCK_SH)
+        return path, held.close
+
+    def _index(
+        self, catalog: Catalog, build: Callable[[Path, Any], None], ending: str, snapshots: Fingerprints
+    ) -> Path:
+        record = self._record()
+        prints = _fingerprints(catalog, record["files"])
+        stamp = hmac.new(self.key(), b"index", "sha256").hexdigest()
+        same_key = record.get("key", stamp) == stamp
+        known = same_key and all(prints.values())  # else an index has no name yet
+        if not (known and (self.folder / _name_index(catalog, prints, ending)).exists()):
+            prints |= _fingerprint_databases(catalog, snapshots)
+        path = self.folder / _name_index(catalog, prints, ending)
+        _check_unchanged(catalog, _data(catalog, prints), record["versions"].get(str(catalog.version), {}))
+
+        def build_unchanged(unfinished: Path) -> None:
+            build(unfinished, snapshots)
+            _check_still(catalog, prints)
+
+        if not (path.exists() and same_key):  # another key orders rows in another way
+            self._build(path, build_unchanged)
+        record["versions"].setdefault(str(catalog.version), {}).update(_data(catalog, prints))
+        record["files"], record["key"] = prints, stamp
+        _write_private(self.folder / "index.json", json.dumps(record, indent=1).encode())
         return path
 
     @contextmanager
@@ -118,20 +149,16 @@ class State:
             finally:
                 own.unlink()
 
-    def hold(self, index: Path) -> Callable[[], None]:
-        """Keep a folder from being removed until what is given back is called, or the process ends."""
-        with self._alone():
-            held = (index / _USED).open("w")
-            fcntl.flock(held, fcntl.LOCK_SH)
-        return held.close
-
     def _build(self, path: Path, build: Callable[[Path], None]) -> None:
-        """In a room of its own, so that what is interrupted is never taken for an index."""
+        """In a room of its own, so that what is interrupted is never taken for an index.
+
+        The name is new each time: where a process was killed, a server may still write what that process asked for.
+        """
         room = self.folder / "building"
         shutil.rmtree(room, ignore_errors=True)
-        room.mkdir(mode=0o700)
+        room.mkdir(mode=0o700, exist_ok=True)
         try:
-            built = room / f"index{path.suffix}"
+            built = room / f"index-{uuid4().hex}{path.suffix}"
             build(built)
             built.chmod(0o700 if built.is_dir() else 0o600)
             former = set(self.folder.glob(f"index-*{path.suffix}")) - {path}
@@ -271,9 +298,18 @@ def _check_unchanged(catalog: Catalog, data: dict[str, str], known: dict[str, st
             )
 
 
+def _check_still(catalog: Catalog, prints: dict[str, Any]) -> None:
+    """Refuse an index of files that changed while it was built: its tables could be of two moments."""
+    for name, now in _fingerprints(catalog, prints).items():
+        if now["sha256"] != prints[name]["sha256"]:
+            why = "changed while the index was built from it"
+            raise Unavailable(f"The data of table {name}", why, "open the dataset again when nobody writes it")
+
+
 def _name_index(catalog: Catalog, prints: dict[str, Any], ending: str = _FILE) -> str:
     """The name of a file or a folder that tells everything that an index depends on."""
-    facts, data = [_FORMAT, catalog.version, catalog.unit], _data(catalog, prints)
+    layout = _FORMATS.get(ending, _FORMATS[_FILE])
+    facts, data = [layout, catalog.version, catalog.unit], _data(catalog, prints)
     for table in catalog.tables:
         facts += [table.name, table.public, table.columns, table.repeats, table.link, data[table.name]]
     return f"index-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}{ending}"

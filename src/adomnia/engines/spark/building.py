@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 BUCKET = "bucket"
 _PARTS = 4096  # into which people are dealt to be numbered
-_PEOPLE, _KEPT = "people of all tables", "_people"
+_KEPT = "people-of-all-tables"  # a folder beside those of tables, whose names have no hyphen
+# Names of views begin with a space: no table of a catalog is called so, be it ours or Spark's.
+_PEOPLE, _KEPT_ROWS, _WRITTEN, _ORDER = " people", " kept", " written", " order of rows"
 # Names in backticks and texts, which stay as they are, and names in double quotes, which not every server reads so.
 _QUOTED = re.compile(r"`[^`]*`|'(?:[^'\\]|\\.)*'|\"([^\"]*)\"", re.DOTALL)
 _WHO = '" origin", \':\', " key"'
@@ -87,11 +89,14 @@ class ParquetBuilder:
     def _write_private(
         self, writer: IndexWriter, tables: list[Table], links: Links, sources: Mapping[str, TableSource]
     ) -> None:
+        order = self.session.createDataFrame(pa.table({" order": [self.key.hex()]}))
+        order.createOrReplaceTempView(SPARK.quote(_ORDER))
         for table in tables:
             columns = columns_to_keep(table.columns)
             rows = project_source(writer, table, links, ['" origin"', '" key"'])
             hashed = render_digest(self.key, "1", columns, _WHO, SPARK)
-            staged = f'SELECT *, {hashed} AS " digest", {_PLACE} FROM ({rows} WHERE " key" IS NOT NULL)'
+            people = f'({rows} WHERE " key" IS NOT NULL) AS " rows"'
+            staged = f'SELECT " rows".*, {hashed} AS " digest", {_PLACE} FROM {people} CROSS JOIN "{_ORDER}"'
             self._view(_staged(table), staged)
         self._number_people(tables)
         for done, table in enumerate(tables):
@@ -117,11 +122,12 @@ class ParquetBuilder:
         later = render_digest(self.key, 'CAST(" copy" AS STRING)', columns, _WHO, SPARK)
         person = '" origin", " key"'
         copies = f'SELECT *, ROW_NUMBER() OVER (PARTITION BY {person}, " digest" ORDER BY {order}) AS " copy" FROM'
-        hashed = f'SELECT *, CASE WHEN " copy" = 1 THEN " digest" ELSE {later} END AS " hash" FROM'
+        hashed = f'SELECT " copies".*, CASE WHEN " copy" = 1 THEN " digest" ELSE {later} END AS " hash" FROM'
         ranked = f'SELECT *, ROW_NUMBER() OVER (PARTITION BY {person} ORDER BY " hash", {order}) AS {RANK} FROM'
         outputs = ", ".join([RANK, f'" number" AS {PERSON}', *names, f"CASE {_BUCKETS} END AS {BUCKET}", '" place"'])
         own = f'(SELECT * FROM "{_staged(table)}" DISTRIBUTE BY {person})'  # once for both windows and the join
-        rows = f'({ranked} ({hashed} ({copies} {own}))) JOIN "{_PEOPLE}" USING (" origin", " key")'
+        copied = f'({copies} {own}) AS " copies" CROSS JOIN "{_ORDER}"'
+        rows = f'({ranked} ({hashed} {copied})) JOIN "{_PEOPLE}" USING (" origin", " key")'
         return f"SELECT {outputs} FROM {rows}"
 
     def _number_rows(self, writer: IndexWriter, table: Table, links: Links) -> str:
@@ -153,10 +159,10 @@ class ParquetBuilder:
         ranked.write.partitionBy(BUCKET).parquet(path)
         # Where there is no row, no file would tell the columns.
         ranked.where("FALSE").drop(BUCKET).write.mode("append").parquet(f"{path}/{BUCKET}=0")
-        self.session.read.parquet(escape(path)).createOrReplaceTempView("written")
+        self.session.read.parquet(escape(path)).createOrReplaceTempView(SPARK.quote(_WRITTEN))
         staged = source.relation if self.catalog.unit == ROW else f'"{_staged(table)}"'
         counts = f"COUNT(*), COUNT(DISTINCT {PERSON}, {RANK}), (SELECT COUNT(*) FROM {staged})"
-        ((found, different, wanted),) = self._run(f"SELECT {counts} FROM written")
+        ((found, different, wanted),) = self._run(f'SELECT {counts} FROM "{_WRITTEN}"')
         if not found == different == wanted:
             raise Failure()
 
@@ -178,8 +184,8 @@ class ParquetBuilder:
     def _keep(self, name: str, rows: str) -> None:
         """Keep rows in files until the index is built: what is numbered once is not numbered again."""
         self._sql(rows).write.parquet(self._path(_KEPT))
-        self.session.read.parquet(escape(self._path(_KEPT))).createOrReplaceTempView("kept")
-        self._view(name, "SELECT * FROM kept")
+        self.session.read.parquet(escape(self._path(_KEPT))).createOrReplaceTempView(SPARK.quote(_KEPT_ROWS))
+        self._view(name, f'SELECT * FROM "{_KEPT_ROWS}"')
 
     def _view(self, name: str, rows: str) -> None:
         self._run(SPARK.index.temporary.format(f'"{name}"', rows))

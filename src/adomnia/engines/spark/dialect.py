@@ -81,7 +81,7 @@ _INDEX = IndexWords(
     temporary="CREATE OR REPLACE TEMPORARY VIEW {0} AS {1}",
     temporary_columns="",
     read_as="TRY_CAST({0} AS {1})",
-    key="'{0}'",
+    key='" order"',  # a column: constants of statements are in the event history of a cluster
     # The upper half of the hash read as a little-endian integer, in hexadecimal digits: bytes 15, 14, ..., 8.
     digest="TRANSLATE('opmnklijghefcdab', 'abcdefghijklmnop', SUBSTRING(MD5(CONCAT({0})), 17))",
     byte_length="OCTET_LENGTH({0})",

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 _MOST_PARTS = 3  # of a name: catalog, schema and table
 _NOT_FOUND = frozenset({"PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"})
 _TYPES = {"int": "INTEGER", "void": "VOID"}
+_LOOKED_AT = SPARK.quote(" looked at")  # a view; no name of a table that is read begins with a space
 
 
 def read_elsewhere(session: "Session", place: str, source_table: str | None) -> "DataFrame":
     """The rows of a table; a Refusal where there is none, in words of ours."""
     name = source_table or place
     parts = name.split(".")
-    if place == SPARK_CATALOG and not (len(parts) <= _MOST_PARTS and all(parts)):
+    well_formed = len(parts) <= _MOST_PARTS and all(part and part == part.strip() for part in parts)
+    if place == SPARK_CATALOG and not well_formed:
         raise Refusal(f"Table {name}", "is no name of a table in Spark", 'write table = "schema.table"')
     try:
         frame = (
@@ -53,12 +55,13 @@ def fingerprint(session: "Session", place: str, source_table: str | None) -> str
     """What tells the rows of a table from others, whatever their order: how many they are, and sums of their hashes."""
     frame = read_elsewhere(session, place, source_table)
     names = [name for name, kind in describe(frame).items() if kind.split("(")[0] in READABLE]
-    columns = ", ".join(map(SPARK.quote, names)) or "1"
-    frame.createOrReplaceTempView("looked_at")
+    # A hash passes over NULL: that a value is missing has to be said, or it could be in the next column as well.
+    columns = ", ".join(f"{name}, {name} IS NULL" for name in map(SPARK.quote, names)) or "1"
+    frame.createOrReplaceTempView(_LOOKED_AT)
     wide = SPARK.types.wide.name
     sums = ", ".join(f"SUM(CAST(XXHASH64({seed}, {columns}) AS {wide}))" for seed in (1, 2))
     with suppress(Exception):
-        (row,) = session.sql(f"SELECT COUNT(*), {sums} FROM looked_at").collect()
+        (row,) = session.sql(f"SELECT COUNT(*), {sums} FROM {_LOOKED_AT}").collect()
         return " ".join(map(str, row))
     raise Unavailable(
         f"Source {source_table or place}", "cannot be read by Spark now", "see that its files are whole, and try again"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -24,7 +23,9 @@ from adomnia.engines.spark.addresses import is_this_machine
 from adomnia.engines.spark.building import ParquetBuilder, list_indexed
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.looking import Looking
+from adomnia.engines.spark.rooms import Room
 from adomnia.engines.spark.running import SparkStatements
+from adomnia.engines.spark.seeing import check_seen
 from adomnia.engines.spark.session import LOCAL, PinnedSession, open_session
 from adomnia.engines.spark.sources import escape
 from adomnia.errors import AdomniaError, Failure, Refusal
@@ -39,6 +40,7 @@ _Read = TypeVar("_Read")
 
 ENDING = ".spark"
 _INEXACT = frozenset({"double", "float"})
+_ROOM = "adomnia-index-"
 _ASKING_SECONDS = 5.0  # for what Spark answers at once
 
 
@@ -63,19 +65,24 @@ class Spark:
         """The engine over a catalog's files; its index is a folder in `folder`, and is built if it is not there."""
         choice = catalog.engine
         refuse_unseen(choice.url, choice.index)
-        state = State(folder.resolve())  # Spark knows no place that paths are relative to
+        state = State(folder.absolute())  # what is relative to this process is elsewhere for another
 
         def build(room: Path, looking: Looking) -> None:
-            place = f"file:{room}" if choice.index is None else _name_place(choice.index, catalog.name)
+            room.mkdir(mode=0o700)
+            if choice.index is None:
+                place = f"file:{room}"
+                check_seen(looking.session, room)
+            else:
+                place = _name_place(choice.index, catalog.name)
+                if choice.url is None and choice.index.startswith("/"):  # a folder of ours, before a row is in it
+                    Path(place.removeprefix("file:")).mkdir(mode=0o700, parents=True)
+                (room / POINTER).write_text(place)
             ParquetBuilder(looking.session, catalog, place, state.key(), progress).build({})
             looking.check_again()
-            if choice.index is not None:
-                room.mkdir(mode=0o700)
-                (room / POINTER).write_text(place)
 
         with LOCAL.kept():
-            path = state.index(catalog, build, ENDING, lambda: Looking(catalog, limits))
-            return _open(cls, catalog, find_place(path), limits, state.hold(path))
+            path, let_go = state.hold_index(catalog, build, ENDING, lambda: Looking(catalog, limits))
+            return _open(cls, catalog, find_place(path), limits, let_go)
 
     @classmethod
     def load(
@@ -88,15 +95,17 @@ class Spark:
     ) -> "Spark":
         """The engine over tables in memory, whose index is a folder that is removed with it."""
         refuse_unseen(catalog.engine.url, None)
-        room = TemporaryDirectory(dir=spill or None, prefix="adomnia-", ignore_cleanup_errors=True)
+        room = Room(_ROOM, spill)
+        place = f"file:{room.path.absolute()}"
         with LOCAL.kept():
             try:
                 with closing(open_session(catalog.engine.url, limits)) as own:
-                    ParquetBuilder(own.session, catalog, f"file:{room.name}", fresh_key(), progress).build(frames)
+                    check_seen(own.session, room.path.absolute())
+                    ParquetBuilder(own.session, catalog, place, fresh_key(), progress).build(frames)
             except BaseException:
-                room.cleanup()
+                room.leave()
                 raise
-            return _open(cls, catalog, f"file:{room.name}", limits, room.cleanup)
+            return _open(cls, catalog, place, limits, room.leave)
 
     def render(self, queries: tuple[Query, ...]) -> Statement:
         return render(queries, self.dialect)
@@ -163,7 +172,8 @@ def _open(made: type[Spark], catalog: Catalog, place: str, limits: Limits, let_g
         try:
             for table in list_indexed(catalog):
                 rows = own.session.read.parquet(escape(f"{place}/{table.name}"))
-                rows.selectExpr(*map(read_column, rows.schema.fields)).createOrReplaceTempView(table.name)
+                rows = rows.selectExpr(*map(read_column, rows.schema.fields))
+                rows.createOrReplaceTempView(SPARK.quote(table.name))  # which may be a word of SQL
         except BaseException:
             own.close()
             raise

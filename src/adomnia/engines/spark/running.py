@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 5.0  # in which Spark ends a statement that took too long; after them we do not wait for it
 _OPENING_SECONDS = 60.0
+_TRIES = 3  # of a session that is there and does not answer: a server that opens them and hangs is not there
 _AGAIN_SECONDS = 0.05  # an interrupt that comes before a statement has begun is forgotten, and has to be repeated
 
 _Done = TypeVar("_Done")
@@ -63,6 +64,7 @@ class SparkStatements:
         self._own = connect()
         self._lock, self._opening = Lock(), Lock()
         self._asked, self._closed = set[Asked](), False
+        self._lost: list[PinnedSession] = []  # that may be in use still
 
     def fetch(self, statement: Statement) -> pa.Table:
         """The result of a statement, which fails if it takes too long or the session is closed meanwhile."""
@@ -74,11 +76,11 @@ class SparkStatements:
 
     def is_there(self, seconds: float) -> bool:
         """Whether Spark answers; a session that was lost is opened anew, where that is possible."""
-        while not self._closed:
+        for _ in range(_TRIES):
             own = self._own
             with suppress(Exception):
                 finish(lambda own=own: own.session.sql("SELECT 1"), seconds)  # type: ignore[misc]
-                return True
+                return not self._closed
             if not self._renew(own):
                 return False
         return False
@@ -96,6 +98,9 @@ class SparkStatements:
         latest = monotonic() + GRACE_SECONDS
         for asked in left:
             asked.ended.wait(max(0.0, latest - monotonic()))
+        with self._lock:
+            lost, self._lost = self._lost, []
+        _close_soon(lost)
         with self._opening:
             self._own.close()
 
@@ -107,18 +112,29 @@ class SparkStatements:
             if self._own is not lost:
                 return True
             with suppress(Exception):
-                self._own = finish(self._connect, _OPENING_SECONDS)
-                lost.close()
+                found = finish(self._connect, _OPENING_SECONDS)
+                with self._lock:
+                    self._own = found
+                    self._lost.append(lost)
+                self._close_lost()
                 return True
         return False
+
+    def _close_lost(self) -> None:
+        """Close the lost sessions in which nothing runs: one that was only slow may still answer what was paid for."""
+        with self._lock:
+            used = [asked.own for asked in self._asked]
+            idle = [own for own in self._lost if own not in used]
+            self._lost = [own for own in self._lost if own in used]
+        _close_soon(idle)
 
     def _fetch(
         self, statement: Statement, seconds: float | None, most: int | None = None, work: Work | None = None
     ) -> pa.Table:
-        asked = Asked(self._own)
         with self._lock:
             if self._closed:
                 raise Failure()
+            asked = Asked(self._own)
             self._asked.add(asked)
         try:
             if seconds is None:
@@ -128,6 +144,14 @@ class SparkStatements:
             asked.ended.set()
             with self._lock:
                 self._asked.remove(asked)
+            self._close_lost()
+
+
+def _close_soon(lost: "list[PinnedSession]") -> None:
+    """End sessions without waiting for a server that hangs."""
+    for own in lost:
+        with suppress(Failure):
+            finish(own.close, GRACE_SECONDS)
 
 
 def finish(

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from socket import create_connection
-from tempfile import mkdtemp
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 
 from adomnia.engines.limits import Limits
 from adomnia.engines.spark.addresses import complete_address
+from adomnia.engines.spark.rooms import Room
 from adomnia.engines.spark.trial import try_out
 from adomnia.errors import Refusal, Unavailable
 
@@ -67,7 +67,8 @@ PINNED: Mapping[str, str] = MappingProxyType(
         "spark.sql.maxPlanStringLength": "0",
     }
 )
-_LOUD = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # write the statements that fail to stderr
+# They write statements to stderr, and the last one what is sent to Java, to whatever log there is.
+_LOUD, _JAVA = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging"), "py4j"
 _ROOM, _UNITS = "adomnia-spark-", "_KMGT"
 _PATIENCE = 10.0  # seconds for a connection
 # A channel of its own, which does not wait for minutes before it looks for a server again that was away.
@@ -146,6 +147,7 @@ def pin(session: "Session") -> None:
 def _silence() -> None:
     for name in _LOUD:
         logging.getLogger(name).disabled = True
+    logging.getLogger(_JAVA).setLevel(logging.CRITICAL + 1)  # for all loggers below it
 
 
 def _connect(address: str) -> PinnedSession:
@@ -158,7 +160,10 @@ def _connect(address: str) -> PinnedSession:
         split = urlsplit(address)
         create_connection((split.hostname or "", split.port or 0), _PATIENCE).close()  # Spark would try for minutes
         session = SparkSession.builder.channelBuilder(DefaultChannelBuilder(address, _CHANNEL)).create()
-        session.client.set_retry_policies([])  # what was asked of a server that is lost fails, and is not asked again
+        # What was asked of a server that is lost fails, and is not asked again. Without policies that is not so yet:
+        # where executions can be reattached, one that the server does not know is asked for an hour.
+        session.client.set_retry_policies([])
+        session.client.disable_reattachable_execute()
         return PinnedSession(session, local=False)
     raise Unavailable("Spark", "cannot be reached at the url of [engine]", "start it, or correct the url and the token")
 
@@ -169,6 +174,7 @@ class LocalSpark:
     def __init__(self) -> None:
         self._lock, self._users = Lock(), 0
         self._started: pyspark.sql.SparkSession | None = None
+        self._room: Room | None = None
 
     def session(self, limits: Limits) -> PinnedSession:
         try:
@@ -178,9 +184,12 @@ class LocalSpark:
             raise _not_installed() from None
         with self._lock:
             if SparkContext._active_spark_context is None:
-                self._started = _start(limits)
-            self._users += 1
-            return PinnedSession(SparkSession.builder.getOrCreate().newSession(), local=True)
+                self._start(limits)
+            with suppress(Exception):
+                session = SparkSession.builder.getOrCreate().newSession()
+                self._users += 1
+                return PinnedSession(session, local=True)
+        raise Unavailable("Spark", "has ended in this process", "start this process again")
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -197,17 +206,33 @@ class LocalSpark:
         with self._lock:
             self._users -= 1
             if self._users == 0 and self._started is not None:
-                self._started.stop()
+                with suppress(Exception):  # where Java has ended
+                    self._started.stop()
                 self._started = None
+                self._leave()
+
+    def _start(self, limits: Limits) -> None:
+        """Start a Spark in a room of its own, in which rows lie while it works."""
+        self._leave()
+        self._room = Room(_ROOM)
+        try:
+            self._started = _start(limits, str(self._room.path))
+        except BaseException:
+            self._leave()
+            raise
+
+    def _leave(self) -> None:
+        if self._room is not None:
+            self._room.leave()
+            self._room = None
 
 
 LOCAL = LocalSpark()
 
 
-def _start(limits: Limits) -> "pyspark.sql.SparkSession":
+def _start(limits: Limits, room: str) -> "pyspark.sql.SparkSession":
     from pyspark.sql import SparkSession
 
-    room = mkdtemp(prefix=_ROOM)
     settings = {
         "spark.driver.memory": _count_megabytes(limits.memory),
         "spark.driver.host": "127.0.0.1",
@@ -219,6 +244,7 @@ def _start(limits: Limits) -> "pyspark.sql.SparkSession":
         "spark.local.dir": room,
         "spark.sql.warehouse.dir": f"{room}/warehouse",
         "spark.sql.catalogImplementation": "in-memory",
+        "spark.hadoop.fs.permissions.umask-mode": "077",  # what is written is closed to other users
     }
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master(f"local[{limits.threads or '*'}]")

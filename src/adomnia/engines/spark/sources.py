@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from adomnia.engines.spark.session import Session
 
 _PATTERN = re.compile(r"([*?\[\]{}\\])")
+_HIDDEN = ("_", ".")
 _TYPES: Mapping[pa.DataType, str] = {
     pa.null(): "VOID",
     pa.bool_(): "BOOLEAN",
@@ -77,6 +78,9 @@ def file_source(session: "Session", place: Place, table: Table) -> TableSource:
     if any(file.suffix.lower() != ".parquet" for file in files):
         fix = 'convert it to Parquet, or write name = "duckdb" in [engine]'
         raise Refusal(f"Table {table.name}", "is not in files of Parquet, which is what Spark reads", fix)
+    if hidden := next((file.resolve().name for file in files if file.resolve().name.startswith(_HIDDEN)), None):
+        why = f"is called {hidden}, and Spark passes over what begins with {' or '.join(_HIDDEN)} without a word"
+        raise Refusal(f"Source {path.name}", why, "give the file another name")
     schema = read_parquet_schema(files)
     found = _find_columns(path.name, table, {field.name: spark_type(field.type) for field in schema})
     readable = {
@@ -99,9 +103,11 @@ def frame_source(session: "Session", table: Table, frame: object) -> TableSource
         rows = pa.table(frame)
         rows = pa.table([storable(column) for column in rows.columns], rows.column_names)
         sent = session.createDataFrame(rows)
-    except (pa.ArrowException, TypeError, ValueError):
+    except (pa.ArrowException, TypeError, ValueError):  # whose words may quote a value
+        sent = None
+    if sent is None:
         why = "cannot be read as a table: every column must hold values of one type"
-        raise Refusal(f"Table {table.name}", why, "give a table of Arrow, pandas or Polars") from None
+        raise Refusal(f"Table {table.name}", why, "give a table of Arrow, pandas or Polars")
     types = {field.name: spark_type(field.type) for field in rows.schema}
     return register(session, _Found(table.name, table, {name: name for name in types}, types), sent)
 
@@ -126,8 +132,11 @@ class _Found:
 
 
 def register(session: "Session", found: _Found, frame: "DataFrame") -> TableSource:
-    """Name rows, so that SQL finds their declared columns under the names of the index, and the codes of categories."""
-    table, view = found.table, f"source_of_{found.table.name}"
+    """Name rows, so that SQL finds their declared columns under the names of the index, and the codes of categories.
+
+    Names of views begin with a space, as no table does: a catalog of Spark may have any other.
+    """
+    table, view = found.table, SPARK.quote(f" source of {found.table.name}")
     frame.createOrReplaceTempView(view)
     read = [
         f"{_read(SPARK.quote(column), found.types[own])} AS {SPARK.quote(index_name(own))}"
@@ -154,7 +163,7 @@ def _with_codes(session: "Session", rows: str, table: Table, column: Column) -> 
     """Rows with the place of a category among its declared values: looked up, because there may be many."""
     assert isinstance(column.kind, Text)  # noqa: S101 - nothing else is a category
     values = column.kind.values or ()
-    view = f"values_of_{table.name}_{table.columns.index(column)}"
+    view = SPARK.quote(f" values of {table.name} {table.columns.index(column)}")
     codes = {"value": pa.array(values, pa.string()), "code": pa.array(range(len(values)), pa.int32())}
     session.createDataFrame(pa.table(codes)).createOrReplaceTempView(view)
     code, name = SPARK.quote(categories_name(column)), SPARK.quote(index_name(column.name))
