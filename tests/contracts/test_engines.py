@@ -11,10 +11,11 @@ import math
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from unittest.mock import patch
 
@@ -91,41 +92,87 @@ def expected(function, arguments, constants):
     return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
-def is_told_alike(function, row):
-    """Whether a text is one of those whose upper and lower case are the same everywhere."""
-    return function.name not in ("upper", "lower") or not CASELESS & set(row)
+class Trial:
+    """Functions of the same arguments: one table holds these, and beside them what each function should give."""
+
+    def __init__(self, arguments, alike):
+        self._arguments, self._alike = arguments, alike
+        self._cases = [case for case in APPLICATIONS if told_by(case) == (arguments, alike)]
+        self._engines = {}
+
+    @cached_property
+    def _wanted(self):
+        return [Column(f"w{place}", type(self._compute(case).kind)()) for place, case in enumerate(self._cases)]
+
+    @cached_property
+    def _table(self):
+        return people(*self._arguments, *self._wanted)
+
+    @cached_property
+    def _frame(self):
+        listed = []
+        for at, row in enumerate(product(*(EDGES[type(each.kind)] for each in self._arguments))):
+            if self._alike and CASELESS & set(row):
+                continue
+            cells = {column.name: cell for column, cell in zip(self._arguments, row, strict=True)}
+            known = [read(column, cells[column.name]) for column in self._arguments]
+            for column, (function, _, constants) in zip(self._wanted, self._cases, strict=True):
+                cells[column.name] = expected(function, known, constants)
+            listed.append({"person_id": at, **cells})
+        return frame(listed, self._table)
+
+    def _compute(self, case):
+        function, _, constants = case
+        computed = applied(function.name, *self._arguments, *map(constant, constants))
+        return applied("finite", computed) if isinstance(computed.kind, Quantity) else computed
+
+    def _agrees(self, case):
+        """The condition that a row gives what it should."""
+        computed, wanted = self._compute(case), self._wanted[self._cases.index(case)]
+        agrees = applied("same", computed, wanted)
+        if case[0].name in INEXACT:
+            slack = applied("*", applied("abs", wanted), constant(Fraction(1, 10**14)))
+            agrees = applied("or", agrees, applied("<=", applied("abs", applied("-", computed, wanted)), slack))
+        return Query(Where(relation(self._table), agrees), (), Rows())
+
+    def _engine(self, name):
+        if name not in self._engines:
+            loading = catalog(self._table), {"people": self._frame}
+            self._engines[name] = keyed(name, lambda made: made.load(*loading))
+        return self._engines[name]
+
+    def disagreements(self, name, case, dialect=None):
+        """In how many rows an engine does not give what Python does: in all of them, if it fails."""
+        engine, query, agreed = self._engine(name), self._agrees(case), 0
+        with patch.object(type(engine), "dialect", dialect or engine.dialect), suppress(Failure):
+            agreed = int(engine.run(engine.render((query,)), (query,))[0])
+        return self._frame.num_rows - agreed
+
+    def close(self):
+        for engine in self._engines.values():
+            engine.close()
 
 
-def trial(name, function_name, kinds, constants):
-    """An engine over arguments and what they should give, in how many rows, and the condition that it does."""
-    function = FUNCTIONS[function_name]
-    arguments = arguments_of(function, kinds)
-    computed = applied(function_name, *arguments, *map(constant, constants))
-    computed = applied("finite", computed) if isinstance(computed.kind, Quantity) else computed
-    wanted = Column("wanted", type(computed.kind)())
-    table = people(*arguments, wanted)
-    edges = [row for row in product(*(EDGES[type(each)] for each in kinds)) if is_told_alike(function, row)]
-    listed = []
-    for at, row in enumerate(edges):
-        cells = {column.name: cell for column, cell in zip(arguments, row, strict=True)}
-        known = [read(column, cells[column.name]) for column in arguments]
-        listed.append({"person_id": at, **cells, "wanted": expected(function, known, constants)})
-    engine = keyed(name, lambda made: made.load(catalog(table), {"people": frame(listed, table)}))
-    agrees = applied("same", computed, wanted)
-    if function_name in INEXACT:
-        slack = applied("*", applied("abs", wanted), constant(Fraction(1, 10**14)))
-        agrees = applied("or", agrees, applied("<=", applied("abs", applied("-", computed, wanted)), slack))
-    return engine, len(listed), Query(Where(relation(table), agrees), (), Rows())
+def told_by(case):
+    """What tells the table that a function is tried on: its arguments, and whether odd letters are left out."""
+    function, kinds, _ = case
+    return tuple(arguments_of(function, kinds)), function.name in ("upper", "lower")
 
 
-def disagreements(name, case, dialect=None):
-    """In how many rows an engine does not give what Python does: in all of them, if it fails."""
-    function, kinds, constants = case
-    engine, listed, query = trial(name, function.name, kinds, constants)
-    agreed = 0
-    with closing(engine), patch.object(type(engine), "dialect", dialect or engine.dialect), suppress(Failure):
-        agreed = int(engine.run(engine.render((query,)), (query,))[0])
-    return listed - agreed
+@pytest.fixture(scope="module")
+def disagreements():
+    """In how many rows an engine does not give what Python does; an index is built when it is first asked for."""
+    trials = {}
+
+    def find(name, case, dialect=None):
+        known = told_by(case)
+        if known not in trials:
+            trials[known] = Trial(*known)
+        return trials[known].disagreements(name, case, dialect)
+
+    yield find
+    for trial in trials.values():
+        trial.close()
 
 
 def case_name(case):
@@ -136,7 +183,7 @@ def case_name(case):
 @QUICK_ENGINES
 @pytest.mark.parametrize("case", APPLICATIONS, ids=case_name)
 @pytest.mark.no_cover
-def test_a_function_gives_what_python_does_on_every_edge_and_never_fails(name, case):
+def test_a_function_gives_what_python_does_on_every_edge_and_never_fails(disagreements, name, case):
     if case[0].name not in load_engine(name).dialect.refused:
         assert disagreements(name, case) == 0
         return
@@ -173,7 +220,7 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("plant", PLANTED)
-def test_a_wrong_spelling_is_noticed(plant):
+def test_a_wrong_spelling_is_noticed(disagreements, plant):
     function, wrong = PLANTED[plant]
     right = load_engine(EMBEDDED).dialect
     planted = replace(right, functions={**right.functions, function: wrong.format})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from datetime import date
+from functools import cache
 
 import duckdb
 import pyarrow as pa
@@ -32,6 +33,7 @@ def listed():
             yield group, x, y, source.choice(TEXTS), source.choice(DAYS), source.choice([None, True, False])
 
 
+@cache
 def own_rows():
     """The rows as an Arrow table: g is whose they are."""
     rows = list(listed())

@@ -23,12 +23,10 @@ class Server:
     """A cluster of its own. Its URL has no password: nothing but a socket in a private folder leads to it."""
 
     def __init__(self, *settings):
-        self.folder = Path(tempfile.mkdtemp(prefix="adomnia-postgres-"))
         self.programs, self.as_user = _find_programs()
-        self.settings = settings
-        if self.as_user:
-            shutil.chown(self.folder, self.as_user)
-        self._run("initdb", "-D", str(self.data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N")
+        self.settings, empty = settings, _cluster()
+        self.folder = _make_folder(self.as_user)
+        _run_as(self.as_user, "cp", "-a", str(empty), str(self.data))
         self.start()
 
     @property
@@ -52,6 +50,9 @@ class Server:
         """Stop it; "immediate" is what a power cut leaves."""
         self._run("pg_ctl", "-D", str(self.data), "-w", "-m", mode, "stop")
 
+    def is_running(self):
+        return (self.data / "postmaster.pid").exists()
+
     def pause(self):
         """Hang: every process of the server stops, and connections stay open."""
         self._signal(signal.SIGSTOP)
@@ -67,7 +68,7 @@ class Server:
 
     def remove(self):
         subprocess.run(
-            [*self._prefix, str(self.programs / "pg_ctl"), "-D", str(self.data), "-m", "immediate", "stop"],
+            [*_prefix(self.as_user), str(self.programs / "pg_ctl"), "-D", str(self.data), "-m", "immediate", "stop"],
             check=False,
             capture_output=True,
             timeout=SECONDS,
@@ -75,16 +76,39 @@ class Server:
         )
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    @property
-    def _prefix(self):
-        return ["runuser", "-u", self.as_user, "--"] if self.as_user else []
-
     def _run(self, program, *arguments):
-        command = [*self._prefix, str(self.programs / program), *arguments]
-        with tempfile.TemporaryFile() as said:  # not a pipe: the server would keep it open
-            done = subprocess.run(command, stdout=said, stderr=said, timeout=SECONDS, check=False, cwd="/")
-            said.seek(0)
-            assert done.returncode == 0, said.read().decode()
+        _run_as(self.as_user, str(self.programs / program), *arguments)
+
+
+def _prefix(user):
+    return ["runuser", "-u", user, "--"] if user else []
+
+
+def _run_as(user, *command):
+    with tempfile.TemporaryFile() as said:  # not a pipe: the server would keep it open
+        done = subprocess.run(
+            [*_prefix(user), *command], stdout=said, stderr=said, timeout=SECONDS, check=False, cwd="/"
+        )
+        said.seek(0)
+        assert done.returncode == 0, said.read().decode()
+
+
+def _make_folder(user):
+    folder = Path(tempfile.mkdtemp(prefix="adomnia-postgres-"))
+    if user:
+        shutil.chown(folder, user)
+    return folder
+
+
+@cache
+def _cluster():
+    """The files of a cluster in which nothing is yet, of which every server has a copy: making them takes seconds."""
+    programs, user = _find_programs()
+    folder = _make_folder(user)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    options = ("-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N")
+    _run_as(user, str(programs / "initdb"), "-D", str(folder / "data"), *options)
+    return folder / "data"
 
 
 def _find_programs():

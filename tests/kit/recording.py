@@ -122,12 +122,12 @@ def list_parts(node: object) -> Iterator[tuple[str, ...]]:
 
 
 def choose_one_of_each(readings: dict[Any, Iterable[Asked]]) -> list[Any]:
-    """Those of which some reading has a part that none before has."""
-    known: set[tuple[str, ...]] = set()
+    """Few of them, whose readings have all the parts that the readings of all have."""
+    parts = {each: {part for reading in asked for part in list_parts(reading)} for each, asked in readings.items()}
+    left = set().union(*parts.values())
     chosen = []
-    for each, asked in readings.items():
-        parts = {part for reading in asked for part in list_parts(reading)}
-        if parts - known:
-            known |= parts
-            chosen.append(each)
+    while left:
+        best = max(parts, key=lambda each: len(parts[each] & left))  # of equals the first
+        left -= parts[best]
+        chosen.append(best)
     return chosen

@@ -13,6 +13,13 @@ from tempfile import mkdtemp
 
 import pytest
 
+# Compiled once and quickly: a JVM of tests does not live long enough to gain from more, nor from collecting garbage
+# of its classes. Those of Spark are not verified, nor those that it writes for each statement.
+_JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn400m -XX:MetaspaceSize=512m -XX:ReservedCodeCacheSize=256m "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+
 
 def _require_spark():
     try:
@@ -46,9 +53,16 @@ def classic():
         "spark.log.level": "OFF",
         "spark.local.dir": folder,
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
+        # Rows are few: one task reads them, and what is shuffled lies in two parts that are read one after the other.
         "spark.sql.shuffle.partitions": "2",
-        # Compiled once and quickly: a JVM of tests does not live long enough to gain from more.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.default.parallelism": "1",
+        "spark.sql.files.minPartitionNum": "1",
+        "spark.shuffle.compress": "false",
+        "spark.broadcast.compress": "false",
+        "spark.sql.parquet.compression.codec": "uncompressed",
+        "spark.sql.lightweightPlanChangeValidation": "false",
+        "spark.sql.codegen.cache.maxEntries": "5000",  # an index is built of the same statements again and again
+        "spark.driver.extraJavaOptions": _JAVA,
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(_port()),

@@ -63,16 +63,21 @@ def write_dataset(folder, url):
     return folder
 
 
-@contextmanager
-def dataset(folder):
-    """A curator over a server that may be stopped."""
-    head = Server("fsync=off")
-    try:
-        run(head.url(), *ROWS)
-        with open_folder(write_dataset(folder, head.url())) as curator:
-            yield curator, head
-    finally:
-        head.remove()
+@pytest.fixture(scope="module")
+def head():
+    """A server that may be stopped, and is started again."""
+    made = Server("fsync=off")
+    run(made.url(), *ROWS)
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def curator(head, tmp_path):
+    with open_folder(write_dataset(tmp_path, head.url())) as opened:
+        yield opened
+    if not head.is_running():
+        head.start()
 
 
 def test_a_question_is_answered_where_the_rows_are(tmp_path):
@@ -89,48 +94,46 @@ def test_a_question_is_answered_where_the_rows_are(tmp_path):
         assert [list(public["city"]), list(public["zone"])] == [["Oslo", "Rome"], ["north", "south"]]
 
 
-def test_a_server_that_is_lost_before_the_debit_costs_nothing(tmp_path):
-    with dataset(tmp_path) as (curator, head):
-        session = curator.session("bob")
-        session.sql("SELECT COUNT(*) FROM people", epsilon=1)
-        before = curator.ledger.spent("bob")
-        head.stop("immediate")
-        with pytest.raises(Unavailable, match="nothing was paid"):
-            session.sql("SELECT COUNT(*) FROM people WHERE fare > 5", epsilon=1)
-        assert curator.ledger.spent("bob") == before
-        head.start()
+def test_a_server_that_is_lost_before_the_debit_costs_nothing(curator, head):
+    session = curator.session("bob")
+    session.sql("SELECT COUNT(*) FROM people", epsilon=1)
+    before = curator.ledger.spent("bob")
+    head.stop("immediate")
+    with pytest.raises(Unavailable, match="nothing was paid"):
         session.sql("SELECT COUNT(*) FROM people WHERE fare > 5", epsilon=1)
+    assert curator.ledger.spent("bob") == before
+    head.start()
+    session.sql("SELECT COUNT(*) FROM people WHERE fare > 5", epsilon=1)
 
 
-def test_a_server_that_is_lost_after_the_debit_is_paid_once_and_asked_once(tmp_path):
-    with dataset(tmp_path) as (curator, head):
-        session = curator.session("bob")
-        session.sql("SELECT COUNT(*) FROM people", epsilon=1)
-        sent, reserve = [], curator.ledger.reserve
+def test_a_server_that_is_lost_after_the_debit_is_paid_once_and_asked_once(curator, head):
+    session = curator.session("bob")
+    session.sql("SELECT COUNT(*) FROM people", epsilon=1)
+    sent, reserve = [], curator.ledger.reserve
 
-        def stop_after(*arguments, **named):
-            held = reserve(*arguments, **named)
-            head.stop("immediate")
-            return held
+    def stop_after(*arguments, **named):
+        held = reserve(*arguments, **named)
+        head.stop("immediate")
+        return held
 
-        execute = psycopg.Connection.execute
+    execute = psycopg.Connection.execute
 
-        def note(self, query, *arguments, **named):
-            sent.append(query)
-            return execute(self, query, *arguments, **named)
+    def note(self, query, *arguments, **named):
+        sent.append(query)
+        return execute(self, query, *arguments, **named)
 
-        before = curator.ledger.spent("bob")
-        stopped = patch.object(curator.ledger, "reserve", stop_after)
-        noted = patch.object(psycopg.Connection, "execute", note)
-        with stopped, noted, pytest.raises(Failure) as failure:
-            session.sql("SELECT COUNT(*) FROM people WHERE fare > 7", epsilon=1)
-        assert failure.value.__cause__ is None
-        assert len([text for text in sent if '"people"' in text]) == 1
-        assert curator.ledger.spent("bob") != before
-        once = curator.ledger.spent("bob")
-        head.start()
-        session.sql("SELECT COUNT(*) FROM people", epsilon=1, replay=True)
-        assert curator.ledger.spent("bob") == once
+    before = curator.ledger.spent("bob")
+    stopped = patch.object(curator.ledger, "reserve", stop_after)
+    noted = patch.object(psycopg.Connection, "execute", note)
+    with stopped, noted, pytest.raises(Failure) as failure:
+        session.sql("SELECT COUNT(*) FROM people WHERE fare > 7", epsilon=1)
+    assert failure.value.__cause__ is None
+    assert len([text for text in sent if '"people"' in text]) == 1
+    assert curator.ledger.spent("bob") != before
+    once = curator.ledger.spent("bob")
+    head.start()
+    session.sql("SELECT COUNT(*) FROM people", epsilon=1, replay=True)
+    assert curator.ledger.spent("bob") == once
 
 
 class Mute(Proxy):
@@ -146,26 +149,23 @@ class Mute(Proxy):
 
 
 @contextmanager
-def behind(folder, monkeypatch):
+def behind(head, folder, monkeypatch):
     """A curator over a server that can fall silent."""
-    head = Server("fsync=off")
     proxy = Mute(head)
     try:
-        run(head.url(), *ROWS)
         with open_folder(write_dataset(folder, proxy.url())) as curator:
             for module, name in ((engine_module, "_ASKING_SECONDS"), (running, "GRACE_SECONDS")):
                 monkeypatch.setattr(module, name, 0.3)
             monkeypatch.setattr(postgres, "_ASKING_SECONDS", 0.5)
-            yield curator, proxy, head
+            yield curator, proxy
     finally:
         proxy.close()
-        head.remove()
 
 
 @pytest.mark.parametrize("kept", [0, 1, 5])
-def test_a_server_that_falls_silent_before_the_debit_is_not_waited_for(tmp_path, monkeypatch, kept):
+def test_a_server_that_falls_silent_before_the_debit_is_not_waited_for(head, tmp_path, monkeypatch, kept):
     """Neither on a connection that was used before, nor on a new one, and not once for each of them."""
-    with behind(tmp_path, monkeypatch) as (curator, proxy, _):
+    with behind(head, tmp_path, monkeypatch) as (curator, proxy):
         session, pool = curator.session("bob"), curator.engine._running
         session.sql("SELECT COUNT(*) FROM people", epsilon=1)
         with ExitStack() as opened:
@@ -182,8 +182,8 @@ def test_a_server_that_falls_silent_before_the_debit_is_not_waited_for(tmp_path,
         session.sql("SELECT COUNT(*) FROM people WHERE fare > 5", epsilon=1)
 
 
-def test_a_server_that_falls_silent_after_the_debit_is_paid_once(tmp_path, monkeypatch):
-    with behind(tmp_path, monkeypatch) as (curator, proxy, _):
+def test_a_server_that_falls_silent_after_the_debit_is_paid_once(head, tmp_path, monkeypatch):
+    with behind(head, tmp_path, monkeypatch) as (curator, proxy):
         session, reserve = curator.session("bob"), curator.ledger.reserve
         curator.engine._seconds = 0.5
 
@@ -199,8 +199,8 @@ def test_a_server_that_falls_silent_after_the_debit_is_paid_once(tmp_path, monke
         assert curator.ledger.spent("bob") != before
 
 
-def test_connections_that_were_all_killed_are_no_reason_to_refuse(tmp_path, monkeypatch):
-    with behind(tmp_path, monkeypatch) as (curator, _, head):
+def test_connections_that_were_all_killed_are_no_reason_to_refuse(head, tmp_path, monkeypatch):
+    with behind(head, tmp_path, monkeypatch) as (curator, _):
         session, pool = curator.session("bob"), curator.engine._running
         with ExitStack() as opened:
             for _ in range(running.MOST_CONNECTIONS):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -18,14 +20,38 @@ from kit.filled_postgres import filled
 ((_, KEYS),) = (mark.args for mark in streamed.test_equal_keys_are_one_person_and_different_ones_are_not.pytestmark)
 
 
-@pytest.mark.parametrize(("declaration", "column", "cases"), EVERY_TYPE)
-def test_values_of_every_type_mean_what_they_mean_elsewhere(tmp_path, declaration, column, cases):
-    rows = ", ".join(f"({place}, {value})" for place, value in enumerate([*cases, "NULL"]))
-    create = declaration if ";" in declaration else f"CREATE TABLE people (person_id int, x {declaration})"
-    with filled(*create.split(";"), f"INSERT INTO people VALUES {rows}") as url:
-        table = people(column, source=url, source_table="people")
+def list_types():
+    """The types, each with what has to be made before, under names of its own."""
+    for place, (declaration, *_) in enumerate(EVERY_TYPE):
+        *made, last = declaration.split(";")
+        kind = last.removeprefix("CREATE TABLE people (person_id int, x ").removesuffix(")") if made else last
+        for name in re.findall(r"CREATE (?:TYPE|DOMAIN) (\w+)", declaration):
+            *made, kind = (re.sub(rf"\b{name}\b", f"{name}_{place}", text) for text in (*made, kind))
+        yield made, kind
+
+
+def test_values_of_every_type_mean_what_they_mean_elsewhere(tmp_path):
+    """All of them are columns of one table: an index takes longer to build than to read."""
+    types, most = list(list_types()), max(len(cases) for *_, cases in EVERY_TYPE)
+    columns = [replace(column, name=f"x{place}") for place, (_, column, _) in enumerate(EVERY_TYPE)]
+    written, wanted = (
+        [[*values, *[missing] * (most + 1 - len(values))] for values in listed]
+        for missing, listed in (
+            ("NULL", [list(cases) for *_, cases in EVERY_TYPE]),
+            (None, [list(cases.values()) for *_, cases in EVERY_TYPE]),
+        )
+    )
+    made = [statement for before, _ in types for statement in before]
+    listed = ", ".join(f"{column.name} {kind}" for column, (_, kind) in zip(columns, types, strict=True))
+    rows = ", ".join(f"({place}, {', '.join(row)})" for place, row in enumerate(zip(*written, strict=True)))
+    create = f"CREATE TABLE people (person_id int, {listed})"
+    with filled(*made, create, f"INSERT INTO people VALUES {rows}") as url:
+        table = people(*columns, source=url, source_table="people")
         with closing(open_index(tmp_path, table)) as engine:
-            assert [row["x"] for row in read_index(engine, "people")] == [*cases.values(), None]
+            found = read_index(engine, "people")
+    assert len(types) > 20
+    for column, (_, kind), values in zip(columns, types, wanted, strict=True):
+        assert [row[column.name] for row in found] == values, kind
 
 
 @pytest.mark.parametrize(("declaration", "keys"), KEYS)

@@ -38,7 +38,7 @@ def head():
     found.sql("DROP DATABASE ward CASCADE")
 
 
-@pytest.fixture(params=["classic", "connect"])
+@pytest.fixture(scope="module", params=["classic", "connect"])
 def session(request, head):
     own = open_session(spark.connect() if request.param == "connect" else None, Limits())
     yield own.session
