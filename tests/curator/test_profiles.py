@@ -110,6 +110,7 @@ def test_a_profile_is_paid_by_the_dataset_alone_and_is_a_public_fact_since(catal
         curator.ledger.verify()
 
 
+@pytest.mark.no_cover
 def test_its_noise_is_laplace_noise_of_the_declared_size(catalog):
     """The mean size of 1,400 draws is within six of its deviations; that of noise a third larger would not be."""
     engine, people, sizes = load(catalog, PEOPLE, VISITS), exact(catalog, VISITS), []
