@@ -349,6 +349,7 @@ DIRECTIONS = {False: (-2, -1, 0, 1, 2), True: (0, 1, 2)}
 
 
 @every_selection
+@pytest.mark.no_cover
 def test_the_law_of_a_choice_is_the_one_that_is_stated(name, seeded_bits):
     """False alarms: 1e-6."""
     scores = np.array([0, 1, 3, 4, -2])

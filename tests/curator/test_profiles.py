@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -28,9 +24,9 @@ from adomnia.privacy.filters import Budget
 from adomnia.session.curator import LEDGER, STATE, Curator
 from adomnia.statistics.profile import profile_edges, profile_query
 from kit.bits import SeededBits
+from kit.children import Child
 from kit.hospital import CATALOG, curated, declare, load, person, visit, write
 
-CHILDREN = Path(__file__).parents[1] / "kit" / "openers.py"
 PRICE = Fraction(1, 20)
 TEXT = CATALOG.replace("rows_per_person = 3", "rows_per_person = { max = 8, epsilon = 0.05 }")
 PEOPLE = [person(k, name=f"n{k}", age=30.0, sex="F", city="Oslo", salary=1000.0 * k) for k in range(6)]
@@ -60,10 +56,8 @@ def paid(folder):
     return own.count("reserve"), own.count("commit")
 
 
-def child(*arguments):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-W", "error", str(CHILDREN), *map(str, arguments)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+def child(part, *arguments):
+    return Child("kit.openers", part, *map(str, arguments))
 
 
 # ------------------------------------------------------------------------------------------------ what it is
@@ -116,6 +110,7 @@ def test_a_profile_is_paid_by_the_dataset_alone_and_is_a_public_fact_since(catal
         curator.ledger.verify()
 
 
+@pytest.mark.no_cover
 def test_its_noise_is_laplace_noise_of_the_declared_size(catalog):
     """The mean size of 1,400 draws is within six of its deviations; that of noise a third larger would not be."""
     engine, people, sizes = load(catalog, PEOPLE, VISITS), exact(catalog, VISITS), []

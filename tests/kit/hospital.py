@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -193,7 +194,7 @@ def frame(rows: Rows, table: Table) -> pa.Table:
 def declare(folder: Path, text: str = CATALOG) -> Catalog:
     """Write the catalog and its public tables into a folder, and read it."""
     _write_catalog(folder, text)
-    return read_catalog(folder)
+    return replace(_catalog(text), folder=folder)
 
 
 def _write_catalog(folder: Path, text: str) -> None:
@@ -205,10 +206,11 @@ def _write_catalog(folder: Path, text: str) -> None:
 
 
 @cache
-def _tables(text: str) -> tuple[Table, ...]:
-    """What a catalog declares: the same of the same text, wherever it lies."""
+def _catalog(text: str) -> Catalog:
+    """What a catalog declares: the same of the same text, wherever it lies. An engine is started to read one."""
     with TemporaryDirectory() as folder:
-        return declare(Path(folder), text).tables
+        _write_catalog(Path(folder), text)
+        return read_catalog(Path(folder))
 
 
 def _lines(rows: Rows) -> Iterator[str]:
@@ -220,7 +222,7 @@ def _lines(rows: Rows) -> Iterator[str]:
 def write(folder: Path, people: Rows, visits: Rows, text: str = CATALOG) -> Path:
     """A whole dataset on disk."""
     _write_catalog(folder, text)
-    for table, rows in zip(_tables(text), (people, visits), strict=False):
+    for table, rows in zip(_catalog(text).tables, (people, visits), strict=False):
         pq.write_table(frame(rows, table), folder / table.source)
     return folder
 

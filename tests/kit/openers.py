@@ -50,8 +50,3 @@ def race(folder: str, name: str) -> None:
         except Refusal:
             pass
     say(granted)
-
-
-if __name__ == "__main__":
-    children = {"crash": crash, "race": race, "open_until": open_until, "open_together": open_together}
-    children[sys.argv[1]](*sys.argv[2:])

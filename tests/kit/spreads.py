@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import prod
+from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,10 +130,19 @@ def drawn(noise: Noise, draws: int | tuple[int, ...], bits: Bits, wider: int = 1
     shape = draws if isinstance(draws, tuple) else (draws,)
     match noise:
         case DiscreteLaplace(scale=scale):
-            return discrete_laplace(scale * wider, shape, bits)
+            step = _step(int(scale * wider))
+            found = discrete_laplace(scale * wider / step, shape, bits)
         case DiscreteGaussian(variance=variance):
-            return discrete_gaussian(variance * wider**2, shape, bits)
-    raise AssertionError(noise)
+            step = _step(isqrt(int(variance * wider**2)))
+            found = discrete_gaussian(variance * wider**2 / step**2, shape, bits)
+        case _:
+            raise AssertionError(noise)
+    return found.astype(object) * step if step > 1 else found
+
+
+def _step(width: int) -> int:
+    """What noise is a multiple of: beyond 64 bits it is drawn one by one, and no interval shows a part in 2**40."""
+    return 1 << width.bit_length() - 40 if width.bit_length() > 48 else 1
 
 
 def answered(statistic: Statistic, price: Price, given: Callable[[Any], Any]) -> Estimate:

@@ -19,7 +19,6 @@ from adomnia.ledger.failpoints import VARIABLE
 from adomnia.ledger.postgres_records import PostgresRecords
 from adomnia.ledger.postgres_store import PostgresStore
 from adomnia.ledger.restore import Restoration, restore
-from adomnia.server.access import ACCESS, Access
 from ledger.references import ANALYSTS, BUDGET, COST, PLENTY, opened, plan, read_place
 
 THREADS, REQUESTS = 16, 50
@@ -226,28 +225,11 @@ def put_back(path: str, backup: str, failpoint: str) -> None:
 
 def unprivileged(path: str) -> None:
     """Open as a user who may read and write nothing here."""
+    from adomnia.server.access import ACCESS, Access  # what no other part needs
+
     os.setegid(65534)
     os.seteuid(65534)
     try:
         Access.open(Path(path).parent) if path.endswith(ACCESS) else opened(path)
     except Unavailable as trouble:
         say(trouble)
-
-
-_PARTS = (
-    race,
-    race_for_lifetime,
-    crash,
-    share,
-    endless,
-    cramped,
-    persist,
-    overlook,
-    endure,
-    stop_within,
-    put_back,
-    unprivileged,
-)
-
-if __name__ == "__main__":
-    {f.__name__: f for f in _PARTS}[sys.argv[1]](*sys.argv[2:])

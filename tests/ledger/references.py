@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -20,12 +17,12 @@ from adomnia.ledger.chain import GENESIS, digest
 from adomnia.ledger.postgres_place import PostgresPlace
 from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
+from kit.children import Child
 
 COST = Pure(0.01)
 BUDGET = Budget(epsilon=1)
 ANALYSTS = {"alice": Budget(epsilon=1), "bob": Budget(epsilon=1)}
 PLENTY = Budget(epsilon=10_000), {"alice": Budget(epsilon=10_000)}
-CHILDREN = Path(__file__).with_name("children.py")
 
 
 def plan(name: object) -> bytes:
@@ -102,13 +99,9 @@ def rewrite(path, number, change) -> None:
     Anchor(path).path.write_text(f"{len(bodies):020d} {previous}\n")
 
 
-def child(*arguments, **options) -> subprocess.Popen[str]:
+def child(part: str, *arguments) -> Child:
     """A process of its own that runs one part of `children.py`."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-W", "error", str(CHILDREN), *map(write_place, arguments)]
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, **options
-    )
+    return Child("ledger.children", part, *map(write_place, arguments))
 
 
 def list_answers(ledger, analyst="alice") -> list:

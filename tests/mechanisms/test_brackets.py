@@ -93,6 +93,7 @@ def test_no_outcome_of_all_stages_is_more_than_exp_epsilon_times_likelier_for_a_
 
 
 @pytest.mark.parametrize("plan", ["a median", "several", "few rows of one"])
+@pytest.mark.no_cover
 def test_a_stage_that_is_dearer_than_its_part_is_found_out(plan, monkeypatch):
     shares, planned = PLANS[plan]
     dear = (Fraction(1, 2), Fraction(1, 2), Fraction(1))
@@ -141,6 +142,7 @@ def test_all_that_was_chosen_and_counted_comes_out_in_its_place(shares, price):
     assert told > 20
 
 
+@pytest.mark.no_cover
 def test_quick_draws_are_like_the_mechanism():
     """What is chosen for a pair, against enumeration: false alarms 1e-7."""
     law = Brackets((HALF,), 11, Fraction(1), Pure(2))

@@ -6,31 +6,43 @@ text that stands in it exactly once), `after`, and `killed_by`, the one test tha
 
 from __future__ import annotations
 
-import atexit
+import ast
 import os
 import re
 import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import cache_from_source
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 
-PROJECT = Path(__file__).parents[2]
+from mutants.child import ENVIRONMENT, PROJECT, run_in_child
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MUTANTS = {path.stem: tomllib.loads(path.read_text()) for path in sorted(Path(__file__).parent.glob("*.toml"))}
 EVERY_MUTANT = pytest.mark.parametrize("name", MUTANTS)
 RED_BY_ASSERTION = re.compile(r"^FAILED .* - (AssertionError|assert |Failed: DID NOT RAISE)", re.MULTILINE)
 
 
-# Children are forked from a process that has imported these already: most of a short run was importing them.
+# Children are forked from a process that has imported all of this already: most of a short run was importing it.
 IMPORTED = ["argon2", "cryptography.hazmat.primitives.ciphers.aead", "duckdb", "fastapi", "httpx", "mpmath", "numpy"]
 IMPORTED += ["hypothesis.strategies", "pandas", "prometheus_client", "pyarrow.dataset", "pyarrow.parquet", "pydantic"]
 IMPORTED += ["jinja2", "pdb", "pytest", "rich.console", "scipy.stats", "sqlglot.dialects.duckdb", "sqlite3", "typer"]
+SOURCES = {
+    ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+    for root in (PROJECT / "src", PROJECT / "tests")
+    for path in sorted(root.rglob("*.py"))
+    if not path.name.startswith("test_")
+}
 CHILDREN = get_context("forkserver")
-CHILDREN.set_forkserver_preload(IMPORTED)
 
 
 @dataclass(frozen=True)
@@ -39,42 +51,64 @@ class Outcome:
     stdout: str
 
 
-def run(folder: Path, *nodes: str) -> Outcome:
-    """Only these tests, against the source in that folder, with no plug-in loaded."""
-    output = folder / "output.txt"
-    child = CHILDREN.Process(target=run_in_child, args=(str(folder), nodes, str(output)))
+@cache
+def start_server() -> None:
+    """What the named tests import is imported before any of them runs."""
+    tests = {PROJECT / mutant["killed_by"].split("::")[0] for mutant in MUTANTS.values()}
+    named = {name for path in (PROJECT / "tests/conftest.py", *tests) for name in list_imports(path)} & set(SOURCES)
+    path = os.pathsep.join(str(PROJECT / root) for root in ("src", "tests"))
+    with patch.dict(os.environ, ENVIRONMENT, PYTHONPATH=path):
+        CHILDREN.set_forkserver_preload([*IMPORTED, "mutants.child", *sorted(named)])
+        forkserver.ensure_running()
+
+
+@cache
+def importers() -> dict[str, set[str]]:
+    """By module, the modules that import it when they are imported: those that do so later find what is there then."""
+    found: dict[str, set[str]] = {name: set() for name in SOURCES}
+    for name, path in SOURCES.items():
+        for named in {name, *list_imports(path)}:
+            parts = named.split(".")
+            for part in (".".join(parts[:length]) for length in range(1, len(parts) + 1)):
+                found.get(part, set()).add(name)
+    return found
+
+
+def list_imports(path: Path) -> Iterator[str]:
+    following: list[ast.AST] = [ast.parse(path.read_bytes())]
+    while following:
+        match following.pop():
+            case ast.Import(names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module, names, 0):
+                yield from (module, *(f"{module}.{alias.name}" for alias in names))
+            case ast.If(ast.Name("TYPE_CHECKING")):
+                pass
+            case ast.Module() | ast.If() | ast.Try() | ast.With() as parent:
+                following += ast.iter_child_nodes(parent)
+
+
+def depend_on(file: str) -> set[str]:
+    """The module in a file, and all that import it, directly or not."""
+    found, following = set(), [name for name, path in SOURCES.items() if path == PROJECT / file]
+    while following:
+        name = following.pop()
+        if name not in found:
+            found.add(name)
+            following += importers()[name]
+    return found
+
+
+def run(folder: Path, file: str, *nodes: str) -> Outcome:
+    """Only these tests, against the source in that folder, where this file is another; with no plug-in loaded."""
+    start_server()
+    output, changed = folder / "output.txt", depend_on(file)
+    child = CHILDREN.Process(target=run_in_child, args=(str(folder), changed, nodes, str(output)))
     child.start()
     child.join(300)
     if child.is_alive():
         child.kill()
     return Outcome(child.exitcode, output.read_text())
-
-
-def run_in_child(folder: str, nodes: tuple[str, ...], output: str) -> None:
-    """What `pytest` on the command line would do, in a process that has imported nothing of ours."""
-    sys.dont_write_bytecode = True
-    sys.path.insert(0, f"{folder}/src")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV"))}
-    os.environ.clear()
-    os.environ.update(
-        inherited,
-        PYTHONPATH=f"{folder}/src",
-        PYTHONDONTWRITEBYTECODE="1",
-        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
-        HYPOTHESIS_PROFILE="first_failure",
-        HYPOTHESIS_STORAGE_DIRECTORY=f"{folder}/hypothesis",
-        COLUMNS="300",
-    )
-    os.chdir(PROJECT)
-    with Path(output).open("w") as told:
-        os.dup2(told.fileno(), 1)
-        os.dup2(told.fileno(), 2)
-        options = "-q -rf -x --tb=no --no-header -p no:cacheprovider --import-mode=importlib -o addopts="
-        status = int(pytest.main([*options.split(), *nodes]))
-        sys.stdout.flush()
-        sys.stderr.flush()
-    atexit._run_exitfuncs()  # a PostgreSQL that a test has started would outlive it
-    os._exit(status)
 
 
 def mirror(source: Path, folder: Path, without: set[Path]) -> None:
@@ -95,11 +129,13 @@ def plant(folder: Path, mutant: dict[str, str]) -> None:
 
 
 @pytest.mark.soak
-def test_the_named_tests_are_green_without_a_mutant(tmp_path):
-    """A red test kills nothing. The suite runs each of them too; here they run as for a mutant, without plug-ins."""
-    mirror(PROJECT / "src", tmp_path / "src", set())
-    killers = run(tmp_path, *sorted({mutant["killed_by"] for mutant in MUTANTS.values()}))
-    assert killers.returncode == 0, killers.stdout
+@EVERY_MUTANT
+def test_the_named_test_is_green_without_the_mutant(name, tmp_path):
+    """A red test kills nothing. Here it runs as for the mutant: what depends on the file is imported once more."""
+    mutant = MUTANTS[name]
+    plant(tmp_path, {**mutant, "after": mutant["before"]})
+    result = run(tmp_path, mutant["file"], mutant["killed_by"])
+    assert result.returncode == 0, result.stdout
 
 
 def test_the_copy_is_what_gets_tested(tmp_path):
@@ -123,7 +159,7 @@ def test_a_mutant_changes_one_place_and_tells_its_story(name):
 @EVERY_MUTANT
 def test_the_named_test_kills(name, tmp_path):
     plant(tmp_path, MUTANTS[name])
-    result = run(tmp_path, MUTANTS[name]["killed_by"])
+    result = run(tmp_path, MUTANTS[name]["file"], MUTANTS[name]["killed_by"])
     assert result.returncode == 1, result.stdout
     assert RED_BY_ASSERTION.search(result.stdout), result.stdout
 

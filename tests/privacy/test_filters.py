@@ -161,6 +161,7 @@ def test_what_is_refused_once_is_refused_for_ever(budget, asked, event):
         refused = refused or not spending.admits(event)
 
 
+@pytest.mark.no_cover
 def test_the_rho_of_a_budget_is_the_tight_conversion_of_its_share_of_delta():
     for budget in BUDGETS[1:5]:
         assert budget.rho == reference_rho(budget.epsilon, budget.delta - budget.event_delta)

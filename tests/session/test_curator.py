@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import sys
 import traceback
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import adomnia
 from adomnia.errors import AdomniaError, Failure, Refusal
 from adomnia.ledger.failpoints import KILLED
+from kit.children import Child
 from kit.hospital import CATALOG, curated, person, visit, write
 
 COUNT = "SELECT COUNT(*) FROM people"
-CHILDREN = Path(__file__).parents[1] / "kit" / "openers.py"
 PEOPLE = [person(k, name=f"n{k}", age=30.0, sex="F", city="Oslo", salary=1000.0 * k) for k in range(6)]
 VISITS = [visit(k % 6, hospital="H1", cost=5.0) for k in range(12)]
 
@@ -28,10 +24,8 @@ def folder(tmp_path):
     return write(tmp_path / "hospital", PEOPLE, VISITS)
 
 
-def child(*arguments):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-W", "error", str(CHILDREN), *map(str, arguments)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+def child(part, *arguments):
+    return Child("kit.openers", part, *map(str, arguments))
 
 
 def test_a_folder_is_opened_asked_and_opened_again(folder):

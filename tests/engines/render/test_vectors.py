@@ -136,6 +136,7 @@ def test_a_product_of_distances_from_both_ends_is_written_as_one():
     assert render((query(NINE),), DUCKDB).text.count("SUM(") == 9
 
 
+@pytest.mark.no_cover
 def test_products_are_found_again_and_no_other_polynomial_is_taken_for_them():
     chance = Random(3)
     for _ in range(2_000):

@@ -14,10 +14,10 @@ from adomnia.catalog.model import SourceColumn
 from adomnia.engines.spark.sources import file_source, frame_source, spark_type, storable
 from adomnia.errors import Refusal
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.kinds import Day, Moment, Quantity
+from adomnia.privacy.kinds import Day, Moment, Quantity, Text
 from engines.databases import people, whole
 
-AGE = whole("age", 0, 120)
+AGE, NAME = whole("age", 0, 120), Column("name", Text())
 TABLE = people(AGE)
 
 
@@ -53,6 +53,16 @@ def test_files_of_a_folder_are_read_by_name_whatever_signs_they_have(tmp_path):
     assert session.ddl == "`person_id` BIGINT, `AGE` DOUBLE"
     assert source.types == {"person_id": "BIGINT", "age": "DOUBLE"}
     assert "`AGE` AS `age`" in source.relation
+
+
+def test_of_texts_only_those_whose_bytes_are_characters_are_read(tmp_path):
+    """That none other gets into an index is shown by Spark itself, in test_texts."""
+    table = people(NAME)
+    rows = pa.table({"person_id": ["one"], "name": pa.array(["Ann"], pa.large_string())})
+    pq.write_table(rows, tmp_path / "people.parquet")
+    for source in (file_source(Reading(), tmp_path / "people.parquet", table), frame_source(Reading(), table, rows)):
+        assert "TRY_VALIDATE_UTF8(`person_id`) AS `person_id`" in source.relation
+        assert "TRY_VALIDATE_UTF8(`name`) AS `name`" in source.relation
 
 
 @pytest.mark.parametrize(
