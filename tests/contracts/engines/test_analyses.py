@@ -96,7 +96,8 @@ def test_a_method_reads_and_answers_the_same_where_that_takes_minutes(analysing,
 
 @pytest.mark.parametrize("name", sorted(SLOW))
 def test_methods_of_each_sort_read_and_answer_the_same(analysing, name):
-    asked = {method_name: analysing(EMBEDDED).ask(method.example)[0] for method_name, method in METHODS.items()}
+    offered = {called: method for called, method in METHODS.items() if called not in NOT_OFFERED[name]}
+    asked = {called: analysing(EMBEDDED).ask(method.example)[0] for called, method in offered.items()}
     for method in {*choose_one_of_each(asked), *NOT_OFFERED[name]}:
         assert_same_method(analysing, name, method)
 
