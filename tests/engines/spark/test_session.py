@@ -164,9 +164,6 @@ class Started:
     def __init__(self, *, fails=False):
         self.told, self.stopped, self.fails = {}, 0, fails
 
-    def master(self, name):
-        return self.config("master", name)
-
     def config(self, name, value):
         self.told[name] = value
         return self
@@ -192,6 +189,7 @@ def nothing_runs(monkeypatch):
         import pyspark.sql
 
         monkeypatch.setattr(pyspark.SparkContext, "_active_spark_context", None)
+        monkeypatch.setattr(pyspark.SparkContext, "_gateway", object())  # to a Java that runs already
         monkeypatch.setattr(pyspark.sql, "SparkSession", SimpleNamespace(builder=builder))
         return builder
 
@@ -201,7 +199,7 @@ def nothing_runs(monkeypatch):
 def test_a_spark_of_this_process_is_small_closed_to_others_and_stopped_with_its_last_session(nothing_runs):
     local, builder = sessions.LocalSpark(), nothing_runs(Started())
     sessions_of_ours = [local.session(Limits(threads=3, memory="1.5 GiB")), local.session(USUAL)]
-    assert builder.told["master"] == "local[*]"
+    assert builder.told["spark.master"] == "local[*]"
     assert {builder.told["spark.driver.host"], builder.told["spark.driver.bindAddress"]} == {"127.0.0.1"}
     assert (builder.told["spark.ui.enabled"], builder.told["spark.log.level"]) == ("false", "OFF")
     assert [each.session for each in sessions_of_ours] == [builder, builder]
@@ -218,7 +216,7 @@ def test_memory_is_told_in_whole_megabytes(nothing_runs, memory, told):
     local, builder = sessions.LocalSpark(), nothing_runs(Started())
     local.session(Limits(threads=3, memory=memory))
     local.release()
-    assert (builder.told["master"], builder.told["spark.driver.memory"]) == ("local[3]", told)
+    assert (builder.told["spark.master"], builder.told["spark.driver.memory"]) == ("local[3]", told)
 
 
 def test_a_spark_that_is_kept_is_not_stopped_with_its_sessions(nothing_runs):
@@ -228,6 +226,21 @@ def test_a_spark_that_is_kept_is_not_stopped_with_its_sessions(nothing_runs):
         local.release()
         assert builder.stopped == 0
     assert builder.stopped == 1
+
+
+def test_java_is_started_without_a_word_on_the_terminal(nothing_runs, monkeypatch):
+    import pyspark
+
+    launched = []
+    nothing_runs(Started())
+    monkeypatch.setattr(pyspark.SparkContext, "_gateway", None)
+    monkeypatch.setattr(pyspark.SparkContext, "_jvm", None)
+    monkeypatch.setattr(pyspark.SparkContext, "_ensure_initialized", lambda gateway, conf: launched.append(gateway))
+    monkeypatch.setattr("pyspark.java_gateway.launch_gateway", lambda conf, popen: (conf.get("spark.master"), popen))
+    local = sessions.LocalSpark()
+    local.session(Limits(threads=3))
+    local.release()
+    assert launched == [("local[3]", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL})]
 
 
 def rooms():
@@ -295,7 +308,7 @@ def test_spark_is_started_when_there_is_none_says_nothing_of_questions_and_ends_
     spark.classic()
     done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, check=True, timeout=200)
     assert done.stdout.split() == ["local[1]", "600m", "127.0.0.1", "failed", "True", "True"]
-    assert "secret_question" not in done.stderr
+    assert not done.stderr
 
 
 CLIENT = """

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from socket import create_connection
+from subprocess import DEVNULL
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
@@ -234,6 +235,7 @@ def _start(limits: Limits, room: str) -> "pyspark.sql.SparkSession":
     from pyspark.sql import SparkSession
 
     settings = {
+        "spark.master": f"local[{limits.threads or '*'}]",
         "spark.driver.memory": _count_megabytes(limits.memory),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -247,14 +249,26 @@ def _start(limits: Limits, room: str) -> "pyspark.sql.SparkSession":
         "spark.hadoop.fs.permissions.umask-mode": "077",  # what is written is closed to other users
     }
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.master(f"local[{limits.threads or '*'}]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
     with suppress(Exception):
+        _launch_quietly(settings)
+        builder = SparkSession.builder
+        for name, value in settings.items():
+            builder = builder.config(name, value)
         return builder.getOrCreate()
     raise Unavailable(
         "Spark", "cannot be started in this process", 'install Java 17, or name a server: url = "sc://..."'
     )
+
+
+def _launch_quietly(settings: Mapping[str, str]) -> None:
+    """Start a Java that writes nothing to the terminal, not even before it hears of settings."""
+    from pyspark import SparkConf, SparkContext, java_gateway
+
+    if SparkContext._gateway is None:
+        chosen = SparkConf().setAll(list(settings.items()))
+        quiet = {"stdout": DEVNULL, "stderr": DEVNULL}
+        java = java_gateway.launch_gateway(chosen, quiet)  # type: ignore[no-untyped-call]
+        SparkContext._ensure_initialized(gateway=java, conf=chosen)
 
 
 def _count_megabytes(size: str) -> str:
