@@ -10,8 +10,10 @@ CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
 # Engines by themselves come first: what is computed once in a process is computed where coverage looks.
 ENGINES  := tests/engines/postgres tests/engines/spark tests/contracts/test_engines.py tests/contracts/engines tests/test_postgres.py
 ANALYSES := $(addprefix tests/,accounting methods plans pricing statistics contracts/test_methods.py contracts/test_statistics.py)
-SURFACES := $(addprefix tests/,cli client contracts/test_sessions.py explaining figures inspection kit session sql wire)
-SURFACES += $(filter-out $(ENGINES),$(wildcard tests/test_*.py))
+# Of the tests of sessions these run branches of the core that its own do not.
+ASKING   := $(patsubst %,tests/session/test_%.py,notebook own policies protect public session sharing sizes)
+SURFACES := $(addprefix tests/,cli client contracts/test_sessions.py explaining figures inspection kit sql wire)
+SURFACES += $(filter-out $(ENGINES),$(wildcard tests/test_*.py)) $(filter-out $(ASKING),$(wildcard tests/session/test_*.py))
 BEYOND   := $(addprefix --ignore=,$(ENGINES) $(ANALYSES) $(SURFACES) tests/browser tests/mutants tests/server)
 # Each part of `make test` is a process that reads its own tests alone; as many run at once as there are cores, long ones first.
 PARTS  := test-core test-server test-browser test-analyses test-surfaces test-engines test-searches test-mutants lint coverage

@@ -110,8 +110,8 @@ def catalog(tmp_path_factory):
     return declare(tmp_path_factory.mktemp("grammar") / "hospital", LINKED)
 
 
-def test_hundreds_of_questions_mean_what_they_say_and_no_person_moves_them_further(catalog):
-    asked_often(catalog, 5)
+def test_more_than_a_hundred_questions_mean_what_they_say_and_no_person_moves_them_further(catalog):
+    asked_often(catalog, 3)
 
 
 @pytest.mark.soak

@@ -28,6 +28,7 @@ from kit.tables import Database
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
+    from adomnia.privacy.queries import Query
 
 pytestmark = pytest.mark.no_cover  # other tests have one example of each branch
 
@@ -129,15 +130,18 @@ def gate(catalog: Catalog, files: tuple[Rows, Rows], who: int | None, asked: lis
     database = Database(catalog, dict(zip(("people", "visits"), files, strict=True)))
     smaller = database.without((0, who))
     with curated(catalog, **database.files) as one, curated(catalog, **smaller.files) as other:
+        found: set[tuple[Query, ...]] = set()
         for text, price in asked:
             paid = Pure(price["epsilon"]) if "epsilon" in price else Concentrated(price["rho"])
             queries = tuple(dict.fromkeys(each.query for each in list_measures(lower(text, catalog), paid)))
-            statements = proved(one, queries)
-            here, there = aggregated(one, statements), aggregated(other, statements)
-            assert here == {query: meaning(query, database) for query in queries}
-            assert there == {query: meaning(query, smaller) for query in queries}
-            for query in queries:
-                moved_within(query, here[query], there[query])
+            if queries not in found:  # whatever is paid for them, they are the same
+                found.add(queries)
+                statements = proved(one, queries)
+                here, there = aggregated(one, statements), aggregated(other, statements)
+                assert here == {query: meaning(query, database) for query in queries}
+                assert there == {query: meaning(query, smaller) for query in queries}
+                for query in queries:
+                    moved_within(query, here[query], there[query])
             assert public_side(one, text, price) == public_side(other, text, price)
 
 

@@ -351,7 +351,7 @@ def joined(left, right, shared, outer):
     return Join(left, right, tuple(pairs), outer) if pairs or right.rows_per_person else None
 
 
-@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [29, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.no_cover
 def test_chains_of_joins_are_as_near_as_both_derivations_say(every, databases):
     checks = 0
