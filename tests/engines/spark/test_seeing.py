@@ -75,6 +75,20 @@ def test_what_another_wrote_there_is_not_taken_for_ours(tmp_path):
         check_seen(SimpleNamespace(read=SimpleNamespace(parquet=forge)), tmp_path / "index")
 
 
+def test_what_is_found_where_spark_should_have_written_is_looked_at(tmp_path):
+    def read(address):
+        rows = pq.read_table(address.removeprefix("file:"))
+        return SimpleNamespace(toArrow=lambda: rows)
+
+    def write(address):
+        pq.write_table(pa.table({"token": ["another"]}), address.removeprefix("file:"))
+
+    asked = SimpleNamespace(write=SimpleNamespace(parquet=write))
+    server = SimpleNamespace(read=SimpleNamespace(parquet=read), sql=lambda _text: asked)
+    with pytest.raises(Refusal, match="does not read and write the folder of the index"):
+        check_seen(server, tmp_path)
+
+
 def test_sail_would_write_below_its_own_folder_and_is_refused_before_it_does(tmp_path, monkeypatch):
     """It takes file:/tmp/x for a path below the folder in which it was started: here that is this process's own."""
     monkeypatch.setattr(pyspark, "__version__", "4.1.1")  # Sail looks at it, for functions in Python
@@ -108,3 +122,22 @@ def test_a_folder_is_tried_before_the_index_is_built_from_files(tmp_path, monkey
     assert "does not see it" in str(refused.value)
     assert [folder.parent for folder in tried] == [tmp_path / "state" / "building"]
     assert not tried[0].exists()
+
+
+def test_an_index_in_storage_gets_a_name_of_its_own_there_and_no_folder_of_this_machine(tmp_path, monkeypatch):
+    spark.classic()
+    pq.write_table(FRAME, tmp_path / "people.parquet")
+    places = []
+
+    def build(self, _frames):
+        places.append(self.place)
+        raise Refusal("It", "ends here", "none")
+
+    monkeypatch.setattr(ParquetBuilder, "build", build)
+    declared = replace(catalog(TABLE, folder=tmp_path), engine=EngineChoice("spark", index="s3a://bucket/adomnia"))
+    for _ in range(2):
+        with pytest.raises(Refusal, match="ends here"):
+            Spark.open(declared, tmp_path / "state")
+    assert len(set(places)) == 2
+    assert all(place.startswith("s3a://bucket/adomnia/test-") for place in places)
+    assert not (tmp_path / "s3a:").exists()
