@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 import adomnia
 import trips
+from adomnia.engines.limits import USUAL, Limits
 from parts.memory import Watch, in_a_process_of_its_own, own_peak, size_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ CAP = 10
 FEW_ROWS = 1000  # of the table that tells what an answer costs whatever the rows are
 LEAST_ROUNDS, MOST_ROUNDS, SECONDS = 5, 15, 20.0
 _NAMES = ("people", "trips")
+_MANY_ROWS, _MORE = 50_000_000, Limits(memory="4GB")  # into the usual 1200 MB twenty million people may not fit
 _SETTINGS = ("shared_buffers=1GB", "work_mem=64MB", "maintenance_work_mem=512MB", "max_wal_size=8GB")
 
 
@@ -59,7 +61,7 @@ def measure_engine(name: str, rows: int) -> dict[str, Any]:
             in_a_process_of_its_own(_prepare, folder / part, size)
         people = pq.ParquetFile(folder / "all" / "people.parquet").metadata.num_rows
         head = opened.enter_context(SERVERS[name](folder))
-        built = in_a_process_of_its_own(_build, folder / "all", head)
+        built = in_a_process_of_its_own(_build, folder / "all", head, _MORE if rows > _MANY_ROWS else USUAL)
         asked = in_a_process_of_its_own(_ask, name, folder)
         if name == "postgres":
             built["index_bytes"] = _count_bytes(folder / "all")
@@ -77,11 +79,11 @@ def _prepare(folder: Path, rows: int) -> None:
     trips.declare(folder, CAP)
 
 
-def _build(folder: Path, head: int | None) -> dict[str, float]:
+def _build(folder: Path, head: int | None, limits: Limits) -> dict[str, float]:
     """Seconds, memory of all processes that take part, and disk: at most, and of the index in the end."""
     start, begun = perf_counter(), process_time()
     with Watch(folder / ".adomnia", lambda: head or os.getpid()) as watch:
-        adomnia.open(folder).close()
+        adomnia.open(folder, limits=limits).close()
         seconds, processor = perf_counter() - start, process_time() - begun
     return {
         "seconds": seconds,

@@ -23,17 +23,7 @@ from kit import spark
 AGE = whole("age", 0, 120)
 MANY = category("many", *(f"c{place}" for place in range(60)))  # looked up in a view
 # Words of SQL, names of files and folders of the index, and what views were or could be called.
-NAMES = [
-    "order",
-    "place",
-    "_used",
-    "_people",
-    "people_of_all_tables",
-    "written",
-    "kept",
-    "looked_at",
-    "source_of_order",
-]
+NAMES = ["order", "place", "_used", "_people", "source_of_order"]
 
 
 def test_tables_may_have_any_name(tmp_path):
@@ -55,7 +45,7 @@ def test_tables_may_have_any_name(tmp_path):
         try:
             for number, table in enumerate(tables[1:], start=1):
                 counted, summed = Query(relation(table), (), Rows()), Query(relation(table), (), Total(AGE, AGE.domain))
-                assert (answer(made, counted), answer(made, summed)) == ([number], [number * number]), table.name
+                assert answer(made, counted, summed) == [number, number * number], table.name
             assert sum(answer(made, Query(relation(tables[0]), (MANY,), Rows()))[0]) == 3
         finally:
             made.close()

@@ -12,5 +12,5 @@ def disk_trouble() -> Unavailable:
 
 def memory_trouble() -> Unavailable:
     """What is being built needs more than memory and disk have."""
-    fix = "give it more of both: see that the folder for what does not fit into memory has room"
+    fix = "give it more: `--memory` of the server, `limits` of adomnia.open, or room in the folder where it spills"
     return Unavailable("The index", "fits neither into memory nor into the room on disk", fix, NO_MEMORY)
