@@ -139,9 +139,9 @@ The index is built once for each version of the data.
 
 _MEMORY = {
     "duckdb": (
-        "Memory is that of the process at its peak; rows that do not fit are spilled to disk.\nIt may take 1200 MB, for "
-        "a hundred million rows 4 GB (`--memory` of the server, `limits` in Python): into less, so\nmany people may not "
-        "fit."
+        "Memory is that of the process at its peak; rows that do not fit are spilled to disk.\nIt may take 1200 MB, "
+        "for a hundred million rows 4 GB (`--memory` of the server, `limits` in Python): into less,\nso many people "
+        "may not fit."
     ),
     "postgres": "Memory is that of all processes of the server at their peak, with 1 GiB of shared buffers.",
     "spark": "Memory is that of Python and of the JVM together at their peak.",
