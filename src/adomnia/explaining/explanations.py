@@ -10,8 +10,8 @@ from adomnia.plans.formulas import Term, statistics_of
 from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.plans.words import term_in_words
-from adomnia.pricing.bills import error_in_words, noise_in_words, sensitivity_in_words, show_share
-from adomnia.pricing.parts import amount, split_price
+from adomnia.pricing.bills import error_in_words, format_cost, noise_in_words, sensitivity_in_words, show_share
+from adomnia.pricing.parts import split_price
 from adomnia.pricing.quotes import Expected, Measurement, Quote, list_measures, quote_plan
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Price, Pure
@@ -66,7 +66,7 @@ def explain(meaning: Plan | PublicRows, quoted: Quote | None = None, notes: Sequ
 
 
 def _measurement_node(place: int, line: Measurement, quoted: Quote | None) -> Node:
-    price = "" if quoted is None else f": {_price_in_words(line.price)}"
+    price = "" if quoted is None else f": {format_cost(line.price)}"
     facts = [line.bounds] if line.bounds else []
     facts.append(f"one person moves it by at most {sensitivity_in_words(line)}: {line.why}")
     if quoted is not None:
@@ -124,11 +124,7 @@ def _total_in_words(quoted: Quote | None) -> str:
     kept = "all groups at once" if quoted.together else "each group"
     delta = "".join(f" and delta {show_up(each.price.delta)}" for each in quoted.findings)
     sure = f"errors are kept in {kept} {100 * quoted.confidence:g}% of the time"
-    return f"price: {_price_in_words(quoted.price)}{delta} in all; {sure}"
-
-
-def _price_in_words(price: Price) -> str:
-    return f"{'epsilon' if isinstance(price, Pure) else 'rho'} {show_up(amount(price))}"
+    return f"price: {format_cost(quoted.price)}{delta} in all; {sure}"
 
 
 def _plural(number: int, what: str) -> str:

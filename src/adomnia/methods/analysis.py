@@ -61,6 +61,17 @@ class Analysis(ABC):
         """Nothing that others measure is shared with it: its queries have prices of their own."""
         return (_Continuation(self),) * len(self.shares)
 
+    @property
+    def needs_delta(self) -> bool:
+        """Whether it is private but for a delta, which a question has to name: then it is a field, None until it is."""
+        return False
+
+    def with_delta(self, delta: Fraction) -> Self:
+        """The same with the delta that the question names."""
+        changed: Any = replace  # every subclass is a dataclass
+        found: Self = changed(self, delta=delta)
+        return found
+
     def suit(self, _price: Price) -> Self:
         """The same, measured in the way that has the least noise for that kind of price."""
         return self

@@ -11,7 +11,7 @@ from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.enclosures import sqrt_up
-from adomnia.privacy.events import Pure
+from adomnia.privacy.events import Concentrated
 from adomnia.privacy.losses import loss
 from adomnia.tables import TextTable
 
@@ -26,7 +26,7 @@ HIGH_EFFORT = (
 
 def sensitivity_in_words(line: Measurement) -> str:
     """The sensitivity of a measurement over all groups, in the norm that its noise is calibrated to."""
-    norm = line.sensitivity.l1 if isinstance(line.price, Pure) else sqrt_up(line.sensitivity.l2_squared)
+    norm = sqrt_up(line.sensitivity.l2_squared) if isinstance(line.price, Concentrated) else line.sensitivity.l1
     return f"{norm.numerator:,}" if norm.denominator == 1 else show_up(norm)
 
 

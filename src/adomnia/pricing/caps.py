@@ -14,7 +14,7 @@ import numpy as np
 
 from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.aggregates import NonNull, Rows, Total
-from adomnia.privacy.events import Pure
+from adomnia.privacy.events import Concentrated
 from adomnia.privacy.keys import is_open
 from adomnia.privacy.relations import MOST_ROWS, Join, Lookup, PerPerson, Private, Public, Union, recap
 from adomnia.privacy.units import ROW
@@ -185,7 +185,9 @@ def _noise_of(measure: Measure, caps: Mapping[str, int]) -> float:
 def _size(measure: Measure) -> float:
     """The mean size of the noise of one cell; that of a Gaussian is sigma * sqrt(2 / pi)."""
     sensitivity, price = measure.query.sensitivity(), measure.price
-    return float(sensitivity.l1 / price.epsilon) if isinstance(price, Pure) else sensitivity.l2 / sqrt(pi * price.rho)
+    if isinstance(price, Concentrated):
+        return sensitivity.l2 / sqrt(pi * price.rho)
+    return float(sensitivity.l1 / price.epsilon)
 
 
 def _with_caps(statistic: Statistic, caps: Mapping[str, int]) -> Statistic:

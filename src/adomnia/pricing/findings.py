@@ -13,7 +13,7 @@ from adomnia.pricing.parts import amount, bill
 from adomnia.pricing.questions import Priced
 from adomnia.privacy.aggregates import People
 from adomnia.privacy.amounts import DELTA_UNIT, Number
-from adomnia.privacy.events import Approximate, Composed, Concentrated, Event, Price, Pure
+from adomnia.privacy.events import Composed, Event, Price, Pure, add_delta
 from adomnia.privacy.keys import Names, is_open
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import recap
@@ -55,7 +55,7 @@ def price_finding(plan: Plan, part: Price, delta: Number | None, catalog: Catalo
 
 def _price(part: Price, delta: Number) -> KeyPrice:
     with suppress(ValueError):
-        price = Approximate(part.epsilon, delta) if isinstance(part, Pure) else Concentrated(part.rho, delta)
+        price = add_delta(part, delta)
         if price.delta >= DELTA_UNIT:
             return price
     raise Refusal(f"delta={delta}", "is not between 1e-30 and 1", "write delta=1e-9", code="bad_price")

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from adomnia.plans.canonical import canonical
 from adomnia.plans.formulas import statistics_of
 from adomnia.plans.plan import Plan
-from adomnia.privacy.events import Composed, Event, Price, Pure
+from adomnia.privacy.events import AnyPrice, Composed, Concentrated, Event, Price
 from adomnia.privacy.queries import Query
 from adomnia.statistics.clipped import Clipped
 from adomnia.statistics.contract import Statistic
@@ -80,9 +80,9 @@ def weigh_starts(plan: Plan) -> dict[Start, Fraction]:
     return amounts
 
 
-def amount(price: Price) -> Fraction:
+def amount(price: AnyPrice) -> Fraction:
     """The epsilon or the rho of a price."""
-    return price.epsilon if isinstance(price, Pure) else price.rho
+    return price.rho if isinstance(price, Concentrated) else price.epsilon
 
 
 def _starts(statistic: Statistic) -> tuple[Start, ...]:

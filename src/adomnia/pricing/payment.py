@@ -8,6 +8,7 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.plans.plan import Plan
 from adomnia.plans.undeclared import tag_open_keys
+from adomnia.pricing.deltas import UNPRICED, name_delta, needs_delta, with_delta
 from adomnia.pricing.findings import price_finding
 from adomnia.pricing.parts import amount, portion, split_together
 from adomnia.pricing.precision import RowsNeeded, price_for_error
@@ -43,6 +44,9 @@ def price_batch(  # noqa: PLR0913, PLR0917 - all that a price depends on
     if own or not all(question.names_no_price for question in questions):
         why, fix = "has one price for all", "name epsilon= or rho= once, or a price for each question"
         raise Refusal("The batch", why, fix, code="bad_price")
+    if any(map(needs_delta, plans)):
+        why, fix = "has a question that needs a delta", "name a price and delta= for each question"
+        raise Refusal("The batch", why, fix, code="bad_price")
     return price_together(questions, plans, read_price(payment.get("epsilon"), payment.get("rho")), catalog, rules)
 
 
@@ -52,6 +56,7 @@ def price_question(
     """The plan as it is measured at the price that a question names."""
     check_confidence(confidence)
     check_rows(question.rows)
+    question, plan = name_delta(question, plan, catalog)
     if question.error is None:
         price = read_price(question.epsilon, question.rho)
         # Finding the values of keys is paid like one more measurement.
@@ -78,6 +83,7 @@ def price_together(
 
 def plan_without_price(question: Question, plan: Plan, catalog: Catalog) -> Plan:
     """The plan of a question that names no price, measured the way that it would be; a price may choose lower caps."""
+    plan = with_delta(plan, UNPRICED)
     return rewrite([PlannedQuestion(question, plan)], Pure(1), catalog, CURRENT.without_price)[0].plan
 
 

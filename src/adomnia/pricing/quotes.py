@@ -29,7 +29,7 @@ from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.enclosures import sqrt_up
-from adomnia.privacy.events import Event, Price, Pure
+from adomnia.privacy.events import AnyPrice, Concentrated, Event, Price
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
@@ -78,7 +78,7 @@ class Measurement:
     sensitivity: Sensitivity
     why: str
     noise: Numeric
-    price: Price
+    price: AnyPrice
     bounds: str = ""
     sums: int = 1  # in each group
 
@@ -286,7 +286,7 @@ def _why(query: Query) -> str:
     return has
 
 
-def check_drawable(measure: Measure, price: Price) -> None:
+def check_drawable(measure: Measure, price: AnyPrice) -> None:
     """Refuse a price at which no noise can be drawn, before it is paid."""
     try:
         _ = measure.mechanism
@@ -297,7 +297,7 @@ def check_drawable(measure: Measure, price: Price) -> None:
         raise _not_drawable(measure, price, "larger than any double", fix)
 
 
-def _not_drawable(measure: Measure, price: Price, size: str, fix: str) -> Refusal:
+def _not_drawable(measure: Measure, price: AnyPrice, size: str, fix: str) -> Refusal:
     why = f"makes noise for the {describe_query(in_words(measure.query))} that is {size}"
     return Refusal(_amount(price), why, fix, code="bad_price")
 
@@ -306,9 +306,12 @@ def _noise_size(measure: Measure) -> float:
     """How large the noise of a sum usually is, as a number and not in steps."""
     aggregate, price, sensitivity = measure.query.aggregate, measure.price, measure.query.sensitivity()
     step = aggregate.domain.step if isinstance(aggregate, Total) else Fraction(1)
-    steps = sensitivity.l1 / price.epsilon if isinstance(price, Pure) else sqrt_up(sensitivity.l2_squared / price.rho)
+    if isinstance(price, Concentrated):
+        steps = sqrt_up(sensitivity.l2_squared / price.rho)
+    else:
+        steps = sensitivity.l1 / price.epsilon
     return float(min(step * steps, _BEYOND))
 
 
-def _amount(price: Price) -> str:
-    return f"{'epsilon' if isinstance(price, Pure) else 'rho'}={float(amount(price)):g}"
+def _amount(price: AnyPrice) -> str:
+    return f"{'rho' if isinstance(price, Concentrated) else 'epsilon'}={float(amount(price)):g}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "AnyPrice",
     "Approximate",
     "BoundedRange",
     "Composed",
@@ -27,6 +28,7 @@ __all__ = [
     "Pure",
     "ScalarGaussian",
     "ScalarLaplace",
+    "add_delta",
     "from_record",
     "to_record",
 ]
@@ -144,6 +146,17 @@ class Composed:
 
 Event: TypeAlias = Pure | BoundedRange | Concentrated | Approximate | ScalarLaplace | ScalarGaussian | Composed
 Price: TypeAlias = Pure | Concentrated
+AnyPrice: TypeAlias = Price | Approximate  # of what is private but for a delta: of single measurements, and of searches
+
+
+def add_delta(price: Price, delta: Number) -> Approximate | Concentrated:
+    """The price with a delta beside it.
+
+    >>> add_delta(Pure(0.5), 1e-9).epsilon
+    Fraction(1, 2)
+    """
+    return Approximate(price.epsilon, delta) if isinstance(price, Pure) else Concentrated(price.rho, delta)
+
 
 _KINDS: dict[str, type[Event]] = {
     "pure": Pure,

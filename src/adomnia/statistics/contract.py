@@ -14,7 +14,7 @@ from adomnia.mechanisms.contract import Noise, Numeric
 from adomnia.mechanisms.registry import NUMERIC, find_noise
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate
-from adomnia.privacy.events import Composed, Price
+from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Query
 
@@ -31,13 +31,15 @@ class Measure:
     """
 
     query: Query
-    price: Price
+    price: AnyPrice
     by: str = ""
 
     @cached_property
     def mechanism(self) -> Numeric:
         """The most exact one that the price buys."""
-        kind = NUMERIC[self.by] if self.by else find_noise(self.price)
+        if not self.by and isinstance(self.price, Approximate):
+            raise TypeError("Measure price with a delta must name the mechanism that it buys, got none.")
+        kind = NUMERIC[self.by] if self.by else find_noise(self.price)  # type: ignore[arg-type]  # as told above
         return kind.for_query(self.query, self.price)
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from adomnia.pricing.parts import amount
 from adomnia.privacy.amounts import show_up
-from adomnia.privacy.events import Pure
+from adomnia.privacy.events import Concentrated
 from adomnia.privacy.losses import loss
 
 if TYPE_CHECKING:
     from adomnia.explaining.tree import Node
     from adomnia.pricing.quotes import Quote
-    from adomnia.privacy.events import Event, Price
+    from adomnia.privacy.events import AnyPrice, Event
 
 __all__ = ["Bill", "BillLine", "Money", "build_bill", "show_cost", "show_tree"]
 
@@ -83,8 +83,8 @@ def _measured(node: Node, quote: Quote) -> tuple[BillLine, ...]:
     )
 
 
-def _show_price(price: Price) -> Money:
-    sign, word = ("ε", "epsilon") if isinstance(price, Pure) else ("ρ", "rho")
+def _show_price(price: AnyPrice) -> Money:
+    sign, word = ("ρ", "rho") if isinstance(price, Concentrated) else ("ε", "epsilon")
     return Money(sign, word, show_up(amount(price)))
 
 
