@@ -70,12 +70,16 @@ def render_page(exhibit: Exhibit, page: Page) -> str:
 def render_index(pages: Mapping[Exhibit, Page]) -> str:
     """The list of all exhibits."""
     lines = [
-        f"| [{exhibit.title}]({exhibit.name}.md) | {PAPERS[exhibit.paper].split(',')[0]}, {exhibit.place} | {page.verdict} |"
+        f"| [{exhibit.title}]({exhibit.name}.md) | {_author(exhibit)}, {exhibit.place} | {page.verdict} |"
         for exhibit, page in pages.items()
     ]
     table = "\n".join(["| exhibit | from | |", "|---|---|---|", *lines])
     cited = "\n".join(f"- {citation}" for citation in PAPERS.values())
     return f"{OPENING}\n{table}\n\n## The papers\n{cited}\n\n{MISPRINTS.read_text()}"
+
+
+def _author(exhibit: Exhibit) -> str:
+    return PAPERS[exhibit.paper].split(",")[0]
 
 
 def read_kept() -> dict[str, Any]:

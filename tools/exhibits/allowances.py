@@ -10,6 +10,7 @@ from exhibits.contract import Exhibit, Page, Results, Row, tabulate
 from exhibits.drawing import Axis, Picture, draw_curves, draw_rule
 
 _HALF, _THIRD, _MORE = Fraction(1, 2), Fraction(1, 3), Fraction(2, 3)
+_LEAST = Fraction(1, 1000)  # part of a budget that is still drawn
 
 
 def count_questions(part: Fraction) -> int:
@@ -70,16 +71,20 @@ def _draw() -> Picture:
         rows.append({"series": name, "question": 0, "left": 1.0})
         for place, price in enumerate(spend(part, 14), 1):
             left -= price
-            rows.append({"series": name, "question": place, "left": float(left)})
+            if left >= _LEAST:
+                rows.append({"series": name, "question": place, "left": float(left)})
     body = draw_curves(
         rows,
         Axis("question", "questions asked", domain=(0, 14)),
-        Axis("left", "part of the budget that is left", log=True, domain=(0.001, 1)),
+        Axis("left", "part of the budget that is left", log=True, domain=(float(_LEAST), 1)),
         names,
         draw_rule(0.01, "y", "1%"),
         points=True,
     )
-    words = "The budget that is left falls to one hundredth after 7 questions that spend a half, after 12 that spend a third, and after 5 by the printed formula with a third."
+    words = (
+        "The budget that is left falls to one hundredth after 7 questions that spend a half, after 12 that "
+        "spend a third, and after 5 by the printed formula with a third."
+    )
     return Picture("How long a budget lasts", "Each question takes a part of what is left", words, body)
 
 

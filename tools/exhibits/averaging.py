@@ -1,5 +1,7 @@
 """Averaging the answers to one question that is asked again and again."""
 
+from collections.abc import Callable
+from functools import partial
 from math import ceil, exp, sqrt
 
 import numpy as np
@@ -13,7 +15,8 @@ from exhibits.drawing import Axis, Picture, draw_curves, draw_rule
 _WANTED = 0.95
 _PRINTED = {1.0: 20, 0.2: 500}
 _DISGUISES = tuple(
-    f"SELECT COUNT(*) AS people FROM data WHERE salary > 45000 AND salary > -{place}" for place in range(1, 7)
+    f"SELECT COUNT(*) AS people FROM data WHERE salary > 45000 AND salary > -{place}"  # noqa: S608 - our own
+    for place in range(1, 7)
 )
 
 
@@ -27,7 +30,7 @@ def reveal_by_mean(epsilon: float, number: int) -> float:
     return float(2 / np.pi * waves.sum() * (grid[1] - grid[0]))
 
 
-def _convolve(one: tuple[float, ...], number: int) -> float:
+def _convolve(one: np.ndarray, number: int) -> float:
     size = len(one)
     law = np.fft.irfft(np.fft.rfft(np.fft.ifftshift(one)) ** number, size)
     most = ceil(number / 2) - 1  # |sum| / number < 1/2
@@ -40,12 +43,13 @@ def reveal_by_median(epsilon: float, number: int) -> float:
     return 1 - 2 * float(binom.sf((number - 1) // 2, number, beyond))
 
 
-def find_least(reveal: object, epsilon: float, start: int, step: int = 1) -> int:
-    """The least number of answers that reveals the count often enough, searched upwards."""
-    number = start
-    while reveal(epsilon, number) < _WANTED:  # type: ignore[operator]
-        number += step
-    return number
+def find_least(reveal: Callable[[int], float], below: int, above: int) -> int:
+    """The least number of answers that reveals the count often enough, between two of one parity, by halving."""
+    step = 2 if (above - below) % 2 == 0 and below % 2 else 1
+    while above - below > step:
+        middle = below + (above - below) // (2 * step) * step
+        below, above = (middle, above) if reveal(middle) < _WANTED else (below, middle)
+    return above
 
 
 def attack() -> tuple[int, int, int]:
@@ -68,13 +72,13 @@ def build(_kept: Results) -> Page:
     """The printed numbers of questions beside the right ones."""
     rows = []
     for epsilon, printed in _PRINTED.items():
-        least = find_least(reveal_by_mean, epsilon, printed)
+        least = find_least(partial(reveal_by_mean, epsilon), printed, 1000)
         rows.append(Row.compare(f"ε = {epsilon:g}: answers that reveal the count with 95%", printed, least, "d"))
     for epsilon, printed in _PRINTED.items():
         chance = reveal_by_mean(epsilon, printed)
         rows.append(Row(f"ε = {epsilon:g}: chance after {printed} answers", "95%", f"{chance:.1%}", "corrected"))
-    medians = {epsilon: find_least(reveal_by_median, epsilon, {1.0: 11, 0.2: 401}[epsilon], 2) for epsilon in _PRINTED}
-    ours = {epsilon: find_least(_by_ours(epsilon), epsilon, {1.0: 11, 0.2: 701}[epsilon], 2) for epsilon in _PRINTED}
+    medians = {each: find_least(partial(reveal_by_median, each), 1, 1001) for each in _PRINTED}
+    ours = {each: find_least(reveal_our_noise(each), 1, 1001) for each in _PRINTED}
     different, told, refused = attack()
     lines = [(f"{epsilon:g}", f"{medians[epsilon]}", f"{ours[epsilon]}") for epsilon in _PRINTED]
     return Page(
@@ -83,7 +87,8 @@ def build(_kept: Results) -> Page:
         rows=tuple(rows),
         why="The mean of N answers has variance 2 / (N ε²). It rounds to the count if it is within a half of it, which "
         "needs N = 2 (1.96 / 0.5)² / ε². That is 31 at ε = 1 and 769 at ε = 0.2, by the exact law of the mean too. The "
-        "printed numbers are those of a one-sided test: after 20 answers an adversary is right in nine cases of ten. "
+        "printed numbers are nearly those of a one-sided test; after 20 answers an adversary is right in nine cases of "
+        "ten. "
         "The median needs fewer answers than the mean: Laplace noise has a sharp peak. All of this costs N ε: twenty "
         "answers at ε = 1 are 20-differentially private, which protects nobody.",
         how="The sum of N Laplace variables by Fourier inversion; our own noise by convolving "
@@ -92,10 +97,10 @@ def build(_kept: Results) -> Page:
         beyond="Answers, odd in number, after which the median, and the mean of our whole-numbered noise, reveal the "
         "count with 95%:\n\n"
         + tabulate(("ε", "median", "mean, our noise"), lines)
-        + f"\nAgainst a session with a budget of ε = 5 none of it works. Ten times the same question is {_one(different)}, "
-        "paid for once: the same answer comes back. The paper is right that this alone would not help, because a "
-        f"question can be disguised. Disguised by a condition that is always true, {told} more are answered, each for "
-        f"another ε = 1; then the budget is spent, and {refused} are refused.",
+        + "\nAgainst a session with a budget of ε = 5 none of it works. Ten times the same question is "
+        f"{_one(different)}, paid for once: the same answer comes back. The paper is right that this alone would not "
+        f"help, because a question can be disguised. Disguised by a condition that is always true, {told} more are "
+        f"answered, each for another ε = 1; then the budget is spent, and {refused} are refused.",
     )
 
 
@@ -103,10 +108,11 @@ def _one(different: int) -> str:
     return "one answer" if different == 1 else f"{different} answers"
 
 
-def _by_ours(epsilon: float) -> object:
+def reveal_our_noise(epsilon: float) -> Callable[[int], float]:
+    """The same for the mean of our own noise, by the number of answers."""
     noise, reach = noise_of(epsilon), 2**13
-    one = tuple(noise.probability(int(k)) for k in np.arange(-reach, reach))
-    return lambda _epsilon, number: _convolve(one, number)
+    one = np.array([noise.probability(int(k)) for k in np.arange(-reach, reach)])
+    return lambda number: _convolve(one, number)
 
 
 def _draw() -> Picture:
@@ -126,7 +132,10 @@ def _draw() -> Picture:
         draw_rule(20, "x", "20, as printed", ("y", 230)),
         draw_rule(31, "x", "31", ("y", 230)),
     )
-    words = "The chance to find the exact count by averaging grows from 0.39 for one answer to 0.89 for 20 and 0.95 for 31; the median is faster."
+    words = (
+        "The chance to find the exact count by averaging grows from 0.39 for one answer to 0.89 for 20 and "
+        "0.95 for 31; the median is faster."
+    )
     return Picture(
         "Averaging answers at ε = 1", "Noise drawn anew for each answer, which a session does not do", words, body
     )

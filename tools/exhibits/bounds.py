@@ -55,6 +55,7 @@ def _draw() -> Picture:
     x = Axis("epsilon", "ε", domain=(0, 2)).encoding
     y = Axis("lower", "probability without the person", domain=(0, 1.2)).encoding
     blue, orange = LIGHT.colours[0], LIGHT.colours[1]
+    one = {"values": [{}]}
     beyond = {"filter": f"datum.epsilon >= {log(3):.4f}"}
     text = {"type": "text", "align": "left", "fontSize": 11}
     body = {
@@ -73,18 +74,23 @@ def _draw() -> Picture:
                 "mark": {"type": "line", "color": orange, "strokeDash": [7, 3], "clip": True},
                 "encoding": {"x": x, "y": {**y, "field": "printed"}},
             },
-            draw_rule(_WITH, "y", "with the person: 0.25"),
+            draw_rule(_WITH, "y", "with the person: 0.25", ("x", 330)),
             {
+                "data": one,
                 "mark": {**text, "text": "as printed: 0.25 e^ε", "color": orange, "align": "right"},
                 "encoding": {"x": {"datum": 1.38}, "y": {"datum": 1.05}},
             },
             {
+                "data": one,
                 "mark": {**text, "text": "what is possible", "color": blue},
                 "encoding": {"x": {"datum": 1.3}, "y": {"datum": 0.45}},
             },
         ],
     }
-    words = "The region that epsilon allows, from 0 to 2. Its upper edge leaves the printed bound at ln 3 and stays below 1."
+    words = (
+        "The region that epsilon allows, from 0 to 2. Its upper edge leaves the printed bound at ln 3 and "
+        "stays below 1."
+    )
     return Picture(
         "What ε allows", "Probability of a set of answers without a person; with the person it is 0.25", words, body
     )

@@ -105,7 +105,10 @@ def _draw() -> Picture:
         },
         "resolve": {"scale": {"y": "independent"}},
     }
-    words = f"Two bell-like laws with a sharp peak, one at 205 and one at 204. At epsilon 1 most answers are within 3 of them, at 0.2 within {noise_of(0.2).interval(0.95).half_width}."
+    words = (
+        "Two bell-like laws with a sharp peak, one at 205 and one at 204. At epsilon 1 most answers are within"
+        f" 3 of them, at 0.2 within {noise_of(0.2).interval(0.95).half_width}."
+    )
     return Picture(
         "A count of 205 at two prices", "Probability of each answer, with one person and without", words, body
     )

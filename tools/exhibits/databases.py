@@ -36,7 +36,7 @@ def build(_kept: Results) -> Page:
         Row.compare("ε of each of 10,000 databases, one over", 801, ceil(1 / advanced), "d"),
         Row.compare("total for 1/801", 1.0, book, ".4f"),
         Row("one over, by optimal composition", "", f"{1 / optimal:.1f}"),
-        Row("error of an answer that k databases cost", "√k / ε", "√k / ε times about 5, at δ = 10⁻⁶"),
+        Row("error of an answer that k databases cost", "√k / ε", "√k / ε times about 4, at δ = 10⁻⁶"),
     )
     lines = []
     for number in (10, 100, 1000, 10_000):
@@ -58,22 +58,23 @@ def build(_kept: Results) -> Page:
         "& Roth 2014 (example 3.7): 10,000 databases in a lifetime, a total of ε = 1, δ = e⁻³². Each may spend 1/801.",
         rows=rows,
         why=f"The book rounds: 1/801 in its own theorem gives {book:.4f}, a little more than 1, and 1/813 is the "
-        "largest unit fraction that keeps to 1. Optimal composition allows more. Either way the answer of each database "
-        "has noise that grows like √k. Coordinated noise would do better, and the paper's point is that nothing else "
-        "does: databases that know nothing of each other are at the end of the line.",
+        "largest unit fraction that keeps to 1. Optimal composition allows more. Either way the answer of each "
+        "database has noise that grows like √k. Coordinated noise would do better, and the paper's point is that "
+        "nothing else does: databases that know nothing of each other are at the end of the line.",
         how="[`accounting/lifetimes.py`](../../src/adomnia/accounting/lifetimes.py) and the calculators, searched for "
         "the largest ε. For datasets that do know each other there is a "
         "[budget of a lifetime](../ledger.md#a-budget-for-a-lifetime).",
         picture=_draw(),
-        beyond="A total of ε = 1 at δ = 10⁻⁶: what each of k databases may spend, and the standard deviation of a count "
-        "that is bought with it.\n\n"
+        beyond="A total of ε = 1 at δ = 10⁻⁶: what each of k databases may spend, and the standard deviation of a "
+        "count that is bought with it.\n\n"
         + tabulate(("k", "ε each, by the sum", "ε each, optimal", "deviation, optimal", "deviation, by the sum"), lines)
-        + f"\n`compose_datasets` for 50 datasets with a budget of 0.1 each: ε = {losses}, the latter two at δ = 10⁻⁶.\n",
+        + f"\n`compose_datasets` for 50 datasets with a budget of 0.1 each: ε = {losses}, the latter two at "
+        "δ = 10⁻⁶.\n",
     )
 
 
 def _draw() -> Picture:
-    names = ["the sum of all ε", "optimal composition", "√k"]
+    names = ["the sum of all ε", "optimal composition", "√k, the rate without its constant"]
     rows = []
     for number in _NUMBERS:
         each = afford(number, "optimal", Fraction(1, 10**6))
@@ -87,7 +88,10 @@ def _draw() -> Picture:
         Axis("deviation", "deviation of a count in each", log=True),
         names,
     )
-    words = "The noise of each database for a total of epsilon 1: it grows like k if epsilons are added, and like root k, about five times as high, by optimal composition."
+    words = (
+        "The noise of each database for a total of epsilon 1: it grows like k if epsilons are added, and like "
+        "root k, about four times as high, by optimal composition."
+    )
     return Picture(
         "One person in k databases, ε = 1 in all",
         "Standard deviation of a count in each of them; δ = 10⁻⁶",

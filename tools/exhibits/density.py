@@ -98,9 +98,9 @@ def build(kept: Results) -> Page:
         lines.append((f"{people:,}", f"{_SIZES[people]}", f"{float(epsilon):.3g}", *(f"{each:.5f}" for each in shown)))
     head = ("people", "bins", "ε", "no noise", "noise 1/ε", "formula", "as `histogram` gives it", "noise 2/ε")
     return Page(
-        shows="n values between 0 and 1 are counted in d = n^(1/3) equal classes, and noise is added to each count. For "
-        "every smooth density the noisy histogram converges to it as fast as the exact one: the expected L2 error is "
-        "O(n^(-1/3)) if ε is at least about n^(-1/3).",
+        shows="n values between 0 and 1 are counted in d = n^(1/3) equal classes, and noise is added to each count. "
+        "For every smooth density the noisy histogram converges to it as fast as the exact one: the expected L2 error "
+        "is O(n^(-1/3)) if ε is at least about n^(-1/3).",
         rows=tuple(rows),
         why="The rate is right. The slide says that the sensitivity is 2 and that Lap(1/ε) is enough, and both cannot "
         "be. Where neighbours replace a person, one count falls and another grows: 2, and Lap(2/ε). Where a person "
@@ -125,7 +125,10 @@ def _draw(kept: Results) -> Picture:
     ]
     rows += [{"series": "n^(-2/3)", "people": people, "error": people ** (-2 / 3)} for people in _SIZES]
     x, y = Axis("people", "people", log=True), Axis("error", "integrated squared error", log=True)
-    words = "Three straight lines of one slope, minus two thirds: without noise and with epsilon 1 almost the same, with the least epsilon about five times as high."
+    words = (
+        "Three straight lines of one slope, minus two thirds: without noise and with epsilon 1 almost the "
+        "same, with the least epsilon about twice as high."
+    )
     return Picture(
         "The error of a histogram with n^(1/3) bins",
         "Density 6x(1 - x); mean of 1,500 samples",

@@ -35,7 +35,7 @@ class Axis:
         """As Vega-Lite has it."""
         scale: Spec = {"type": "log"} if self.log else {"zero": False}
         scale |= {"domain": list(self.domain), "nice": False} if self.domain else {}
-        axis: Spec = {"title": self.title, "format": "~g" if self.log else ",~g"}
+        axis: Spec = {"title": self.title, "format": ",.6~r"}
         axis |= {"values": list(self.values)} if self.values else {}
         return {"field": self.field, "type": "quantitative", "scale": scale, "axis": axis}
 
@@ -94,7 +94,8 @@ def name_series(names: Sequence[str], shapes: bool = False) -> Spec:
     """Colours, and dashes or shapes, for series of these names: nobody has to tell them by colour alone."""
     kinds: Sequence[Any] = SHAPES if shapes else DASHES
     field = {"field": "series", "type": "nominal", "sort": list(names)}
-    legend = {"title": None, "orient": "top", "columns": 2, "labelLimit": 300, "symbolSize": 120}
+    legend = {"title": None, "orient": "top", "columns": 2, "columnPadding": 24, "labelLimit": 300}
+    legend["symbolSize"] = 80 if shapes else 500
     colour = {**field, "scale": {"domain": list(names), "range": list(LIGHT.colours[: len(names)])}, "legend": legend}
     scale = {"domain": list(names), "range": list(kinds[: len(names)])}
     return {"color": colour, "shape" if shapes else "strokeDash": {**field, "scale": scale, "legend": legend}}
@@ -127,4 +128,5 @@ def draw_rule(value: float, along: str, words: str, at: tuple[str, float] | None
         text |= {"dx": 5}
     if at is not None:
         place[at[0]] = {"value": at[1]}
-    return {"layer": [rule, {"mark": text, "encoding": place}]}
+    one = {"values": [{}]}  # a rule of each row would be drawn as often as there are rows
+    return {"data": one, "layer": [rule, {"mark": text, "encoding": place}]}

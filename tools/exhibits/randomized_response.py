@@ -102,7 +102,10 @@ def _draw() -> Picture:
     rows = [{"series": names[0], "people": size, "deviation": sqrt(size) * spread} for size in sizes]
     rows += [{"series": names[1], "people": size, "deviation": flat} for size in sizes]
     x, y = Axis("people", "people", log=True), Axis("deviation", "standard deviation of the count", log=True)
-    words = f"The error of randomised response grows with the root of the number of people, to 1,414 for a million; that of noise on the count stays at {flat:.2f}."
+    words = (
+        "The error of randomised response grows with the root of the number of people, to 1,414 for a million;"
+        f" that of noise on the count stays at {flat:.2f}."
+    )
     return Picture(
         "The price of not trusting the curator, ε = ln 2",
         "Standard deviation of an unbiased count",

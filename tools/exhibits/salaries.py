@@ -78,7 +78,8 @@ def build(_kept: Results) -> Page:
         "mechanism; it is the Laplace mechanism, whose noise is also called double exponential. Our made-up salaries "
         "follow the printed law, so our fits should be near the printed numbers, not equal to them. The normal law is "
         "the wrong one, and a question to us says so: its p-value of the fit is "
-        f"{found['normal']['mean']['fit_p_value']:.3f}, that of the lognormal law {ours['mean']['fit_p_value']:.2f}.",
+        f"{found['normal']['mean']['fit_p_value']:.3f}, that of the lognormal law {ours['mean']['fit_p_value']:.2f}: "
+        "salaries at evenly spread ranks fit better than a sample would.",
         how=f"`{ask('lognormal')}` at ε = 1, in a session; intervals are about the population, sampling and noise "
         "together. The noise is in the likelihood, so that empty classes with positive noise do not pull the tail up.",
         picture=_draw(salaries, counted.records(), fits["lognormal"].model["point"]),
@@ -102,7 +103,9 @@ def _draw(salaries: np.ndarray, counted: list, point: list) -> Picture:
     density = np.diff(law.below(np.array(point), np.append(grid - 1, grid[-1] + 1))) * _PEOPLE * 25 / 2
     curve = [{"salary": x, "people": y} for x, y in zip(grid, density, strict=True)]
     blue, orange = LIGHT.colours[:2]
-    x = Axis("left", "salary in thousands; the last class is open", domain=(0, 275)).encoding
+    x = Axis(
+        "left", "salary in thousands; the last class is open", domain=(0, 275), values=tuple(range(0, 275, 25))
+    ).encoding
     y = Axis("noisy", "people").encoding
     y["scale"] = {"zero": True}
     body = {
@@ -112,7 +115,7 @@ def _draw(salaries: np.ndarray, counted: list, point: list) -> Picture:
         "layer": [
             {
                 "mark": {"type": "bar", "color": blue, "opacity": 0.35, "binSpacing": 1},
-                "encoding": {"x": x, "x2": {"field": "right"}, "y": y},
+                "encoding": {"x": x, "x2": {"field": "right"}, "y": y, "y2": {"datum": 0}},
             },
             {
                 "mark": {"type": "rule", "color": LIGHT.ink, "strokeWidth": 2},
@@ -125,7 +128,10 @@ def _draw(salaries: np.ndarray, counted: list, point: list) -> Picture:
             },
         ],
     }
-    words = "Noisy counts as bars, exact ones as lines across them, a few people apart, and a lognormal curve that follows both."
+    words = (
+        "Noisy counts as bars, exact ones as lines across them, a few people apart, and a lognormal curve that"
+        " follows both."
+    )
     return Picture(
         "Salaries of 500 people, ε = 1",
         "Bars: noisy counts. Lines across: exact counts. Dashed: the fitted lognormal law",
