@@ -36,6 +36,12 @@ def test_the_tables_are_what_was_simulated():
     assert TABLE.PAGE.read_text().endswith(TABLE.render(KEPT))
 
 
+def test_the_picture_shows_what_was_simulated_on_light_and_dark_pages():
+    svg = TABLE.PICTURE.read_text()
+    assert f'data-digest="{TABLE.draw(KEPT).digest}"' in svg
+    assert "prefers-color-scheme:dark" in svg
+
+
 def test_an_error_that_was_changed_is_found():
     [key] = [key for key in KEPT if key.startswith("mad | normal | 1000 | 1")]
     changed = {**KEPT, key: {**KEPT[key], "error": 0.9}}

@@ -23,7 +23,9 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+
+from exhibits.drawing import Axis, Picture, draw_curves  # noqa: E402
 
 from adomnia.methods.registry import METHODS  # noqa: E402 - found through the path above, like what follows
 from adomnia.privacy.events import Pure  # noqa: E402
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "docs" / "which-estimator.md"
 KEPT = ROOT / "docs" / "which-estimator.json"
+PICTURE = ROOT / "docs" / "images" / "which-estimator.svg"
 BELOW = "\n## The tables\n"  # what follows this line is written by this program
 
 SIZES = {100: 400, 1_000: 400, 10_000: 200, 100_000: 100}  # rows, and how many samples of so many rows
@@ -263,6 +266,30 @@ def list_cells() -> Iterator[Cell]:
         yield Cell(estimator, law, rows, price)
 
 
+def draw(kept: Mapping[str, Any]) -> Picture:
+    """The errors of four methods at a small price, on a nice law and on one with a heavy tail."""
+    rows = [
+        {"series": name, "panel": law, "people": rows, "error": kept[f"{name} | {law} | {rows} | 0.1"]["error"]}
+        for law, name, rows in product(("normal", "Pareto"), _DRAWN, SIZES)
+    ]
+    y = Axis("error", "median error", log=True, values=(0.001, 0.01, 0.1, 1, 10))
+    body = draw_curves(rows, Axis("people", "people", log=True, values=tuple(SIZES)), y, _DRAWN, points=True)
+    header = {"title": None, "labelAnchor": "start"}
+    panels = {"field": "panel", "type": "nominal", "sort": ["normal", "Pareto"], "header": header}
+    facet = {"data": body["data"], "facet": {"column": panels}, "spec": {"width": 230, "height": 220, **_layers(body)}}
+    words = (
+        "On the normal law MEDIAN is best for few people, and all four fall alike from 10,000 people on. On the Pareto "
+        "law AVG stays off by a sixth of the scale, and the others go on falling."
+    )
+    return Picture(
+        "Errors at ε = 0.1", "Median error in units of the law's own scale, by number of people", words, facet
+    )
+
+
+def _layers(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {"layer": body["layer"]}
+
+
 def render(kept: Mapping[str, Any]) -> str:
     """The tables."""
     return "\n".join([_HOW, *(_render_law(law, kept) for law in LAWS.values())])
@@ -279,6 +306,7 @@ _HOW = (
     "half of the answers are empty, and how many are in brackets where some are.\n\n"
     "`tools/location_error_table.py` writes all below this line, with the methods that there are.\n"
 )
+_DRAWN = ["AVG(x)", "MEDIAN(x)", "trimmed_mean", "winsorized_mean"]
 
 
 def _render_law(law: Law, kept: Mapping[str, Any]) -> str:
@@ -335,6 +363,7 @@ def main() -> None:
             write_kept(kept)
     introduction = PAGE.read_text().split(BELOW)[0] if PAGE.exists() else "# Which estimator?\n"
     PAGE.write_text(introduction + render(kept))
+    PICTURE.write_text(draw(kept).svg())
 
 
 def write_kept(kept: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from exhibits.drawing import Axis, Picture, draw_curves, draw_rule
 from kit.bits import SeededBits
 
 _SLOPE, _RESIDUAL = 0.63, 20.0
-_DRAWS = 40_000
+_DRAWS = 400_000
 _FINE = 1024  # steps of noise in one unit
 
 
@@ -76,7 +76,7 @@ def build(_kept: Results) -> Page:
         "4. The paper divides by two. With the right variance the plain mean helps already below ε = 0.51, twice the "
         "printed 0.25. The point of the example stands, and more strongly: with weights by the inverse of each "
         "variance the second answer helps at every ε.",
-        how="The simulated columns draw 40,000 pairs of answers with `discrete_laplace` of "
+        how="The simulated columns draw 400,000 pairs of answers with `discrete_laplace` of "
         "[`noise/discrete.py`](../../src/adomnia/noise/discrete.py) on a grid of 1/1024.",
         picture=_draw(threshold),
         beyond="Variances of the estimated weight:\n\n"
