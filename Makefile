@@ -30,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: run test $(PARTS) screenshots check bench editor soak clean help
+.PHONY: run test $(PARTS) screenshots gallery check bench editor soak clean help
 
 run: $(VENV)/installed $(EXAMPLE)/people.parquet  ## install if needed, make the example data, ask a first question, open the console
 	@echo 'A first question to 20,000 made-up people, paid with epsilon 0.5 (asked again, it is free):'
@@ -81,6 +81,10 @@ coverage: test-core test-engines  ## that tests run every branch of the trusted 
 
 screenshots: $(VENV)/installed-dev $(VENV)/browser  ## pictures of all pages of the console, into docs/images/console
 	$(BIN)/python tools/screenshots.py
+
+gallery: $(VENV)/installed-dev  ## the papers' figures and numbers beside ours, and the errors of estimators; simulates what is missing
+	$(BIN)/python tools/gallery.py
+	$(BIN)/python tools/location_error_table.py
 
 check: $(VENV)/installed-dev lint  ## the fast part of `make test`: lint, types, quick tests
 	$(PYTEST) -q -x -n auto --dist worksteal $(addprefix --ignore=,$(SLOW))

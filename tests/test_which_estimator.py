@@ -1,0 +1,107 @@
+"""The tables of estimators: written from what was simulated, which is what would be simulated again."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adomnia.methods.registry import METHODS
+
+ROOT = Path(__file__).parents[1]
+
+
+def load_tool(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TABLE = load_tool("location_error_table")
+KEPT = json.loads(TABLE.KEPT.read_text())
+MEASURED = [each for each in TABLE.offered() if any(key.startswith(f"{each.name} | ") for key in KEPT)]
+
+
+def by_name(estimator):
+    return estimator.name
+
+
+def test_the_tables_are_what_was_simulated():
+    assert TABLE.PAGE.read_text().endswith(TABLE.render(KEPT))
+
+
+def test_the_picture_shows_what_was_simulated_on_light_and_dark_pages():
+    svg = TABLE.PICTURE.read_text()
+    assert f'data-digest="{TABLE.draw(KEPT).digest}"' in svg
+    assert "prefers-color-scheme:dark" in svg
+
+
+def test_an_error_that_was_changed_is_found():
+    [key] = [key for key in KEPT if key.startswith("mad | normal | 1000 | 1")]
+    changed = {**KEPT, key: {**KEPT[key], "error": 0.9}}
+    assert not TABLE.PAGE.read_text().endswith(TABLE.render(changed))
+
+
+def test_every_estimator_that_was_measured_was_measured_everywhere():
+    cells = [cell for cell in TABLE.list_cells() if cell.estimator in MEASURED]
+    assert len(cells) == len(MEASURED) * 8 * 4 * 3
+    assert [cell.key for cell in cells if cell.key not in KEPT] == []
+
+
+@pytest.mark.parametrize("estimator", MEASURED, ids=by_name)
+@pytest.mark.parametrize(("law", "price"), [("Pareto", "0.1"), ("rounded to fives", "1"), ("lognormal", "no noise")])
+def test_the_first_errors_that_are_kept_are_drawn_again(estimator, law, price):
+    cell = TABLE.Cell(estimator, TABLE.LAWS[law], 100, price)
+    kept = [np.nan if each is None else each for each in KEPT[cell.key]["first"]]
+    assert cell.errors(TABLE.FIRST) == pytest.approx(kept, rel=1e-5, abs=1e-9, nan_ok=True)
+
+
+def test_methods_that_are_not_there_are_not_offered():
+    offered = {each.method for each in TABLE.offered()}
+    assert offered <= {"", *METHODS}
+    assert {"trimmed_mean", "iqr", "mad"} <= offered
+
+
+@pytest.mark.parametrize(
+    ("law", "target", "known"),
+    [
+        ("normal", "mean", 50.0),
+        ("normal", "sd", 10.0),
+        ("normal", "MAD", 10.0),
+        ("exponential", "median", 20 * log(2)),
+        ("exponential", "mean", 20.0),
+        ("uniform", "IQR", 50.0),
+        ("uniform", "trimmed mean", 50.0),
+        ("Pareto", "mean", 30.0),
+        ("Pareto", "median", 10 * 2 ** (2 / 3)),
+        ("bimodal", "mean", 50.0),
+        ("60% zeros", "mean", 8.0),
+        ("60% zeros", "median", 0.0),
+        ("rounded to fives", "median", 50.0),
+    ],
+)
+def test_the_population_has_the_numbers_that_are_known(law, target, known):
+    assert TABLE.find_truth(law, target) == pytest.approx(known, rel=2e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("law", TABLE.LAWS.values(), ids=lambda law: law.name)
+def test_samples_follow_their_law(law):
+    """The share below the true quartiles, of 100,000 values: beyond six deviations once in 500 million."""
+    drawn = law.draw(100_000, 0)
+    for share in (0.25, 0.75):
+        value = float(law.quantile(np.array([share]))[0])
+        below, most = np.mean(drawn < value), np.mean(drawn <= value)
+        assert below - 0.0083 <= share <= most + 0.0083
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.0, "0"), (0.01234, "0.012"), (0.998, "1.0"), (0.35, "0.35"), (14.2, "14"), (61.0, "61")]
+)
+def test_two_digits_that_count_are_shown(value, shown):
+    assert TABLE.show_two_digits(value) == shown

@@ -1,0 +1,130 @@
+"""The estimator that is as good as the best one without privacy, in the end."""
+
+from math import sqrt
+
+import numpy as np
+
+from exhibits.contract import Exhibit, Page, Results, Row, Simulation, tabulate
+from exhibits.drawing import Axis, Picture, draw_curves, draw_rule
+
+_LOWER, _UPPER = 0.1, 3.1  # the declared interval of the rate
+_BLOCKS = {1000: 63, 3000: 122, 10_000: 251, 30_000: 485, 100_000: 1000}  # people, and n^(3/5) blocks of them
+_REPETITIONS = 4000
+_NAMES = {"none": "as each block says", "analytic": "bias corrected", "jackknife": "jackknife"}
+
+
+def estimate(sums: np.ndarray, size: int, noise: np.ndarray) -> dict[str, np.ndarray]:
+    """T* of the rate of an exponential law, from the sums of blocks of that size: mean of blocks, and noise.
+
+    Clamped to the declared interval, without which the noise would protect nobody.
+    """
+    rates = size / sums
+    blocks = {"none": rates, "analytic": rates * (size - 1) / size}
+    return {name: np.clip(found, _LOWER, _UPPER).mean(axis=-1) + noise for name, found in blocks.items()}
+
+
+def jackknife(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """The same with the bias taken off by leaving out one value after the other."""
+    size, sums = values.shape[-1], values.sum(axis=-1, keepdims=True)
+    without = ((size - 1) / (sums - values)).mean(axis=-1)
+    found = size * size / sums[..., 0] - (size - 1) * without
+    return np.clip(found, _LOWER, _UPPER).mean(axis=-1) + noise
+
+
+def run(case: str, repetitions: int) -> dict[str, float]:
+    """The number of rows times the mean squared error of each variant at epsilon 1."""
+    people = int(case)
+    blocks, random = _BLOCKS[people], np.random.default_rng(people)
+    size, scale = people // blocks, (_UPPER - _LOWER) / blocks
+    errors = []
+    for _ in range(repetitions):
+        values = random.exponential(1.0, (blocks, size))
+        noise = random.laplace(0.0, scale)
+        found = estimate(values.sum(axis=-1), size, noise) | {"jackknife": jackknife(values, noise)}
+        errors.append([people * (float(found[name]) - 1.0) ** 2 for name in _NAMES])
+    return dict(zip(_NAMES, map(float, np.mean(errors, axis=0)), strict=True))
+
+
+SIMULATION = Simulation(run, tuple(map(str, _BLOCKS)), _REPETITIONS, 20, "1000")
+
+
+def build(kept: Results) -> Page:
+    """The curve."""
+    noise = {people: 2 * people * ((_UPPER - _LOWER) / blocks) ** 2 for people, blocks in _BLOCKS.items()}
+    spread = sqrt(2 / _REPETITIONS)
+    rows = (
+        Row("n I MSE in the end", "1", f"{kept['100000']['analytic']:.1f} at n = 100,000, and falling"),
+        Row("the excess falls like n to the power", "-1/5", f"{_find_slope(kept):.2f}"),
+        Row(
+            "blocks without the bias correction",
+            "not efficient",
+            f"{kept['100000']['none']:.1f} at n = 100,000, and not falling",
+        ),
+        Row("each block's estimate is clamped", "no", "yes", "corrected"),
+        Row("density of the noise", "e^(y/λ) / 2λ", r"e^(-\|y\|/λ) / 2λ", "corrected"),
+    )
+    lines = [
+        (
+            f"{people:,}",
+            f"{_BLOCKS[people]}",
+            f"{people // _BLOCKS[people]}",
+            *(f"{kept[str(people)][name]:.1f}" for name in _NAMES),
+            f"{noise[people]:.2f}",
+        )
+        for people in _BLOCKS
+    ]
+    return Page(
+        shows="T* (algorithm 1) splits n rows into k blocks, takes the bias-corrected maximum likelihood estimate of "
+        "each, and releases their mean with noise of scale Λ / (k ε), where Λ is the length of the declared interval. "
+        "Its mean squared error is 1 / (n I) times 1 + O(n^(-1/5) ε^(-6/5)): no worse than the best estimator without "
+        "privacy, in the end.",
+        rows=rows,
+        why="The end is far away. With a declared interval of length 3 and ε = 1 the error at 100,000 people is still "
+        "almost three times that of the best estimate, and the noise is most of it. The bias correction matters: "
+        "without it each block is off by about 1/t, the mean of blocks keeps that, and the error does not fall at all. "
+        "Two misprints: the density lacks the sign and the bars of an absolute value, and the algorithm does not clamp "
+        "the estimate of a block. A bias-corrected estimate can leave the interval, so without clamping the noise is "
+        "too small for one person's change, and nothing is promised.",
+        how="The paper's own estimator, in NumPy, for the rate of an exponential law at 1, interval 0.1 to 3.1, "
+        f"k = n^(3/5), neighbours who replace a row. Means of {_REPETITIONS:,} samples, each with a standard error of "
+        f"about {spread:.0%}.",
+        picture=_draw(kept, noise),
+        beyond="n I MSE, in which 1 is the best possible without privacy:\n\n"
+        + tabulate(("people", "blocks", "rows of each", *(_NAMES.values()), "noise alone"), lines),
+    )
+
+
+def _find_slope(kept: Results) -> float:
+    excess = [kept[str(people)]["analytic"] - 1 for people in _BLOCKS]
+    return float(np.polyfit(np.log(list(_BLOCKS)), np.log(excess), 1)[0])
+
+
+def _draw(kept: Results, noise: dict[int, float]) -> Picture:
+    names = ["no correction", "bias corrected", "best, plus the noise"]
+    rows = []
+    for people in _BLOCKS:
+        values = (kept[str(people)]["none"], kept[str(people)]["analytic"], 1 + noise[people])
+        rows += [{"series": name, "people": people, "error": value} for name, value in zip(names, values, strict=True)]
+    body = draw_curves(
+        rows,
+        Axis("people", "people", log=True),
+        Axis("error", "n I MSE", domain=(0, 14)),
+        names,
+        draw_rule(1.0, "y", "the best without privacy: 1"),
+        points=True,
+    )
+    words = (
+        "Without bias correction the error stays at 11 to 13 times the best one; with it, it falls from 6 at "
+        "1,000 people to below 3 at 100,000, close to one plus the noise."
+    )
+    return Picture(
+        "T* for the rate of an exponential law, ε = 1",
+        "n I MSE: 1 is the best that there is without privacy",
+        words,
+        body,
+    )
+
+
+EXHIBIT = Exhibit(
+    "efficient-estimator", "An efficient estimator", "statistics", "section 3.1, algorithm 1", build, SIMULATION
+)
