@@ -62,6 +62,11 @@ class Analysis(ABC):
         return (_Continuation(self),) * len(self.shares)
 
     @property
+    def comparison(self) -> str:
+        """Which ways to measure it were compared, and what came of it, in sentences; nothing where none were."""
+        return ""
+
+    @property
     def needs_delta(self) -> bool:
         """Whether it is private but for a delta, which a question has to name: then it is a field, None until it is."""
         return False

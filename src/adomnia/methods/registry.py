@@ -21,6 +21,7 @@ from adomnia.methods.describe import (
     winsorized_mean,
 )
 from adomnia.methods.models import anova, lm, logit, poisson, ridge
+from adomnia.methods.robust import location
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
     chi_square_test,
@@ -36,6 +37,7 @@ from adomnia.methods.testing import (
 _ALL: tuple[Method, ...] = (
     summary.METHOD,
     quantiles.METHOD,
+    location.METHOD,
     iqr.METHOD,
     mad.METHOD,
     trimmed_mean.METHOD,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adomnia.methods.analysis import Analysis
 from adomnia.plans.descriptions import describe
 from adomnia.plans.missing import keys_without_value, reads_undeclared
 from adomnia.privacy.keys import Bucket
@@ -26,7 +27,7 @@ def list_notes(plan: Plan, catalog: Catalog) -> tuple[str, ...]:
     """The notes of a question, in the order in which they are told."""
     alone = catalog.unit == ROW
     sampled = (_tell_sampled("rows" if alone else "people"),) if is_of_population(plan) else ()
-    return (*((EACH_ROW,) if alone else ()), *sampled, *_tell_missing(plan))
+    return (*((EACH_ROW,) if alone else ()), *sampled, *_tell_missing(plan), *_tell_compared(plan))
 
 
 def is_of_population(plan: Plan) -> bool:
@@ -51,6 +52,12 @@ def _tell_missing(plan: Plan) -> Iterator[str]:
         names = [_name(key) for key in found if reads_undeclared(key) == undeclared]
         if names:
             yield f"Rows whose {' or '.join(names)} is {fate} are in no group."
+
+
+def _tell_compared(plan: Plan) -> Iterator[str]:
+    for statistic in plan.statistics:
+        if isinstance(statistic, Analysis) and statistic.comparison:
+            yield statistic.comparison
 
 
 def _name(key: Key) -> str:

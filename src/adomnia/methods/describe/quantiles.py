@@ -101,13 +101,14 @@ def cut_column(asked: QuantilesOfColumn | Robust, shares: tuple[Fraction, ...], 
 
 def _build(frame: Frame, arguments: Arguments) -> QuantilesOfColumn:
     column, probs = arguments["column"], arguments["probs"]
-    _check(probs)
+    check_probs(probs)
     check_cells(arguments["by"], len(probs))
     population = read_inference(frame, arguments, "quantiles")
     return QuantilesOfColumn(frame.relation, arguments["by"], column, probs, population, frame.confidence)
 
 
-def _check(probs: tuple[Fraction, ...]) -> None:
+def check_probs(probs: tuple[Fraction, ...]) -> None:
+    """Refuse shares that cannot be told apart."""
     if any(FINEST_SHARE % each.denominator or not _OUTERMOST <= each <= 1 - _OUTERMOST for each in probs):
         raise BadArgument("probs", "must be from 0.002 to 0.998, with at most three digits", "write (0.1, 0.5, 0.9)")
     if len(probs) > _MOST or any(after - before < _APART for before, after in pairwise(probs)):

@@ -1,0 +1,37 @@
+"""The median of a column, or other quantiles, by the way of the least expected error."""
+
+from fractions import Fraction
+
+from adomnia.methods.contract import INFERENCE, Arguments, BadArgument, Frame, Method, Parameter
+from adomnia.methods.describe.inference import read_inference
+from adomnia.methods.describe.quantiles import check_probs
+from adomnia.methods.robust.ways import SAMPLE_SIZE, SPREAD, WAY, QuantilesByWay
+
+
+def _build(frame: Frame, arguments: Arguments) -> QuantilesByWay:
+    probs, way = arguments["probs"], arguments["method"]
+    check_probs(probs)
+    if way == "smooth" and len(probs) > 1:
+        raise BadArgument("probs", "are several, and the smooth way finds one", "name one, or another method")
+    population = read_inference(frame, arguments, "location")
+    asked = (frame.relation, arguments["column"], probs, way, population, frame.confidence)
+    return QuantilesByWay(*asked, arguments["sample_size"], arguments["spread"])
+
+
+METHOD = Method(
+    "location",
+    "robust",
+    "The median of a column, or other quantiles, by the way that has the least expected error.",
+    (
+        Parameter("column", "column", "the numbers", required=True),
+        Parameter("probs", "numbers", "the shares of rows below each quantile, rising", default=(Fraction(1, 2),)),
+        WAY,
+        SAMPLE_SIZE,
+        SPREAD,
+        INFERENCE,
+    ),
+    _build,
+    {"prob": "the share of rows below", "estimate": "the quantile"},
+    "SELECT * FROM location(people, column => salary, sample_size => 20000)",
+    {"R": "median", "SAS": "PROC UNIVARIATE", "SciPy": "stats.quantile"},
+)

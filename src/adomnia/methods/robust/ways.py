@@ -1,0 +1,145 @@
+"""Quantiles by a way that the question names, or by the one of the least expected error."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from adomnia.methods.analysis import Analysis, with_values
+from adomnia.methods.contract import NumberColumn, Parameter
+from adomnia.methods.describe.inference import describe_inference
+from adomnia.methods.robust.counted_quantiles import CountedQuantile, Tree
+from adomnia.methods.robust.expected_errors import WAYS, QuantileFacts, compare, count_levels, say
+from adomnia.methods.supposition import SUPPOSED_ROWS
+from adomnia.privacy.aggregates import Histogram, Rows
+from adomnia.privacy.events import Price
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Estimate, Measure, Measured, ResultTable, Round, Steps
+from adomnia.statistics.quantile import VALUE_ALONE, estimate_chosen
+
+_USUAL_BINS = 64
+_CHOSEN = {"exponential": "halving", "smooth": "smooth_cauchy"}  # by which mechanism a value is chosen
+NO_INTERVAL = (
+    "A value that is chosen has no interval of its own: the declared bounds stand for it. The method quantiles has "
+    "intervals that say more."
+)
+WAY = Parameter(
+    "method",
+    "choice",
+    "how values are found: auto takes the way of the least expected error",
+    default="auto",
+    choices=("auto", *WAYS),
+)
+SAMPLE_SIZE = Parameter(
+    "sample_size",
+    "integer",
+    "how many rows there are, about, as the comparison supposes",
+    default=SUPPOSED_ROWS,
+    lower=1,
+    upper=10**12,
+)
+SPREAD = Parameter(
+    "spread",
+    "number",
+    "the interquartile range, as an earlier release told it: without one, half of the declared range",
+    lower=1e-12,
+    upper=1e15,
+)
+
+
+@dataclass(frozen=True)
+class QuantilesByWay(Analysis):
+    """Values that given shares of all rows are below or at.
+
+    Method      the way that is named: a choice by rank, counts in bins of one histogram or of a tree, or the exact
+                value with noise of its smooth sensitivity; auto compares what each is expected to be off by.
+    Guarantee   one round at the whole price.
+    Bias        clamping; of counts, values are taken to lie evenly within their bin.
+    Cite        McSherry & Talwar 2007; Hay et al. 2010 (trees); Nissim, Raskhodnikova & Smith 2007.
+    """
+
+    tag: ClassVar[str] = "QuantilesByWay"
+    name: ClassVar[str] = "location"
+    relation: Relation
+    column: NumberColumn
+    probs: tuple[Fraction, ...]
+    way: str
+    population: bool
+    confidence: Fraction
+    sample_size: int = SUPPOSED_ROWS
+    spread: Fraction | None = None
+    bins: int = _USUAL_BINS
+    compared: str = ""
+
+    def suit(self, price: Price) -> Self:
+        facts = self._facts(price)
+        compared = compare(facts, told=self.spread is not None)
+        way = next(iter(compared)) if self.way == "auto" else self.way
+        bins = (compared.get(way) or WAYS[way](facts)).bins or _USUAL_BINS
+        return replace(self, way=way, bins=bins, compared=say(compared) if self.way == "auto" else self.compared)
+
+    def _facts(self, price: Price) -> QuantileFacts:
+        domain = self.column.domain
+        width = float(domain.upper - domain.lower) or float(domain.step)
+        spread = width / 2 if self.spread is None else min(float(self.spread), width)
+        per_person = self.relation.rows_per_person
+        return QuantileFacts(self.probs, width, self.sample_size, spread, per_person, price)
+
+    @property
+    def comparison(self) -> str:
+        """What auto compared, in a sentence; nothing where the question named the way."""
+        if not self.compared:
+            return ""
+        supposed = "an interquartile range" if self.spread is not None else "values evenly over their bounds"
+        return (
+            f"The way {self.way} was chosen. Expected errors, supposing {self.sample_size:,} rows and {supposed}: "
+            f"{self.compared}."
+        )
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        queries = self._queries
+        return tuple((query, Fraction(1, len(queries))) for query in queries)
+
+    @property
+    def _queries(self) -> tuple[Query, ...]:
+        present = with_values(self.relation, self.column.value)
+        if self.way in ("tree", "histogram"):
+            return tuple(Query(present, (each.key,), Rows()) for each in self._tree.bins)
+        histogram = Histogram(self.column.value, self.column.domain, self.probs, self.confidence)
+        return (Query(present, (), histogram),)
+
+    @property
+    def _tree(self) -> Tree:
+        return Tree(self.column, self.bins, count_levels(self.bins) if self.way == "tree" else 1)
+
+    def rehearse(self, price: Price) -> Round:
+        asked = self.suit(price) if self.way == "auto" else self
+        by = _CHOSEN.get(asked.way, "")
+        return tuple(Measure(query, price * part, by) for query, part in asked.shares)
+
+    def steps(self, price: Price) -> Steps:
+        asked = self.suit(price) if self.way == "auto" else self
+        measured = yield asked.rehearse(price)
+        return asked.tabulate(*measured)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        """The table of what was measured."""
+        counted = self.way in ("tree", "histogram")
+        estimate = self._counted(measured) if counted else self._chosen(measured[0])
+        told = describe_inference(population=self.population) if counted else NO_INTERVAL
+        notes = (told, self.comparison) if self.compared else (told,)
+        figure = {"kind": "points", "x": "prob", "y": "estimate"}
+        return ResultTable({"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, notes, figure)
+
+    def _counted(self, measured: tuple[Measured, ...]) -> Estimate:
+        return CountedQuantile(self._tree, tuple(map(float, self.probs)), measured, self.population).estimate()
+
+    def _chosen(self, measured: Measured) -> Estimate:
+        query, many = self._queries[0], self.column.domain.width + 1
+        values = measured.values.reshape(len(self.probs))
+        ends = np.full(values.shape, -1), np.full(values.shape, many)
+        return estimate_chosen(query, values, lambda _confidence, _cells: ends, VALUE_ALONE)

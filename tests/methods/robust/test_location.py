@@ -1,0 +1,54 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import adomnia
+from adomnia.methods.contract import BadArgument
+from adomnia.privacy.events import Pure
+from kit.analyses import frame
+from kit.describing import EXACT, LAWS, build, table_of
+
+FRAME = frame({"x": (0, 100)})
+COLUMN = FRAME.numbers["x"]
+VALUES = LAWS["lognormal"](np.random.default_rng(1), 5_000)
+MANY = tuple(Fraction(place, 100) for place in range(3, 100, 3))
+
+
+@pytest.mark.parametrize("way", ["auto", "exponential", "tree", "histogram"])
+def test_with_little_noise_every_way_finds_the_median(way):
+    asked = build("location", FRAME, column=COLUMN, method=way, sample_size=1_000_000)
+    assert asked.suit(EXACT).rehearse(EXACT)
+    table = table_of(asked.suit(EXACT), EXACT, {"x": VALUES})
+    assert table.estimates["estimate"].values[0] == pytest.approx(np.median(VALUES), rel=0.02)
+
+
+def test_auto_is_settled_by_price_and_facts_and_says_what_it_compared():
+    one = build("location", FRAME, column=COLUMN).suit(Pure(1))
+    many = build("location", FRAME, column=COLUMN, probs=MANY).suit(Pure(1))
+    assert (one.way, many.way) == ("exponential", "histogram")
+    assert one.comparison.startswith("The way exponential was chosen. Expected errors, supposing 1,000 rows")
+    assert all(each in many.comparison for each in ("exponential", "tree", "histogram"))
+    assert one.suit(Pure(1)) == one
+
+
+def test_a_way_that_is_named_is_taken_and_nothing_is_compared():
+    asked = build("location", FRAME, column=COLUMN, method="tree").suit(Pure(1))
+    assert asked.way == "tree"
+    assert not asked.comparison
+
+
+def test_several_shares_are_refused_of_the_smooth_way():
+    with pytest.raises(BadArgument, match="probs"):
+        build("location", FRAME, column=COLUMN, probs=MANY, method="smooth")
+
+
+def test_explain_and_the_answer_show_the_comparison():
+    import pandas as pd
+
+    own = adomnia.protect(pd.DataFrame({"x": VALUES}), unit="row", bounds={"x": (0, 100)}, epsilon=10.0)
+    text = "SELECT * FROM location(data, column => x, sample_size => 5000)"
+    assert "The way exponential was chosen" in str(own.explain(text, epsilon=1))
+    assert "The way exponential was chosen" in repr(own.price(text, epsilon=1))
+    answer = own.sql(text, epsilon=1)
+    assert any("The way exponential was chosen" in note for note in answer.notes)
