@@ -66,6 +66,10 @@ class ExponentialFamily(ABC):
         """Whether values must be above zero because their logarithm is taken."""
         return "ln" in self.observed
 
+    def gap(self, _means: Floats, /) -> tuple[Floats, Floats] | None:
+        """What of the means must be above zero, and its derivatives by them; None where nothing must."""
+        return None
+
     def observe(self, values: Floats) -> Floats:
         """The statistics of some values: (..., statistics)."""
         powers = range(1, self.degree + 1)
@@ -80,7 +84,11 @@ class ExponentialFamily(ABC):
         """Fisher's information on the parameters in one value."""
         return np.asarray(np.linalg.pinv(self.variance(points)), dtype=np.float64)
 
-    def shift(self, points: Floats, _offset: float, _width: float) -> Floats:
+    def complete(self, _term: int, value: Floats, _free: Floats, /) -> Floats:
+        """The law with that value of one parameter. `free` is the deviation where that is mu, else the mean."""
+        return value[..., None]
+
+    def shift(self, points: Floats, _offset: float, _width: float, /) -> Floats:
         """The law of offset + width * y, where y is observed; of other families than the normal there is none."""
         return points
 
@@ -233,6 +241,9 @@ class ExponentialLawFamily(OneStatistic):
     def _slope(self, parameter: Floats) -> Floats:
         return -(parameter**2)
 
+    def gap(self, means: Floats, /) -> tuple[Floats, Floats]:
+        return means[..., 0], np.ones_like(means)
+
     def bias(self, points: Floats) -> Floats:
         return points.copy()
 
@@ -265,6 +276,13 @@ class NormalFamily(ExponentialFamily):
         mu, sigma = points[..., 0], np.maximum(points[..., 1], _TINY)
         return _matrix([np.ones_like(mu), np.zeros_like(mu)], [-mu / sigma, 0.5 / sigma])
 
+    def gap(self, means: Floats, /) -> tuple[Floats, Floats]:
+        first, second = means[..., 0], means[..., 1]
+        return second - first**2, np.stack([-2 * first, np.ones_like(first)], axis=-1)
+
+    def complete(self, term: int, value: Floats, free: Floats, /) -> Floats:
+        return np.stack([free, value] if term else [value, free], axis=-1)
+
     def bias(self, points: Floats) -> Floats:
         return np.stack([np.zeros_like(points[..., 0]), -0.75 * points[..., 1]], axis=-1)
 
@@ -277,7 +295,7 @@ class NormalFamily(ExponentialFamily):
 
         return np.asarray(ndtr((values - points[..., 0]) / np.maximum(points[..., 1], _TINY)))
 
-    def shift(self, points: Floats, offset: float, width: float) -> Floats:
+    def shift(self, points: Floats, offset: float, width: float, /) -> Floats:
         return np.stack([offset + width * points[..., 0], width * points[..., 1]], axis=-1)
 
 
@@ -323,6 +341,13 @@ class GammaFamily(ExponentialFamily):
         by_log = -1 / _log_gap_slope(shape)  # of ln(mean) - mean of ln(x), from which the shape follows
         by_mean = -by_log / (shape * scale)
         return _matrix([by_mean, by_log], [1 / shape - scale / shape * by_mean, -scale / shape * by_log])
+
+    def gap(self, means: Floats, /) -> tuple[Floats, Floats]:
+        first = np.maximum(means[..., 0], _TINY)
+        return np.log(first) - means[..., 1], np.stack([1 / first, -np.ones_like(first)], axis=-1)
+
+    def complete(self, term: int, value: Floats, free: Floats, /) -> Floats:
+        return np.stack([free / value, value] if term else [value, free / value], axis=-1)
 
     def bias(self, points: Floats) -> Floats:
         from scipy.special import zeta
