@@ -20,7 +20,7 @@ from adomnia.methods.describe import (
     trimmed_mean,
     winsorized_mean,
 )
-from adomnia.methods.likelihood import fit_family
+from adomnia.methods.likelihood import fit_family, posterior
 from adomnia.methods.models import anova, lm, logit, poisson, ridge
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
@@ -52,6 +52,7 @@ _ALL: tuple[Method, ...] = (
     density.METHOD,
     fit_distribution.METHOD,
     fit_family.METHOD,
+    posterior.METHOD,
     lm.METHOD,
     ridge.METHOD,
     logit.METHOD,

@@ -178,7 +178,12 @@ class FamilyFit:
             first = np.where(beyond.any(axis=-1), beyond.argmax(axis=-1), _CUTS - 1)[:, None]
             inside, outside = (np.take_along_axis(tried, first + step, -1)[:, 0] for step in (0, 1))
         lower, upper = unfold(outside).tolist()
-        return lower, np.inf if upper >= self.family.ranges[term][1] > 1 else upper
+        return lower, np.inf if self._has_tail and np.isclose(outside[1], limits[1]) else upper
+
+    @property
+    def _has_tail(self) -> bool:
+        """Whether bounds of the values are no upper limit to the parameters."""
+        return not self._moved and self.family.gap(self._widths) is not None
 
     def _is_unbounded(self, term: int) -> bool:
         """Whether a parameter has no natural size, so that it is looked for by its logarithm."""
