@@ -65,7 +65,8 @@ class FitFamily(SingleRound):
         nothing = np.full(len(terms), np.nan)
 
         def interval(confidence: float, cells: int) -> Bounds:
-            return (nothing - np.inf, nothing + np.inf) if silent else fit.interval(confidence, cells)
+            unknown = np.full(len(terms), np.inf)
+            return (-unknown, unknown) if silent else fit.interval(confidence, cells)
 
         def told(values: Floats) -> Floats:
             return nothing if silent else values

@@ -20,6 +20,7 @@ from adomnia.statistics.contract import Floats
 LogWeight: TypeAlias = Callable[..., Floats]  # (rows, *sums) -> logarithms, -inf where there is nothing
 
 _PASSES = 10
+_FARTHER = 4.0  # times the size of a box that has weight at its edge
 _DEPTH = 25.0  # of a logarithm: what is less probable than its exponential is left out
 _ROWS = (25, 25, 97)  # how many numbers of rows are tried in each pass
 _COARSE, _FINE = {1: 33, 2: 13}, {1: 257, 2: 41}  # points along each axis of a box, by the number of axes
@@ -43,12 +44,12 @@ class Boxes:
         return self.lower[..., None] + steps[..., None] * np.arange(points), steps
 
     def resize(self, axes: Floats, kept: tuple[Floats, Floats]) -> "Boxes":
-        """The boxes between the first and the last point with weight; twice as far where that is the outermost."""
+        """The boxes between the first and the last point with weight; much farther where that is the outermost."""
         first, last = kept
         span = self.upper - self.lower
         low, high = (_pick(axes, each) for each in (first - 1, last + 1))
-        low = np.where(first == 0, low - span, low)
-        high = np.where(last == axes.shape[-1] - 1, high + span, high)
+        low = np.where(first == 0, low - _FARTHER * span, low)
+        high = np.where(last == axes.shape[-1] - 1, high + _FARTHER * span, high)
         return Boxes(
             self.rows, np.maximum(low, self.limits[0]), np.minimum(high, self.limits[1]), self.limits, self.lattice
         )
