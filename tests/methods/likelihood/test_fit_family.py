@@ -87,11 +87,11 @@ def test_next_to_exact_sums_give_the_estimate_of_most_likelihood(family):
 
 @every_family
 def test_standard_errors_are_the_spread_of_many_estimates(family):
-    """The spread of 200 estimates is known to 5%; half as much or twice is never seen by chance."""
-    tables = [ask(family, draw(family, 3_000, (9, place)), seed=f"{family} {place}") for place in range(200)]
+    """The spread of 100 estimates is known to 7%; two thirds or one and a half of it is never seen by chance."""
+    tables = [ask(family, draw(family, 3_000, (9, place)), seed=f"{family} {place}") for place in range(100)]
     spread = np.std([table.estimates["estimate"].values for table in tables], axis=0)
     stated = np.median([table.facts["standard_error"]() for table in tables], axis=0)
-    assert (np.abs(np.log(stated / spread)) < 0.3).all()
+    assert (np.abs(np.log(stated / spread)) < 0.4).all()
 
 
 def test_noise_makes_an_estimate_less_efficient():

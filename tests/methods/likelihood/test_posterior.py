@@ -101,12 +101,15 @@ def ranks(family, times, *, naive=False, price=STRONG):
 
 
 def is_uniform(found):
-    """Whether ranks fit the uniform law, by the test of Kolmogorov and Smirnov: a false alarm in 10**6 runs."""
-    return min(stats.kstest(each, "uniform").pvalue for each in found.T) > 1e-6
+    """Whether ranks fit the uniform law, in their order and in its outer tenth: a false alarm in 10**6 runs."""
+    outer = (np.abs(found - 0.5) > 0.45).sum(axis=0)
+    order = min(stats.kstest(each, "uniform").pvalue for each in found.T)
+    tails = min(stats.binomtest(int(each), len(found), 0.1).pvalue for each in outer)
+    return min(order, tails) > 2.5e-7
 
 
 @pytest.mark.parametrize(
-    ("family", "times"), [("bernoulli", 100), ("poisson", 60), ("exponential", 60), ("normal", 30)]
+    ("family", "times"), [("bernoulli", 100), ("poisson", 50), ("exponential", 50), ("normal", 30)]
 )
 def test_the_truth_is_anywhere_in_its_posterior_but_not_in_the_naive_one(family, times):
     assert is_uniform(ranks(family, times))
@@ -184,14 +187,13 @@ def test_noise_that_hides_everything_leaves_the_prior(family):
 
 
 @every_family
-@pytest.mark.parametrize("price", PRICES.values(), ids=PRICES)
 @pytest.mark.parametrize(
     "x", [[], [1.0], [0.0] * 300, [1e300, -1e300] * 99, [np.nan] * 9], ids=["nobody", "one", "zeros", "far", "missing"]
 )
-@pytest.mark.parametrize("prior", ["own", "weak"])
+@pytest.mark.parametrize(("prior", "price"), [("own", "rho"), ("weak", "epsilon")])
 def test_ugly_data_has_finite_figures(family, price, x, prior):
     analysis = build(family, **({} if prior == "own" else {"prior": ()}))
-    table = analyse(analysis, price, {CASES[family][0]: np.array(x, dtype=float)}, SeededBits("ugly"))
+    table = analyse(analysis, PRICES[price], {CASES[family][0]: np.array(x, dtype=float)}, SeededBits("ugly"))
     estimate = table.estimates["estimate"]
     lower, upper = estimate.interval(0.95, 1)
     assert np.isfinite([estimate.values, lower, upper]).all()

@@ -31,6 +31,7 @@ class ExponentialFamily(ABC):
     observed: ClassVar[tuple[str, ...]] = ("x",)  # which functions of a value: itself or its logarithm
     degree: ClassVar[int] = 1  # up to which power of them is a statistic
     least: ClassVar[float] = 0.0  # the lower end of its values
+    most: ClassVar[float] = inf  # and the upper one
     whole: ClassVar[bool] = False  # whether its values are whole numbers
 
     @abstractmethod
@@ -135,7 +136,7 @@ class BernoulliFamily(OneStatistic):
     """Yes or no: the probability of a 1."""
 
     name, terms, ranges, whole = "bernoulli", ("probability",), ((0.0, 1.0),), True
-    means_range = (0.0, 1.0)
+    means_range, most = (0.0, 1.0), 1.0
 
     def _parameter(self, mean: Floats) -> Floats:
         return mean

@@ -89,7 +89,7 @@ class FitFamily(SingleRound):
         said = _BEYOND if below + above > _SEEN else _WITHIN
         excluded = _EXCLUDED.format(rows=max(0, round(sums.excluded)), family=self.sample.family_name)
         return [
-            said.format(lower=lower, upper=upper, share=below + above),
+            *([said.format(lower=lower, upper=upper, share=below + above)] if self.sample.clamps else []),
             *([excluded] if self.sample.excludes else []),
             *([_LOST] if fit.lost else []),
         ]
@@ -136,5 +136,6 @@ METHOD = Method(
         "geometric counts failures, as in R. mu and sigma of lognormal are those of the logarithm.",
         "lognormal and gamma leave rows out that are not above 0, and say how many.",
         "Where a logarithm is taken and 0 is within the bounds, numbers below 1/65536 of the upper one count as that.",
+        "There a lower bound above 0, as CLAMP(x, 5, 500) makes it in the brackets, leaves much less noise.",
     ),
 )

@@ -82,7 +82,7 @@ class Posterior(SingleRound):
         return (
             _ABOUT,
             _PRIOR.format(", ".join(names), f" from {fewest}" if fewest else ""),
-            _CLAMPED.format(float(bounds.lower), float(bounds.upper)),
+            *([_CLAMPED.format(float(bounds.lower), float(bounds.upper))] if self.sample.clamps else []),
         )
 
 

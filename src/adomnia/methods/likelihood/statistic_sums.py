@@ -59,6 +59,11 @@ class Sample:
         """Whether there may be values that are no values of the law, and are left out."""
         return self.family.positive and self.column.domain.lower <= 0
 
+    @property
+    def clamps(self) -> bool:
+        """Whether the law has values that the bounds have not."""
+        return not self.bounds.lower <= self.family.least <= self.family.most <= self.bounds.upper
+
     @cached_property
     def vector(self) -> Vector:
         """What is added up."""
