@@ -13,6 +13,7 @@ from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
+import scipy.special  # noqa: F401 - methods import it when they first need it: no method's own time
 import sqlglot
 from sqlglot import exp
 

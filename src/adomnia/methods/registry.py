@@ -20,6 +20,7 @@ from adomnia.methods.describe import (
     trimmed_mean,
     winsorized_mean,
 )
+from adomnia.methods.likelihood import fit_family, posterior
 from adomnia.methods.models import anova, lm, logit, poisson, ridge
 from adomnia.methods.robust import location
 from adomnia.methods.survival import kaplan_meier, log_rank
@@ -52,6 +53,8 @@ _ALL: tuple[Method, ...] = (
     histogram.METHOD,
     density.METHOD,
     fit_distribution.METHOD,
+    fit_family.METHOD,
+    posterior.METHOD,
     lm.METHOD,
     ridge.METHOD,
     logit.METHOD,
