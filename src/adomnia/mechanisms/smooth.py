@@ -5,33 +5,29 @@ steps a person makes at most, over all cells, is public, and each pays its part 
 """
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from math import ceil, prod
 from typing import ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
 from adomnia.accounting.groups import group_privacy
+from adomnia.mechanisms.admissible import Rates, cauchy_rates, laplace_rates, student_rates
 from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.envelopes import OrderStatistic, ValueCounts
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
 from adomnia.mechanisms.smoothing import check_beta, find_smooth_bound, list_weights
 from adomnia.noise import Bits, Integers, round_cauchy, round_laplace, round_student
-from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.amounts import DELTA_UNIT
-from adomnia.privacy.enclosures import exp_down, exp_up, sqrt_down
+from adomnia.privacy.enclosures import exp_up, sqrt_down
 from adomnia.privacy.events import AnyPrice, Approximate, Concentrated, Event, Pure
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
 _MOST_ROWS = 2**31  # of a person: times all steps and the finest share, ranks stay within 64 bits
-_FINE = 1024  # parts in which a beta is searched
-_LARGEST_BETA = 16
 
 
 class Stride(NamedTuple):
@@ -39,13 +35,6 @@ class Stride(NamedTuple):
 
     rows: int
     many: int
-
-
-class Rates(NamedTuple):
-    """What a step costs: alpha for the move by the bound, and for its scale up to exp(beta) times larger or smaller."""
-
-    alpha: Fraction
-    beta: Fraction
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,7 @@ class SmoothNoise(ABC):
     @property
     @abstractmethod
     def rates(self) -> Rates:
-        """The costs of one step."""
+        """What the noise of one step allows for."""
 
     @abstractmethod
     def _draw(self, scale: Fraction, bits: Bits) -> int:
@@ -180,8 +169,7 @@ class SmoothCauchy(SmoothNoise):
 
     @property
     def rates(self) -> Rates:
-        half = self.epsilon / self.stride.many / 2
-        return Rates(half, half)
+        return cauchy_rates(self.epsilon / self.stride.many)
 
     def _draw(self, scale: Fraction, bits: Bits) -> int:
         return round_cauchy(scale, bits)
@@ -197,16 +185,15 @@ class SmoothStudent(SmoothNoise):
     Noise       2 S / (sqrt(3) alpha) times a variable of Student's law of 3 degrees of freedom, rounded; S is private.
     Proof       Bun & Steinke 2019; docs/proofs/smooth.md.
 
-    >>> SmoothStudent(Fraction(1, 2), 101, 1, 1, Pure(1)).rates
-    Rates(alpha=Fraction(1, 2), beta=Fraction(1, 6))
+    >>> SmoothStudent(Fraction(1, 2), 101, 1, 1, Pure(1)).rates.beta
+    Fraction(23, 100)
     """
 
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
 
     @property
     def rates(self) -> Rates:
-        half = self.epsilon / self.stride.many / 2
-        return Rates(half, half / 3)  # a scale exp(beta) times as large costs up to 3 beta
+        return student_rates(self.epsilon / self.stride.many)
 
     def _draw(self, scale: Fraction, bits: Bits) -> int:
         return round_student(scale, bits)
@@ -238,8 +225,7 @@ class SmoothLaplace(SmoothNoise):
         many = self.stride.many
         epsilon = self.epsilon / many
         # Group privacy: delta of the i-th step counts exp(i epsilon) times, i < many.
-        delta = self._delta / (many * exp_up(epsilon * (many - 1)))
-        return Rates(epsilon / 2, find_beta(epsilon / 2, delta))
+        return laplace_rates(epsilon, self._delta / (many * exp_up(epsilon * (many - 1))))
 
     @property
     def _delta(self) -> Fraction:
@@ -251,19 +237,3 @@ class SmoothLaplace(SmoothNoise):
 
     def _draw(self, scale: Fraction, bits: Bits) -> int:
         return round_laplace(scale, bits)
-
-
-@lru_cache(maxsize=64)
-def find_beta(left: Fraction, delta: Fraction) -> Fraction:
-    """The largest beta <= left that Laplace noise may have, where alpha leaves so much of epsilon."""
-    span = min(left, Fraction(_LARGEST_BETA))
-    # delta_of grows with beta, so that the parts of `span` that are small enough come first.
-    found = bisect_left(range(1, _FINE + 1), True, key=lambda part: delta_of(span * part / _FINE, left) > delta)
-    if not found:
-        raise NotDrawableError(f"SmoothLaplace delta must leave a beta to choose, got {float(delta):g} a step.")
-    return span * found / _FINE
-
-
-def delta_of(beta: Fraction, left: Fraction) -> Fraction:
-    """How much probability may lose more than epsilon = alpha + left, rounded up: docs/proofs/smooth.md, 4."""
-    return (1 - exp_down(-beta)) * exp_up(-(left + beta) / (exp_up(beta) - 1))
