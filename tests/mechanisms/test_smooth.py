@@ -27,7 +27,7 @@ from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 from kit.brackets import secret
 from kit.laws import cauchy_below, exact_rounded, laplace_below, p_value_of_counts, rational, student_below
-from mechanisms.test_envelopes import DATA, SIZE, order_statistic, row_distances
+from mechanisms.test_envelopes import DATA, SIZE, row_distances
 
 MEDIAN, DELTA = Fraction(1, 2), Fraction(1, 1000)
 KINDS = {
@@ -39,9 +39,9 @@ every_kind = pytest.mark.parametrize("draw", KINDS)
 AGE = Column("age", Quantity(Fraction(0), Fraction(9), whole=True), Numbers.integers(0, 9))
 
 
-def make(draw, rows=1, cells=1, values=SIZE, share=MEDIAN, price=None):
-    kind, _, usual = KINDS[draw]
-    return kind(share, values, rows, cells, price or usual)
+def make(draw, rows=1, cells=1, **other):
+    kind, _, price = KINDS[draw]
+    return kind(**{"share": MEDIAN, "values": SIZE, "rows": rows, "cells": cells, "price": price} | other)
 
 
 def look(mechanism, draw, rows, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import exp, inf
 
 import mpmath
@@ -31,7 +32,7 @@ def test_weights_fall_by_exp_beta_and_never_faster(beta, top):
     weights = list_weights(beta, top)
     with mpmath.workdps(80):
         ratio = mpmath.exp(-rational(beta))
-        for before, after in zip(weights[:500], weights[1:500], strict=False):
+        for before, after in pairwise(weights[:500]):
             assert after >= before * ratio
             assert after <= before * ratio + 3
     assert weights[-1] * top <= LEAST * 2**128 < weights[-2] * top
@@ -59,7 +60,7 @@ def test_it_is_the_largest_local_bound_after_its_discount(beta):
         local = np.cumsum(random.integers(0, 3, 2000) * random.integers(0, 2, 2000) ** 3)
         local = np.minimum(local - local[0], 10_000)
         steps = len(list_weights(beta, 10_000))
-        wanted = max(max(float(value) * exp(-float(beta) * k) for k, value in enumerate(local)), float(LEAST))
+        wanted = max(float(LEAST), *(float(value) * exp(-float(beta) * k) for k, value in enumerate(local)))
         assert float(find_smooth_bound(local[:steps], beta, 10_000)) == pytest.approx(wanted, rel=1e-9)
 
 

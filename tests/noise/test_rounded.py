@@ -1,4 +1,4 @@
-"""Rounded noise: every short word decided rightly or left open, draws of the stated law, and nothing that never ends."""
+"""Rounded noise: every short word decided rightly or left open, draws of the stated law, and an end."""
 
 from __future__ import annotations
 

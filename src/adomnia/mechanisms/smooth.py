@@ -44,6 +44,7 @@ class SmoothNoise(ABC):
     `rows` is how many a person has at most, and `cells` how many there are.
     """
 
+    law: ClassVar[str]
     prices: ClassVar[tuple[PriceKind, ...]]
     reads: ClassVar[Form] = "histogram"
 
@@ -165,6 +166,7 @@ class SmoothCauchy(SmoothNoise):
     Pure(epsilon=Fraction(2, 1))
     """
 
+    law: ClassVar[str] = "Cauchy noise"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
 
     @property
@@ -189,6 +191,7 @@ class SmoothStudent(SmoothNoise):
     Fraction(23, 100)
     """
 
+    law: ClassVar[str] = "Student's noise of 3 degrees of freedom"
     prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
 
     @property
@@ -213,6 +216,7 @@ class SmoothLaplace(SmoothNoise):
     Fraction(1, 1)
     """
 
+    law: ClassVar[str] = "Laplace noise"
     prices: ClassVar[tuple[PriceKind, ...]] = (Approximate, Concentrated)
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adomnia.methods.analysis import Analysis
 from adomnia.plans.descriptions import describe
 from adomnia.plans.missing import keys_without_value, reads_undeclared
 from adomnia.privacy.keys import Bucket
@@ -35,8 +36,9 @@ def is_of_population(plan: Plan) -> bool:
 
 
 def list_suppositions(plan: Plan) -> tuple[str, ...]:
-    """What a quote supposes of the values, where errors depend on how far they scatter."""
-    return (SPREAD_EVENLY,) if is_of_population(plan) else ()
+    """What a quote supposes of the values, where errors depend on how far they scatter, and what it cannot tell."""
+    caveats = (line for each in plan.statistics if isinstance(each, Analysis) for line in each.caveats)
+    return (*((SPREAD_EVENLY,) if is_of_population(plan) else ()), *caveats)
 
 
 def _tell_sampled(who: str) -> str:
