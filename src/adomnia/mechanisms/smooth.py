@@ -12,7 +12,6 @@ from typing import ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
-from adomnia.accounting.groups import group_privacy
 from adomnia.mechanisms.admissible import Rates, cauchy_rates, laplace_rates, student_rates
 from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.envelopes import OrderStatistic, ValueCounts
@@ -93,11 +92,10 @@ class SmoothNoise(ABC):
 
     def event(self, sensitivity: Sensitivity) -> Event:
         """What it costs; people of more rows than it was made for are several of those that it was made for."""
-        return group_privacy(self._event, ceil(sensitivity.l1 / self.rows))
+        return self._group_event(ceil(sensitivity.l1 / self.rows))
 
-    @property
-    def _event(self) -> Event:
-        return Pure(self.epsilon)
+    def _group_event(self, people: int) -> Event:
+        return Pure(self.epsilon * people)
 
     def shape(self, query: Query) -> tuple[int, ...]:
         return query.shape
@@ -228,16 +226,19 @@ class SmoothLaplace(SmoothNoise):
     def rates(self) -> Rates:
         many = self.stride.many
         epsilon = self.epsilon / many
-        # Group privacy: delta of the i-th step counts exp(i epsilon) times, i < many.
-        return laplace_rates(epsilon, self._delta / (many * exp_up(epsilon * (many - 1))))
+        return laplace_rates(epsilon, self._delta / _chain_deltas(epsilon, many))
 
     @property
     def _delta(self) -> Fraction:
         return Fraction(0) if isinstance(self.price, Pure) else self.price.delta
 
-    @property
-    def _event(self) -> Event:
-        return Approximate(self.epsilon, self._delta)
+    def _group_event(self, people: int) -> Event:
+        return Approximate(self.epsilon * people, self._delta * _chain_deltas(self.epsilon, people))
 
     def _draw(self, scale: Fraction, bits: Bits) -> int:
         return round_laplace(scale, bits)
+
+
+def _chain_deltas(epsilon: Fraction, many: int) -> Fraction:
+    """How often a delta counts in so many steps of epsilon: sum of exp(i epsilon), i < many, and not less."""
+    return many * exp_up(epsilon * (many - 1))
