@@ -171,8 +171,8 @@ def test_steps_share_the_price(draw):
 def test_what_is_released_has_the_law_of_a_quantile_with_that_noise(draw, monkeypatch):
     """False alarms: 1e-6. A scale half as large, or noise on another quantile, is found out."""
     rows = [2, 3, 3, 4, 5, 5, 6, 6, 7, 9]
-    mechanism = make(draw, values=10, cells=3000)
-    released = mechanism.release(secret(mechanism, rows, 3000), SeededBits(draw))
+    mechanism = make(draw, values=10, cells=1500)
+    released = mechanism.release(secret(mechanism, rows, 1500), SeededBits(draw))
     place, scale = look(mechanism, draw, rows, monkeypatch)
     assert place == 5
     counts = np.bincount(released, minlength=10)
@@ -263,6 +263,8 @@ def test_what_it_cannot_keep_is_refused(draw):
     for wrong in ((Fraction(1), 10, 1, 1), (Fraction(1, 1001), 10, 1, 1), (MEDIAN, 0, 1, 1), (MEDIAN, 9, 2**32, 1)):
         with pytest.raises(ValueError, match=f"^{kind.__name__} "):
             kind(*wrong, price)
+    with pytest.raises(TypeError, match=f"^{kind.__name__} is bought with"):
+        make(draw, price=Pure(1) if draw == "round_laplace" else Approximate(1, DELTA))
     tiny = Approximate(Fraction(1, 10**6), DELTA) if draw == "round_laplace" else Pure(Fraction(1, 10**6))
     with pytest.raises(ValueError, match=f"^{kind.__name__} beta must be at least"):
         make(draw, price=tiny)

@@ -93,7 +93,7 @@ METHOD = Method(
         Parameter(
             "noise",
             "choice",
-            "cauchy has the least, but is far off now and then; student seldom is; laplace, with delta, next to never",
+            "cauchy is mostly nearest, at times far off; student seldom is; laplace, with a delta, has the most noise",
             default="cauchy",
             choices=NOISES,
         ),
@@ -105,6 +105,7 @@ METHOD = Method(
     {"R": "quantile"},
     (
         "No interval is told, because the size of the noise is private: [`quantiles`](#quantiles) tells one.",
+        "On most data `quantiles` is nearer too, above all below epsilon 1: this noise grows with 1 / epsilon squared.",
         "With `noise => 'laplace'` the question has to name a delta.",
     ),
 )
