@@ -22,6 +22,7 @@ from adomnia.curator.executor import drive
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
+from adomnia.pricing.deltas import with_delta
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.events import Composed, Concentrated, Pure
@@ -51,7 +52,7 @@ def text_of(name):
 
 @pytest.fixture
 def plan(name, hospital_catalog) -> Plan:
-    return lower(text_of(name), hospital_catalog)
+    return with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6))
 
 
 @every_method

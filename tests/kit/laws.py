@@ -202,3 +202,30 @@ def exact_exponential(scores: list[int], rate: Fraction) -> list[mpmath.mpf]:
     exact = mpmath.mpf(rate.numerator) / rate.denominator
     total = mpmath.log(mpmath.fsum(mpmath.exp(exact * score) for score in scores))
     return [exact * score - total for score in scores]
+
+
+def cauchy_below(z: mpmath.mpf) -> mpmath.mpf:
+    """P[Z <= z] of the density 1 / (pi (1 + z^2))."""
+    return 0.5 + mpmath.atan(z) / mpmath.pi
+
+
+def student_below(z: mpmath.mpf) -> mpmath.mpf:
+    """P[Z <= z] of Student's law of three degrees of freedom, times 2 / sqrt(3)."""
+    return 0.5 + (z / 2 / (1 + z * z / 4) + mpmath.atan(z / 2)) / mpmath.pi
+
+
+def laplace_below(z: mpmath.mpf) -> mpmath.mpf:
+    """P[Z <= z] of the density exp(-|z|) / 2."""
+    return mpmath.exp(z) / 2 if z < 0 else 1 - mpmath.exp(-z) / 2
+
+
+def exact_rounded(below: Callable[[mpmath.mpf], mpmath.mpf], k: int, scale: Fraction) -> mpmath.mpf:
+    """P[floor(scale * Z + 1/2) = k], from the side where no digits cancel; at the working precision."""
+    half, far = Fraction(1, 2), -abs(k)
+    return below(rational((far + half) / scale)) - below(rational((far - half) / scale))
+
+
+def rounded_law(below: Callable[[mpmath.mpf], mpmath.mpf], scale: Fraction) -> Law:
+    """The same as a law that draws are held to."""
+    cumulative = lru_cache(maxsize=4096)(lambda k: float(below(rational((k + Fraction(1, 2)) / scale))))
+    return Law(cumulative, ceil(scale * 10**12) + 1)

@@ -58,6 +58,8 @@ def calibrate(name: str, sensitivity: Sensitivity, price: Any) -> Any:
         return Quantiles(MEDIAN, 101, Quantiles.rate_for(sensitivity, price))
     if name in {"halving", "brackets"}:
         return {"halving": Halving, "brackets": Brackets}[name]((Fraction(1, 2),), 101, sensitivity.l1, price)
+    if name.startswith("smooth"):
+        return MECHANISMS[name](Fraction(1, 2), 101, int(sensitivity.l1), 1, price)
     return MECHANISMS[name].calibrated(sensitivity, price)
 
 

@@ -22,6 +22,9 @@ SUMS = "SELECT hospital, SUM(cost) AS s, AVG(cost) AS a FROM visits GROUP BY hos
         ("SELECT SUM(salary) / SUM(age) AS q FROM people", {"epsilon": 1e-6}),
         ("SELECT name, COUNT(*) AS n FROM people GROUP BY name", {"epsilon": 1, "delta": 1e-9}),
         ("SELECT name, COUNT(*) AS n FROM people GROUP BY name", {"rho": 1, "delta": 1e-9}),
+        ("SELECT * FROM smooth_quantile(people, column => salary, by => city)", {"epsilon": 1}),
+        ("SELECT * FROM smooth_quantile(people, column => salary, noise => 'student')", {"rho": 0.1}),
+        ("SELECT * FROM smooth_quantile(people, column => age, noise => 'laplace')", {"epsilon": 1, "delta": 1e-9}),
         ([COUNT, SUMS], {"epsilon": 1}),
     ],
 )

@@ -91,14 +91,18 @@ class OrderStatistic:
         return self.size - 1
 
     def envelopes(self, counts: ValueCounts, rows_per_person: int, steps: int) -> Envelopes:
+        least, most = self.ranks(counts.rows, rows_per_person, steps)
+        return Envelopes(self._first(counts, least), self._first(counts, most), self.top)
+
+    def ranks(self, rows: int, rows_per_person: int, steps: int) -> tuple[Rows, Rows]:
+        """The ranks of lower(k) and upper(k) among so many rows: 0 is the least value, beyond all rows the last one."""
         a, b = self.share.numerator, self.share.denominator
         moved = np.arange(steps + 1, dtype=np.int64) * (rows_per_person * max(a, b - a))
-        wanted = a * counts.rows
+        wanted = a * rows
         # Ranks as whole rows: g(v) >= -m if and only if the rows at or below v number (a * rows - m) / b, rounded up.
         least = np.maximum(0, -((moved - wanted) // b))
         # g(v - 1) < m if and only if they number less than (a * rows + m) / b, rounded up.
-        most = -((-wanted - moved) // b)
-        return Envelopes(self._first(counts, least), self._first(counts, most), self.top)
+        return least, -((-wanted - moved) // b)
 
     def _first(self, counts: ValueCounts, ranks: Rows) -> Rows:
         """The least value that so many rows are at or below; the last of the grid where there are not so many."""

@@ -7,6 +7,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothStudent
 from adomnia.mechanisms.threshold import Threshold
 from adomnia.privacy.events import Price
 
@@ -21,6 +22,9 @@ NUMERIC: dict[str, type[Numeric]] = {
     "quantiles": Quantiles,
     "halving": Halving,
     "brackets": Brackets,
+    "smooth_cauchy": SmoothCauchy,
+    "smooth_student": SmoothStudent,
+    "smooth_laplace": SmoothLaplace,
 }
 
 MECHANISMS: dict[str, type[Mechanism]] = {

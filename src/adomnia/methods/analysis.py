@@ -29,6 +29,7 @@ class Analysis(ABC):
 
     tag: ClassVar[str]
     name: ClassVar[str]
+    caveats: ClassVar[tuple[str, ...]] = ()  # what a quote has to say beside the errors to expect
     relation: Relation
 
     @property

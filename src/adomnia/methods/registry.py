@@ -22,7 +22,7 @@ from adomnia.methods.describe import (
 )
 from adomnia.methods.likelihood import fit_family, posterior
 from adomnia.methods.models import anova, lm, logit, poisson, ridge
-from adomnia.methods.robust import location
+from adomnia.methods.robust import location, smooth_quantile
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
     chi_square_test,
@@ -38,7 +38,6 @@ from adomnia.methods.testing import (
 _ALL: tuple[Method, ...] = (
     summary.METHOD,
     quantiles.METHOD,
-    location.METHOD,
     iqr.METHOD,
     mad.METHOD,
     trimmed_mean.METHOD,
@@ -70,6 +69,8 @@ _ALL: tuple[Method, ...] = (
     oneway_anova.METHOD,
     kaplan_meier.METHOD,
     log_rank.METHOD,
+    location.METHOD,
+    smooth_quantile.METHOD,
 )
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 

@@ -11,6 +11,7 @@ from adomnia.noise.discrete import (
 )
 from adomnia.noise.integers import Integers, add, describe_array, is_integers
 from adomnia.noise.levels import level
+from adomnia.noise.rounded import round_cauchy, round_laplace, round_student
 from adomnia.noise.uniform import draw_below
 
 __all__ = [
@@ -27,5 +28,8 @@ __all__ = [
     "is_integers",
     "laplace_scale",
     "level",
+    "round_cauchy",
+    "round_laplace",
+    "round_student",
     "weighted_choice",
 ]

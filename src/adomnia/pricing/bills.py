@@ -9,6 +9,7 @@ from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
+from adomnia.mechanisms.smooth import SmoothNoise
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.enclosures import sqrt_up
 from adomnia.privacy.events import Concentrated
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 HIGH_EFFORT = (
     "These are the errors of normal effort. High effort has smaller ones: by how much is known when a tenth is spent."
 )
+_NOT_TOLD = "of a scale that follows from the data and is not told"
 
 
 def sensitivity_in_words(line: Measurement) -> str:
@@ -45,7 +47,7 @@ def noise_in_words(line: Measurement) -> str:
             )
         case Quantiles(rate=rate) | Halving(rate=rate):
             return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"
-    return type(line.noise).__name__
+    return f"{line.noise.law}, {_NOT_TOLD}" if isinstance(line.noise, SmoothNoise) else type(line.noise).__name__
 
 
 def error_in_words(output: Expected) -> str:

@@ -36,8 +36,9 @@ def is_of_population(plan: Plan) -> bool:
 
 
 def list_suppositions(plan: Plan) -> tuple[str, ...]:
-    """What a quote supposes of the values, where errors depend on how far they scatter."""
-    return (SPREAD_EVENLY,) if is_of_population(plan) else ()
+    """What a quote supposes of the values, where errors depend on how far they scatter, and what it cannot tell."""
+    caveats = (line for each in plan.statistics if isinstance(each, Analysis) for line in each.caveats)
+    return (*((SPREAD_EVENLY,) if is_of_population(plan) else ()), *caveats)
 
 
 def _tell_sampled(who: str) -> str:

@@ -1,6 +1,7 @@
 """Quotes: what a question would cost, what is measured for it, and how far off its outputs may be."""
 
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any, Literal
 
 from pydantic import Field
@@ -13,12 +14,19 @@ from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
+from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
 from adomnia.pricing.bills import noise_in_words
 from adomnia.pricing.quotes import Expected, Measurement, Quote, Search
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.wire.amounts import ExactText, amount_of, event_of, event_record, text_of
 from adomnia.wire.answers import CapReply, cap_of, cap_record
 from adomnia.wire.models import CostReply, Reply
+
+_SMOOTH: dict[str, type[SmoothNoise]] = {
+    "smooth_cauchy": SmoothCauchy,
+    "smooth_student": SmoothStudent,
+    "smooth_laplace": SmoothLaplace,
+}
 
 
 class ExpectedReply(Reply):
@@ -53,7 +61,9 @@ class TargetReply(Reply):
 class NoiseReply(Reply):
     """The law of the noise, with the parameters that it has."""
 
-    law: Literal["laplace", "gaussian", "ranks", "halving", "brackets"]
+    law: Literal[
+        "laplace", "gaussian", "ranks", "halving", "brackets", "smooth_cauchy", "smooth_student", "smooth_laplace"
+    ]
     says: str
     scale: ExactText | None = None
     variance: ExactText | None = None
@@ -62,6 +72,7 @@ class NoiseReply(Reply):
     targets: list[TargetReply] | None = None
     shares: list[ExactText] | None = None
     rows: ExactText | None = None
+    cells: int | None = None
     price: CostReply | None = None
 
 
@@ -191,6 +202,10 @@ def _law(noise: Numeric) -> dict[str, Any]:
             asked = {"shares": [text_of(share) for share in noise.shares], "values": noise.values}
             law = "halving" if isinstance(noise, Halving) else "brackets"
             return {"law": law, **asked, "rows": text_of(noise.rows), "price": event_record(noise.price)}
+        case SmoothNoise():  # public parameters alone: the scale is not among them
+            law = next(law for law, kind in _SMOOTH.items() if isinstance(noise, kind))
+            asked = {"shares": [text_of(noise.share)], "values": noise.values, "cells": noise.cells}
+            return {"law": law, **asked, "rows": text_of(Fraction(noise.rows)), "price": event_record(noise.price)}
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
@@ -206,6 +221,9 @@ def _noise(record: dict[str, Any]) -> Numeric:
             kind = Halving if law == "halving" else Brackets
             shares = tuple(map(amount_of, record["shares"]))
             return kind(shares, record["values"], amount_of(record["rows"]), event_of(record["price"]))  # type: ignore[arg-type]
+        case "smooth_cauchy" | "smooth_student" | "smooth_laplace" as law:
+            share, rows = amount_of(record["shares"][0]), int(amount_of(record["rows"]))
+            return _SMOOTH[law](share, record["values"], rows, record["cells"], event_of(record["price"]))  # type: ignore[arg-type]
     raise ValueError(f"Noise law must be known, got {record['law']!r}.")
 
 

@@ -1,0 +1,290 @@
+"""Quantiles with noise of their smooth sensitivity: what is lost, over all small data sets and by the exact law."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+
+import mpmath
+import numpy as np
+import pytest
+
+from adomnia.mechanisms import smooth
+from adomnia.mechanisms.envelopes import OrderStatistic, ValueCounts
+from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothStudent, Stride
+from adomnia.mechanisms.smoothing import LEAST, find_smooth_bound, list_weights
+from adomnia.privacy.aggregates import Histogram, Rows
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.events import Approximate, Concentrated, Pure
+from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import Bucket
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.losses import covers
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Private
+from adomnia.privacy.sensitivity import Sensitivity
+from kit.bits import SeededBits
+from kit.brackets import secret
+from kit.laws import cauchy_below, exact_rounded, laplace_below, p_value_of_counts, rational, student_below
+from mechanisms.test_envelopes import DATA, SIZE, row_distances
+
+MEDIAN, DELTA = Fraction(1, 2), Fraction(1, 1000)
+KINDS = {
+    "round_cauchy": (SmoothCauchy, cauchy_below, Pure(1)),
+    "round_student": (SmoothStudent, student_below, Pure(1)),
+    "round_laplace": (SmoothLaplace, laplace_below, Approximate(1, DELTA)),
+}
+every_kind = pytest.mark.parametrize("draw", KINDS)
+AGE = Column("age", Quantity(Fraction(0), Fraction(9), whole=True), Numbers.integers(0, 9))
+
+
+def make(draw, rows=1, cells=1, **other):
+    kind, _, price = KINDS[draw]
+    return kind(**{"share": MEDIAN, "values": SIZE, "rows": rows, "cells": cells, "price": price} | other)
+
+
+def look(mechanism, draw, rows, monkeypatch):
+    """The exact quantile of some rows and the scale of the noise that it would be given."""
+    scales = []
+
+    def nothing(scale, _bits):
+        scales.append(scale)
+        return 0
+
+    with monkeypatch.context() as patched:
+        patched.setattr(smooth, draw, nothing)
+        (value,) = mechanism.release(secret(mechanism, rows), SeededBits("unused"))
+    return int(value), scales[0]
+
+
+@cache
+def log_law(draw, scale, k):
+    return mpmath.log(exact_rounded(KINDS[draw][1], k, scale))
+
+
+REACH = [*range(-25, 26), *(side * 10**power for side in (-1, 1) for power in (2, 3, 6))]
+
+
+def worst_loss(draw, here, there):
+    """max_k ln P[k] / P'[k] of two rounded laws, each a place and a scale; in 40 digits."""
+    return max(log_law(draw, here[1], k - here[0]) - log_law(draw, there[1], k - there[0]) for k in REACH)
+
+
+def beyond(draw, here, there, epsilon):
+    """sum_k max(0, P[k] - exp(epsilon) P'[k])."""
+    factor, parts = mpmath.exp(epsilon), (range(-150, 151))
+    laws = [[mpmath.exp(log_law(draw, scale, k - place)) for k in parts] for place, scale in (here, there)]
+    return mpmath.fsum(max(0, p - factor * q) for p, q in zip(*laws, strict=True))
+
+
+def neighbours_of(mechanism, draw, rows, monkeypatch):
+    """All different pairs of (place, scale) of data sets that so many rows are apart."""
+    seen = [look(mechanism, draw, data, monkeypatch) for data in DATA]
+    near = (row_distances() >= 1) & (row_distances() <= rows)
+    pairs = {(seen[here], seen[there]) for here, there in np.argwhere(near)}
+    return {((0, scale), (moved - place, other)) for (place, scale), (moved, other) in pairs}
+
+
+def measure_worst(mechanism, draw, rows, monkeypatch):
+    """The worst loss of pure noise, or the worst delta, over all neighbours."""
+    pairs = neighbours_of(mechanism, draw, rows, monkeypatch)
+    with mpmath.workdps(40):
+        if draw == "round_laplace":
+            epsilon = rational(mechanism.epsilon / mechanism.stride.many)
+            far = [pair for pair in pairs if pair[0][1] > pair[1][1]]  # else nothing lies beyond: see below
+            return max(beyond(draw, *pair, epsilon) for pair in sorted(far, key=lambda pair: -pair[0][1])[:60])
+        return max(worst_loss(draw, *pair) for pair in pairs)
+
+
+@every_kind
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.no_cover
+def test_no_neighbour_is_told_from_another_beyond_the_price(draw, rows, monkeypatch):
+    """All data sets of up to seven rows over four values, people of one and of two rows, by the exact law."""
+    mechanism = make(draw, rows)
+    worst = measure_worst(mechanism, draw, rows, monkeypatch)
+    price = DELTA if draw == "round_laplace" else 1
+    assert 0.3 * price < worst <= price
+
+
+@pytest.mark.no_cover
+def test_laplace_noise_of_a_smaller_scale_loses_at_most_epsilon(monkeypatch):
+    mechanism = make("round_laplace")
+    pairs = neighbours_of(mechanism, "round_laplace", 1, monkeypatch)
+    with mpmath.workdps(40):
+        assert max(worst_loss("round_laplace", *pair) for pair in pairs if pair[0][1] <= pair[1][1]) <= 1
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        lambda local, _beta, _top: max(Fraction(int(local[0])), LEAST),
+        lambda local, beta, top: find_smooth_bound(local, 3 * beta, top),
+        lambda local, beta, top: find_smooth_bound(local, beta, top) / 3,
+    ],
+    ids=["the local bound alone", "too large a beta", "too large an alpha"],
+)
+@pytest.mark.parametrize("draw", ["round_cauchy", "round_student"])
+@pytest.mark.no_cover
+def test_noise_of_another_bound_tells_neighbours_apart(draw, planted, monkeypatch):
+    monkeypatch.setattr(smooth, "find_smooth_bound", planted)
+    assert measure_worst(make(draw), draw, 1, monkeypatch) > 1.01
+
+
+@pytest.mark.no_cover
+def test_people_of_two_rows_are_told_apart_by_noise_for_one(monkeypatch):
+    assert measure_worst(make("round_cauchy", 1), "round_cauchy", 2, monkeypatch) > 1.01
+
+
+@pytest.mark.no_cover
+def test_rows_in_several_cells_cost_the_price_together(monkeypatch):
+    """A person of two rows moves two cells by one row each, or one cell by two."""
+    mechanism = make("round_cauchy", 2, 2)
+    assert 2 * measure_worst(mechanism, "round_cauchy", 1, monkeypatch) <= 1
+    assert measure_worst(mechanism, "round_cauchy", 2, monkeypatch) <= 1
+    alone = make("round_cauchy", 2, 1)
+    assert 2 * measure_worst(alone, "round_cauchy", 1, monkeypatch) > 1.01
+
+
+def test_steps_take_all_rows_at_once_or_one_by_one_whichever_has_less_noise():
+    assert make("round_cauchy", 5, 1).stride == Stride(5, 1)
+    assert make("round_cauchy", 5, 2).stride == Stride(5, 2)
+    assert make("round_cauchy", 3, 2).stride == Stride(1, 3)
+    assert make("round_cauchy", 3, 100).stride == Stride(1, 3)
+    assert make("round_cauchy", 1, 100).stride == Stride(1, 1)
+
+
+@every_kind
+def test_steps_share_the_price(draw):
+    single, several = make(draw, 1, 9), make(draw, 4, 9)
+    assert several.stride.many == 4
+    quarter = Approximate(Fraction(1, 4), DELTA) if draw == "round_laplace" else Pure(Fraction(1, 4))
+    alone = make(draw, 1, 1, price=quarter)
+    assert several.rates.alpha == alone.rates.alpha < single.rates.alpha
+    assert several.rates.beta <= alone.rates.beta
+    assert (several.rates.beta < alone.rates.beta) == (draw == "round_laplace")  # whose delta is shared too
+
+
+@every_kind
+@pytest.mark.no_cover
+def test_what_is_released_has_the_law_of_a_quantile_with_that_noise(draw, monkeypatch):
+    """False alarms: 1e-6. A scale half as large, or noise on another quantile, is found out."""
+    rows = [2, 3, 3, 4, 5, 5, 6, 6, 7, 9]
+    mechanism = make(draw, values=10, cells=1500)
+    released = mechanism.release(secret(mechanism, rows, 1500), SeededBits(draw))
+    place, scale = look(mechanism, draw, rows, monkeypatch)
+    assert place == 5
+    counts = np.bincount(released, minlength=10)
+    assert len(counts) == 10
+
+    def p_value(place, scale):
+        edges = [-mpmath.inf, *(rational((k - place + MEDIAN) / scale) for k in range(9)), mpmath.inf]
+        below = [0, *(KINDS[draw][1](edge) for edge in edges[1:-1]), 1]
+        return p_value_of_counts(counts, np.array([float(after - before) for before, after in pairwise(below)]))
+
+    assert p_value(5, scale) > 1e-6
+    assert p_value(5, scale / 2) < 1e-6
+    assert p_value(6, scale) < 1e-6
+
+
+@every_kind
+@pytest.mark.parametrize("share", [MEDIAN, Fraction(1, 10), Fraction(99, 100)], ids=str)
+def test_only_buckets_that_matter_are_read_and_change_nothing(draw, share, monkeypatch):
+    values = 1 << 20
+    rows = (np.random.default_rng(5).normal(0.5, 0.1, 50_000) * values).astype(np.int64)
+    mechanism = make(draw, values=values, share=share)
+    asked, sealed = [], secret(mechanism, rows)
+    inner = sealed._read
+    sealed._read = lambda buckets: (asked.append(buckets), inner(buckets))[1]
+    monkeypatch.setattr("mechanisms.test_smooth.secret", lambda *_: sealed)
+    found = look(mechanism, draw, rows, monkeypatch)
+    counts = ValueCounts.of(values, *np.unique(rows, return_counts=True))
+    alpha, beta = mechanism.rates
+    steps = len(list_weights(beta, values - 1))
+    envelopes = OrderStatistic(share, values).envelopes(counts, 1, steps)
+    assert found == (envelopes.exact, find_smooth_bound(envelopes.local, beta, values - 1) / alpha)
+    assert len(asked) == 2
+    assert 0 < len(asked[1]) < 100
+
+
+@every_kind
+@pytest.mark.parametrize("rows", [[], [7], [0] * 50, [9] * 50, [0] * 25 + [9] * 25], ids=str)
+def test_any_rows_give_one_value_of_the_grid(draw, rows):
+    mechanism = make(draw, values=10, cells=40)
+    released = mechanism.release(secret(mechanism, rows, 40), SeededBits((draw, len(rows))))
+    assert released.shape == (40,)
+    assert released.min() >= 0
+    assert released.max() <= 9
+
+
+@every_kind
+def test_of_many_equal_rows_nothing_is_changed(draw):
+    mechanism = make(draw, values=10, cells=200)
+    assert set(mechanism.release(secret(mechanism, [4] * 3000, 200), SeededBits(draw)).tolist()) == {4}
+
+
+@every_kind
+def test_a_grid_of_one_value_is_that_value(draw):
+    mechanism = make(draw, values=1)
+    assert mechanism.release(secret(mechanism, [0, 0]), SeededBits(draw)).tolist() == [0]
+
+
+@every_kind
+def test_nothing_of_the_bound_stays_or_is_told(draw):
+    mechanism = make(draw, values=1000)
+    before = repr(mechanism), dict(vars(mechanism))
+    mechanism.release(secret(mechanism, [1, 500, 700]), SeededBits(draw))
+    assert (repr(mechanism), dict(vars(mechanism))) == before
+    assert mechanism.shape(Query(Private("people", 1, (AGE,)), (), Rows())) == ()
+
+
+@every_kind
+def test_it_is_made_from_public_facts_of_a_query(draw):
+    kind, _, price = KINDS[draw]
+    histogram = Histogram(AGE, Numbers.integers(0, 9), (MEDIAN,), Fraction(19, 20))
+    query = Query(Private("people", 3, (AGE,)), (Bucket(AGE, Numbers.integers(0, 3), AGE),), histogram)
+    assert kind.for_query(query, price) == kind(MEDIAN, 10, 3, 4, price)
+    with pytest.raises(TypeError, match="is for a Histogram with one share"):
+        kind.for_query(Query(query.relation, (), Rows()), price)
+    assert kind(MEDIAN, 10, 3, 4, price).spread_evenly(7).tolist() == 4
+
+
+@every_kind
+def test_more_cells_than_it_was_made_for_are_not_read(draw):
+    mechanism = make(draw, rows=4, cells=1)
+    with pytest.raises(ValueError, match="was made for 1 cells, got 2"):
+        mechanism.release(secret(mechanism, [1, 2], 2), SeededBits(draw))
+
+
+@every_kind
+def test_what_it_cannot_keep_is_refused(draw):
+    kind, _, price = KINDS[draw]
+    for wrong in ((Fraction(1), 10, 1, 1), (Fraction(1, 1001), 10, 1, 1), (MEDIAN, 0, 1, 1), (MEDIAN, 9, 2**32, 1)):
+        with pytest.raises(ValueError, match=f"^{kind.__name__} "):
+            kind(*wrong, price)
+    with pytest.raises(TypeError, match=f"^{kind.__name__} is bought with"):
+        make(draw, price=Pure(1) if draw == "round_laplace" else Approximate(1, DELTA))
+    tiny = Approximate(Fraction(1, 10**6), DELTA) if draw == "round_laplace" else Pure(Fraction(1, 10**6))
+    with pytest.raises(ValueError, match=f"^{kind.__name__} beta must be at least"):
+        make(draw, price=tiny)
+
+
+def test_people_of_more_rows_are_a_group():
+    pure, laplace = make("round_cauchy", 2), make("round_laplace", 2)
+    assert pure.event(Sensitivity(l1=1)) == pure.event(Sensitivity(l1=2)) == Pure(1)
+    assert pure.event(Sensitivity(l1=3)) == pure.event(Sensitivity(l1=4)) == Pure(2)
+    assert laplace.event(Sensitivity(l1=2)) == Approximate(1, DELTA)
+    grouped = laplace.event(Sensitivity(l1=3))
+    assert grouped.epsilon == 2
+    assert grouped.delta > 3.7 * DELTA  # 1 + e
+
+
+def test_rho_buys_what_it_converts_to():
+    assert make("round_cauchy", price=Concentrated(Fraction(1, 2))).event(Sensitivity(l1=1)) == Pure(1)
+    price = Concentrated(Fraction(1, 2), DELTA)
+    laplace = make("round_laplace", price=price)
+    assert laplace.event(Sensitivity(l1=1)) == Approximate(1, DELTA)
+    assert covers(price, laplace.event(Sensitivity(l1=1)))
+    with pytest.raises(ValueError, match="delta must be >= 1e-30"):
+        make("round_laplace", price=Concentrated(Fraction(1, 2)))
