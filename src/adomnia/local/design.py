@@ -16,7 +16,7 @@ from adomnia.privacy.amounts import Number, exact
 from adomnia.privacy.enclosures import exp_down, ln_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
 
     from adomnia.local.estimates import Support
@@ -66,6 +66,10 @@ class ResponseDesign(ABC):
     @abstractmethod
     def support_of(self, answer: int) -> Support:
         """How likely a report supports that answer, if it was given and if another was."""
+
+    @abstractmethod
+    def explain(self, answers: Sequence[str]) -> str:
+        """What a device does with an answer, in plain words."""
 
     @abstractmethod
     def parameters(self) -> dict[str, str]:
@@ -137,6 +141,11 @@ def check_odds(owner: str, odds: Fraction) -> None:
 def flip(probability: Fraction, bits: Bits) -> bool:
     """Whether something of that very probability happens."""
     return draw_below(probability.denominator, bits) < probability.numerator
+
+
+def percent(probability: Fraction) -> str:
+    """A probability for the eye."""
+    return f"{100 * float(probability):.3g}%"
 
 
 def write_exact(number: Fraction) -> str:

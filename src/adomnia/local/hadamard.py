@@ -12,6 +12,7 @@ from adomnia.local.design import (
     check_categories,
     check_odds,
     flip,
+    percent,
     round_odds,
     write_exact,
 )
@@ -20,7 +21,7 @@ from adomnia.noise import draw_below
 from adomnia.privacy.amounts import Number, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from adomnia.noise import Bits
 
@@ -83,6 +84,10 @@ class HadamardResponse(ResponseDesign):
 
     def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one law
         return Support(self.odds / (1 + self.odds), Fraction(1, 2))
+
+    def explain(self, answers: Sequence[str]) -> str:  # noqa: ARG002 - they are all alike
+        own = f"yours is among them with probability {percent(self.support_of(0).kept)}, every other one with 50%"
+        return f"sends a number from 0 to {self.size - 1} that stands for about half of the answers: {own}"
 
     def parameters(self) -> dict[str, str]:
         return {"odds": write_exact(self.odds)}

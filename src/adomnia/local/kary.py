@@ -12,6 +12,7 @@ from adomnia.local.design import (
     check_categories,
     check_odds,
     flip,
+    percent,
     round_odds,
     write_exact,
 )
@@ -20,7 +21,7 @@ from adomnia.noise import draw_below
 from adomnia.privacy.amounts import Number, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from adomnia.noise import Bits
 
@@ -77,6 +78,11 @@ class KaryResponse(ResponseDesign):
     def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one law
         raised = 1 / (self.odds + self.number - 1)
         return Support(self.odds * raised, raised)
+
+    def explain(self, answers: Sequence[str]) -> str:  # noqa: ARG002 - they are all alike
+        support = self.support_of(0)
+        others = f"each of the others with probability {percent(support.raised)}"
+        return f"sends your answer with probability {percent(support.kept)}, and {others}"
 
     def parameters(self) -> dict[str, str]:
         return {"odds": write_exact(self.odds)}

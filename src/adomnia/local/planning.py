@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adomnia.local.estimates import Inference
     from adomnia.privacy.amounts import Number
 
-__all__ = ["SurveyPlan", "expect_error", "plan"]
+__all__ = ["SurveyPlan", "expect_error", "plan", "worst_variance"]
 
 _STEP = LEAST_EPSILON  # epsilons are looked for in thousandths
 _MOST_PEOPLE = 10**10
@@ -78,8 +78,13 @@ def plan(  # noqa: PLR0913 - two ways to say what is wanted, and how it is meant
 def expect_error(design: ResponseDesign, people: int, confidence: float = 0.95, inference: Inference = "data") -> float:
     """Half the width of the interval of one share, at the worst share there can be."""
     _check(people, confidence, inference)
-    worst = max(design.support_of(answer).worst_variance(inference) for answer in (0, design.categories - 1))
-    return min(1.0, NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(float(worst) / people))
+    error = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(float(worst_variance(design, inference)) / people)
+    return min(1.0, error)
+
+
+def worst_variance(design: ResponseDesign, inference: Inference) -> Fraction:
+    """The largest variance of any count, for one person: what designs are chosen by."""
+    return max(design.support_of(answer).worst_variance(inference) for answer in (0, design.categories - 1))
 
 
 def _cheapest(categories: int, people: int, error: float, confidence: float, inference: Inference) -> SurveyPlan:
@@ -99,9 +104,10 @@ def _cheapest(categories: int, people: int, error: float, confidence: float, inf
 
 def _best(categories: int, people: int, epsilon: Number, confidence: float, inference: Inference) -> SurveyPlan:
     made = [kind.for_epsilon(categories, epsilon) for kind in DESIGNS.values() if kind.accepts(categories)]
-    others = sorted(((each, expect_error(each, people, confidence, inference)) for each in made), key=lambda it: it[1])
+    made.sort(key=lambda design: worst_variance(design, inference))
+    others = tuple((each, expect_error(each, people, confidence, inference)) for each in made)
     design, error = others[0]
-    return SurveyPlan(design, people, error, confidence, inference, tuple(others))
+    return SurveyPlan(design, people, error, confidence, inference, others)
 
 
 def _check(people: int, confidence: float, inference: str) -> None:

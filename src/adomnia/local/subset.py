@@ -14,6 +14,7 @@ from adomnia.local.design import (
     check_categories,
     check_odds,
     flip,
+    percent,
     round_odds,
     write_exact,
 )
@@ -22,7 +23,7 @@ from adomnia.noise import draw_below
 from adomnia.privacy.amounts import Number, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from adomnia.noise import Bits
 
@@ -87,6 +88,13 @@ class SubsetSelection(ResponseDesign):
     def support_of(self, answer: int) -> Support:  # noqa: ARG002 - all answers have one law
         kept = self.odds * self.size / (self.odds * self.size + self.number - self.size)
         return Support(kept, (self.size - kept) / (self.number - 1))
+
+    def explain(self, answers: Sequence[str]) -> str:  # noqa: ARG002 - they are all alike
+        support = self.support_of(0)
+        others = f"every other one with {percent(support.raised)}"
+        return (
+            f"sends {self.size} of the answers: yours is among them with probability {percent(support.kept)}, {others}"
+        )
 
     def parameters(self) -> dict[str, str]:
         return {"odds": write_exact(self.odds), "size": str(self.size)}

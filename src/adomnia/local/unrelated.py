@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from adomnia.local.design import Report, ResponseDesign, flip, round_odds, write_exact
+from adomnia.local.design import Report, ResponseDesign, flip, percent, round_odds, write_exact
 from adomnia.local.estimates import Support
 from adomnia.privacy.amounts import Number, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from adomnia.noise import Bits
 
@@ -79,6 +79,11 @@ class UnrelatedQuestion(ResponseDesign):
         by_chance = self.innocuous if answer == _YES else 1 - self.innocuous
         raised = (1 - self.truth) * by_chance
         return Support(self.truth + raised, raised)
+
+    def explain(self, answers: Sequence[str]) -> str:
+        yes, no = percent(self.innocuous), percent(1 - self.innocuous)
+        by_chance = f"“{answers[0]}” with probability {yes} and “{answers[1]}” with {no}"
+        return f"sends your answer with probability {percent(self.truth)}, else {by_chance}, whatever you answered"
 
     def parameters(self) -> dict[str, str]:
         return {"truth": write_exact(self.truth), "innocuous": write_exact(self.innocuous)}

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from adomnia.local.design import Report, ResponseDesign, flip, round_odds, write_exact
+from adomnia.local.design import Report, ResponseDesign, flip, percent, round_odds, write_exact
 from adomnia.local.estimates import Support
 from adomnia.privacy.amounts import Number, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from adomnia.noise import Bits
 
@@ -63,6 +63,12 @@ class Warner(ResponseDesign):
 
     def support_of(self, answer: int) -> Support:  # noqa: ARG002 - both answers have one law
         return Support(self.truth, 1 - self.truth)
+
+    def explain(self, answers: Sequence[str]) -> str:
+        truth, lie = percent(self.truth), percent(1 - self.truth)
+        return (
+            f"sends your answer with probability {truth}, and the other of “{answers[0]}” and “{answers[1]}” with {lie}"
+        )
 
     def parameters(self) -> dict[str, str]:
         return {"truth": write_exact(self.truth)}
