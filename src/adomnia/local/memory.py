@@ -23,6 +23,10 @@ class KeptReport:
     token: str
     report: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        if not (TOKEN.fullmatch(self.token) and all(type(part) is int for part in self.report)):
+            raise ValueError("KeptReport must have a token and integers.")
+
 
 @dataclass(frozen=True)
 class DeviceMemory:
@@ -38,15 +42,16 @@ class DeviceMemory:
 
     def recall(self, survey_id: str) -> KeptReport | None:
         """What was reported before, if anything was."""
+        path = self._path(survey_id)
         try:
-            written = json.loads(self._path(survey_id).read_text(encoding="utf-8"))
+            written = json.loads(path.read_text(encoding="utf-8"))
             kept = KeptReport(written["token"], tuple(written["report"]))
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise self._trouble("cannot be read, and the survey may have been answered") from error
         except (ValueError, LookupError, TypeError):
-            raise self._trouble("is damaged: it would be answered a second time") from None
-        if not (TOKEN.fullmatch(kept.token) and all(type(part) is int for part in kept.report)):
-            raise self._trouble("is damaged: it would be answered a second time")
+            raise self._trouble("is damaged, and the survey would be answered a second time") from None
         return kept
 
     def keep(self, survey_id: str, kept: KeptReport) -> KeptReport:

@@ -134,6 +134,7 @@ async function start() {
   }
   const kept = memory.recall();
   if (kept === null) {
+    status.replaceChildren();
     offer(survey, memory);
     return;
   }
