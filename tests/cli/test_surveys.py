@@ -79,7 +79,8 @@ def test_invitations_are_a_file_for_the_owner_alone(typed, tmp_path):
 def test_a_plan_says_what_an_error_costs_and_the_reverse(typed):
     page = told(typed, "plan", "--categories", 5, "--people", 10000, "--error", "0.02")
     assert (
-        "local epsilon of 1.735, each respondent, kary gives each share of those who answer within 2.00 points" in page
+        "local epsilon of 1.572, each respondent, subset gives each share of those who answer within 2.00 points"
+        in page
     )
     record = json.loads(
         typed("survey", "plan", "--people", 1000, "--epsilon", 1, "--population", "--format", "json")[1]

@@ -8,7 +8,7 @@ from math import sqrt
 import pytest
 
 from adomnia.errors import Refusal
-from adomnia.local import HadamardResponse, KaryResponse, Warner, expect_error, plan, simulate
+from adomnia.local import HadamardResponse, KaryResponse, SubsetSelection, Warner, expect_error, plan, simulate
 from adomnia.local.planning import worst_variance
 from adomnia.local.simulation import central_error
 
@@ -96,3 +96,23 @@ def test_the_database_s_error_allows_for_replacing_an_answer():
 def test_wrong_simulations_are_refused(shares, people, repeats):
     with pytest.raises(ValueError, match="simulate"):
         simulate(Warner(Fraction(2, 3)), shares, people, repeats)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1, 2, 3, 4, 6])
+@pytest.mark.parametrize("categories", [2, 3, 5, 10, 20, 50])
+def test_subsets_have_the_size_that_scatters_least_over_all_answers(categories, epsilon):
+    chosen = SubsetSelection.for_epsilon(categories, epsilon)
+
+    def total(size: int) -> Fraction:
+        law = SubsetSelection(categories, chosen.odds, size).support_of(0)
+        return law.variance_in_data(1, 1) + (categories - 1) * law.variance_in_data(0, 1)
+
+    assert total(chosen.size) == min(map(total, range(1, categories)))
+    assert abs(chosen.size - categories / (float(chosen.odds) + 1)) <= 1
+
+
+@pytest.mark.parametrize(("categories", "epsilon"), [(5, 1), (10, 2), (20, 3), (50, 4)])
+def test_no_size_of_subsets_is_better_at_the_worst_than_the_planned_one(categories, epsilon):
+    found = {design.name: design for design, _ in plan(categories, 1000, epsilon=epsilon).others}["subset"]
+    every = [SubsetSelection(categories, found.odds, size) for size in range(1, categories)]
+    assert worst_variance(found, "data") == min(worst_variance(each, "data") for each in every)

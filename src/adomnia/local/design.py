@@ -86,6 +86,11 @@ class ResponseDesign(ABC):
         """The design whose exact law costs at most this epsilon, and hardly less."""
 
     @classmethod
+    def candidates(cls, categories: int, epsilon: Number) -> list[Self]:
+        """The designs of its kind to choose among at that epsilon."""
+        return [cls.for_epsilon(categories, epsilon)]
+
+    @classmethod
     def accepts(cls, categories: int) -> bool:
         """Whether it can be made for that many answers."""
         return 2 <= categories <= MOST_CATEGORIES

@@ -103,8 +103,11 @@ def _cheapest(categories: int, people: int, error: float, confidence: float, inf
 
 
 def _best(categories: int, people: int, epsilon: Number, confidence: float, inference: Inference) -> SurveyPlan:
-    made = [kind.for_epsilon(categories, epsilon) for kind in DESIGNS.values() if kind.accepts(categories)]
-    made.sort(key=lambda design: worst_variance(design, inference))
+    def scatter(design: ResponseDesign) -> Fraction:
+        return worst_variance(design, inference)
+
+    kinds = [kind for kind in DESIGNS.values() if kind.accepts(categories)]
+    made = sorted((min(kind.candidates(categories, epsilon), key=scatter) for kind in kinds), key=scatter)
     others = tuple((each, expect_error(each, people, confidence, inference)) for each in made)
     design, error = others[0]
     return SurveyPlan(design, people, error, confidence, inference, others)

@@ -36,7 +36,7 @@ class SubsetSelection(ResponseDesign):
 
     Guarantee   epsilon = ln(odds), of one respondent, whichever answer is theirs.
     Conditions  a fixed list of answers; odds > 1; 1 <= size < number of answers; each respondent reports once.
-    Noise       least of all known designs for many answers, at a size of about number / (odds + 1).
+    Noise       over all answers together, near the least that there can be, at a size of about number / (odds + 1).
     Proof       Ye & Barg 2018; docs/proofs/local.md.
 
     >>> SubsetSelection(4, Fraction(3), 2).probability((0, 1), 0)
@@ -112,7 +112,19 @@ class SubsetSelection(ResponseDesign):
         near = int(categories / (odds + 1))
         sizes = {min(max(size, 1), categories - 1) for size in (near, near + 1)}
         made = [cls(categories, odds, size) for size in sorted(sizes)]
-        return min(made, key=lambda design: design.support_of(0).worst_variance("data"))
+        return min(made, key=_total_variance)
+
+    @classmethod
+    def candidates(cls, categories: int, epsilon: Number) -> list[Self]:
+        """Larger sets are worse for rare answers and better for common ones; more than half of all are for nothing."""
+        usual = cls.for_epsilon(categories, epsilon)
+        return [cls(categories, usual.odds, size) for size in range(usual.size, max(usual.size, categories // 2) + 1)]
+
+
+def _total_variance(design: SubsetSelection) -> Fraction:
+    """Of all counts together, for one person: the same whatever is true."""
+    law = design.support_of(0)
+    return law.variance_in_data(1, 1) + (design.number - 1) * law.variance_in_data(0, 1)
 
 
 def _is_set_below(number: int, report: Report) -> bool:
