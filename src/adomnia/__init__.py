@@ -7,12 +7,24 @@ from typing import TYPE_CHECKING, Any
 from adomnia.errors import AdomniaError, Failure, Refusal, Unavailable
 
 if TYPE_CHECKING:
+    from adomnia import local
     from adomnia.client.session import connect
     from adomnia.pricing.questions import Question
     from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
     from adomnia.session.own import protect
 
-__all__ = ["AdomniaError", "Failure", "Question", "Refusal", "Unavailable", "__version__", "connect", "open", "protect"]
+__all__ = [
+    "AdomniaError",
+    "Failure",
+    "Question",
+    "Refusal",
+    "Unavailable",
+    "__version__",
+    "connect",
+    "local",
+    "open",
+    "protect",
+]
 
 __version__ = "0.1.0"
 
@@ -27,6 +39,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         from adomnia.client.session import connect
 
         return connect
+    if name == "local":
+        import adomnia.local
+
+        return adomnia.local
     if name == "open":
         from adomnia.session.curator import open_folder
 

@@ -21,6 +21,8 @@ from adomnia.cli import (
     questions,
     restoring,
     serving,
+    survey_plans,
+    surveys,
     top_ups,
 )
 from adomnia.cli.exit_codes import UNAVAILABLE, exit_code
@@ -78,7 +80,13 @@ app.command(epilog=console.CONSOLE_EXAMPLES)(console.console)
 app.command(epilog=serving.SERVE_EXAMPLES)(serving.serve)
 ledgers.app.command("top-up", epilog=top_ups.TOP_UP_EXAMPLES)(top_ups.top_up)
 ledgers.app.command(epilog=restoring.RESTORE_EXAMPLES)(restoring.restore)
+surveys.app.command(epilog=surveys.NEW_EXAMPLES)(surveys.new)
+surveys.app.command(epilog=surveys.SERVE_EXAMPLES)(surveys.serve)
+surveys.app.command(epilog=surveys.RESULTS_EXAMPLES)(surveys.results)
+surveys.app.command(epilog=survey_plans.PLAN_EXAMPLES)(survey_plans.plan)
+surveys.app.command(epilog=survey_plans.SIMULATE_EXAMPLES)(survey_plans.simulate)
 app.add_typer(ledgers.app, name="ledger")
+app.add_typer(surveys.app, name="survey")
 app.add_typer(people.user, name="user")
 app.add_typer(people.token, name="token")
 

@@ -25,7 +25,7 @@ _SAFE = frozenset({"GET", "HEAD"})
 def authorize(request: Request, services: Services, roles: Roles) -> Visitor | None:
     """The visitor who sent a request, or None on routes that are open to all; refuse whoever may not use the route."""
     address = find_caller(request.scope, services.settings)
-    _check_origin(request, services.settings.secure)
+    check_origin(request, services.settings.secure)
     if roles is None:
         if request.method not in _SAFE:
             services.rate_limiter.take(f"address:{address}")
@@ -75,7 +75,7 @@ def _authenticate(request: Request, services: Services) -> Visitor | None:
     return None if secret is None else services.access.identify_browser(secret)
 
 
-def _check_origin(request: Request, secure: bool) -> None:
+def check_origin(request: Request, secure: bool) -> None:
     """Refuse a change that a page of another site made a browser send.
 
     Under TLS a page that was loaded without TLS counts as another site: anybody on the way could have changed it.

@@ -24,7 +24,7 @@ _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-_ALWAYS = {
+ALWAYS_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
@@ -32,10 +32,10 @@ _ALWAYS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-_DATA = _ALWAYS | {"Content-Security-Policy": _DATA_POLICY, "Referrer-Policy": "no-referrer"}
+DATA_HEADERS = ALWAYS_HEADERS | {"Content-Security-Policy": _DATA_POLICY, "Referrer-Policy": "no-referrer"}
 # Not no-referrer: with it, a browser would call the origin of our own forms "null".
-_PAGE = _ALWAYS | {"Content-Security-Policy": _PAGE_POLICY, "Referrer-Policy": "same-origin"}
-_TLS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}
+_PAGE = ALWAYS_HEADERS | {"Content-Security-Policy": _PAGE_POLICY, "Referrer-Policy": "same-origin"}
+TLS_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 class RequestMiddleware:
@@ -43,8 +43,8 @@ class RequestMiddleware:
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app, self._services = app, services
-        extra = _TLS_ONLY if services.settings.secure else {}
-        self._data_headers, self._page_headers = _DATA | extra, _PAGE | extra
+        extra = TLS_HEADERS if services.settings.secure else {}
+        self._data_headers, self._page_headers = DATA_HEADERS | extra, _PAGE | extra
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; other ASGI events pass through."""

@@ -1,0 +1,47 @@
+"""`adomnia survey serve`: one process that takes reports until it is told to stop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from adomnia.local.store import ReportStore
+from adomnia.local.survey import read_survey
+from adomnia.server.running.listener import check_certificate, open_listener
+from adomnia.server.survey.app import create_survey_app
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adomnia.local.survey import Survey
+    from adomnia.server.settings import Settings
+
+__all__ = ["serve_survey"]
+
+_MOST_AT_ONCE = 500
+_KEEP_ALIVE_SECONDS = 5
+
+
+def serve_survey(settings: Settings, announce: Callable[[Survey, str], None]) -> None:
+    """Serve the survey of a folder until a signal. No request is logged: who answers when is nobody's business."""
+    check_certificate(settings)
+    survey = read_survey(settings.folder)
+    with ReportStore.open(settings.folder, survey) as store, open_listener(settings) as listener:
+        settings = replace(settings, port=listener.getsockname()[1])
+        config = uvicorn.Config(
+            create_survey_app(survey, store, settings),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=_MOST_AT_ONCE,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            ssl_certfile=settings.certificate,
+            ssl_keyfile=settings.key,
+        )
+        announce(survey, settings.address)
+        uvicorn.Server(config).run(sockets=[listener])
