@@ -51,4 +51,17 @@ def test_explain_and_the_answer_show_the_comparison():
     assert "The way exponential was chosen" in str(own.explain(text, epsilon=1))
     assert "The way exponential was chosen" in repr(own.price(text, epsilon=1))
     answer = own.sql(text, epsilon=1)
-    assert any("The way exponential was chosen" in note for note in answer.notes)
+    assert sum("The way exponential was chosen" in note for note in answer.notes) == 1
+
+
+def test_the_smooth_way_is_one_value_with_noise_of_its_own():
+    asked = build("location", FRAME, column=COLUMN, method="smooth").suit(EXACT)
+    assert [each.by for each in asked.rehearse(EXACT)] == ["smooth_cauchy"]
+    table = table_of(asked, EXACT, {"x": VALUES})
+    assert table.estimates["estimate"].values[0] == pytest.approx(np.median(VALUES), rel=0.02)
+
+
+def test_a_spread_that_a_release_told_is_said_with_the_comparison():
+    asked = build("location", FRAME, column=COLUMN, spread=Fraction(7)).suit(Pure(1))
+    assert "an interquartile range of 7" in asked.comparison
+    assert "smooth" in asked.comparison

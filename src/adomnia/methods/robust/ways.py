@@ -93,7 +93,8 @@ class QuantilesByWay(Analysis):
         """What auto compared, in a sentence; nothing where the question named the way."""
         if not self.compared:
             return ""
-        supposed = "an interquartile range" if self.spread is not None else "values evenly over their bounds"
+        told = f"an interquartile range of {float(self.spread):g}" if self.spread is not None else ""
+        supposed = told or "values evenly over their bounds"
         return (
             f"The way {self.way} was chosen. Expected errors, supposing {self.sample_size:,} rows and {supposed}: "
             f"{self.compared}."
@@ -131,9 +132,8 @@ class QuantilesByWay(Analysis):
         counted = self.way in ("tree", "histogram")
         estimate = self._counted(measured) if counted else self._chosen(measured[0])
         told = describe_inference(population=self.population) if counted else NO_INTERVAL
-        notes = (told, self.comparison) if self.compared else (told,)
         figure = {"kind": "points", "x": "prob", "y": "estimate"}
-        return ResultTable({"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, notes, figure)
+        return ResultTable({"prob": tuple(map(float, self.probs))}, {"estimate": estimate}, (told,), figure)
 
     def _counted(self, measured: tuple[Measured, ...]) -> Estimate:
         return CountedQuantile(self._tree, tuple(map(float, self.probs)), measured, self.population).estimate()
