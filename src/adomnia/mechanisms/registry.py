@@ -6,6 +6,7 @@ from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.threshold import Threshold
 from adomnia.privacy.events import Price
@@ -21,6 +22,7 @@ NUMERIC: dict[str, type[Numeric]] = {
     "quantiles": Quantiles,
     "halving": Halving,
     "brackets": Brackets,
+    "propose_test_release": ProposeTestRelease,
 }
 
 MECHANISMS: dict[str, type[Mechanism]] = {

@@ -10,6 +10,7 @@ import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.halving import Halving
+from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.noise import Integers
@@ -170,9 +171,8 @@ def _drive(statistic: Statistic, price: Price, rows: int, measured: dict[Measure
 def _suppose(measure: Measure, rows: int) -> Integers:
     """What would be released without noise."""
     query, mechanism = measure.query, measure.mechanism
-    if isinstance(
-        mechanism, Quantiles | Halving | Brackets
-    ):  # of values that all lie in the middle, no rank would be off
+    # Of values that all lie in the middle, no rank would be off.
+    if isinstance(mechanism, Quantiles | Halving | Brackets | ProposeTestRelease):
         return mechanism.spread_evenly(rows)
     aggregate = query.aggregate
     inside = _integers(aggregate.suppose(rows) if isinstance(aggregate, Total | Vector | Combination) else rows)

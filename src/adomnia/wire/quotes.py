@@ -8,9 +8,11 @@ from pydantic import Field
 from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
+from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
 from adomnia.pricing.bills import noise_in_words
@@ -53,7 +55,7 @@ class TargetReply(Reply):
 class NoiseReply(Reply):
     """The law of the noise, with the parameters that it has."""
 
-    law: Literal["laplace", "gaussian", "ranks", "halving", "brackets"]
+    law: Literal["laplace", "gaussian", "ranks", "halving", "brackets", "propose_test_release"]
     says: str
     scale: ExactText | None = None
     variance: ExactText | None = None
@@ -63,6 +65,8 @@ class NoiseReply(Reply):
     shares: list[ExactText] | None = None
     rows: ExactText | None = None
     price: CostReply | None = None
+    bound: int | None = None
+    ratio: ExactText | None = None
 
 
 class MeasurementReply(Reply):
@@ -191,6 +195,9 @@ def _law(noise: Numeric) -> dict[str, Any]:
             asked = {"shares": [text_of(share) for share in noise.shares], "values": noise.values}
             law = "halving" if isinstance(noise, Halving) else "brackets"
             return {"law": law, **asked, "rows": text_of(noise.rows), "price": event_record(noise.price)}
+        case ProposeTestRelease(statistic=statistic, bound=bound, rows=rows, price=price):
+            cost = {"rows": str(rows), "price": event_record(price)}
+            return {"law": "propose_test_release", **_statistic_record(statistic), "bound": bound, **cost}
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
@@ -206,7 +213,24 @@ def _noise(record: dict[str, Any]) -> Numeric:
             kind = Halving if law == "halving" else Brackets
             shares = tuple(map(amount_of, record["shares"]))
             return kind(shares, record["values"], amount_of(record["rows"]), event_of(record["price"]))  # type: ignore[arg-type]
+        case "propose_test_release":
+            price: Any = event_of(record["price"])
+            return ProposeTestRelease(_statistic(record), record["bound"], int(record["rows"]), price)
     raise ValueError(f"Noise law must be known, got {record['law']!r}.")
+
+
+def _statistic_record(statistic: OrderStatistic | LogRange) -> dict[str, Any]:
+    if isinstance(statistic, OrderStatistic):
+        return {"shares": [text_of(statistic.share)], "values": statistic.size}
+    shares = [text_of(statistic.low), text_of(statistic.high)]
+    return {"shares": shares, "values": statistic.size, "ratio": text_of(statistic.ratio)}
+
+
+def _statistic(record: dict[str, Any]) -> OrderStatistic | LogRange:
+    shares = tuple(map(amount_of, record["shares"]))
+    if record.get("ratio") is None:
+        return OrderStatistic(shares[0], record["values"])
+    return LogRange(shares[0], shares[1], record["values"], amount_of(record["ratio"]))
 
 
 def _target(record: dict[str, Any]) -> Target:
