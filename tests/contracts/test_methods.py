@@ -21,6 +21,7 @@ from adomnia.curator.executor import drive
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
+from adomnia.pricing.deltas import with_delta
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.events import Composed, Concentrated, Pure
@@ -50,7 +51,7 @@ def text_of(name):
 
 @pytest.fixture
 def plan(name, hospital_catalog) -> Plan:
-    return lower(text_of(name), hospital_catalog)
+    return with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6))
 
 
 @every_method
@@ -98,7 +99,7 @@ def test_it_spends_its_price_and_nothing_beyond(name, plan, price):
 @every_price
 def test_it_is_quoted_and_explained_quickly(name, hospital_catalog, price):
     started = process_time()
-    plan = lower(text_of(name), hospital_catalog)
+    plan = with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6))
     quote = quote_plan(plan, price)
     assert process_time() - started < SLOWEST_PRICE
     assert {line.name for line in quote.outputs} <= METHODS[name].returns.keys() | {"n"}
@@ -193,7 +194,7 @@ def test_an_unknown_argument_is_refused_with_its_place(name, hospital_catalog):
 
 @every_method
 def test_an_equal_question_is_an_equal_plan(name, plan, hospital_catalog):
-    again = lower(text_of(name), hospital_catalog)
+    again = with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6))
     assert again == plan
     assert again.identity(PRICES[0], 1) == plan.identity(PRICES[0], 1)
     assert replace(plan, limit=1).identity(PRICES[0], 1) == plan.identity(PRICES[0], 1)

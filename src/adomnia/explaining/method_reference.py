@@ -15,6 +15,7 @@ CHAPTERS = {
     "models": "Models",
     "testing": "Tests",
     "survival": "Survival",
+    "robust": "Robust statistics",
 }
 
 

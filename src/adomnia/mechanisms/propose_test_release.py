@@ -14,6 +14,7 @@ from adomnia.mechanisms.interval import least
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.mechanisms.quantiles import MOST_VALUES
 from adomnia.noise import Bits, Integers, add, discrete_laplace
+from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.aggregates import Proposal
 from adomnia.privacy.amounts import DELTA_UNIT, whole
 from adomnia.privacy.enclosures import exp_down, exp_up, sqrt_down
@@ -60,10 +61,11 @@ class ProposeTestRelease:
         if not isinstance(self.price, Approximate | Concentrated):
             raise TypeError(f"ProposeTestRelease is bought with Approximate or Concentrated, got {self.price}.")
         if self.price.delta < DELTA_UNIT:  # less is not counted, and no enclosure of a tail is that narrow
-            raise ValueError(f"ProposeTestRelease delta must be >= 1e-30, got {float(self.price.delta):g}.")
+            raise NotDrawableError(f"ProposeTestRelease delta must be >= 1e-30, got {float(self.price.delta):g}.")
         _ = self.adding  # what cannot be drawn is refused here, before anything is read
         if self.farthest > _MOST_STEPS:
-            raise ValueError(f"ProposeTestRelease price must buy a test of {_MOST_STEPS} people, got {self.price}.")
+            most = f"must buy a test of at most {_MOST_STEPS:,} people"
+            raise NotDrawableError(f"ProposeTestRelease price {most}, got {self.price}.")
 
     @classmethod
     def for_query(cls, query: Query, price: ProposalPrice) -> Self:

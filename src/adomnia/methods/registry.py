@@ -21,6 +21,7 @@ from adomnia.methods.describe import (
     winsorized_mean,
 )
 from adomnia.methods.models import anova, lm, logit, poisson, ridge
+from adomnia.methods.robust import ptr_iqr, ptr_median
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
     chi_square_test,
@@ -65,6 +66,8 @@ _ALL: tuple[Method, ...] = (
     oneway_anova.METHOD,
     kaplan_meier.METHOD,
     log_rank.METHOD,
+    ptr_iqr.METHOD,
+    ptr_median.METHOD,
 )
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 

@@ -1,0 +1,1 @@
+"""Estimators of robust statistics whose noise follows the data at hand: private but for a delta."""
