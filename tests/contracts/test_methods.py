@@ -100,7 +100,7 @@ def test_it_spends_its_price_and_nothing_beyond(name, plan, price):
 @every_price
 def test_it_is_quoted_and_explained_quickly(name, hospital_catalog, price):
     started = process_time()
-    plan = lower(text_of(name), hospital_catalog)
+    plan = with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6))
     quote = quote_plan(plan, price)
     assert process_time() - started < SLOWEST_PRICE
     assert {line.name for line in quote.outputs} <= METHODS[name].returns.keys() | {"n"}
@@ -195,7 +195,7 @@ def test_an_unknown_argument_is_refused_with_its_place(name, hospital_catalog):
 
 @every_method
 def test_an_equal_question_is_an_equal_plan(name, plan, hospital_catalog):
-    again = lower(text_of(name), hospital_catalog)
+    again = with_delta(lower(text_of(name), hospital_catalog), Fraction(1, 10**6))
     assert again == plan
     assert again.identity(PRICES[0], 1) == plan.identity(PRICES[0], 1)
     assert replace(plan, limit=1).identity(PRICES[0], 1) == plan.identity(PRICES[0], 1)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adomnia.mechanisms.brackets import Brackets
+from adomnia.mechanisms.envelopes import OrderStatistic
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.histograms import SecretHistogram
+from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.registry import MECHANISMS
@@ -60,6 +62,8 @@ def calibrate(name: str, sensitivity: Sensitivity, price: Any) -> Any:
         return {"halving": Halving, "brackets": Brackets}[name]((Fraction(1, 2),), 101, sensitivity.l1, price)
     if name.startswith("smooth"):
         return MECHANISMS[name](Fraction(1, 2), 101, int(sensitivity.l1), 1, price)
+    if name == "propose_test_release":
+        return ProposeTestRelease(OrderStatistic(Fraction(1, 2), 101), 3, int(sensitivity.l1), price)
     return MECHANISMS[name].calibrated(sensitivity, price)
 
 
@@ -74,6 +78,9 @@ def seal(name: str, values: Any, sensitivity: Sensitivity, reserved: Event) -> S
 def suits(name: str, sensitivity: Sensitivity) -> bool:
     """Whether queries that a mechanism may release can have such a sensitivity: of keys, people are counted."""
     return name != "threshold" or (sensitivity.linf == 1 and sensitivity.l1.denominator == 1)
+
+
+FIXED = {"propose_test_release"}  # of people with so many rows as it was built for, and refused for any who have more
 
 
 class AnyPrice:

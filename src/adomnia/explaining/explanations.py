@@ -16,6 +16,7 @@ from adomnia.pricing.quotes import Expected, Measurement, Quote, list_measures, 
 from adomnia.privacy.amounts import show_up
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.keys import Key, is_open, key_cells
+from adomnia.privacy.losses import loss
 from adomnia.work import spend
 
 # Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
@@ -122,7 +123,8 @@ def _total_in_words(quoted: Quote | None) -> str:
     if quoted is None or quoted.price is None:
         return "price: none was named; every measurement gets the same part unless weights say otherwise"
     kept = "all groups at once" if quoted.together else "each group"
-    delta = "".join(f" and delta {show_up(each.price.delta)}" for each in quoted.findings)
+    beside = loss(quoted.event).delta
+    delta = f" and delta {show_up(beside)}" if beside else ""
     sure = f"errors are kept in {kept} {100 * quoted.confidence:g}% of the time"
     return f"price: {format_cost(quoted.price)}{delta} in all; {sure}"
 

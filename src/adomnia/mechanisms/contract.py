@@ -1,6 +1,6 @@
 """What every mechanism promises: joining the registry claims it, and the contract tests hold the class to it."""
 
-from typing import Any, ClassVar, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,15 @@ class Numeric(Mechanism, Protocol):
 
     def shape(self, query: Query) -> tuple[int, ...]:
         """The shape of what comes out for a query."""
+        ...
+
+
+@runtime_checkable
+class OfHistogram(Numeric, Protocol):
+    """A release about the values of a grid that rows hold."""
+
+    def spread_evenly(self, rows: int) -> Integers:
+        """What would be released without noise of so many rows whose values lie evenly over the grid."""
         ...
 
 

@@ -7,6 +7,7 @@ people of the data, and local(k) here is at most local(k + 1) at every neighbour
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
@@ -131,13 +132,13 @@ class LogRange:
     def top(self) -> int:
         return int(self._levels(np.array([self.size - 1]))[0])
 
-    @property
+    @cached_property
     def least_distances(self) -> list[int]:
         """The least whole distance of every level from 1 on."""
-        found, power = [], Fraction(1)
-        while power <= max(1, self.size - 1):
-            found.append(-(-power.numerator // power.denominator))
-            power *= self.ratio
+        found, above, below = [], 1, 1  # whole numbers: to shorten a fraction at every level would take long
+        while above <= max(1, self.size - 1) * below:
+            found.append(-(-above // below))
+            above, below = above * self.ratio.numerator, below * self.ratio.denominator
         return found
 
     def envelopes(self, counts: ValueCounts, rows_per_person: int, steps: int) -> Envelopes:

@@ -6,6 +6,7 @@ from adomnia.mechanisms.exponential import Exponential
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothStudent
 from adomnia.mechanisms.threshold import Threshold
@@ -25,6 +26,7 @@ NUMERIC: dict[str, type[Numeric]] = {
     "smooth_cauchy": SmoothCauchy,
     "smooth_student": SmoothStudent,
     "smooth_laplace": SmoothLaplace,
+    "propose_test_release": ProposeTestRelease,
 }
 
 MECHANISMS: dict[str, type[Mechanism]] = {

@@ -22,7 +22,7 @@ from adomnia.methods.describe import (
 )
 from adomnia.methods.likelihood import fit_family, posterior
 from adomnia.methods.models import anova, lm, logit, poisson, ridge
-from adomnia.methods.robust import location, smooth_quantile
+from adomnia.methods.robust import location, ptr_iqr, ptr_median, smooth_quantile
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
     chi_square_test,
@@ -71,6 +71,8 @@ _ALL: tuple[Method, ...] = (
     log_rank.METHOD,
     location.METHOD,
     smooth_quantile.METHOD,
+    ptr_iqr.METHOD,
+    ptr_median.METHOD,
 )
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 

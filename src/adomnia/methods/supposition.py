@@ -10,10 +10,7 @@ from math import lcm, prod
 
 import numpy as np
 
-from adomnia.mechanisms.brackets import Brackets
-from adomnia.mechanisms.halving import Halving
-from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.mechanisms.smooth import SmoothNoise
+from adomnia.mechanisms.contract import OfHistogram
 from adomnia.methods.simulations import simulate_less
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate, Histogram, Total
@@ -33,7 +30,7 @@ _KEPT = 64  # analyses that are remembered: what they ask for is listed, and the
 def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
     """The integers that would be released without noise, after what was asked before."""
     query, mechanism = measure.query, measure.mechanism
-    if isinstance(mechanism, Quantiles | Halving | Brackets | SmoothNoise):
+    if isinstance(mechanism, OfHistogram):
         return _repeat(mechanism.spread_evenly(rows), mechanism.shape(query))
     cuts = _find_cuts(query.keys[-1], _list_domains(asked)) if query.keys else None
     if cuts is not None:

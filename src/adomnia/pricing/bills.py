@@ -8,6 +8,7 @@ from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.smooth import SmoothNoise
 from adomnia.privacy.amounts import show_up
@@ -32,7 +33,7 @@ def sensitivity_in_words(line: Measurement) -> str:
     return f"{norm.numerator:,}" if norm.denominator == 1 else show_up(norm)
 
 
-def noise_in_words(line: Measurement) -> str:
+def noise_in_words(line: Measurement) -> str:  # noqa: PLR0911 - one for each law
     """The distribution of the noise and its scale."""
     match line.noise:
         case DiscreteLaplace(scale=scale):
@@ -44,6 +45,10 @@ def noise_in_words(line: Measurement) -> str:
         case Brackets(counting=DiscreteGaussian(variance=variance)):
             return (
                 f"values chosen by rank, Gaussian noise of deviation {show_up(sqrt_up(variance))} on rows between them"
+            )
+        case ProposeTestRelease(bound=bound, adding=DiscreteLaplace(scale=scale)):
+            return (
+                f"Laplace, scale {show_up(scale)}, if the data is far from where a person moves it by more than {bound}"
             )
         case Quantiles(rate=rate) | Halving(rate=rate):
             return f"values chosen by rank, off by a scale of {show_up(1 / rate)} rows"

@@ -11,6 +11,7 @@ from adomnia.pricing.questions import Question
 from adomnia.privacy.amounts import DELTA_UNIT, Number, exact
 from adomnia.statistics.contract import Statistic
 
+NONE_NAMED = "is private but for a delta, and none was named"
 UNPRICED = Fraction(1, 10**9)  # what a plan is shown with as long as nobody named one
 _LARGEST = Fraction(1, 100)
 
@@ -21,7 +22,7 @@ def name_delta(question: Question, plan: Plan, catalog: Catalog) -> tuple[Questi
         return question, plan
     if question.delta is None:
         fix = "add delta=1e-9" if catalog.budget.approximate else "choose another method, or have the owner allow delta"
-        raise Refusal("The method", "is private but for a delta, and none was named", fix, code="bad_price")
+        raise Refusal("The method", NONE_NAMED, fix, code="bad_price")
     return replace(question, delta=None), with_delta(plan, _read(question.delta))
 
 

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adomnia.mechanisms.brackets import Brackets
-from adomnia.mechanisms.halving import Halving
-from adomnia.mechanisms.quantiles import Quantiles
-from adomnia.mechanisms.smooth import SmoothNoise
+from adomnia.mechanisms.contract import OfHistogram
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.noise import Integers
 from adomnia.plans.finish import find_estimates
@@ -172,7 +169,7 @@ def _suppose(measure: Measure, rows: int) -> Integers:
     """What would be released without noise."""
     query, mechanism = measure.query, measure.mechanism
     # Of values that all lie in the middle, no rank would be off.
-    if isinstance(mechanism, Quantiles | Halving | Brackets | SmoothNoise):
+    if isinstance(mechanism, OfHistogram):
         return mechanism.spread_evenly(rows)
     aggregate = query.aggregate
     inside = _integers(aggregate.suppose(rows) if isinstance(aggregate, Total | Vector | Combination) else rows)

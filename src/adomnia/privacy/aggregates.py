@@ -1,6 +1,6 @@
 """What can be computed from many rows: over all people with noise, or from one person's own rows as they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 from typing import ClassVar, TypeAlias
@@ -83,6 +83,19 @@ class Histogram:
     @property
     def shift(self) -> int:
         return bucket_bits(self.values)
+
+
+@dataclass(frozen=True)
+class Proposal(Histogram):
+    """A histogram with a bound that is proposed for how far one person moves a statistic of it, in steps.
+
+    The statistic is the value at the only one of `shares`. With a `ratio` it is the distance between the values at two
+    of them, as an exponent of that ratio.
+    """
+
+    tag: ClassVar[str] = "Proposal"
+    bound: int = field(kw_only=True)
+    ratio: Fraction | None = field(default=None, kw_only=True)
 
 
 def bucket_bits(values: int) -> int:

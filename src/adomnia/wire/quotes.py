@@ -9,9 +9,11 @@ from pydantic import Field
 from adomnia.explaining.surfaces import Surface, reword_lines
 from adomnia.mechanisms.brackets import Brackets
 from adomnia.mechanisms.contract import Numeric
+from adomnia.mechanisms.envelopes import LogRange, OrderStatistic
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.halving import Halving
 from adomnia.mechanisms.laplace import DiscreteLaplace
+from adomnia.mechanisms.propose_test_release import ProposeTestRelease
 from adomnia.mechanisms.quantiles import Quantiles
 from adomnia.mechanisms.ranks import Target
 from adomnia.mechanisms.smooth import SmoothCauchy, SmoothLaplace, SmoothNoise, SmoothStudent
@@ -62,7 +64,15 @@ class NoiseReply(Reply):
     """The law of the noise, with the parameters that it has."""
 
     law: Literal[
-        "laplace", "gaussian", "ranks", "halving", "brackets", "smooth_cauchy", "smooth_student", "smooth_laplace"
+        "laplace",
+        "gaussian",
+        "ranks",
+        "halving",
+        "brackets",
+        "smooth_cauchy",
+        "smooth_student",
+        "smooth_laplace",
+        "propose_test_release",
     ]
     says: str
     scale: ExactText | None = None
@@ -74,6 +84,8 @@ class NoiseReply(Reply):
     rows: ExactText | None = None
     cells: int | None = None
     price: CostReply | None = None
+    bound: int | None = None
+    ratio: ExactText | None = None
 
 
 class MeasurementReply(Reply):
@@ -206,6 +218,9 @@ def _law(noise: Numeric) -> dict[str, Any]:
             law = next(law for law, kind in _SMOOTH.items() if isinstance(noise, kind))
             asked = {"shares": [text_of(noise.share)], "values": noise.values, "cells": noise.cells}
             return {"law": law, **asked, "rows": text_of(Fraction(noise.rows)), "price": event_record(noise.price)}
+        case ProposeTestRelease(statistic=statistic, bound=bound, rows=rows, price=price):
+            cost = {"rows": str(rows), "price": event_record(price)}
+            return {"law": "propose_test_release", **_statistic_record(statistic), "bound": bound, **cost}
     raise TypeError(f"Measurement noise must be of a law that has a name, got {type(noise).__name__}.")
 
 
@@ -224,7 +239,24 @@ def _noise(record: dict[str, Any]) -> Numeric:
         case "smooth_cauchy" | "smooth_student" | "smooth_laplace" as law:
             share, rows = amount_of(record["shares"][0]), int(amount_of(record["rows"]))
             return _SMOOTH[law](share, record["values"], rows, record["cells"], event_of(record["price"]))  # type: ignore[arg-type]
+        case "propose_test_release":
+            price: Any = event_of(record["price"])
+            return ProposeTestRelease(_statistic(record), record["bound"], int(record["rows"]), price)
     raise ValueError(f"Noise law must be known, got {record['law']!r}.")
+
+
+def _statistic_record(statistic: OrderStatistic | LogRange) -> dict[str, Any]:
+    if isinstance(statistic, OrderStatistic):
+        return {"shares": [text_of(statistic.share)], "values": statistic.size}
+    shares = [text_of(statistic.low), text_of(statistic.high)]
+    return {"shares": shares, "values": statistic.size, "ratio": text_of(statistic.ratio)}
+
+
+def _statistic(record: dict[str, Any]) -> OrderStatistic | LogRange:
+    shares = tuple(map(amount_of, record["shares"]))
+    if record.get("ratio") is None:
+        return OrderStatistic(shares[0], record["values"])
+    return LogRange(shares[0], shares[1], record["values"], amount_of(record["ratio"]))
 
 
 def _target(record: dict[str, Any]) -> Target:

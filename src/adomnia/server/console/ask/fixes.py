@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from adomnia.errors import Refusal
+from adomnia.pricing.deltas import NONE_NAMED
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.server.console.ask.drafts import is_quick
@@ -179,6 +180,17 @@ def _name_values(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]
         )
 
 
+def _name_delta(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
+    """A method that is private but for a delta."""
+    if refusal.why != NONE_NAMED:
+        return
+    if situation.has_delta:
+        yield _Candidate("Pay a delta beside it", {"delta": _USUAL_DELTA}, (), f"Costs delta {_USUAL_DELTA} as well.")
+    else:
+        note = "You were given none; the owner may give one."
+        yield _Candidate("Pay a delta beside it", {}, (), note, off=True)
+
+
 def _aggregate(refusal: Refusal, situation: Situation) -> Iterator[_Candidate]:
     """A column that stands alone: group by it, or make one number of it."""
     sql, name = situation.form.sql, refusal.what
@@ -275,7 +287,7 @@ _MAKERS: dict[str, tuple[_Maker, ...]] = {
     "unbounded_expression": (_bound,),
     "needs_key_domain": (_make_whole,),
     "multiple_statements": (_keep_first,),
-    "bad_price": (_name_price,),
+    "bad_price": (_name_delta, _name_price),
     "price": (_name_price,),
     "error_not_known": (_suppose_rows,),
     "error_too_small": (_name_price,),

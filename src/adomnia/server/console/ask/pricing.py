@@ -16,6 +16,7 @@ from adomnia.pricing.bills import HIGH_EFFORT
 from adomnia.pricing.parts import amount as amount_of_price
 from adomnia.privacy.amounts import EPSILON_UNIT, show_up
 from adomnia.privacy.events import Pure
+from adomnia.privacy.losses import loss
 from adomnia.server.console.ask.affording import add_affordance, describe_situation, find_most
 from adomnia.server.console.ask.budget_bar import build_bar
 from adomnia.server.console.ask.drafts import is_quick, plan_draft
@@ -120,7 +121,8 @@ def _name_price(view: PriceView, quote: Quote) -> PriceView:
     """The panel with the price in its currency, and the delta that is paid beside it."""
     assert quote.price is not None  # noqa: S101 - of one question
     word = "epsilon" if isinstance(quote.price, Pure) else "rho"
-    delta = show_up(sum((each.price.delta for each in quote.findings), Fraction(0))) if quote.findings else ""
+    beside = loss(quote.event).delta
+    delta = show_up(beside) if beside else ""
     return replace(view, sign=_SIGNS[word], word=word, price=show_up(amount_of_price(quote.price)), delta=delta)
 
 
