@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import time
 from collections import Counter
 from contextlib import contextmanager
 from fractions import Fraction
@@ -22,9 +18,9 @@ from adomnia.local.subset import SubsetSelection
 from adomnia.local.survey import Survey, draw_token, write_survey
 from adomnia.local.unrelated import UnrelatedQuestion
 from adomnia.local.warner import Warner
-from kit import serving
 from kit.browsing import Console, find_barriers_by_day_and_night
 from kit.laws import p_value_of_counts
+from kit.surveys import served_survey
 
 FALSE_ALARM = 1e-6
 DRAWS = 4000
@@ -47,29 +43,8 @@ def asked(console: Console, folder, design=None, invited: bool = False):
     answers = ANSWERS if design.categories == 2 else tuple(f"answer {place}" for place in range(design.categories))
     survey = Survey(draw_token(), "Did you <i>really</i>?", answers, design, invited)
     write_survey(folder, survey)
-    port = serving.free_port()
-    start = "from adomnia.cli.app import main; main()"
-    command = [sys.executable, "-c", start, "survey", "serve", str(folder), "--port", str(port), "--rate", "1000"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
-    try:
-        until = time.monotonic() + 30
-        while not is_listening(port):
-            assert process.poll() is None, process.stderr.read()
-            assert time.monotonic() < until
-            time.sleep(0.02)
-        yield survey, Console(f"http://127.0.0.1:{port}", folder, console.browser)
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-        process.stderr.close()
-
-
-def is_listening(port: int) -> bool:
-    import socket
-
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+    with served_survey(folder) as address:
+        yield survey, Console(address, folder, console.browser)
 
 
 @pytest.fixture(scope="module")

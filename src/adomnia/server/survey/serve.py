@@ -14,6 +14,7 @@ from adomnia.server.survey.app import create_survey_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     from adomnia.local.survey import Survey
     from adomnia.server.settings import Settings
@@ -44,4 +45,12 @@ def serve_survey(settings: Settings, announce: Callable[[Survey, str], None]) ->
             ssl_keyfile=settings.key,
         )
         announce(survey, settings.address)
-        uvicorn.Server(config).run(sockets=[listener])
+        _Server(config).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server for which a signal is a reason to end, not an error; a second one does not wait."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as Python calls it
+        self.force_exit = self.should_exit
+        self.should_exit = True

@@ -1,0 +1,36 @@
+"""A survey from its file to its results, over a real connection."""
+
+from __future__ import annotations
+
+import signal
+from fractions import Fraction
+
+import pytest
+
+from adomnia.errors import Refusal
+from adomnia.local import respond
+from adomnia.local.store import read_reports
+from adomnia.local.survey import Survey, draw_token, write_survey
+from adomnia.local.warner import Warner
+from adomnia.server.settings import Settings
+from adomnia.server.survey.serve import serve_survey
+from kit.surveys import served_survey
+
+SURVEY = Survey(draw_token(), "Why?", ("yes", "no"), Warner(Fraction(3, 4)))
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_respondent_counts_once_and_the_survey_ends_quietly(tmp_path, ending):
+    write_survey(tmp_path, SURVEY)
+    with served_survey(tmp_path, ending) as address:
+        first = respond(address, "yes", memory=tmp_path / "device")
+        again = respond(address, "no", memory=tmp_path / "device")
+        assert (first.report, again.repeated) == (again.report, True)
+        respond(address, "no", memory=tmp_path / "another")
+        assert read_reports(tmp_path, SURVEY).total() == 2
+    assert read_reports(tmp_path, SURVEY).total() == 2
+
+
+def test_a_folder_without_a_survey_is_refused_before_anything_listens(tmp_path):
+    with pytest.raises(Refusal, match="has no survey"):
+        serve_survey(Settings(tmp_path, port=0), lambda *_: pytest.fail("announced"))
