@@ -10,8 +10,8 @@ import pytest
 
 from adomnia.mechanisms.envelopes import LogRange
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
-from adomnia.methods.robust.proposals import QUARTILES, Reply
-from adomnia.methods.robust.ptr_iqr import Scale
+from adomnia.methods.robust.proposals import QUARTILES, ProposalReply
+from adomnia.methods.robust.ptr_iqr import ReleasedScale
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from kit.dwork_lei import BinnedScale, count_replaced, find_quartiles
 from kit.proposing import DATA, FRAME, ask, ask_often
@@ -89,10 +89,10 @@ def test_the_estimate_is_the_middle_of_its_level_and_never_beyond_the_bounds():
 
 def test_a_level_far_beyond_any_is_cut_at_the_bounds():
     mechanism = ProposeTestRelease(LogRange(*QUARTILES, 101, Fraction(2)), 1, 1, Approximate(1, 1e-6))
-    scale = Scale(FRAME.numbers["k"], Reply(10**9, mechanism))
+    scale = ReleasedScale(FRAME.numbers["k"], ProposalReply(10**9, mechanism))
     assert scale.value == 100
     assert scale.bounds(0.95, 1)[1].tolist() == [100]
-    assert Scale(FRAME.numbers["k"], Reply(-(10**9), mechanism)).value == 0
+    assert ReleasedScale(FRAME.numbers["k"], ProposalReply(-(10**9), mechanism)).value == 0
 
 
 # -- beside the paper -----------------------------------------------------------------------------------------------
