@@ -24,6 +24,9 @@ _SCALE = Fraction(2, 5)  # of what the number of rows leaves: the scale, where i
 _SCALE_SURE = 0.5  # to both sides: of the scale that the bound is proposed for, its upper end
 _COARSER = 4  # times the bound of the attempt before
 _MOST_ATTEMPTS = 4
+_NAME_SCALE = (
+    "A scale that is known (scale =>) leaves the whole price for the median, which is then replied to far more often."
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class PtrMedian(Proposing):
         notes = [DATA, GIVEN_A_REPLY]
         if reply.value is None:
             notes.append(explain_silence("median", "quantiles with probs => (0.5)"))
+            notes += [_NAME_SCALE] if self.scale is None else []
         if self.attempts > 1:
             notes.append(
                 f"The price is divided among {self.attempts} attempts; those that were not needed are paid too."
