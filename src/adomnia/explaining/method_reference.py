@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 CHAPTERS = {
     "describe": "Describe",
     "densities": "Histograms and densities",
+    "likelihood": "Likelihood",
     "models": "Models",
     "testing": "Tests",
     "survival": "Survival",

@@ -21,7 +21,7 @@ from adomnia.statistics.contract import Statistic
 Kind: TypeAlias = Literal[
     "column", "columns", "factor", "factors", "formula", "number", "numbers", "integer", "choice", "text", "boolean"
 ]
-Chapter: TypeAlias = Literal["describe", "densities", "models", "testing", "survival"]
+Chapter: TypeAlias = Literal["describe", "densities", "likelihood", "models", "testing", "survival"]
 
 
 @dataclass(frozen=True)
