@@ -20,6 +20,7 @@ from adomnia.methods.describe import (
     trimmed_mean,
     winsorized_mean,
 )
+from adomnia.methods.likelihood import mle
 from adomnia.methods.models import anova, lm, logit, poisson, ridge
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
@@ -50,6 +51,7 @@ _ALL: tuple[Method, ...] = (
     histogram.METHOD,
     density.METHOD,
     fit_distribution.METHOD,
+    mle.METHOD,
     lm.METHOD,
     ridge.METHOD,
     logit.METHOD,

@@ -1,0 +1,332 @@
+"""Fits a law by most likelihood in blocks of people, and averages: as exact as without privacy, as people are many."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import with_values
+from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.describe.error_laws import deviations, left_open, noise_cumulants
+from adomnia.methods.describe.rounds import SeveralRounds
+from adomnia.methods.fresh_noise import variance_of
+from adomnia.methods.likelihood.block_functions import SumsOfBlocks
+from adomnia.methods.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bounds_of, vector_of
+from adomnia.methods.likelihood.locating import locate
+from adomnia.methods.models.lm import list_facts
+from adomnia.privacy.aggregates import People
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.estimates import EstimateCounts, EstimateMoments
+from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.expressions import call, number
+from adomnia.privacy.keys import MOST_BLOCKS, Blocks
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation, Where
+from adomnia.privacy.vectors import Vector
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, ResultTable, Steps
+
+# Of the price: the number of people, blocks in bins, and the averages.
+_PEOPLE, _BINS, _AVERAGES = Fraction(2, 100), Fraction(13, 100), Fraction(85, 100)
+_BIN_COUNT = 2**11
+_HALF_STEPS = 2**11  # of the grid of a parameter: so little is rounded that only noise is seen
+_LEAST_BLOCKS, _MOST_LOCATED = 8, 2**14
+_LOCATED_ROWS = 30  # of a block whose estimates are counted in bins
+_REACH = 3.2  # standard deviations of a block that count; of skew laws, moved by as much as their quantiles are
+_SKEWED = (_REACH**2 - 1) / 6  # Cornish & Fisher 1938
+_UNSURE = 1.5  # times the error of the middle that the interval is wider
+_USUAL_WIDTH = 7.0  # standard deviations of an interval, on which the number of blocks is planned
+_CLEAR = 3.0  # standard deviations of the noise that the number of people must exceed
+_LEAST_PEOPLE = 50.0
+_FLOOR = 0.25  # of the variance that the law says: an estimate of it below that is noise
+
+_BLOCKS = "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged."
+_LAW = "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise."
+_CLAMPED = "Values beyond {lower:g} and {upper:g} count as these."
+_EXCLUDED = "Rows that are not above 0 are left out: {family} is of numbers above 0."
+_HIDDEN = "The noise hides where the fits of blocks lie, so that all that the bounds allow was averaged over."
+_NO_REPLY = "No reply: the people are too few to be seen above the noise. Ask with a larger price."
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What the averages are measured on: the grid of each parameter, and how many blocks there are."""
+
+    centre: Floats
+    domains: tuple[Numbers, ...]
+    blocks: int
+    hidden: bool
+
+
+@dataclass(frozen=True)
+class Mle(SeveralRounds):
+    """The parameters of a law: the estimates of most likelihood of blocks of people, averaged.
+
+    Method      people in blocks by a keyed hash; noisy numbers of blocks by their estimate in bins show where these
+                lie; then the noisy mean of the estimates, clamped to an interval around there, each without its bias.
+                Blocks count by their rows. Their number balances the noise with what small blocks lose.
+    Guarantee   three rounds composed; a person moves the estimates of one block, within the interval.
+    Bias        of second order in the rows of a block where the bias is not known to all orders; clamping.
+    Cite        Smith 2008, 2011 (the estimator); Firth 1993 (bias); Cornish & Fisher 1938 (the interval).
+    """
+
+    tag: ClassVar[str] = "Mle"
+    name: ClassVar[str] = "mle"
+    relation: Relation
+    column: NumberColumn
+    family: str
+
+    @property
+    def law(self) -> BlockLaw:
+        """The law that is fitted."""
+        return LAWS[self.family]
+
+    @property
+    def present(self) -> Relation:
+        """The rows that have a value of the law."""
+        rows = with_values(self.relation, self.column.value)
+        return Where(rows, call(">", self.column.value, number(Fraction(0)))) if self.excludes else rows
+
+    @property
+    def excludes(self) -> bool:
+        """Whether there may be values that are no values of the law."""
+        return self.law.logs and self.column.domain.lower <= 0
+
+    @cached_property
+    def bounds(self) -> Numbers:
+        """Between which values count."""
+        return bounds_of(self.column, self.law)
+
+    @cached_property
+    def vector(self) -> Vector:
+        """What is added up in each block."""
+        return vector_of(self.column, self.law)
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((Query(self.present, (), People()), Fraction(1)),)
+
+    def steps(self, price: Price) -> Steps:
+        (counted,) = yield (Measure(self.query, price * _PEOPLE),)
+        people = max(float(counted.values), _LEAST_PEOPLE)
+        silent = float(counted.values) < _LEAST_PEOPLE + _CLEAR * sqrt(variance_of(counted.noise))
+        blocks = _limit_blocks(people / _LOCATED_ROWS, _MOST_LOCATED)
+        (bins,) = yield (Measure(self._count_estimates(blocks), price * _BINS),)
+        chosen = self._choose(bins, people, blocks, price * _AVERAGES)
+        (moments,) = yield (Measure(self._average_estimates(chosen, people), price * _AVERAGES),)
+        return self._tabulate(Averages(self.law, chosen, moments, people, self._limits), silent=silent)
+
+    @cached_property
+    def _limits(self) -> tuple[tuple[float, float], ...]:
+        return self.law.limits(self.bounds)
+
+    @cached_property
+    def _grids(self) -> tuple[Numbers, ...]:
+        return tuple(variable.domain for variable in self.vector.variables)
+
+    @cached_property
+    def _bins(self) -> tuple[Numbers, ...]:
+        """Bins of each parameter on the scale on which it is located; a step of a grid is a bin."""
+        found = []
+        for scale, ends in zip(self.law.located, self._limits, strict=True):
+            lower, upper = (Fraction(float(SCALES[scale][0](np.array(end)))) for end in ends)
+            found.append(Numbers(lower, upper, (upper - lower) / _BIN_COUNT))
+        return tuple(found)
+
+    def _count_estimates(self, blocks: int) -> Query:
+        function = SumsOfBlocks(self.family, self._grids)
+        return Query(self.present, (Blocks(blocks),), EstimateCounts(self.vector, function, self._bins))
+
+    def _average_estimates(self, chosen: Interval, people: float) -> Query:
+        rows = Fraction(people) / chosen.blocks
+        function = SumsOfBlocks(self.family, self._grids, tuple(map(Fraction, chosen.centre.tolist())), rows)
+        return Query(self.present, (Blocks(chosen.blocks),), EstimateMoments(self.vector, function, chosen.domains))
+
+    def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> Interval:
+        """The intervals around where blocks lie, and the number of blocks: all of it after the noise."""
+        deviation, law = sqrt(variance_of(bins.noise)), self.law
+        stops = np.cumsum([each.width + 1 for each in self._bins])[:-1]
+        counts = np.split(np.asarray(bins.values, dtype=np.float64), stops)
+        found = [locate(each, deviation, blocks) for each in counts]
+        ends = np.array(self._limits)
+        if any(each is None for each in found):
+            usual = _limit_blocks(people / law.least_rows(ends.mean(axis=1)), MOST_BLOCKS)
+            return Interval(ends.mean(axis=1), tuple(_grid(*each) for each in ends.tolist()), usual, hidden=True)
+        steps = np.array([float(each.step) for each in self._bins])
+        places = np.array([each.grid_lower - 0.5 for each in self._bins]) + [each.middle for each in found if each]
+        middle = np.array([BACK[scale](at) for scale, at in zip(law.located, places * steps, strict=True)])
+        centre = np.clip(middle, *ends.T)
+        point = law.floor(centre, _LOCATED_ROWS)
+        slopes = np.array([SCALES[scale][1](at) for scale, at in zip(law.located, point, strict=True)])
+        spread = law.deviations(point)
+        seen = np.array([each.spread for each in found if each]) * steps / slopes * sqrt(people / blocks)
+        spread = np.maximum(spread, seen)
+        many = self._plan_blocks(people, point, price)
+        error = np.array([each.error for each in found if each]) * steps + 0.3 * steps
+        each_block = spread / sqrt(people / many)
+        half = _REACH * each_block + _UNSURE * error / slopes
+        moved = centre + _SKEWED * law.skewness(point) / sqrt(people / many) * each_block
+        domains = tuple(_grid(at - by, at + by) for at, by in zip(moved.tolist(), half.tolist(), strict=True))
+        return Interval(centre, domains, many, hidden=False)
+
+    def _plan_blocks(self, people: float, point: Floats, price: Price) -> int:
+        """As many as make the noise and what small blocks lose the least together; and not too small ones."""
+        terms = len(self.law.terms)
+        if isinstance(price, Pure):
+            noise = 2 * (terms * _USUAL_WIDTH / float(price.epsilon)) ** 2
+        else:
+            noise = terms * _USUAL_WIDTH**2 / (2 * float(price.rho))
+        most = people / self.law.least_rows(point)
+        best = sqrt(noise * people / self.law.excess) if self.law.excess else most
+        return _limit_blocks(min(best, most), MOST_BLOCKS)
+
+    def _tabulate(self, averages: "Averages", *, silent: bool) -> ResultTable:
+        nothing = np.full(len(self.law.terms), np.nan)
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            return (nothing - np.inf, nothing + np.inf) if silent else averages.interval(confidence, cells)
+
+        def told(values: Floats) -> Floats:
+            return nothing if silent else values
+
+        chosen = averages.chosen
+        return ResultTable(
+            labels={"term": self.law.terms},
+            estimates={"estimate": Estimate(told(averages.values), interval, "average of fits to blocks of people")},
+            notes=(ABOUT_PEOPLE, _LAW, *([_NO_REPLY] if silent else self._notes(averages))),
+            figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
+            facts={
+                "standard_error": lambda: list_facts(told(averages.standard_errors)),
+                "efficiency": lambda: list_facts(told(averages.efficiency)),
+                "blocks": lambda: [chosen.blocks] * len(self.law.terms),
+            },
+            model={"family": self.family, "point": [] if silent else averages.values.tolist()},
+        )
+
+    def _notes(self, averages: "Averages") -> list[str]:
+        chosen = averages.chosen
+        lower, upper = float(self.bounds.lower), float(self.bounds.upper)
+        return [
+            _BLOCKS.format(blocks=chosen.blocks, rows=averages.people / chosen.blocks),
+            _CLAMPED.format(lower=lower, upper=upper),
+            *([_EXCLUDED.format(family=self.family)] if self.excludes else []),
+            *([_HIDDEN] if chosen.hidden else []),
+        ]
+
+
+class Averages:
+    """The noisy averages of block estimates, and what follows from them."""
+
+    def __init__(
+        self,
+        law: BlockLaw,
+        chosen: Interval,
+        measured: Measured,
+        people: float,
+        limits: tuple[tuple[float, float], ...],
+    ) -> None:
+        self.law, self.chosen, self.people = law, chosen, people
+        self._limits = np.array(limits)
+        steps = np.array([float(domain.step) for domain in chosen.domains])
+        middles = np.array([float(domain.middle * domain.step) for domain in chosen.domains])
+        means, squares = np.asarray(measured.values, dtype=np.float64).reshape(-1, 2).T / chosen.blocks
+        self.points = np.clip(middles + steps * means, *self._limits.T)
+        widths = np.array([2.0 * max(domain.grid_upper - domain.middle, 1) for domain in chosen.domains])
+        # Half a unit more: squares were rounded down.
+        spread = (widths * (squares + 0.5) - means**2) * steps**2
+        rows = people / chosen.blocks
+        expected = law.deviations(law.floor(self.points, people)) ** 2 / rows
+        variance, fourth = noise_cumulants(measured)
+        self._variance = np.maximum(spread, _FLOOR * expected) / chosen.blocks + variance * (steps / chosen.blocks) ** 2
+        self._fourth = fourth * (steps / chosen.blocks) ** 4
+        self._exact = expected * rows / people
+
+    @cached_property
+    def values(self) -> Floats:
+        """The parameters."""
+        return self.law.parameters(self.points)
+
+    @property
+    def standard_errors(self) -> Floats:
+        """How far they are off, by sampling and noise."""
+        return self.law.spread(self.points, np.sqrt(self._variance))
+
+    @property
+    def efficiency(self) -> Floats:
+        """The variance that the estimate from all exact rows would have, as a part of this one."""
+        exact = self.law.spread(self.points, np.sqrt(self._exact))
+        return np.asarray((exact / np.maximum(self.standard_errors, 1e-300)) ** 2)
+
+    def interval(self, confidence: float, cells: int) -> Bounds:
+        """By the law of sampling and noise together, on the scale that is averaged."""
+        reach = deviations(self._variance, self._fourth, left_open(confidence, cells)) * np.sqrt(self._variance)
+        return self.law.interval(self.points, reach, self._limits)
+
+
+def _limit_blocks(wanted: float, most: int) -> int:
+    return int(min(max(wanted, _LEAST_BLOCKS), most))
+
+
+def _grid(lower: float, upper: float) -> Numbers:
+    """As many steps for every parameter: then the price is divided evenly among them."""
+    step = Fraction(max((upper - lower) / (2 * _HALF_STEPS), abs(lower + upper) * 2.0**-48, 1e-300))
+    middle = round(Fraction((lower + upper) / 2) / step)
+    return Numbers((middle - _HALF_STEPS) * step, (middle + _HALF_STEPS) * step, step)
+
+
+def _check(column: NumberColumn, law: BlockLaw) -> None:
+    """Refuses a column whose declared values are no values of the law."""
+    domain, kind = column.domain, column.value.kind
+    whole = domain.step == 1 and isinstance(kind, Quantity) and kind.whole
+    if law.name == "bernoulli" and not (whole and domain.lower == 0 and domain.upper == 1):
+        why = f"bernoulli is of 0 and 1, and {column.name} may have other values"
+        raise BadArgument("family", why, "make it a condition in the brackets: SELECT age > 40 AS old")
+    if law.whole and not whole:
+        why = f"{law.name} is of whole numbers, and {column.name} may have others"
+        raise BadArgument("family", why, "name a column of whole numbers, or a family of all numbers")
+    if domain.upper <= 0 and law.least == 0:
+        why = f"{law.name} is of numbers above 0, and {column.name} has none"
+        raise BadArgument("family", why, "ask for family => 'normal'")
+    if domain.lower < law.least and not law.logs:
+        why = f"{law.name} is of numbers from {law.least:g}, and {column.name} may be below"
+        fix = f"cut it in the brackets: SELECT GREATEST({column.name}, 0) AS {column.name}"
+        raise BadArgument("family", why, fix)
+    if domain.width == 0:
+        raise BadArgument("column", f"{column.name} has bounds that are equal", "name another column")
+
+
+def _build(frame: Frame, arguments: Arguments) -> Mle:
+    require_one_row(frame, METHOD.name)
+    _check(arguments["column"], LAWS[arguments["family"]])
+    return Mle(frame.relation, arguments["column"], arguments["family"])
+
+
+METHOD = Method(
+    name="mle",
+    chapter="likelihood",
+    summary="Fits a law by most likelihood in blocks of people and averages: for many people as exact as without noise.",
+    parameters=(
+        Parameter("column", "column", "the column of numbers", required=True),
+        Parameter("family", "choice", "the family of laws", default="normal", choices=tuple(LAWS)),
+    ),
+    build=_build,
+    returns={
+        "term": "a parameter of the law",
+        "estimate": "its value",
+        "standard_error": "how far it is off, by sampling and noise",
+        "efficiency": "the variance from exact rows as a part of this one: 1 where privacy costs nothing",
+        "blocks": "in how many blocks of people the law was fitted",
+    },
+    example="SELECT * FROM mle(people, column => salary, family => 'gamma')",
+    elsewhere={"R": "MASS::fitdistr, stats4::mle", "SAS": "PROC SEVERITY, PROC NLMIXED", "SciPy": "stats.gamma.fit"},
+    notes=(
+        "bernoulli, poisson, exponential and normal are averaged on scales on which their estimates have no bias.",
+        "gamma is averaged by its mean and by ln(mean) less the mean of ln(x), whose bias is known to all orders.",
+        "lognormal and gamma leave rows out that are not above 0. mu and sigma of lognormal are those of the logarithm.",
+        "Where a logarithm is taken and 0 is within the bounds, numbers below 1/65536 of the upper one count as that.",
+    ),
+)
