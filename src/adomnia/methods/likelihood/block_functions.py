@@ -18,6 +18,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.statistics.contract import Floats
 
 _TINY = 1e-300
+_PASSES = 3  # of a correction that depends on what it corrects
 # From the number of rows and the means of the statistics, each of one block: the parameters, and how many rows each of
 # them is worth. What cannot be told is no number.
 Fit: TypeAlias = Callable[[Floats, Sequence[Floats]], tuple[list[Floats], list[Floats]]]
@@ -27,14 +28,15 @@ Fit: TypeAlias = Callable[[Floats, Sequence[Floats]], tuple[list[Floats], list[F
 class SumsOfBlocks:
     """Estimates from the number of rows and the sums of powers of values, in steps of `grids` from their lower ends.
 
-    They are those of most likelihood, without their bias, on the scale of `law`. About a `centre` every block counts by
-    its rows, of which there are `rows` on average: then chance in their number adds nothing. Without one, estimates are
-    on the scale on which they are `located`.
+    They are those of most likelihood, without their bias, on the scale on which `law` is averaged, or on the one on
+    which it is `located`. About a `centre` every block counts by its rows, of which there are `rows` on average: then
+    chance in their number adds nothing.
     """
 
     tag: ClassVar[str] = "SumsOfBlocks"
     law: str
     grids: tuple[Numbers, ...]
+    located: bool = False
     centre: tuple[Fraction, ...] = ()
     rows: Fraction = Fraction(1)
 
@@ -44,11 +46,11 @@ class SumsOfBlocks:
             numbers = sums.astype(np.float64)
             rows = numbers[:, 0]
             found, worth = FITS[self.law](rows, self._means(numbers, np.maximum(rows, 1.0)))
-            if not self.centre:
-                scaled = [_LOCATED[scale](each) for scale, each in zip(LOCATED[self.law], found, strict=True)]
-                return np.stack(scaled, axis=-1)
-            centred = [self._weigh(*each) for each in zip(found, worth, self.centre, self._usual, strict=True)]
-            return np.stack(centred, axis=-1)
+            if self.located:
+                found = [_LOCATED[scale](each) for scale, each in zip(LOCATED[self.law], found, strict=True)]
+            if self.centre:
+                found = [self._weigh(*each) for each in zip(found, worth, self.centre, self._usual, strict=True)]
+            return np.stack(found, axis=-1)
 
     @property
     def _usual(self) -> list[float]:
@@ -100,8 +102,10 @@ def _fit_gamma(rows: Floats, means: Sequence[Floats]) -> tuple[list[Floats], lis
 
     mean, logs = means
     gap = np.maximum(np.log(np.maximum(mean, _TINY)) - logs, 1e-9)
-    many = np.maximum((0.5 / gap + 1 / 6) * rows, 1.0)
-    unbiased = gap - (digamma(many) - np.log(many))
+    unbiased = gap
+    for _ in range(_PASSES):
+        many = np.maximum((0.5 / np.maximum(unbiased, 1e-9) + 1 / 6) * rows, 1.0)
+        unbiased = gap - (digamma(many) - np.log(many))
     return [np.where(rows > 0, mean, np.nan), np.where(rows > 1, unbiased, np.nan)], [rows, rows]
 
 
@@ -122,7 +126,7 @@ FITS: Mapping[str, Fit] = MappingProxyType(
 # The scales on which estimates are counted in bins: blocks spread on them alike, wherever the parameter is.
 LOCATED: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "bernoulli": ("same",),
+        "bernoulli": ("share",),
         "poisson": ("root",),
         "exponential": ("log",),
         "normal": ("same", "log"),
@@ -133,6 +137,7 @@ LOCATED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _LOCATED: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
     {
         "same": lambda values: values,
+        "share": lambda values: values,
         "root": lambda values: np.sqrt(np.maximum(values, 0.0)),
         "log": lambda values: np.log(np.maximum(values, _TINY)),
     }

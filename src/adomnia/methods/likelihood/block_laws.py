@@ -26,7 +26,7 @@ from adomnia.statistics.contract import Floats
 LEAST_SHARE = Fraction(1, 2**16)  # of the upper bound: smaller numbers count as that where a logarithm is taken
 _FINEST = 2**40  # parts of one, to which ends of logarithms are rounded
 _LEAST_PART = 2.0**-21  # of the width of the bounds: no deviation is smaller, as no step is
-_GAPS = (1e-6, 30.0)  # of a gamma law: shapes of 0.03 to 500,000
+_GAPS = (1e-5, 8.0)  # of a gamma law: shapes of 0.1 to 50,000
 _LEAST_ROWS = 12.0  # of a block, of any law
 _ROWS_BY_SKEWNESS = 4.0  # times its square: then clamping far out takes as much from both sides
 
@@ -255,10 +255,11 @@ SCALES: Mapping[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats
     {
         # Onto the scale that is located, and its derivative.
         "same": (lambda values: values, np.ones_like),
+        "share": (lambda values: values, np.ones_like),
         "root": (lambda values: np.sqrt(np.maximum(values, 0.0)), lambda values: 0.5 / np.sqrt(values)),
         "log": (lambda values: np.log(np.maximum(values, 1e-300)), lambda values: 1 / values),
     }
 )
 BACK: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
-    {"same": lambda values: values, "root": np.square, "log": np.exp}
+    {"same": lambda values: values, "share": lambda values: values, "root": np.square, "log": np.exp}
 )

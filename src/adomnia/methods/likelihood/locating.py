@@ -7,8 +7,9 @@ import numpy as np
 
 from adomnia.statistics.contract import Floats
 
+_RARELY = 200  # a window that noise alone has filled is found once in so many
 _RATIO = 1.25  # between the widths that are tried
-_HALF, _WITHIN_ONE = 0.5, 0.683  # of the blocks: surely in the first window, perhaps within one standard deviation
+_SURE, _WITHIN_ONE = 0.35, 0.683  # of the blocks: surely in the first window, perhaps within one standard deviation
 _WIDER = 1.5  # times the first window, on both sides: where blocks are averaged
 _EVEN = 12  # the variance of an even law is its width squared over this
 
@@ -25,22 +26,24 @@ class Located:
 def locate(counts: Floats, deviation: float, blocks: int) -> Located | None:
     """Where most of so many blocks are, whose noisy counts are off by such a deviation; None where that is hidden.
 
-    The narrowest window that surely holds half of them is found, and the mean of a wider one around it.
+    The narrowest window that surely holds many of them is found, and the mean of a wider one around it.
     """
     bins = len(counts)
     sums = np.concatenate([[0.0], np.cumsum(counts)])
     widths = sorted({min(bins, int(np.ceil(_RATIO**power))) for power in range(int(log(bins) / log(_RATIO)) + 2)})
-    margin = deviation * sqrt(2 * log(2 * bins))
     most = np.array([np.max(sums[width:] - sums[:-width]) for width in widths])
-    away = margin * np.sqrt(widths)
-    sure = np.flatnonzero(most - away >= _HALF * blocks)
+    # As many windows of a width are independent as fit side by side. A sum of Laplace noises exceeds this as rarely as
+    # one part in that many, by Bernstein's inequality: its tails are those of one of them.
+    rarely = np.log(_RARELY * bins / np.array(widths))
+    away = deviation * (np.sqrt(2 * rarely * widths) + rarely / sqrt(2))
+    sure = np.flatnonzero(most - away >= _SURE * blocks)
     if not len(sure):
         return None
     width = widths[int(sure[0])]
     start = int(np.argmax(sums[width:] - sums[:-width]))
     lower, upper = max(0, int(start - _WIDER * width)), min(bins, int(np.ceil(start + (1 + _WIDER) * width)))
     places = np.arange(lower, upper) + 0.5
-    held = max(float(sums[upper] - sums[lower]), _HALF * blocks)
+    held = max(float(sums[upper] - sums[lower]), _SURE * blocks)
     middle = start + width / 2
     middle += float((places - middle) @ counts[lower:upper]) / held
     error = deviation * sqrt((upper - lower) ** 3 / _EVEN) / held

@@ -32,10 +32,10 @@ from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measu
 
 # Of the price: the number of people, blocks in bins, and the averages.
 _PEOPLE, _BINS, _AVERAGES = Fraction(2, 100), Fraction(13, 100), Fraction(85, 100)
-_BIN_COUNT = 2**11
+_BIN_COUNTS = {"same": 512, "share": 64, "root": 128, "log": 128}  # by the scale that they divide
 _HALF_STEPS = 2**11  # of the grid of a parameter: so little is rounded that only noise is seen
 _LEAST_BLOCKS, _MOST_LOCATED = 8, 2**14
-_LOCATED_ROWS = 30  # of a block whose estimates are counted in bins
+_LOCATED_ROWS = 12  # of a block whose estimates are counted in bins
 _REACH = 3.2  # standard deviations of a block that count; of skew laws, moved by as much as their quantiles are
 _SKEWED = (_REACH**2 - 1) / 6  # Cornish & Fisher 1938
 _UNSURE = 1.5  # times the error of the middle that the interval is wider
@@ -134,16 +134,17 @@ class Mle(SeveralRounds):
         found = []
         for scale, ends in zip(self.law.located, self._limits, strict=True):
             lower, upper = (Fraction(float(SCALES[scale][0](np.array(end)))) for end in ends)
-            found.append(Numbers(lower, upper, (upper - lower) / _BIN_COUNT))
+            found.append(Numbers(lower, upper, (upper - lower) / _BIN_COUNTS[scale]))
         return tuple(found)
 
     def _count_estimates(self, blocks: int) -> Query:
-        function = SumsOfBlocks(self.family, self._grids)
+        function = SumsOfBlocks(self.family, self._grids, located=True)
         return Query(self.present, (Blocks(blocks),), EstimateCounts(self.vector, function, self._bins))
 
     def _average_estimates(self, chosen: Interval, people: float) -> Query:
         rows = Fraction(people) / chosen.blocks
-        function = SumsOfBlocks(self.family, self._grids, tuple(map(Fraction, chosen.centre.tolist())), rows)
+        centre = () if chosen.hidden else tuple(map(Fraction, chosen.centre.tolist()))
+        function = SumsOfBlocks(self.family, self._grids, centre=centre, rows=rows)
         return Query(self.present, (Blocks(chosen.blocks),), EstimateMoments(self.vector, function, chosen.domains))
 
     def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> Interval:
@@ -154,8 +155,7 @@ class Mle(SeveralRounds):
         found = [locate(each, deviation, blocks) for each in counts]
         ends = np.array(self._limits)
         if any(each is None for each in found):
-            usual = _limit_blocks(people / law.least_rows(ends.mean(axis=1)), MOST_BLOCKS)
-            return Interval(ends.mean(axis=1), tuple(_grid(*each) for each in ends.tolist()), usual, hidden=True)
+            return Interval(ends.mean(axis=1), tuple(_grid(*each) for each in ends.tolist()), blocks, hidden=True)
         steps = np.array([float(each.step) for each in self._bins])
         places = np.array([each.grid_lower - 0.5 for each in self._bins]) + [each.middle for each in found if each]
         middle = np.array([BACK[scale](at) for scale, at in zip(law.located, places * steps, strict=True)])
