@@ -19,7 +19,7 @@ from adomnia.privacy.aggregates import Aggregate, Histogram, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Call, Expression, Literal
-from adomnia.privacy.keys import Bucket, Key
+from adomnia.privacy.keys import AnyKey, Bucket
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.polynomials import Polynomial
 from adomnia.privacy.vectors import Vector
@@ -71,7 +71,7 @@ def _list_domains(asked: Round) -> dict[Expression, Numbers]:
     return {each.value: each.domain for each in histograms}
 
 
-def _find_cuts(key: Key, domains: Mapping[Expression, Numbers]) -> Floats | None:
+def _find_cuts(key: AnyKey, domains: Mapping[Expression, Numbers]) -> Floats | None:
     """The shares of evenly spread values that lie between cuts, if the key cuts one that was chosen from before.
 
     What is cut apart in every group is cut alike in all of them, because all are supposed to be alike.

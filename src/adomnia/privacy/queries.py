@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.hashing import hashed_once
-from adomnia.privacy.keys import Key, is_unknown, key_cells, provable_cells
+from adomnia.privacy.keys import AnyKey, Blocks, Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.relations import Relation, everything, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
@@ -41,11 +41,13 @@ class Query:
 
     tag: ClassVar[str] = "Query"
     relation: Relation
-    keys: tuple[Key, ...]
+    keys: tuple[AnyKey, ...]
     aggregate: Aggregate
     clip: Clip | None = None
 
     def __post_init__(self) -> None:
+        if any(isinstance(key, Blocks) for key in self.keys) and not self.relation.rows_per_person:
+            raise ValueError("Query in blocks must be of rows of people, got public ones.")
         if self.clip is not None and (self.reach is None or not 1 <= self.clip.bound <= self.reach <= MOST_CLIPPED):
             raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
         if isinstance(self.aggregate, Combination) and self.aggregate.columns != prod(self.shape):
@@ -62,6 +64,14 @@ class Query:
     def shape(self) -> tuple[int, ...]:
         """The number of declared values of each key."""
         return tuple(map(len, self.cells))
+
+    @property
+    def value_keys(self) -> tuple[Key, ...]:
+        """Its keys, where all of them are of values: what is asked by blocks is never counted or shortened by those."""
+        found = tuple(key for key in self.keys if not isinstance(key, Blocks))
+        if found != self.keys:
+            raise ValueError("Query keys must be of values here, got blocks.")
+        return found
 
     @property
     def result_shape(self) -> tuple[int, ...]:
@@ -95,10 +105,15 @@ class Query:
         """The same as its statement shows them, which does not know how many values of an open key are read."""
         return tuple(map(provable_cells, self.keys))
 
+    @property
+    def in_one_cell(self) -> bool:
+        """Whether all rows of a person are in one cell, however many: there is one, or cells are blocks of people."""
+        return all(isinstance(key, Blocks) for key in self.keys)
+
     @cached_property
     def read(self) -> Relation:
         """The rows that are read: all of them where a person counts once in all."""
-        once = isinstance(self.aggregate, People) and not self.keys
+        once = isinstance(self.aggregate, People) and self.in_one_cell
         return everything(self.relation) if once else self.relation
 
     @property
@@ -119,7 +134,8 @@ class Query:
 
     @property
     def _groups(self) -> int:
-        return prod(map(len, self.provable))
+        """In how many cells rows of one person can be: they are in one block."""
+        return prod(len(provable_cells(key)) for key in self.keys if not isinstance(key, Blocks))
 
     @cached_property
     def _sensitivity(self) -> Sensitivity:

@@ -13,7 +13,7 @@ from adomnia.catalog.model import Table
 from adomnia.engines.contract import PERSON, RANK, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.index.columns import categories_name, columns_to_keep, index_columns
-from adomnia.engines.index.order import render_digest
+from adomnia.engines.index.order import render_digest, render_number, render_row_number
 from adomnia.engines.index.people import Links, Run
 from adomnia.errors import Failure
 from adomnia.privacy.expressions import Column
@@ -69,7 +69,7 @@ def build_rows(writer: IndexWriter, table: Table, links: Links, step: Step) -> N
     dialect = writer.dialect
     ranked = [
         f"CAST(1 AS {dialect.types.rank}) AS {dialect.quote(RANK)}",
-        f"CAST(ROW_NUMBER() OVER () AS {dialect.types.rank}) AS {dialect.quote(PERSON)}",
+        f"{render_row_number(writer.key, 'ROW_NUMBER() OVER ()', dialect)} AS {dialect.quote(PERSON)}",
     ]
     rows = project_source(writer, table, links, ranked)
     writer.run(f"CREATE TABLE {writer.name_of(table)} AS {rows}")
@@ -110,10 +110,12 @@ def declare_categories(writer: IndexWriter, column: Column) -> None:
 
 def _enrol(writer: IndexWriter, links: Links) -> None:
     """Number the people of the staged rows who have no number yet; all tables share the numbers."""
-    columns = f'" origin" INTEGER, " key" {links.key_type}, " number" {writer.dialect.types.rank}'
-    writer.run(writer.dialect.index.temporary_columns.format('" people"', columns))
+    dialect = writer.dialect
+    columns = f'" origin" INTEGER, " key" {links.key_type}, " number" {dialect.types.long.name}'
+    writer.run(dialect.index.temporary_columns.format('" people"', columns))
+    running = '(ROW_NUMBER() OVER () + (SELECT COUNT(*) FROM " people"))'
     writer.run(
-        'INSERT INTO " people" SELECT *, ROW_NUMBER() OVER () + (SELECT COUNT(*) FROM " people") FROM '
+        f'INSERT INTO " people" SELECT *, {render_number(writer.key, running, _WHO, dialect)} FROM '
         '(SELECT " origin", " key" FROM " staged" EXCEPT SELECT " origin", " key" FROM " people") AS " new"'
     )
 

@@ -1,7 +1,8 @@
-"""The order of a person's rows: a keyed hash of the person, the row and the number of the copy.
+"""The order of a person's rows: a keyed hash of the person, the row and the number of the copy. And their block.
 
 The encoding is injective (docs/proofs/index.md): bounded values are the digits of integers in a mixed radix, others are
-text with its length before it, and the person comes last.
+text with its length before it, and the person comes last. What decides a block is hashed under a word where the order
+has a number, so that no text is hashed for both.
 """
 
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from dataclasses import dataclass
 from adomnia.engines.contract import grid_name, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.render.constants import double, integer
+from adomnia.noise import SystemBits
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column
+from adomnia.privacy.keys import BLOCK_HASHES
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from adomnia.privacy.wall_time import FIRST, LAST, count_seconds
 
@@ -31,6 +34,26 @@ def render_digest(key: bytes, copy: str, columns: tuple[Column, ...], person: st
     """The hash of key, copy, columns and person."""
     parts = [dialect.index.key.format(key.hex()), copy, *_words(columns, dialect), *_texts(columns, dialect), person]
     return dialect.index.digest.format(", ':', ".join(parts))
+
+
+def render_number(key: bytes, running: str, person: str, dialect: Dialect) -> str:
+    """The number of a person: a running one, and behind it the hash of the person alone, which decides their block."""
+    return _carry_hash(running, ["'person'", person], key, dialect)
+
+
+def render_row_number(key: bytes, running: str, dialect: Dialect) -> str:
+    """The number of a row that is a person of its own, with a hash that no other build of an index gives again.
+
+    A running number depends on the rows before it. The word is drawn anew each time, so that whatever rows are numbered
+    how, their blocks are independent of each other and of those in all other tables and builds.
+    """
+    drawn = SystemBits().words(2).tobytes().hex()
+    return _carry_hash(running, [f"'row {drawn}'", running], key, dialect)
+
+
+def _carry_hash(running: str, hashed: list[str], key: bytes, dialect: Dialect) -> str:
+    low = dialect.index.low_bits.format(", ':', ".join([dialect.index.key.format(key.hex()), *hashed]))
+    return f"CAST({running} AS {dialect.types.long.name}) * {BLOCK_HASHES} + {low}"
 
 
 def _words(columns: tuple[Column, ...], dialect: Dialect) -> Iterator[str]:
