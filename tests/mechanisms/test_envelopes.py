@@ -11,7 +11,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from adomnia.mechanisms.envelopes import ValueCounts, LogRange, OrderStatistic
+from adomnia.mechanisms.envelopes import LogRange, OrderStatistic, ValueCounts
 
 SIZE, PEOPLE, STEPS = 4, 7, 8
 SHARES = [Fraction(1, 2), Fraction(1, 4), Fraction(3, 4), Fraction(9, 10), Fraction(1, 3)]

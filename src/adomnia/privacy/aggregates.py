@@ -162,7 +162,9 @@ class DistinctValues:
         return inf
 
 
-Aggregate: TypeAlias = Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination | BlockEstimates
+Aggregate: TypeAlias = (
+    Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination | BlockEstimates
+)
 Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | OwnMedian | OwnSpread | OwnChoice | DistinctValues
 
 

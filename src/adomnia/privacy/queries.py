@@ -1,11 +1,12 @@
 """Exact integer aggregates that derive their own sensitivity; nobody else writes one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt, prod
 from typing import ClassVar, Literal, TypeAlias
 
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import AnyKey, Blocks, Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.matrices import Combination
@@ -52,6 +53,10 @@ class Query:
             raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
         if isinstance(self.aggregate, Combination) and self.aggregate.columns != prod(self.shape):
             raise ValueError(f"Query cells must number {self.aggregate.columns}, as combined, got {prod(self.shape)}.")
+        if isinstance(self.aggregate, BlockEstimates) and not (
+            len(self.keys) == 1 and isinstance(self.keys[0], Blocks)
+        ):
+            raise ValueError(f"Query keys must be blocks of people where these are estimated, got {self.keys}.")
 
     @property
     def reach(self) -> int | None:
@@ -75,11 +80,11 @@ class Query:
 
     @property
     def result_shape(self) -> tuple[int, ...]:
-        """The shape of what is measured: of a vector all entries of each cell, of combinations their number."""
+        """The shape of what is measured: of a vector all entries of each cell, of combinations and estimates their number."""
         match self.aggregate:
             case Vector(columns=columns):
                 return *self.shape, columns
-            case Combination(results=results):
+            case Combination(results=results) | BlockEstimates(results=results):
                 return (results,)
         return self.shape
 
@@ -87,6 +92,13 @@ class Query:
     def columns(self) -> int:
         """How many columns of a statement it takes: one for each entry of a vector."""
         return self.aggregate.columns if isinstance(self.aggregate, Vector) else 1
+
+    @cached_property
+    def inner(self) -> "Query":
+        """What an engine is asked: of estimates of blocks the sums that they are made of, else the query itself."""
+        if not isinstance(self.aggregate, BlockEstimates):
+            return self
+        return replace(self, relation=self.read, aggregate=self.aggregate.sums)
 
     @property
     def form(self) -> Form:
@@ -113,13 +125,13 @@ class Query:
     @cached_property
     def read(self) -> Relation:
         """The rows that are read: all of them where a person counts once in all."""
-        once = isinstance(self.aggregate, People) and self.in_one_cell
+        once = isinstance(self.aggregate, BlockEstimates) or (isinstance(self.aggregate, People) and self.in_one_cell)
         return everything(self.relation) if once else self.relation
 
     @property
     def scan(self) -> tuple[object, ...]:
-        """What queries of one statement have in common: a histogram stands alone."""
-        alone = self.aggregate if isinstance(self.aggregate, Histogram) else None
+        """What queries of one statement have in common: histograms and estimates of blocks stand alone."""
+        alone = self.aggregate if isinstance(self.aggregate, Histogram | BlockEstimates) else None
         return self.read, self.keys, self.clip is None, alone
 
     @property
@@ -155,6 +167,8 @@ class Query:
                 cell = int(min(rows, different.most))
                 l1 = min(rows, cell * self._groups)
                 return Sensitivity(l1, l1 * cell, cell, monotone=True)
+            case BlockEstimates(move=move):  # a person is in one block, however many rows they have
+                return move
             case Total() as total:
                 one_row = Sensitivity(l1=total.magnitude, monotone=total.rises)
                 return one_row.times(rows)
@@ -165,4 +179,6 @@ class Query:
 
 def _of_one_row(aggregate: Aggregate) -> int:
     """How far one row moves it at most."""
+    if isinstance(aggregate, BlockEstimates):
+        return aggregate.sums.magnitude
     return aggregate.magnitude if isinstance(aggregate, Total | Vector | Combination) else 1

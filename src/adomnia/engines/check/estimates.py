@@ -24,7 +24,7 @@ def estimate_sensitivity(estimates: BlockEstimates) -> Sensitivity:
 
 
 def _move_moments(domain: Numbers) -> Sensitivity:
-    """By trying how far an estimate can go: by d, and then its square by |a - b| |a + b| with |a + b| <= 2 reach - d."""
+    """By trying how far an estimate goes: by d, and its square by d |a + b|, where |a + b| <= 2 reach - d."""
     reach = max(abs(domain.grid_upper - domain.middle), abs(domain.grid_lower - domain.middle))
     distances = np.arange(domain.grid_upper - domain.grid_lower + 1, dtype=np.int64)
     # Two numbers rounded down are no further apart than they are, rounded up.

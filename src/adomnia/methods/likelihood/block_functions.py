@@ -1,8 +1,8 @@
 """What the exact sums of blocks of people are turned into before the noise: estimates of a law, block by block.
 
 All of this is run on exact sums, and the guarantee needs that a block's estimates depend on that block's sums and its
-place alone (docs/proofs/estimates.md). So arrays are of one length, that of all blocks, and combined element by element;
-nothing is added up over blocks, no number of steps depends on what is found, and nothing is raised.
+place alone (docs/proofs/estimates.md). So arrays have a number for each block, and are combined element by element.
+Nothing is added up over blocks, no number of steps depends on what is found, and nothing is raised.
 """
 
 from collections.abc import Callable, Mapping, Sequence

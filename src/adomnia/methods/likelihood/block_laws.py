@@ -91,7 +91,7 @@ class BernoulliLaw(BlockLaw):
 
     name, terms, whole = "bernoulli", ("probability",), True
 
-    def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
+    def limits(self, _bounds: Numbers) -> tuple[tuple[float, float], ...]:
         return ((0.0, 1.0),)
 
     def deviations(self, points: Floats) -> Floats:
@@ -211,10 +211,7 @@ class GammaLaw(BlockLaw):
 
 
 LAWS: Mapping[str, BlockLaw] = MappingProxyType(
-    {
-        law.name: law
-        for law in (BernoulliLaw(), PoissonLaw(), ExponentialLaw(), NormalLaw(), LognormalLaw(), GammaLaw())
-    }
+    {law.name: law for law in (BernoulliLaw(), PoissonLaw(), ExponentialLaw(), NormalLaw(), LognormalLaw(), GammaLaw())}
 )
 
 

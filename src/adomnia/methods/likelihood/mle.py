@@ -39,6 +39,7 @@ _LOCATED_ROWS = 12  # of a block whose estimates are counted in bins
 _REACH = 3.2  # standard deviations of a block that count; of skew laws, moved by as much as their quantiles are
 _SKEWED = (_REACH**2 - 1) / 6  # Cornish & Fisher 1938
 _UNSURE = 1.5  # times the error of the middle that the interval is wider
+_IN_A_BIN = 0.3  # of a bin: the standard deviation of a place in it
 _USUAL_WIDTH = 7.0  # standard deviations of an interval, on which the number of blocks is planned
 _CLEAR = 3.0  # standard deviations of the noise that the number of people must exceed
 _LEAST_PEOPLE = 50.0
@@ -166,7 +167,9 @@ class Mle(SeveralRounds):
         seen = np.array([each.spread for each in found if each]) * steps / slopes * sqrt(people / blocks)
         spread = np.maximum(spread, seen)
         many = self._plan_blocks(people, point, price)
-        error = np.array([each.error for each in found if each]) * steps + 0.3 * steps
+        error = np.array([each.error for each in found if each]) * steps
+        # Blocks that all lie in one bin do not tell where in it.
+        error += np.where(spread * slopes / sqrt(people / blocks) < steps / 2, _IN_A_BIN * steps, 0.0)
         each_block = spread / sqrt(people / many)
         half = _REACH * each_block + _UNSURE * error / slopes
         moved = centre + _SKEWED * law.skewness(point) / sqrt(people / many) * each_block
@@ -308,7 +311,7 @@ def _build(frame: Frame, arguments: Arguments) -> Mle:
 METHOD = Method(
     name="mle",
     chapter="likelihood",
-    summary="Fits a law by most likelihood in blocks of people and averages: for many people as exact as without noise.",
+    summary="Fits a law by most likelihood in blocks of people, and averages: with many people the noise hardly counts.",
     parameters=(
         Parameter("column", "column", "the column of numbers", required=True),
         Parameter("family", "choice", "the family of laws", default="normal", choices=tuple(LAWS)),
@@ -326,7 +329,7 @@ METHOD = Method(
     notes=(
         "bernoulli, poisson, exponential and normal are averaged on scales on which their estimates have no bias.",
         "gamma is averaged by its mean and by ln(mean) less the mean of ln(x), whose bias is known to all orders.",
-        "lognormal and gamma leave rows out that are not above 0. mu and sigma of lognormal are those of the logarithm.",
+        "lognormal and gamma leave rows out that are not above 0. mu and sigma of lognormal are of the logarithm.",
         "Where a logarithm is taken and 0 is within the bounds, numbers below 1/65536 of the upper one count as that.",
     ),
 )
