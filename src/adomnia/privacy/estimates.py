@@ -4,22 +4,14 @@ What a block's estimate is computed by is a public function, of which nothing is
 block's sums alone. Proof: docs/proofs/estimates.md.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import exp, isfinite
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 MOST_STEPS = 2**16  # of the grid of a parameter
 MOST_PARAMETERS = 16
@@ -35,8 +27,8 @@ class BlockFunction(Protocol):
     rows whatever the sums, and nothing is raised.
     """
 
-    def estimate(self, sums: NDArray[Any]) -> NDArray[np.float64]:
-        """From the exact sums (blocks, columns) the estimates (blocks, parameters)."""
+    def estimate(self, sums: Any) -> Any:  # noqa: ANN401 - arrays, which nothing here computes with
+        """From the exact sums (blocks, columns) the estimates (blocks, parameters), as doubles."""
         ...
 
 

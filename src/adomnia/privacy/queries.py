@@ -53,9 +53,7 @@ class Query:
             raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
         if isinstance(self.aggregate, Combination) and self.aggregate.columns != prod(self.shape):
             raise ValueError(f"Query cells must number {self.aggregate.columns}, as combined, got {prod(self.shape)}.")
-        if isinstance(self.aggregate, BlockEstimates) and not (
-            len(self.keys) == 1 and isinstance(self.keys[0], Blocks)
-        ):
+        if isinstance(self.aggregate, BlockEstimates) and list(map(type, self.keys)) != [Blocks]:
             raise ValueError(f"Query keys must be blocks of people where these are estimated, got {self.keys}.")
 
     @property
@@ -80,7 +78,7 @@ class Query:
 
     @property
     def result_shape(self) -> tuple[int, ...]:
-        """The shape of what is measured: of a vector all entries of each cell, of combinations and estimates their number."""
+        """The shape of what is measured: of a vector all entries of each cell, of others their number."""
         match self.aggregate:
             case Vector(columns=columns):
                 return *self.shape, columns
@@ -150,7 +148,7 @@ class Query:
         return prod(len(provable_cells(key)) for key in self.keys if not isinstance(key, Blocks))
 
     @cached_property
-    def _sensitivity(self) -> Sensitivity:
+    def _sensitivity(self) -> Sensitivity:  # noqa: PLR0911 - one for each sort of aggregate
         rows = self.relation.rows_per_person
         if self.clip is not None:
             row = _of_one_row(self.aggregate)

@@ -20,6 +20,7 @@ from adomnia.engines.render.scalars import Scalars
 from adomnia.engines.render.vectors import render_entries
 from adomnia.privacy.aggregates import Histogram, People, Rows, Total
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import BLOCK_HASHES, AnyKey, Blocks, Bucket, Names
 from adomnia.privacy.kinds import Quantity
@@ -119,7 +120,7 @@ def _aggregate(query: Query, scalars: Scalars) -> str:
             summed = render_integers(total, most_rows(query.relation), scalars)
             return f"CAST({summed} AS {_sum_type(query, scalars.dialect.types)})"
         case counted:
-            assert not isinstance(counted, Histogram | Vector)  # noqa: S101 - those have more than one column
+            assert not isinstance(counted, Histogram | Vector | BlockEstimates)  # noqa: S101 - of several columns
             return render_integers(counted, 0, scalars)
 
 
