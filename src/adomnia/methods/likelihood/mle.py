@@ -311,7 +311,7 @@ def _build(frame: Frame, arguments: Arguments) -> Mle:
 METHOD = Method(
     name="mle",
     chapter="likelihood",
-    summary="Fits a law by most likelihood in blocks of people, and averages: with many people the noise hardly counts.",
+    summary="Fits a law by most likelihood in blocks of people, and averages: with many people noise hardly counts.",
     parameters=(
         Parameter("column", "column", "the column of numbers", required=True),
         Parameter("family", "choice", "the family of laws", default="normal", choices=tuple(LAWS)),
