@@ -96,7 +96,7 @@ class Query:
         """What an engine is asked: of estimates of blocks the sums that they are made of, else the query itself."""
         if not isinstance(self.aggregate, BlockEstimates):
             return self
-        return replace(self, relation=self.read, aggregate=self.aggregate.sums)
+        return replace(self, aggregate=self.aggregate.sums)
 
     @property
     def form(self) -> Form:
@@ -123,7 +123,7 @@ class Query:
     @cached_property
     def read(self) -> Relation:
         """The rows that are read: all of them where a person counts once in all."""
-        once = isinstance(self.aggregate, BlockEstimates) or (isinstance(self.aggregate, People) and self.in_one_cell)
+        once = isinstance(self.aggregate, People) and self.in_one_cell
         return everything(self.relation) if once else self.relation
 
     @property

@@ -142,3 +142,5 @@ _LOCATED: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
         "log": lambda values: np.log(np.maximum(values, _TINY)),
     }
 )
+# All functions of blocks: the contract holds each of them to its own rows.
+BLOCK_FUNCTIONS: tuple[type, ...] = (SumsOfBlocks,)

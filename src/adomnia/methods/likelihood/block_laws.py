@@ -24,6 +24,7 @@ from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Floats
 
 LEAST_SHARE = Fraction(1, 2**16)  # of the upper bound: smaller numbers count as that where a logarithm is taken
+_MOST_STEPS = 2**30  # of a grid: finer ones are rounded, so that squares can be added up exactly
 _FINEST = 2**40  # parts of one, to which ends of logarithms are rounded
 _LEAST_PART = 2.0**-21  # of the width of the bounds: no deviation is smaller, as no step is
 _GAPS = (1e-5, 8.0)  # of a gamma law: shapes of 0.1 to 50,000
@@ -218,6 +219,8 @@ LAWS: Mapping[str, BlockLaw] = MappingProxyType(
 def bounds_of(column: NumberColumn, law: BlockLaw) -> Numbers:
     """Between which values count; beyond them, as the nearest. Where a logarithm is taken they start above zero."""
     domain = column.domain
+    if domain.width > _MOST_STEPS:
+        domain = Numbers.bounded(domain.lower, domain.upper)
     if not law.logs or domain.lower > 0:
         return domain
     kind = column.value.kind
