@@ -62,7 +62,7 @@ def _cell(key: AnyKey, who: Hashable, row: Row) -> Any:
 
 def block_of(who: Any, count: int, key: bytes = KEY) -> int:
     """The block of a person, as it is defined: by the last 24 bits of a keyed hash, which is read from its end."""
-    hashed = hashlib.md5(":".join([key.hex(), "person", *map(str, who)]).encode()).digest()
+    hashed = hashlib.md5(":".join([key.hex()[:32], "p", *map(str, who)]).encode()).digest()
     return int.from_bytes(hashed, "little") % 2**24 % count
 
 

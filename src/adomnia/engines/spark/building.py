@@ -20,7 +20,7 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_public, refuse_unreadable
 from adomnia.engines.index.build import project_source
 from adomnia.engines.index.columns import columns_to_keep, index_columns
-from adomnia.engines.index.order import render_digest, render_number, render_row_number
+from adomnia.engines.index.order import carry_hash, render_digest, render_person_hash, render_row_hash
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.sources import escape, file_source, frame_source, storable
 from adomnia.errors import AdomniaError, Failure
@@ -112,7 +112,7 @@ class ParquetBuilder:
         place = 'ROW_NUMBER() OVER (PARTITION BY " part" ORDER BY " origin", " key")'
         placed = f'SELECT " origin", " key", CAST({place} AS BIGINT) * {_PARTS} + " part" AS " running" '
         placed += f'FROM (SELECT DISTINCT " origin", " key", {part} AS " part" FROM ({everybody}))'
-        number = render_number(self.key, '" running"', _WHO, SPARK)
+        number = carry_hash('" running"', render_person_hash(self.key, _WHO, SPARK), SPARK)
         rows = f'SELECT " origin", " key", {number} AS " number" FROM ({placed}) CROSS JOIN "{_ORDER}"'
         self._keep(_PEOPLE, rows)
 
@@ -140,7 +140,8 @@ class ParquetBuilder:
         part = f"PMOD(XXHASH64({', '.join(names) or '1'}), {_PARTS})"
         order = ", ".join(f"{name} ASC NULLS LAST" for name in names) or "1"
         place = f'ROW_NUMBER() OVER (PARTITION BY " part" ORDER BY {order})'
-        rows, number = project_source(writer, table, links, []), render_row_number(self.key, '" running"', SPARK)
+        rows = project_source(writer, table, links, [])
+        number = carry_hash('" running"', render_row_hash(self.key, '" running"', SPARK), SPARK)
         outputs = ", ".join(
             [
                 f"1 AS {RANK}",
