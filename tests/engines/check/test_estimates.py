@@ -1,0 +1,35 @@
+"""How far estimates of blocks move, derived a second time."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from adomnia.engines.check import estimate_sensitivity
+from adomnia.privacy.estimates import EstimateMoments
+from privacy.test_estimates import counts, moments, moves_of
+
+
+@pytest.mark.parametrize("bounds", [(lower, lower + width) for lower, width in product((-7, 0, 3), range(1, 30))])
+def test_no_pair_of_estimates_is_further_apart(bounds):
+    found = estimate_sensitivity(moments(bounds))
+    moves = list(moves_of(moments(bounds).domains[0]))
+    assert max(map(sum, moves)) <= found.l1
+    assert max(one**2 + two**2 for one, two in moves) <= found.l2_squared
+    assert max(map(max, moves)) <= found.linf
+
+
+def test_parameters_are_added_up():
+    one, two, both = (estimate_sensitivity(moments(*each)) for each in ([(0, 4)], [(0, 9)], [(0, 4), (0, 9)]))
+    assert both == one + two
+    assert estimate_sensitivity(counts((0, 4), (0, 9))) == counts((0, 4), (0, 9)).move
+
+
+def test_what_is_neither_moments_nor_counts_is_not_known():
+    class Others(EstimateMoments):
+        """What a person moves in these is anybody's guess."""
+
+    planted = moments((0, 4))
+    with pytest.raises(TypeError, match="moments or counts, got Others"):
+        estimate_sensitivity(Others(planted.sums, planted.function, planted.domains))
