@@ -14,7 +14,7 @@ from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
 from adomnia.engines.check import (
     Reading,
-    check_blocks,
+    check_cells_of_blocks,
     check_histogram,
     check_statement,
     combine_sensitivity,
@@ -100,7 +100,8 @@ class Statements:
         query = batch[0]
         counted = query.aggregate
         if isinstance(counted, BlockEstimates):  # alone in its statement
-            if check_blocks(statement, self._catalog, self._engine.dialect) != len(query.cells[0]):
+            cells = check_cells_of_blocks(statement, self._catalog, self._engine.dialect)
+            if cells != query.inner.provable:
                 raise ValueError("The statement is of other blocks than the planned ones.")
             return (estimate_sensitivity(counted),)
         if not isinstance(counted, Histogram):

@@ -19,6 +19,7 @@ from adomnia.privacy.aggregates import (
     People,
     Rows,
     Total,
+    values_of,
 )
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import BlockEstimates, EstimateCounts
@@ -198,7 +199,7 @@ def _several(aggregate: Vector | Combination | BlockEstimates) -> str:
     """How many numbers of what an aggregate gives."""
     if isinstance(aggregate, BlockEstimates):
         parameters = f"{len(aggregate.domains)} parameter{'s' * (len(aggregate.domains) > 1)}"
-        of = ", ".join(describe(each.value) for each in aggregate.sums.variables)
+        of = ", ".join(map(describe, values_of(aggregate)))
         found = "blocks by their estimates" if isinstance(aggregate, EstimateCounts) else "estimates of blocks"
         return f"{found} of {parameters} from {of}"
     if isinstance(aggregate, Combination):

@@ -31,6 +31,8 @@ def in_words(query: Query) -> Query:
         return query
     names = _names(query.relation)
     if isinstance(query.aggregate, BlockEstimates):
+        if not isinstance(query.aggregate.sums, Vector):
+            return query
         inner = in_words(query.inner).aggregate
         assert isinstance(inner, Vector)  # noqa: S101 - as it was
         return replace(query, aggregate=replace(query.aggregate, sums=inner))

@@ -10,7 +10,7 @@ from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.matrices import Combination
-from adomnia.privacy.vectors import Vector
+from adomnia.privacy.vectors import Variable, Vector
 
 _BUCKET_BITS = 10
 
@@ -175,4 +175,7 @@ def values_of(aggregate: Aggregate) -> tuple[Expression, ...]:
             return ()
         case Vector(variables=variables) | BlockEstimates(sums=Vector(variables=variables)):
             return tuple(variable.value for variable in variables)
-    return (aggregate.value,)
+        case BlockEstimates(sums=Variable(value=value)):
+            return (value,)
+        case _:
+            return (aggregate.value,)  # type: ignore[union-attr]  # of estimates all sums are above

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.sensitivity import Sensitivity
-from adomnia.privacy.vectors import Vector
+from adomnia.privacy.vectors import Variable, Vector
 
 MOST_STEPS = 2**16  # of the grid of a parameter
 MOST_PARAMETERS = 16
@@ -36,11 +36,12 @@ class BlockFunction(Protocol):
 class BlockEstimates(ABC):
     """Sums over blocks of what a function makes of the exact sums of each: `domains` are the grids of its parameters.
 
+    The sums are those of a vector, or the numbers of rows at each step of a variable.
     What is no number counts as the middle of its grid, and what is beyond it as the nearest end.
     """
 
     tag: ClassVar[str]
-    sums: Vector
+    sums: Vector | Variable
     function: BlockFunction
     domains: tuple[Numbers, ...]
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
 from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.hashing import hashed_once
-from adomnia.privacy.keys import AnyKey, Blocks, Key, is_unknown, key_cells, provable_cells
+from adomnia.privacy.keys import AnyKey, Blocks, Bucket, Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.relations import Relation, everything, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
@@ -96,7 +96,10 @@ class Query:
         """What an engine is asked: of estimates of blocks the sums that they are made of, else the query itself."""
         if not isinstance(self.aggregate, BlockEstimates):
             return self
-        return replace(self, aggregate=self.aggregate.sums)
+        sums = self.aggregate.sums
+        if isinstance(sums, Vector):
+            return replace(self, aggregate=sums)
+        return replace(self, keys=(*self.keys, Bucket(sums.value, sums.domain, sums.value)), aggregate=Rows())
 
     @property
     def form(self) -> Form:
@@ -178,5 +181,5 @@ class Query:
 def _of_one_row(aggregate: Aggregate) -> int:
     """How far one row moves it at most."""
     if isinstance(aggregate, BlockEstimates):
-        return aggregate.sums.magnitude
+        return aggregate.sums.magnitude if isinstance(aggregate.sums, Vector) else 1
     return aggregate.magnitude if isinstance(aggregate, Total | Vector | Combination) else 1

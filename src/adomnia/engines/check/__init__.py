@@ -10,11 +10,17 @@ from adomnia.engines.check.estimates import estimate_sensitivity
 from adomnia.engines.check.histograms import Reading
 from adomnia.engines.check.matrices import combine_sensitivity
 from adomnia.engines.check.public import check_public
-from adomnia.engines.check.statements import check_blocks, check_histogram, check_statement
+from adomnia.engines.check.statements import (
+    check_blocks,
+    check_cells_of_blocks,
+    check_histogram,
+    check_statement,
+)
 
 __all__ = [
     "Reading",
     "check_blocks",
+    "check_cells_of_blocks",
     "check_histogram",
     "check_public",
     "check_statement",

@@ -67,20 +67,28 @@ def check_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> in
     One person's rows, however many, are all in one of the blocks, whoever else is there. They need not be capped: this
     says nothing of how far they move that block.
     """
+    (blocks,) = check_cells_of_blocks(statement, catalog, dialect)
+    return len(blocks)
+
+
+def check_cells_of_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> tuple[range, ...]:
+    """The same where rows of a block are divided by further keys: the cells of each key, blocks first."""
     reader, select = _reader(statement, catalog, dialect), parse_select(statement.text, dialect)
     rows = reader.source(select)
     require(rows.per_person > 0, "a private table")
     names, nodes = list(map(alias_of, select.expressions)), [output.this for output in select.expressions]
-    require(names == ["k0", *(f"m{place}" for place in range(len(nodes) - 1))], "the names of outputs")
+    keys = sum(name.startswith("k") for name in names)
+    expected = [*(f"k{place}" for place in range(keys)), *(f"m{place}" for place in range(len(nodes) - keys))]
+    require(keys > 0 and names == expected, "the names of outputs")
     require(is_block(nodes[0]), "a block of people")
     row = reader.row(rows)
-    (blocks,) = _cells(select, nodes[:1], rows, row)
-    for node in nodes[1:]:
+    cells = _cells(select, nodes[:keys], rows, row)
+    for node in nodes[keys:]:
         if is_vector(node):
             derive_joint_sensitivity([node], row, rows.most)
         elif not counts(node, row):
             _summed(node, row, rows.most)
-    return len(blocks)
+    return cells
 
 
 def _reader(statement: Statement, catalog: Catalog, dialect: Dialect) -> Reader:

@@ -7,12 +7,13 @@ the parameters as the last axis. All of this is after the noise. `families.py` h
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from math import inf, log, sqrt
+from math import inf, log, pi, sqrt
 from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
 
+from adomnia.methods.column_bins import ColumnBins, split_evenly
 from adomnia.methods.contract import NumberColumn
 from adomnia.methods.likelihood.block_functions import LOCATED, POWERS
 from adomnia.methods.likelihood.families import solve_shape
@@ -28,6 +29,8 @@ _MOST_STEPS = 2**30  # of a grid: finer ones are rounded, so that squares can be
 _FINEST = 2**40  # parts of one, to which ends of logarithms are rounded
 _LEAST_PART = 2.0**-21  # of the width of the bounds: no deviation is smaller, as no step is
 _GAPS = (1e-5, 8.0)  # of a gamma law: shapes of 0.1 to 50,000
+_LOG_SHAPES = (-4.0, 5.0)  # of a Weibull law: shapes of 0.02 to 150
+_POINTS = 1001  # of a quadrature
 _LEAST_ROWS = 12.0  # of a block, of any law
 _ROWS_BY_SKEWNESS = 4.0  # times its square: then clamping far out takes as much from both sides
 
@@ -42,6 +45,7 @@ class BlockLaw(ABC):
     whole: ClassVar[bool] = False  # whether its values are whole numbers
     # By how much the variance of an average is larger than that of the estimate from all rows, times the block's rows.
     excess: ClassVar[float] = 0.0
+    bins: ClassVar[int] = 0  # in which the rows of each block are counted, where no sums are enough
 
     @abstractmethod
     def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
@@ -211,8 +215,78 @@ class GammaLaw(BlockLaw):
         return solve_shape(points[..., 1])
 
 
+class WeibullLaw(BlockLaw):
+    """The Weibull law: its shape and its scale. Averaged are their logarithms, from rows in bins of ln(x)."""
+
+    name, terms, logs, excess, bins = "weibull", ("shape", "scale"), True, 2.0, 64
+
+    def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
+        return (log(float(bounds.lower)), log(float(bounds.upper))), _LOG_SHAPES
+
+    def deviations(self, points: Floats) -> Floats:
+        # The information of the Gumbel law, in units of 1 / shape: Johnson, Kotz & Balakrishnan 1994.
+        return np.stack([sqrt(1.1087) * np.exp(-points[..., 1]), np.full_like(points[..., 1], sqrt(0.6079))], axis=-1)
+
+    def skewness(self, points: Floats) -> Floats:
+        return np.broadcast_to(np.array([-0.5, 0.5]), points.shape)
+
+    def parameters(self, points: Floats) -> Floats:
+        return np.exp(np.clip(points[..., ::-1], -600.0, 600.0))
+
+    def least_rows(self, _points: Floats) -> float:
+        return 40.0  # of smaller blocks, the bias of second order would be seen
+
+
+class NormalMixtureLaw(BlockLaw):
+    """Two normal laws: the part of the lower one, both means in their order, and both deviations."""
+
+    name, excess, bins = "normal mixture", 20.0, 64
+    terms = ("weight1", "mu1", "mu2", "sigma1", "sigma2")
+    least = -inf
+
+    def limits(self, bounds: Numbers) -> tuple[tuple[float, float], ...]:
+        lower, upper = float(bounds.lower), float(bounds.upper)
+        spread = (log((upper - lower) / self.bins / 4), log((upper - lower) / 2))
+        return (0.01, 0.99), (lower, upper), (lower, upper), spread, spread
+
+    def deviations(self, points: Floats) -> Floats:
+        """From Fisher's information, by quadrature."""
+        parts, means, sigmas = np.array([points[0], 1 - points[0]]), points[1:3], np.exp(points[3:])
+        ends = (means - 8 * sigmas).min(), (means + 8 * sigmas).max()
+        values = np.linspace(*ends, _POINTS)
+        away = (values - means[:, None]) / sigmas[:, None]
+        single = np.exp(-0.5 * away**2) / (sigmas[:, None] * sqrt(2 * pi))
+        weighed = parts[:, None] * single
+        slopes = np.vstack([single[0] - single[1], weighed * away / sigmas[:, None], weighed * (away**2 - 1)])
+        scores = slopes / np.sqrt(np.maximum(weighed.sum(axis=0), 1e-300))
+        information = scores @ scores.T * (values[1] - values[0])
+        inverse: Floats = np.linalg.pinv(information, rcond=1e-9)
+        return np.sqrt(np.maximum(np.diag(inverse), 1e-12))
+
+    def skewness(self, points: Floats) -> Floats:
+        return np.zeros_like(points)
+
+    def parameters(self, points: Floats) -> Floats:
+        return np.concatenate([points[..., :3], np.exp(np.clip(points[..., 3:], -600.0, 600.0))], axis=-1)
+
+    def least_rows(self, _points: Floats) -> float:
+        return 200.0  # of smaller blocks, parts are often taken for one another
+
+
 LAWS: Mapping[str, BlockLaw] = MappingProxyType(
-    {law.name: law for law in (BernoulliLaw(), PoissonLaw(), ExponentialLaw(), NormalLaw(), LognormalLaw(), GammaLaw())}
+    {
+        law.name: law
+        for law in (
+            BernoulliLaw(),
+            PoissonLaw(),
+            ExponentialLaw(),
+            NormalLaw(),
+            LognormalLaw(),
+            GammaLaw(),
+            WeibullLaw(),
+            NormalMixtureLaw(),
+        )
+    }
 )
 
 
@@ -243,6 +317,13 @@ def vector_of(column: NumberColumn, law: BlockLaw) -> Vector:
     return Vector(variables, (rows, *powers))
 
 
+def bins_of(column: NumberColumn, law: BlockLaw) -> ColumnBins:
+    """In which bins the rows of each block are counted: of the values, or of their logarithms."""
+    bounds = bounds_of(column, law)
+    seen = _observe(column, bounds, "ln" if law.logs else "x")
+    return split_evenly(NumberColumn(column.name, seen.value, seen.domain), law.bins)
+
+
 def _observe(column: NumberColumn, bounds: Numbers, name: str) -> Variable:
     if name == "x":
         return Variable(column.value, bounds)
@@ -256,10 +337,17 @@ SCALES: Mapping[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats
         # Onto the scale that is located, and its derivative.
         "same": (lambda values: values, np.ones_like),
         "share": (lambda values: values, np.ones_like),
+        "even": (lambda values: values, np.ones_like),
         "root": (lambda values: np.sqrt(np.maximum(values, 0.0)), lambda values: 0.5 / np.sqrt(values)),
         "log": (lambda values: np.log(np.maximum(values, 1e-300)), lambda values: 1 / values),
     }
 )
 BACK: Mapping[str, Callable[[Floats], Floats]] = MappingProxyType(
-    {"same": lambda values: values, "share": lambda values: values, "root": np.square, "log": np.exp}
+    {
+        "same": lambda values: values,
+        "share": lambda values: values,
+        "even": lambda values: values,
+        "root": np.square,
+        "log": np.exp,
+    }
 )

@@ -1,6 +1,6 @@
 """Fits a law by most likelihood in blocks of people, and averages: as exact as without privacy, as people are many."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
@@ -14,8 +14,8 @@ from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
 from adomnia.methods.describe.error_laws import deviations, left_open, noise_cumulants
 from adomnia.methods.describe.rounds import SeveralRounds
 from adomnia.methods.fresh_noise import variance_of
-from adomnia.methods.likelihood.block_functions import SumsOfBlocks
-from adomnia.methods.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bounds_of, vector_of
+from adomnia.methods.likelihood.block_functions import BinsOfBlocks, SumsOfBlocks
+from adomnia.methods.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
 from adomnia.methods.likelihood.locating import locate
 from adomnia.methods.models.lm import list_facts
 from adomnia.privacy.aggregates import People
@@ -27,15 +27,16 @@ from adomnia.privacy.keys import MOST_BLOCKS, Blocks
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation, Where
-from adomnia.privacy.vectors import Vector
+from adomnia.privacy.vectors import Variable, Vector
 from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, ResultTable, Steps
 
 # Of the price: the number of people, blocks in bins, and the averages.
 _PEOPLE, _BINS, _AVERAGES = Fraction(2, 100), Fraction(13, 100), Fraction(85, 100)
-_BIN_COUNTS = {"same": 512, "share": 64, "root": 128, "log": 128}  # by the scale that they divide
+_BIN_COUNTS = {"same": 512, "share": 64, "root": 128, "log": 128, "even": 128}  # by the scale that they divide
 _HALF_STEPS = 2**11  # of the grid of a parameter: so little is rounded that only noise is seen
 _LEAST_BLOCKS, _MOST_LOCATED = 8, 2**14
 _LOCATED_ROWS = 12  # of a block whose estimates are counted in bins
+_MOST_COUNTS = 2**20  # of blocks times bins
 _REACH = 3.2  # standard deviations of a block that count; of skew laws, moved by as much as their quantiles are
 _SKEWED = (_REACH**2 - 1) / 6  # Cornish & Fisher 1938
 _UNSURE = 1.5  # times the error of the middle that the interval is wider
@@ -103,9 +104,12 @@ class Mle(SeveralRounds):
         return bounds_of(self.column, self.law)
 
     @cached_property
-    def vector(self) -> Vector:
-        """What is added up in each block."""
-        return vector_of(self.column, self.law)
+    def sums(self) -> Vector | Variable:
+        """What is added up in each block, or by what its rows are counted."""
+        if not self.law.bins:
+            return vector_of(self.column, self.law)
+        bins = bins_of(self.column, self.law)
+        return Variable(bins.key.value, Numbers.integers(0, len(bins) - 1))
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
@@ -115,19 +119,24 @@ class Mle(SeveralRounds):
         (counted,) = yield (Measure(self.query, price * _PEOPLE),)
         people = max(float(counted.values), _LEAST_PEOPLE)
         silent = float(counted.values) < _LEAST_PEOPLE + _CLEAR * sqrt(variance_of(counted.noise))
-        blocks = _limit_blocks(people / _LOCATED_ROWS, _MOST_LOCATED)
+        blocks = _limit_blocks(people / self._located_rows, min(_MOST_LOCATED, self._most_blocks))
         (bins,) = yield (Measure(self._count_estimates(blocks), price * _BINS),)
         chosen = self._choose(bins, people, blocks, price * _AVERAGES)
         (moments,) = yield (Measure(self._average_estimates(chosen, people), price * _AVERAGES),)
         return self._tabulate(Averages(self.law, chosen, moments, people, self._limits), silent=silent)
 
+    @property
+    def _located_rows(self) -> float:
+        """How many rows a block has whose estimates are located: of laws in bins as many as they need at least."""
+        return self.law.least_rows(np.zeros(len(self.law.terms))) if self.law.bins else _LOCATED_ROWS
+
+    @property
+    def _most_blocks(self) -> int:
+        return _MOST_COUNTS // self.law.bins if self.law.bins else MOST_BLOCKS
+
     @cached_property
     def _limits(self) -> tuple[tuple[float, float], ...]:
         return self.law.limits(self.bounds)
-
-    @cached_property
-    def _grids(self) -> tuple[Numbers, ...]:
-        return tuple(variable.domain for variable in self.vector.variables)
 
     @cached_property
     def _bins(self) -> tuple[Numbers, ...]:
@@ -139,14 +148,20 @@ class Mle(SeveralRounds):
         return tuple(found)
 
     def _count_estimates(self, blocks: int) -> Query:
-        function = SumsOfBlocks(self.family, self._grids, located=True)
-        return Query(self.present, (Blocks(blocks),), EstimateCounts(self.vector, function, self._bins))
+        return Query(self.present, (Blocks(blocks),), EstimateCounts(self.sums, self._function(), self._bins))
 
     def _average_estimates(self, chosen: Interval, people: float) -> Query:
         rows = Fraction(people) / chosen.blocks
         centre = () if chosen.hidden else tuple(map(Fraction, chosen.centre.tolist()))
-        function = SumsOfBlocks(self.family, self._grids, centre=centre, rows=rows)
-        return Query(self.present, (Blocks(chosen.blocks),), EstimateMoments(self.vector, function, chosen.domains))
+        function = replace(self._function(), located=False, centre=centre, rows=rows)
+        return Query(self.present, (Blocks(chosen.blocks),), EstimateMoments(self.sums, function, chosen.domains))
+
+    def _function(self) -> SumsOfBlocks | BinsOfBlocks:
+        """What makes estimates to be located of the sums of a block."""
+        if isinstance(self.sums, Vector):
+            return SumsOfBlocks(self.family, tuple(each.domain for each in self.sums.variables), located=True)
+        edges = bins_of(self.column, self.law).edges
+        return BinsOfBlocks(self.family, edges[0], edges[-1], located=True)
 
     def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> Interval:
         """The intervals around where blocks lie, and the number of blocks: all of it after the noise."""
@@ -161,7 +176,7 @@ class Mle(SeveralRounds):
         places = np.array([each.grid_lower - 0.5 for each in self._bins]) + [each.middle for each in found if each]
         middle = np.array([BACK[scale](at) for scale, at in zip(law.located, places * steps, strict=True)])
         centre = np.clip(middle, *ends.T)
-        point = law.floor(centre, _LOCATED_ROWS)
+        point = law.floor(centre, self._located_rows)
         slopes = np.array([SCALES[scale][1](at) for scale, at in zip(law.located, point, strict=True)])
         spread = law.deviations(point)
         seen = np.array([each.spread for each in found if each]) * steps / slopes * sqrt(people / blocks)
@@ -185,7 +200,7 @@ class Mle(SeveralRounds):
             noise = terms * _USUAL_WIDTH**2 / (2 * float(price.rho))
         most = people / self.law.least_rows(point)
         best = sqrt(noise * people / self.law.excess) if self.law.excess else most
-        return _limit_blocks(min(best, most), MOST_BLOCKS)
+        return _limit_blocks(min(best, most), self._most_blocks)
 
     def _tabulate(self, averages: "Averages", *, silent: bool) -> ResultTable:
         nothing = np.full(len(self.law.terms), np.nan)
