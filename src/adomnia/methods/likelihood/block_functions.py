@@ -24,6 +24,7 @@ _FARTHEST, _LARGEST_LOG = 600.0, 300.0  # logarithms whose exponentials are fini
 _GUMBEL, _EULER = pi / sqrt(6), 0.5772156649015329  # ln(x) of a Weibull law has this deviation times 1 / shape
 # Of ln(scale) times the shape, and of ln(shape), times the rows: whatever the law, of first order (Cox & Snell 1968).
 _SCALE_BIAS, _SHAPE_BIAS = -0.3698, 1.0756
+_LEAST_OF_A_PART = 4.0  # rows
 _PASSES = 3  # of a correction that depends on what it corrects
 # From the number of rows and the means of the statistics, each of one block: the parameters, and how many rows each of
 # them is worth. What cannot be told is no number.
@@ -179,6 +180,11 @@ def _fit_mixture(rows: Floats, counts: Sequence[Floats], edges: Floats) -> list[
         spreads = (second / some - means[0] ** 2, (whole_second - second) / others - means[1] ** 2)
         squares = [np.maximum(each - width**2 / 12, width**2 / 16) for each in spreads]
     turned = means[0] > means[1]
+    # Deviations have the bias that they would have if it were known whose part a row is.
+    squares = [
+        square * np.exp(2 / np.maximum(each * rows, _LEAST_OF_A_PART))
+        for square, each in zip(squares, (part, 1 - part), strict=True)
+    ]
     known = rows > 5
     ordered = [
         np.where(turned, 1 - part, part),

@@ -343,8 +343,10 @@ METHOD = Method(
     elsewhere={"R": "MASS::fitdistr, stats4::mle", "SAS": "PROC SEVERITY, PROC NLMIXED", "SciPy": "stats.gamma.fit"},
     notes=(
         "bernoulli, poisson, exponential and normal are averaged on scales on which their estimates have no bias.",
+        "weibull and normal mixture are fitted to the numbers of rows in 64 bins of each block. Their bias is of second "
+        "order in the rows of a block; of a mixture, deviations are corrected as if its parts were known.",
         "gamma is averaged by its mean and by ln(mean) less the mean of ln(x), whose bias is known to all orders.",
-        "lognormal and gamma leave rows out that are not above 0. mu and sigma of lognormal are of the logarithm.",
+        "lognormal, gamma and weibull leave rows out that are not above 0. mu and sigma of lognormal are of the logarithm.",
         "Where a logarithm is taken and 0 is within the bounds, numbers below 1/65536 of the upper one count as that.",
     ),
 )
