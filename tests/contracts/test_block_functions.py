@@ -12,7 +12,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from adomnia.methods.likelihood.block_functions import BINNED, BLOCK_FUNCTIONS, LOCATED, POWERS, BinsOfBlocks, SumsOfBlocks
+from adomnia.methods.likelihood.block_functions import (
+    BINNED,
+    BLOCK_FUNCTIONS,
+    LOCATED,
+    POWERS,
+    BinsOfBlocks,
+    SumsOfBlocks,
+)
 from adomnia.plans.canonical import canonical
 from adomnia.privacy.domains import Numbers
 
@@ -88,7 +95,7 @@ def test_no_other_block_changes_a_bit_of_a_block(function, columns, parameters):
 
 @every_example
 @pytest.mark.parametrize("value", HUGE)
-def test_whatever_the_sums_it_gives_a_double_for_each_parameter_and_raises_nothing(function, columns, parameters, value):
+def test_whatever_the_sums_it_gives_doubles_and_raises_nothing(function, columns, parameters, value):
     found = function.estimate(np.full((BLOCKS, columns), value, dtype=object))
     assert (found.shape, found.dtype) == ((BLOCKS, parameters), np.float64)
 

@@ -35,7 +35,8 @@ class Columns:
 
 def test_each_estimate_is_clamped_rounded_and_clamped_again():
     found = round_to_grid(GRID, np.array(AWKWARD)).tolist()
-    assert found == [GRID.middle] * 3 + [GRID.grid_upper, GRID.grid_lower, 0, 0, 4, GRID.grid_upper, GRID.grid_lower, 11]
+    ends = [GRID.grid_upper, GRID.grid_lower]
+    assert found == [*[GRID.middle] * 3, *ends, 0, 0, 4, *ends, 11]
     assert [GRID.grid(value) for value in AWKWARD[3:]] == found[3:]
 
 

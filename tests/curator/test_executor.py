@@ -257,9 +257,7 @@ OTHER_BLOCKS = [
 
 
 @pytest.mark.parametrize(("right", "wrong"), OTHER_BLOCKS)
-def test_estimates_of_other_than_the_planned_blocks_of_people_are_not_read(
-    curator, catalog, monkeypatch, right, wrong
-):
+def test_estimates_of_other_than_the_planned_blocks_of_people_are_not_read(curator, catalog, monkeypatch, right, wrong):
     query = list_measures(lower(ESTIMATED, catalog), Pure(1))[-1].query
     (blocks,) = query.shape
     rendered = curator.engine.render((query.inner,))

@@ -10,11 +10,11 @@ from typing import ClassVar
 import pytest
 
 from adomnia.engines.check import estimate_sensitivity
-from adomnia.privacy.aggregates import values_of
+from adomnia.privacy.aggregates import Rows, values_of
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import MOST_STEPS, EstimateCounts, EstimateMoments, furthest_step
 from adomnia.privacy.expressions import Column
-from adomnia.privacy.keys import Blocks
+from adomnia.privacy.keys import Blocks, Bucket
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.polynomials import constant, variable
 from adomnia.privacy.queries import Query
@@ -98,6 +98,15 @@ def test_a_query_of_estimates_moves_as_they_do_however_many_rows_a_person_has(ro
     assert (asked.shape, asked.result_shape, asked.form) == ((7,), (2,), "cells")
     assert asked.largest == asked.inner.largest
     assert asked.scan != asked.inner.scan
+    assert values_of(asked.aggregate) == (VALUE,)
+
+
+def test_rows_of_a_block_may_be_counted_at_each_step_of_a_variable():
+    counted = Variable(VALUE, DOMAIN)
+    asked = Query(PEOPLE, (Blocks(7),), EstimateMoments(counted, Nothing(), (DOMAIN,)))
+    assert asked.inner == Query(PEOPLE, (Blocks(7), Bucket(VALUE, DOMAIN, VALUE)), Rows())
+    assert asked.sensitivity() == EstimateMoments(SUMS, Nothing(), (DOMAIN,)).move
+    assert asked.largest == asked.inner.largest
     assert values_of(asked.aggregate) == (VALUE,)
 
 

@@ -112,10 +112,9 @@ def test_a_mixture_is_told_apart_and_its_parts_are_in_order():
     assert found == pytest.approx([0.3, 60, 120, 10, 15], rel=0.05)
 
 
-def table_of(name, values, price=EPSILON, bounds=None, whole=None, seed=0):
-    usual, is_whole, *_ = CASES[name]
-    analysis = build(name, bounds or usual, whole=is_whole if whole is None else whole)
-    return fit(analysis, price, np.asarray(values, dtype=float), np.random.default_rng(seed))
+def table_of(name, values, price=EPSILON):
+    bounds, whole, *_ = CASES[name]
+    return fit(build(name, bounds, whole=whole), price, np.asarray(values, dtype=float), np.random.default_rng(0))
 
 
 AWKWARD = {
@@ -154,6 +153,12 @@ def test_it_says_how_many_blocks_there_were_and_what_they_lost():
     assert 4000 < blocks < 9000
     assert any(f"{blocks:,} blocks" in note for note in table.notes)
     assert all(0.7 < efficiency < 1 for efficiency in table.facts["efficiency"]())
+
+
+def test_values_that_the_law_is_not_of_are_noticed():
+    draw = np.random.default_rng(2)
+    assert any("may not hold" in note for note in table_of("exponential", draw.gamma(4, 2, 100_000)).notes)
+    assert not any("may not hold" in note for note in table_of("exponential", draw.exponential(8, 100_000)).notes)
 
 
 def test_where_blocks_lie_is_hidden_by_much_noise_and_then_all_bounds_are_averaged_over():

@@ -67,8 +67,9 @@ def check_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> in
     One person's rows, however many, are all in one of the blocks, whoever else is there. They need not be capped: this
     says nothing of how far they move that block.
     """
-    (blocks,) = check_cells_of_blocks(statement, catalog, dialect)
-    return len(blocks)
+    cells = check_cells_of_blocks(statement, catalog, dialect)
+    require(len(cells) == 1, "blocks without other keys")
+    return len(cells[0])
 
 
 def check_cells_of_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> tuple[range, ...]:

@@ -91,7 +91,7 @@ class BlockLaw(ABC):
         return LOCATED[self.name]
 
 
-class BernoulliLaw(BlockLaw):
+class BernoulliBlocks(BlockLaw):
     """Yes or no: the probability of a 1."""
 
     name, terms, whole = "bernoulli", ("probability",), True
@@ -112,7 +112,7 @@ class BernoulliLaw(BlockLaw):
         return np.clip(points, 1 / rows, 1 - 1 / rows)
 
 
-class PoissonLaw(BlockLaw):
+class PoissonBlocks(BlockLaw):
     """Numbers of events: their mean."""
 
     name, terms, whole = "poisson", ("mean",), True
@@ -133,7 +133,7 @@ class PoissonLaw(BlockLaw):
         return np.maximum(points, 1 / rows)
 
 
-class ExponentialLaw(BlockLaw):
+class ExponentialBlocks(BlockLaw):
     """Waiting times: their rate. What is averaged is the mean, whose estimate has no bias."""
 
     name, terms = "exponential", ("rate",)
@@ -151,7 +151,7 @@ class ExponentialLaw(BlockLaw):
         return np.asarray(1 / np.maximum(points, 1e-300))
 
 
-class NormalLaw(BlockLaw):
+class NormalBlocks(BlockLaw):
     """The normal law: its mean mu and its standard deviation sigma."""
 
     name, terms, least, excess = "normal", ("mu", "sigma"), -inf, 1.25
@@ -170,7 +170,7 @@ class NormalLaw(BlockLaw):
         return np.stack([points[..., 0], np.maximum(points[..., 1], 0.0)], axis=-1)
 
 
-class LognormalLaw(NormalLaw):
+class LognormalBlocks(NormalBlocks):
     """Values whose logarithm is normal with mean mu and standard deviation sigma."""
 
     name, least, logs = "lognormal", 0.0, True
@@ -180,7 +180,7 @@ class LognormalLaw(NormalLaw):
         return (lower, upper), ((upper - lower) * _LEAST_PART, (upper - lower) / 2)
 
 
-class GammaLaw(BlockLaw):
+class GammaBlocks(BlockLaw):
     """The gamma law: its shape and its scale. Averaged are the mean, and ln(mean) less the mean of ln(x)."""
 
     name, terms, logs, excess = "gamma", ("shape", "scale"), True, 1.0
@@ -215,7 +215,7 @@ class GammaLaw(BlockLaw):
         return solve_shape(points[..., 1])
 
 
-class WeibullLaw(BlockLaw):
+class WeibullBlocks(BlockLaw):
     """The Weibull law: its shape and its scale. Averaged are their logarithms, from rows in bins of ln(x)."""
 
     name, terms, logs, excess, bins = "weibull", ("shape", "scale"), True, 2.0, 64
@@ -237,7 +237,7 @@ class WeibullLaw(BlockLaw):
         return 40.0  # of smaller blocks, the bias of second order would be seen
 
 
-class NormalMixtureLaw(BlockLaw):
+class NormalMixtureBlocks(BlockLaw):
     """Two normal laws: the part of the lower one, both means in their order, and both deviations."""
 
     name, excess, bins = "normal mixture", 20.0, 64
@@ -277,14 +277,14 @@ LAWS: Mapping[str, BlockLaw] = MappingProxyType(
     {
         law.name: law
         for law in (
-            BernoulliLaw(),
-            PoissonLaw(),
-            ExponentialLaw(),
-            NormalLaw(),
-            LognormalLaw(),
-            GammaLaw(),
-            WeibullLaw(),
-            NormalMixtureLaw(),
+            BernoulliBlocks(),
+            PoissonBlocks(),
+            ExponentialBlocks(),
+            NormalBlocks(),
+            LognormalBlocks(),
+            GammaBlocks(),
+            WeibullBlocks(),
+            NormalMixtureBlocks(),
         )
     }
 )

@@ -15,7 +15,7 @@ _EVEN = 12  # the variance of an even law is its width squared over this
 
 
 @dataclass(frozen=True)
-class Located:
+class BlockPlace:
     """A middle in bins, how far noise may have moved it, and the least that blocks spread, both as deviations."""
 
     middle: float
@@ -23,7 +23,7 @@ class Located:
     spread: float
 
 
-def locate(counts: Floats, deviation: float, blocks: int) -> Located | None:
+def locate(counts: Floats, deviation: float, blocks: int) -> BlockPlace | None:
     """Where most of so many blocks are, whose noisy counts are off by such a deviation; None where that is hidden.
 
     The narrowest window that surely holds many of them is found, and the mean of a wider one around it.
@@ -49,4 +49,4 @@ def locate(counts: Floats, deviation: float, blocks: int) -> Located | None:
     error = deviation * sqrt((upper - lower) ** 3 / _EVEN) / held
     perhaps = widths[int(np.flatnonzero(most + away >= _WITHIN_ONE * blocks)[0])]
     # Two bins less: blocks next to an edge are in two of them, however little they spread.
-    return Located(float(np.clip(middle, start, start + width)), error, max(0.0, (perhaps - 2) / 2))
+    return BlockPlace(float(np.clip(middle, start, start + width)), error, max(0.0, (perhaps - 2) / 2))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import sqrt
+from math import log, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -44,6 +44,8 @@ _IN_A_BIN = 0.3  # of a bin: the standard deviation of a place in it
 _USUAL_WIDTH = 7.0  # standard deviations of an interval, on which the number of blocks is planned
 _CLEAR = 3.0  # standard deviations of the noise that the number of people must exceed
 _LEAST_PEOPLE = 50.0
+_SEEN_MISFIT = 1.5  # times the variance that the law says: more is worth a word
+_CLEAR_SPREAD = 0.1  # of a variance: how little noise may be on it then
 _FLOOR = 0.25  # of the variance that the law says: an estimate of it below that is noise
 
 _BLOCKS = "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged."
@@ -51,11 +53,15 @@ _LAW = "All figures take the law for granted; standard errors are from how far t
 _CLAMPED = "Values beyond {lower:g} and {upper:g} count as these."
 _EXCLUDED = "Rows that are not above 0 are left out: {family} is of numbers above 0."
 _HIDDEN = "The noise hides where the fits of blocks lie, so that all that the bounds allow was averaged over."
+_MISFIT = (
+    "The fits of blocks vary {times:.2g} times as much as the law says, so that it may not hold. Efficiency compares "
+    "with what the law says."
+)
 _NO_REPLY = "No reply: the people are too few to be seen above the noise. Ask with a larger price."
 
 
 @dataclass(frozen=True)
-class Interval:
+class ChosenGrids:
     """What the averages are measured on: the grid of each parameter, and how many blocks there are."""
 
     centre: Floats
@@ -150,7 +156,7 @@ class Mle(SeveralRounds):
     def _count_estimates(self, blocks: int) -> Query:
         return Query(self.present, (Blocks(blocks),), EstimateCounts(self.sums, self._function(), self._bins))
 
-    def _average_estimates(self, chosen: Interval, people: float) -> Query:
+    def _average_estimates(self, chosen: ChosenGrids, people: float) -> Query:
         rows = Fraction(people) / chosen.blocks
         centre = () if chosen.hidden else tuple(map(Fraction, chosen.centre.tolist()))
         function = replace(self._function(), located=False, centre=centre, rows=rows)
@@ -163,7 +169,7 @@ class Mle(SeveralRounds):
         edges = bins_of(self.column, self.law).edges
         return BinsOfBlocks(self.family, edges[0], edges[-1], located=True)
 
-    def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> Interval:
+    def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> ChosenGrids:
         """The intervals around where blocks lie, and the number of blocks: all of it after the noise."""
         deviation, law = sqrt(variance_of(bins.noise)), self.law
         stops = np.cumsum([each.width + 1 for each in self._bins])[:-1]
@@ -171,7 +177,7 @@ class Mle(SeveralRounds):
         found = [locate(each, deviation, blocks) for each in counts]
         ends = np.array(self._limits)
         if any(each is None for each in found):
-            return Interval(ends.mean(axis=1), tuple(_grid(*each) for each in ends.tolist()), blocks, hidden=True)
+            return ChosenGrids(ends.mean(axis=1), tuple(_grid(*each) for each in ends.tolist()), blocks, hidden=True)
         steps = np.array([float(each.step) for each in self._bins])
         places = np.array([each.grid_lower - 0.5 for each in self._bins]) + [each.middle for each in found if each]
         middle = np.array([BACK[scale](at) for scale, at in zip(law.located, places * steps, strict=True)])
@@ -189,7 +195,7 @@ class Mle(SeveralRounds):
         half = _REACH * each_block + _UNSURE * error / slopes
         moved = centre + _SKEWED * law.skewness(point) / sqrt(people / many) * each_block
         domains = tuple(_grid(at - by, at + by) for at, by in zip(moved.tolist(), half.tolist(), strict=True))
-        return Interval(centre, domains, many, hidden=False)
+        return ChosenGrids(centre, domains, many, hidden=False)
 
     def _plan_blocks(self, people: float, point: Floats, price: Price) -> int:
         """As many as make the noise and what small blocks lose the least together; and not too small ones."""
@@ -233,6 +239,7 @@ class Mle(SeveralRounds):
             _CLAMPED.format(lower=lower, upper=upper),
             *([_EXCLUDED.format(family=self.family)] if self.excludes else []),
             *([_HIDDEN] if chosen.hidden else []),
+            *([_MISFIT.format(times=averages.misfit)] if averages.misfit else []),
         ]
 
 
@@ -242,7 +249,7 @@ class Averages:
     def __init__(
         self,
         law: BlockLaw,
-        chosen: Interval,
+        chosen: ChosenGrids,
         measured: Measured,
         people: float,
         limits: tuple[tuple[float, float], ...],
@@ -259,6 +266,8 @@ class Averages:
         rows = people / chosen.blocks
         expected = law.deviations(law.floor(self.points, people)) ** 2 / rows
         variance, fourth = noise_cumulants(measured)
+        self._spread, self._expected = spread, expected
+        self._noise = variance * (widths * steps**2 / chosen.blocks) ** 2 / np.maximum(expected, 1e-300)
         self._variance = np.maximum(spread, _FLOOR * expected) / chosen.blocks + variance * (steps / chosen.blocks) ** 2
         self._fourth = fourth * (steps / chosen.blocks) ** 4
         self._exact = expected * rows / people
@@ -278,6 +287,14 @@ class Averages:
         """The variance that the estimate from all exact rows would have, as a part of this one."""
         exact = self.law.spread(self.points, np.sqrt(self._exact))
         return np.asarray((exact / np.maximum(self.standard_errors, 1e-300)) ** 2)
+
+    @property
+    def misfit(self) -> float | None:
+        """How many times the variance that the law says blocks have, where that is clear and not about one."""
+        times = self._spread / np.maximum(self._expected, 1e-300)
+        sure = np.sqrt(self._noise) < _CLEAR_SPREAD * np.sqrt(self._expected)
+        far = np.where(sure, np.abs(np.log(np.maximum(times, 1e-9))), 0.0)
+        return float(times[np.argmax(far)]) if far.max() > log(_SEEN_MISFIT) and not self.chosen.hidden else None
 
     def interval(self, confidence: float, cells: int) -> Bounds:
         """By the law of sampling and noise together, on the scale that is averaged."""
@@ -343,10 +360,10 @@ METHOD = Method(
     elsewhere={"R": "MASS::fitdistr, stats4::mle", "SAS": "PROC SEVERITY, PROC NLMIXED", "SciPy": "stats.gamma.fit"},
     notes=(
         "bernoulli, poisson, exponential and normal are averaged on scales on which their estimates have no bias.",
-        "weibull and normal mixture are fitted to the numbers of rows in 64 bins of each block. Their bias is of second "
-        "order in the rows of a block; of a mixture, deviations are corrected as if its parts were known.",
+        "weibull and normal mixture are fitted to rows in 64 bins of a block; their bias is corrected to first order.",
+        "Of a normal mixture, deviations are corrected as if its parts were known: with few people they are too small.",
         "gamma is averaged by its mean and by ln(mean) less the mean of ln(x), whose bias is known to all orders.",
-        "lognormal, gamma and weibull leave rows out that are not above 0. mu and sigma of lognormal are of the logarithm.",
+        "lognormal, gamma and weibull leave rows out that are not above 0. mu and sigma are of the logarithm.",
         "Where a logarithm is taken and 0 is within the bounds, numbers below 1/65536 of the upper one count as that.",
     ),
 )
