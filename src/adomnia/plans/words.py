@@ -6,6 +6,7 @@ from dataclasses import replace
 from adomnia.plans.descriptions import Words, describe, describe_own, describe_value
 from adomnia.plans.formulas import Formula, Over, Term, map_leaves
 from adomnia.privacy.aggregates import People, Rows
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
@@ -29,6 +30,12 @@ def in_words(query: Query) -> Query:
     if isinstance(query.aggregate, Rows | People | Combination):
         return query
     names = _names(query.relation)
+    if isinstance(query.aggregate, BlockEstimates):
+        if not isinstance(query.aggregate.sums, Vector):
+            return query
+        inner = in_words(query.inner).aggregate
+        assert isinstance(inner, Vector)  # noqa: S101 - as it was
+        return replace(query, aggregate=replace(query.aggregate, sums=inner))
     if isinstance(query.aggregate, Vector):
         variables = tuple(replace(each, value=_worded(each.value, names)) for each in query.aggregate.variables)
         return replace(query, aggregate=replace(query.aggregate, variables=variables))
