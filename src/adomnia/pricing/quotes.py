@@ -33,7 +33,7 @@ from adomnia.privacy.events import Event, Price, Pure
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Relation
+from adomnia.privacy.relations import Relation, has_blocks
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
@@ -277,6 +277,8 @@ def _why(query: Query) -> str:
         cells = min(rows, prod(query.shape))
         return "a person counts once" if cells == 1 else f"a person counts in at most {cells} groups"
     has = f"a person has at most {rows:,} row{'s' if rows > 1 else ''} here"
+    if has_blocks(query.relation):
+        has = f"a person changes the row of their block here: at most {rows:,} rows, those before and after"
     match query.aggregate:
         case Total(magnitude=magnitude):
             return f"{has}, each of at most {magnitude:,} steps"
