@@ -353,6 +353,20 @@ QUESTIONS = [
     "SELECT SUM(dearest), SUM(stays) FROM stays",
     "SELECT COUNT(*), SUM(c) FROM (SELECT person_id, cost c FROM visits UNION ALL SELECT person_id, age FROM people) u",
     "SELECT kind, SUM(amount), SUM(price) FROM items GROUP BY kind",
+    "SELECT COUNT(*), AVG(z), SUM(m) FROM (SELECT AVG(age) AS z, MAX(salary) AS m FROM people GROUP BY BLOCK(3))",
+    (
+        "SELECT AVG(z), VAR_POP(s) FROM (SELECT CLAMP(SUM(cost) / COUNT(*), 0, 500) AS z, STDDEV(cost) AS s FROM visits"
+        " WHERE day >= DATE '2020-01-01' GROUP BY BLOCK(2) HAVING COUNT(*) > 2)"
+    ),
+    (
+        "SELECT z > 30, COUNT(*), COUNT(y) FROM (SELECT AVG(p.age) AS z, MIN(v.cost) AS y FROM people AS p"
+        " LEFT JOIN visits AS v ON p.person_id = v.person_id GROUP BY BLOCK(4)) GROUP BY 1"
+    ),
+    "SELECT SUM(n), AVG(m) FROM (SELECT CLAMP(COUNT(*), 0, 9) AS n, MEDIAN(price) AS m FROM items GROUP BY BLOCK(3))",
+    (
+        "SELECT AVG(n) FROM (SELECT AVG(n) AS n FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id)"
+        " GROUP BY BLOCK(2))"
+    ),
 ]
 
 

@@ -33,6 +33,7 @@ from adomnia.privacy.relations import (
     Lookup,
     Named,
     OwnValue,
+    PerBlock,
     Private,
     Public,
     PublicGroups,
@@ -258,6 +259,10 @@ def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line fo
             return f"[{', '.join(map(_selected, relation.outputs))}] FROM ({describe_relation(relation.source)})"
         case Union(parts=parts):
             return " UNION ALL ".join(f"({describe_relation(part)})" for part in parts)
+    if isinstance(relation, PerBlock):
+        outputs = [f"{each.name} = {describe_value(each)}" for each in relation.outputs]
+        made = f"PER BLOCK OF {relation.blocks.count} [{', '.join(outputs)}]"
+        return f"{made} FROM ({describe_relation(relation.source)})"
     outputs = [*map(_selected, relation.keys), *(f"{each.name} = {describe_value(each)}" for each in relation.outputs)]
     groups = "PUBLIC GROUPS" if isinstance(relation, PublicGroups) else "PER PERSON"
     return f"{groups} [{', '.join(outputs)}] FROM ({describe_relation(relation.source)})"

@@ -34,7 +34,7 @@ from adomnia.privacy.events import AnyPrice, Concentrated, Event, Price
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Relation
+from adomnia.privacy.relations import Relation, has_blocks
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
@@ -282,6 +282,8 @@ def _why(query: Query) -> str:
     if isinstance(query.aggregate, BlockEstimates):
         return "a person is in one block, whatever rows they have, and moves its estimates alone"
     has = f"a person has at most {rows:,} row{'s' if rows > 1 else ''} here"
+    if has_blocks(query.relation):
+        has = f"a person changes the row of their block here: at most {rows:,} rows, those before and after"
     match query.aggregate:
         case Total(magnitude=magnitude):
             return f"{has}, each of at most {magnitude:,} steps"

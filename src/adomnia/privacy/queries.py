@@ -10,7 +10,7 @@ from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.keys import AnyKey, Blocks, Bucket, Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.matrices import Combination
-from adomnia.privacy.relations import Relation, everything, most_rows
+from adomnia.privacy.relations import Relation, everything, has_blocks, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
 
@@ -47,8 +47,12 @@ class Query:
     clip: Clip | None = None
 
     def __post_init__(self) -> None:
-        if any(isinstance(key, Blocks) for key in self.keys) and not self.relation.rows_per_person:
+        in_blocks = any(isinstance(key, Blocks) for key in self.keys)
+        if in_blocks and not self.relation.rows_per_person:
             raise ValueError("Query in blocks must be of rows of people, got public ones.")
+        of_people = in_blocks or self.clip is not None or isinstance(self.aggregate, People)
+        if of_people and has_blocks(self.relation):
+            raise ValueError("Query by person must be of rows of people, got those of blocks.")
         if self.clip is not None and (self.reach is None or not 1 <= self.clip.bound <= self.reach <= MOST_CLIPPED):
             raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
         if isinstance(self.aggregate, Combination) and self.aggregate.columns != prod(self.shape):
@@ -151,7 +155,12 @@ class Query:
         return prod(len(provable_cells(key)) for key in self.keys if not isinstance(key, Blocks))
 
     @cached_property
-    def _sensitivity(self) -> Sensitivity:  # noqa: PLR0911 - one for each sort of aggregate
+    def _sensitivity(self) -> Sensitivity:
+        found = self._derive_sensitivity()
+        # Of blocks, a person takes a row away and puts another in its place.
+        return Sensitivity(found.l1, found.l2_squared, found.linf) if has_blocks(self.relation) else found
+
+    def _derive_sensitivity(self) -> Sensitivity:  # noqa: PLR0911 - one for each sort of aggregate
         rows = self.relation.rows_per_person
         if self.clip is not None:
             row = _of_one_row(self.aggregate)

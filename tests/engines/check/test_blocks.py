@@ -17,6 +17,15 @@ CAPPED = 'FROM "visits" WHERE "rank" <= 3 GROUP BY 1'
 WHOLE = 'CAST(SUM("cost grid") AS DECIMAL(38, 0))'
 
 
+BLOCKS = (
+    f'(SELECT {BLOCK} AS "person", MAX("cost") AS "v0", MAX("cost grid") AS "v0 grid" FROM "visits" GROUP BY {BLOCK})'
+)
+
+
+def count(rows):
+    return f'SELECT COUNT(*) AS m0 FROM {rows} AS "rows"'
+
+
 def blocks(text):
     return check_blocks(Statement(text, ()), HOSPITAL, DUCKDB)
 
@@ -104,3 +113,39 @@ def test_nothing_else_is_a_block_of_people(key):
 def test_only_counts_and_exact_sums_of_blocks_are_given(text):
     with pytest.raises(Failure):
         blocks(text)
+
+
+def test_the_row_of_a_block_is_taken_away_and_another_put_in_its_place():
+    summed = 'CAST(SUM("v0 grid") AS DECIMAL(38, 0))'
+    (counted, added) = check(f'SELECT COUNT(*) AS m0, {summed} AS m1 FROM {BLOCKS} AS "rows"')
+    assert (counted.l1, counted.l2_squared, counted.linf, counted.monotone) == (2, 4, 2, False)
+    assert (added.l1, added.monotone) == (2 * 100_000 * 16, False)
+
+
+def test_what_is_made_of_rows_of_blocks_does_not_rise_either():
+    above = f'(SELECT "person" AS "person", "v0" AS "c" FROM {BLOCKS} AS "rows") AS "rows"'
+    assert not check(f"SELECT COUNT(*) AS m0 FROM {above}")[0].monotone
+    people = '(SELECT "person" AS "person", "cost" AS "c" FROM "visits" WHERE "rank" <= 3)'
+    both = f'(SELECT "person" AS "person", "v0" AS "c" FROM {BLOCKS} AS "rows" UNION ALL {people[1:-1]}) AS "rows"'
+    (found,) = check(f"SELECT COUNT(*) AS m0 FROM {both}")
+    assert (found.l1, found.monotone) == (5, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'SELECT COUNT(DISTINCT "person") AS m0 FROM {BLOCKS} AS "rows"',
+        f'SELECT {BLOCK} AS k0, COUNT(*) AS m0 FROM {BLOCKS} AS "rows" GROUP BY 1',
+        count(f'(SELECT "person" AS "person", COUNT(*) AS "n" FROM {BLOCKS} AS "rows" GROUP BY "person")'),
+        f'SELECT COUNT(*) AS m0 FROM {BLOCKS} AS "b" JOIN "people" AS "p" ON "b"."person" = "p"."person"',
+        f'SELECT COUNT(*) AS m0 FROM {BLOCKS} AS "b" JOIN {BLOCKS} AS "c" ON "b"."person" = "c"."person"',
+        count(BLOCKS.replace(f"GROUP BY {BLOCK}", f'GROUP BY {BLOCK}, "hospital"')),
+        count(BLOCKS.replace(f"GROUP BY {BLOCK}", 'GROUP BY ("person" % 16777216) % 7')),
+        count(BLOCKS.replace('AS "person"', 'AS "block"')),
+        count(BLOCKS.replace('MAX("cost")', 'SUM("cost")')),
+        count(BLOCKS.replace('MAX("cost grid")', 'MAX("rank")')),
+    ],
+)
+def test_rows_of_blocks_are_nobodys_and_made_of_exact_aggregates(text):
+    with pytest.raises(Failure):
+        check(text)

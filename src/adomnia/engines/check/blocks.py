@@ -3,9 +3,9 @@
 from sqlglot import exp
 
 from adomnia.engines.check.nodes import integer, only, place, require
-from adomnia.engines.check.relations import ProvedRows
 from adomnia.engines.contract import PERSON
 
+BLOCK_NUMBER = "number of a block"  # the key that such an id is: no name of a table has spaces
 _HASHES, _MOST = 2**24, 2**17
 
 
@@ -14,12 +14,16 @@ def is_block(key: exp.Expr) -> bool:
     return type(key) is exp.Mod
 
 
-def count_blocks(key: exp.Expr, rows: ProvedRows) -> int:
-    """The k of (person % 2**24) % k, of the person whose row it is: no number is negative, so they are 0 to k - 1."""
-    require(is_block(key) and type(key.this) is exp.Paren and type(key.this.this) is exp.Mod, "a block of people")
-    hashed, count = key.this.this, integer(key.expression)
+def count_blocks(key: exp.Expr, first: str, *, rises: bool) -> int:
+    """The k of (person % 2**24) % k, of the person whose row it is: no number is negative, so they are 0 to k - 1.
+
+    That is the one of the `first` side. Where rows are those of blocks, whose number stands there, nobody is.
+    """
+    require(rises and is_block(key) and type(key.this) is exp.Paren, "a block of people")
+    hashed = key.this.this
+    require(type(hashed) is exp.Mod and place(hashed.this) == (first, PERSON), "the person of every row")
     for node, allowed in ((key, ("this", "expression")), (key.this, ("this",)), (hashed, ("this", "expression"))):
         only(node, *allowed)
-    require(place(hashed.this) == (rows.first, PERSON) and rows.per_person > 0, "the person of every row")
+    count = integer(key.expression)
     require(integer(hashed.expression) == _HASHES and 2 <= count <= _MOST, "a number of blocks")
     return count

@@ -125,7 +125,8 @@ def _plain(
     found = []
     for size, stop in zip(sizes, accumulate(sizes), strict=True):
         absent = [halves[place] for place in range(stop - size, stop) if place in halves]
-        found.append(_sensitivity(aggregates[stop - size : stop], absent, rows, groups, row))
+        moved = _sensitivity(aggregates[stop - size : stop], absent, rows, groups, row)
+        found.append(moved if rows.rises else Sensitivity(moved.l1, moved.l2_squared, moved.linf))
     # Outputs without another half have nothing in it: they move as they would alone.
     return (*cells, range(2)) if halves else cells, tuple(found)
 
@@ -169,7 +170,8 @@ def _count_groups(keys: list[exp.Expr], cells: tuple[range, ...]) -> int:
 def _values(key: exp.Expr, rows: ProvedRows, row: Row) -> range:
     """Blocks, places in a list, a condition, integers within a range, or any values; NULL is in no group."""
     if is_block(key):
-        return range(count_blocks(key, rows))
+        require(rows.per_person > 0, "rows of people")
+        return range(count_blocks(key, rows.first, rises=rows.rises))
     column = row.column(key) if place(key) is not None else ProvedColumn("")
     if column.type == "code" and isinstance(column.among, tuple):
         return range(len(column.among))

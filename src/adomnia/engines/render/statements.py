@@ -11,6 +11,7 @@ from adomnia.engines.render.histograms import render_histogram
 from adomnia.engines.render.presence import presence_key, render_presence
 from adomnia.engines.render.relations import (
     From,
+    render_block,
     render_integers,
     render_person,
     render_select,
@@ -22,7 +23,7 @@ from adomnia.privacy.aggregates import Histogram, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Expression
-from adomnia.privacy.keys import BLOCK_HASHES, AnyKey, Blocks, Bucket, Names
+from adomnia.privacy.keys import AnyKey, Blocks, Bucket, Names
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
@@ -83,8 +84,8 @@ def _keys(query: Query, scalars: Scalars) -> list[str]:
 def _key(key: AnyKey, query: Query, scalars: Scalars) -> str:  # noqa: PLR0911 - one for each sort of key
     """Integers that stand for the values of a key, a condition, or values as they are; NULL belongs to no group."""
     match key:
-        case Blocks(count=count):
-            return f"({render_person(query.read, scalars)} % {BLOCK_HASHES}) % {count}"
+        case Blocks():
+            return render_block(key, query.read, scalars)
         case Bucket(value=value, among=Numbers() as numbers):
             return scalars.grid(value, numbers)
         case Bucket(value=value, among=tuple() as texts) if isinstance(value.kind, Quantity):
