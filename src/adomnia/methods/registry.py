@@ -20,7 +20,7 @@ from adomnia.methods.describe import (
     trimmed_mean,
     winsorized_mean,
 )
-from adomnia.methods.models import anova, lm, logit, poisson, ridge
+from adomnia.methods.models import anova, kernel_regression, knn_regression, lm, logit, poisson, ridge
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
     chi_square_test,
@@ -54,6 +54,8 @@ _ALL: tuple[Method, ...] = (
     ridge.METHOD,
     logit.METHOD,
     poisson.METHOD,
+    kernel_regression.METHOD,
+    knn_regression.METHOD,
     anova.METHOD,
     t_test.METHOD,
     proportion_test.METHOD,
