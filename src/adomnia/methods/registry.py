@@ -21,7 +21,7 @@ from adomnia.methods.describe import (
     trimmed_mean,
     winsorized_mean,
 )
-from adomnia.methods.models import anova, kernel_regression, knn_regression, lm, logit, poisson, ridge
+from adomnia.methods.models import anova, huber_regression, kernel_regression, knn_regression, lm, logit, poisson, ridge
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
     chi_square_test,
@@ -56,6 +56,7 @@ _ALL: tuple[Method, ...] = (
     ridge.METHOD,
     logit.METHOD,
     poisson.METHOD,
+    huber_regression.METHOD,
     kernel_regression.METHOD,
     knn_regression.METHOD,
     anova.METHOD,
