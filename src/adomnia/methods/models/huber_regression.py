@@ -3,14 +3,15 @@
 All rounds measure the same sums at other coefficients and another reach: of the residuals, cut at the reach, times the
 columns (the score), and of the products of columns in the rows whose residuals are within it (the information). The
 first has a reach that no residual exceeds, which is least squares. Between rounds the scale is the median size of the
-residuals. The last one measures the squares of the cut residuals, too. Its step has the sandwich of score, noise and
-information as its covariance (Huber 1967).
+residuals. The last step has the sandwich of score, noise and information as its covariance (Huber 1967): the squares of
+residuals that were cut are 1, in reaches, and those of the others are taken to be no larger than of nearly even ones.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from adomnia.methods.models.evidence import Coordinates, Evidence, Span, shorten
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.methods.models.newton import check_model
 from adomnia.methods.models.outset import Outset, Scene
-from adomnia.methods.models.predictor import round_coefficient, scale, write_predictor
+from adomnia.methods.models.predictor import LARGEST_COEFFICIENT, round_coefficient, scale, write_predictor
 from adomnia.methods.models.regression import FORMULA
 from adomnia.methods.models.weighted_sums import Multiplier, NoisySums, Source, SumLayout, lay_out
 from adomnia.privacy.aggregates import Histogram
@@ -37,15 +38,14 @@ from adomnia.privacy.vectors import Variable
 from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, Round, Steps
 from adomnia.work import spend
 
-# Of the price: score and information of the first round, the score of the middle one, and both and the squares at last.
-_FIRST = Fraction(8, 100), Fraction(24, 100)
-_MIDDLE = (Fraction(8, 100),)
-_LAST = Fraction(36, 100), Fraction(10, 100), Fraction(6, 100)
-_SCALES = Fraction(4, 100), Fraction(4, 100)  # and the scale before each of the two
-_USUAL = 0.8  # of all rows lie within the reach, about
+# Of the price: score and information of the first round, of the middle one and of the last, and the scale before those.
+_FIRST = Fraction(8, 100), Fraction(26, 100)
+_MIDDLE = Fraction(8, 100), Fraction(3, 100)
+_LAST = Fraction(37, 100), Fraction(10, 100)
+_SCALES = Fraction(4, 100), Fraction(4, 100)
+_SQUARE = 0.3  # the mean square of residuals within the reach; 0.26 of normal ones, 1/3 of evenly spread ones
 _LEAST_INSIDE = 0.2
 _RESIDUALS = Numbers(-1, 1, Fraction(1, 2**15))
-_SQUARES = Numbers(0, 1, Fraction(1, 2**10))
 _INSIDE = Numbers.integers(0, 1)
 _SIZES = Numbers(0, 2, Fraction(1, 2**19))  # of residuals, in half widths of the response's bounds
 _LARGEST = 4  # linear predictor, in the same
@@ -54,8 +54,10 @@ _FINE = 2**24
 _MISSED = 0.3  # of the length of the last step: the part of it that Newton's step may miss
 _LONG = 1.0  # in reaches: a last step after which the fit may not have settled
 _UNSETTLED = 2.0  # and one that nothing can be said after
+_LARGEST_SIZE = 1.05  # the median size of residuals beyond which the fit is worse than none
 _STEPS_OF_A_BLOCK = 150
 
+_Parts: TypeAlias = tuple[Fraction, Fraction]  # of the price, for the score and for the information
 _Found = TypeVar("_Found")
 _Flow: TypeAlias = Generator[Round, tuple[Measured, ...], _Found]
 
@@ -95,23 +97,31 @@ class HuberRegression(SeveralRounds):
         So the rounds lose no more than the sums of their parts, in squares neither.
         """
         whole, start = Pure(1), self._start
-        parts = (_FIRST[0] + _MIDDLE[0] + _LAST[0], _FIRST[1] + _LAST[1] + _LAST[2])
+        parts = (_FIRST[0] + _MIDDLE[0] + _LAST[0], _FIRST[1] + _MIDDLE[1] + _LAST[1])
         found = [(each.query, each.price.epsilon) for each in self._ask(whole, parts, start)]  # type: ignore[union-attr]  # as asked
         (first, part), others = found[0], found[1:]
         return ((first, part + sum(_SCALES)), *others)
+
+    def rehearse(self, price: Price) -> Round:
+        """All rounds, with long constants: no part of the price and no sensitivity depends on these."""
+        ends = [round_coefficient(LARGEST_COEFFICIENT * (-0.987654321) ** place) for place in range(1, 3)]
+        far = tuple(ends[place % 2] for place in range(len(self.design.basis)))
+        cut = Cut(self._start.coordinates, far, Fraction(12345677, _FINE))
+        scales = tuple(self._ask_scale(cut, price * part) for part in _SCALES)
+        asked = (self._ask(price, parts, cut) for parts in (_FIRST, _MIDDLE, _LAST))
+        return (*chain.from_iterable(asked), *scales)
 
     def steps(self, price: Price) -> Steps:
         start = self._start
         first = Evidence(start.coordinates, *(yield from self._look(price, _FIRST, start)))
         scene = Outset(LeastSquaresStart(), first).scene
-        usual, point = UsualInformation(scene, first), scene.point
+        usual, point = UsualInformation(scene, first), _confine(scene, scene.point)
         cut = yield from self._cut(scene, point, price * _SCALES[0])
-        (score,) = yield from self._look(price, _MIDDLE, cut)
-        found = usual.pool(score, None)
-        point = point + float(cut.reach) * shorten(found.newton(), scene.squares)
+        found = usual.pool(*(yield from self._look(price, _MIDDLE, cut)))
+        point = _confine(scene, point + float(cut.reach) * shorten(found.newton(), scene.squares))
         cut = yield from self._cut(scene, point, price * _SCALES[1])
-        score, information, squares = yield from self._look(price, _LAST, cut)
-        return self._conclude(scene, cut, point, (usual.pool(score, information), usual.pool(score, squares)))
+        last = usual.pool(*(yield from self._look(price, _LAST, cut)))
+        return self._conclude(scene, cut, point, last)
 
     @property
     def _start(self) -> Cut:
@@ -121,13 +131,17 @@ class HuberRegression(SeveralRounds):
     def _cut(self, scene: Scene, point: Floats, price: Price) -> _Flow[Cut]:
         """The round that looks at a point, at the reach that follows from the median size of the residuals there."""
         written = tuple(map(round_coefficient, (scene.coordinates.of_design @ point).tolist()))
-        size = call("abs", self._write_residual(Cut(scene.coordinates, written, Fraction(1))))
-        histogram = Histogram(size, _SIZES, (Fraction(1, 2),), self.confidence)
-        (chosen,) = yield (Measure(Query(self.relation, (), histogram), price, "halving"),)
+        (chosen,) = yield (self._ask_scale(Cut(scene.coordinates, written, Fraction(1)), price),)
         wanted = int(chosen.values.ravel()[0]) * float(_SIZES.step) * NORMAL_SCALE * float(self.k)
         return Cut(scene.coordinates, written, max(Fraction(round(wanted * _FINE), _FINE), _LEAST_REACH))
 
     # What is measured.
+
+    def _ask_scale(self, cut: Cut, price: Price) -> Measure:
+        """The median size of the residuals."""
+        size = call("abs", self._write_residual(cut))
+        histogram = Histogram(size, _SIZES, (Fraction(1, 2),), self.confidence)
+        return Measure(Query(self.relation, (), histogram), price, "halving")
 
     @cached_property
     def _span(self) -> Span:
@@ -145,57 +159,53 @@ class HuberRegression(SeveralRounds):
         response = scale(self.design.response, self._span.middle, self._span.half)
         return call("*", call("-", response, predictor), number(1 / cut.reach))
 
-    def _multiply(self, cut: Cut) -> tuple[Multiplier, Multiplier, Multiplier]:
-        """The cut residual of each row, whether it was not cut, and its square."""
+    def _multiply(self, cut: Cut) -> tuple[Multiplier, Multiplier]:
+        """The cut residual of each row, and whether it was not cut."""
         residual = self._write_residual(cut)
         inside = call("case", call("<=", call("abs", residual), number(1)), number(1), number(0))
-        clamped = call("clamp", residual, number(-1), number(1))
         return (
             Multiplier(Variable(residual, _RESIDUALS), signed=True),
             Multiplier(Variable(inside, _INSIDE), signed=False),
-            Multiplier(Variable(call("*", clamped, clamped), _SQUARES), signed=False),
         )
 
-    def _layouts(self, price: Price) -> tuple[SumLayout, SumLayout, SumLayout]:
+    def _layouts(self, price: Price) -> tuple[SumLayout, SumLayout]:
         sizes, pure = tuple(len(factor.levels) for factor in self.design.factors), isinstance(price, Pure)
-        start = self._start.coordinates
-        pairs = lay_out(start.pairs, sizes, pure)
-        return lay_out(start.basis, sizes, pure), pairs, pairs
+        coordinates = self._start.coordinates
+        return lay_out(coordinates.basis, sizes, pure), lay_out(coordinates.pairs, sizes, pure)
 
-    def _ask(self, price: Price, parts: tuple[Fraction, ...], cut: Cut) -> Round:
+    def _ask(self, price: Price, parts: _Parts, cut: Cut) -> Round:
         source = Source(self.relation, self.design.factors, cut.coordinates.numbers)
-        asked = list(zip(self._layouts(price), self._multiply(cut), parts, strict=False))
-        spend(_STEPS_OF_A_BLOCK * sum(len(layout.blocks) for layout, _, _ in asked))
+        layouts = self._layouts(price)
+        spend(_STEPS_OF_A_BLOCK * sum(len(layout.blocks) for layout in layouts))
+        asked = zip(layouts, self._multiply(cut), parts, strict=True)
         return tuple(
             each for layout, multiplier, part in asked for each in layout.measures(source, multiplier, price * part)
         )
 
-    def _look(self, price: Price, parts: tuple[Fraction, ...], cut: Cut) -> _Flow[list[NoisySums]]:
-        """The sums that parts of the price are given for."""
-        measured = list((yield self._ask(price, parts, cut)))
-        found = []
-        for layout, multiplier, _ in zip(self._layouts(price), self._multiply(cut), parts, strict=False):
-            own, measured = measured[: len(layout.blocks)], measured[len(layout.blocks) :]
-            found.append(layout.recover(own, cut.coordinates.numbers, multiplier))
-        return found
+    def _look(self, price: Price, parts: _Parts, cut: Cut) -> _Flow[tuple[NoisySums, NoisySums]]:
+        """The sums of the score and those of the information."""
+        measured = yield self._ask(price, parts, cut)
+        (scores, pairs), (residual, inside) = self._layouts(price), self._multiply(cut)
+        split, numbers = len(scores.blocks), cut.coordinates.numbers
+        return scores.recover(measured[:split], numbers, residual), pairs.recover(measured[split:], numbers, inside)
 
     # What follows.
 
-    def _conclude(self, scene: Scene, cut: Cut, point: Floats, found: tuple[Evidence, Evidence]) -> ResultTable:
-        last, squared = found
+    def _conclude(self, scene: Scene, cut: Cut, point: Floats, last: "PooledEvidence") -> ResultTable:
         reach, half = float(cut.reach), float(self._span.half)
         step = shorten(last.newton(), scene.squares)
         length = scene.length(last.newton())
         missed = _MISSED * length * step
         noise = last.score_noise + last.information_noise(step)
         if self.inference == "population":
-            noise = noise + _make_positive(squared.information) * _correct(scene)
+            noise = noise + last.squares * _correct(scene)
         covariance = last.inverse @ noise @ last.inverse + np.outer(missed, missed) + last.unknown / reach**2
         back = last.coordinates.to_columns
         values = half * (back @ (point + reach * step))
         if self.design.intercept:
             values[0] += float(self._span.middle)
-        known = last.carried & (length <= _UNSETTLED)
+        settled = length <= _UNSETTLED and reach <= _LARGEST_SIZE * NORMAL_SCALE * float(self.k)
+        known = last.carried & settled
         fitted = Coefficients(self.design, values, back @ covariance @ back.T * (half * reach) ** 2, known)
         return fitted.tabulate(self.name, self.inference, self._describe(scene, cut, length))
 
@@ -219,16 +229,14 @@ class UsualInformation:
     scene: Scene
     first: Evidence
 
-    def pool(self, score: NoisySums, own: NoisySums | None) -> Evidence:
-        """A score with the usual share of them; with the products that it was measured with, as far as they differ."""
-        if own is None:
-            return PooledEvidence(self.scene.coordinates, score, self.first.pairs, self, _USUAL, 0.0)
+    def pool(self, score: NoisySums, own: NoisySums) -> "PooledEvidence":
+        """A score with a share of them, and the products that were measured with it as far as these clearly differ."""
         share = min(max(float(own.values[0]) / self.scene.rows, _LEAST_INSIDE), 1.0)
         alone = PooledEvidence(self.scene.coordinates, score, own, self, share, 1.0)
-        apart = alone.information - share * self.matrix
+        apart = float(((alone.information - share * self.matrix) ** 2).sum())
         noise = float((alone.spread**2).sum() + share**2 * (self.spread**2).sum())
-        trust = max(0.0, 1 - noise / max(float((apart**2).sum()), noise))  # James & Stein 1961
-        return PooledEvidence(self.scene.coordinates, score, own, self, share, trust)
+        trust = max(0.0, 1 - noise / max(apart, noise))  # James & Stein 1961
+        return replace(alone, trust=trust)
 
     @cached_property
     def _change(self) -> Floats:
@@ -257,12 +265,17 @@ class PooledEvidence(Evidence):
     @cached_property
     def information(self) -> Floats:
         usual = (1 - self.trust) * self.share * self.usual.matrix
-        return usual + self.trust * super().information if self.trust else usual
+        return np.asarray(usual + self.trust * super().information)
 
     @cached_property
     def spread(self) -> Floats:
         usual = (1 - self.trust) * self.share * self.usual.spread
-        return np.concatenate([usual, self.trust * super().spread], axis=-1) if self.trust else usual
+        return np.concatenate([usual, self.trust * super().spread], axis=-1)
+
+    @property
+    def squares(self) -> Floats:
+        """The products of columns times the squares of the cut residuals."""
+        return _make_positive(self.usual.matrix - (1 - _SQUARE) * self.information)
 
 
 @dataclass(frozen=True)
@@ -280,6 +293,11 @@ class LeastSquaresStart:
     def find_level(self, mean: float, _variance: float) -> float:
         """The mean itself."""
         return mean
+
+
+def _confine(scene: Scene, point: Floats) -> Floats:
+    """A point whose linear predictors are no larger than the response can be."""
+    return point / max(1.0, scene.length(point))
 
 
 def _correct(scene: Scene) -> float:
