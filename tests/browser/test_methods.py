@@ -28,7 +28,7 @@ def test_a_method_is_found_as_one_types(console):
         page.keyboard.press("/")
         page.keyboard.type("glm bin")
         assert page.locator(".method-list li:visible a").all_inner_texts() == ["logit"]
-        assert page.inner_text("[data-filter-count]") == "1 of 31 methods"
+        assert page.inner_text("[data-filter-count]") == "1 of 35 methods"
         page.fill("#q", "zebra")
         assert page.is_visible("[data-filter-none]")
         page.fill("#q", "glm bin")

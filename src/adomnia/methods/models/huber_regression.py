@@ -63,7 +63,7 @@ _Flow: TypeAlias = Generator[Round, tuple[Measured, ...], _Found]
 
 
 @dataclass(frozen=True)
-class Cut:
+class HuberView:
     """Where a round looks: coefficients of the basis in some coordinates, and the reach that residuals are cut at."""
 
     coordinates: Coordinates
@@ -106,7 +106,7 @@ class HuberRegression(SeveralRounds):
         """All rounds, with long constants: no part of the price and no sensitivity depends on these."""
         ends = [round_coefficient(LARGEST_COEFFICIENT * (-0.987654321) ** place) for place in range(1, 3)]
         far = tuple(ends[place % 2] for place in range(len(self.design.basis)))
-        cut = Cut(self._start.coordinates, far, Fraction(12345677, _FINE))
+        cut = HuberView(self._start.coordinates, far, Fraction(12345677, _FINE))
         scales = tuple(self._ask_scale(cut, price * part) for part in _SCALES)
         asked = (self._ask(price, parts, cut) for parts in (_FIRST, _MIDDLE, _LAST))
         return (*chain.from_iterable(asked), *scales)
@@ -124,20 +124,20 @@ class HuberRegression(SeveralRounds):
         return self._conclude(scene, cut, point, last)
 
     @property
-    def _start(self) -> Cut:
+    def _start(self) -> HuberView:
         coordinates = Coordinates(self.design, tuple(map(Span.of, self.design.numbers)))
-        return Cut(coordinates, (Fraction(0),) * len(self.design.basis), Fraction(1))
+        return HuberView(coordinates, (Fraction(0),) * len(self.design.basis), Fraction(1))
 
-    def _cut(self, scene: Scene, point: Floats, price: Price) -> _Flow[Cut]:
+    def _cut(self, scene: Scene, point: Floats, price: Price) -> _Flow[HuberView]:
         """The round that looks at a point, at the reach that follows from the median size of the residuals there."""
         written = tuple(map(round_coefficient, (scene.coordinates.of_design @ point).tolist()))
-        (chosen,) = yield (self._ask_scale(Cut(scene.coordinates, written, Fraction(1)), price),)
+        (chosen,) = yield (self._ask_scale(HuberView(scene.coordinates, written, Fraction(1)), price),)
         wanted = int(chosen.values.ravel()[0]) * float(_SIZES.step) * NORMAL_SCALE * float(self.k)
-        return Cut(scene.coordinates, written, max(Fraction(round(wanted * _FINE), _FINE), _LEAST_REACH))
+        return HuberView(scene.coordinates, written, max(Fraction(round(wanted * _FINE), _FINE), _LEAST_REACH))
 
     # What is measured.
 
-    def _ask_scale(self, cut: Cut, price: Price) -> Measure:
+    def _ask_scale(self, cut: HuberView, price: Price) -> Measure:
         """The median size of the residuals."""
         size = call("abs", self._write_residual(cut))
         histogram = Histogram(size, _SIZES, (Fraction(1, 2),), self.confidence)
@@ -151,7 +151,7 @@ class HuberRegression(SeveralRounds):
         bounds = self.design.response.domain
         return Span(Fraction(0), max(abs(bounds.lower), abs(bounds.upper)))
 
-    def _write_residual(self, cut: Cut) -> Expression:
+    def _write_residual(self, cut: HuberView) -> Expression:
         """The residual of a row, in reaches."""
         scaled = [each.value for each in cut.coordinates.numbers]
         written = write_predictor(self.design, scaled, Fraction(0), cut.point)
@@ -159,7 +159,7 @@ class HuberRegression(SeveralRounds):
         response = scale(self.design.response, self._span.middle, self._span.half)
         return call("*", call("-", response, predictor), number(1 / cut.reach))
 
-    def _multiply(self, cut: Cut) -> tuple[Multiplier, Multiplier]:
+    def _multiply(self, cut: HuberView) -> tuple[Multiplier, Multiplier]:
         """The cut residual of each row, and whether it was not cut."""
         residual = self._write_residual(cut)
         inside = call("case", call("<=", call("abs", residual), number(1)), number(1), number(0))
@@ -173,7 +173,7 @@ class HuberRegression(SeveralRounds):
         coordinates = self._start.coordinates
         return lay_out(coordinates.basis, sizes, pure), lay_out(coordinates.pairs, sizes, pure)
 
-    def _ask(self, price: Price, parts: _Parts, cut: Cut) -> Round:
+    def _ask(self, price: Price, parts: _Parts, cut: HuberView) -> Round:
         source = Source(self.relation, self.design.factors, cut.coordinates.numbers)
         layouts = self._layouts(price)
         spend(_STEPS_OF_A_BLOCK * sum(len(layout.blocks) for layout in layouts))
@@ -182,7 +182,7 @@ class HuberRegression(SeveralRounds):
             each for layout, multiplier, part in asked for each in layout.measures(source, multiplier, price * part)
         )
 
-    def _look(self, price: Price, parts: _Parts, cut: Cut) -> _Flow[tuple[NoisySums, NoisySums]]:
+    def _look(self, price: Price, parts: _Parts, cut: HuberView) -> _Flow[tuple[NoisySums, NoisySums]]:
         """The sums of the score and those of the information."""
         measured = yield self._ask(price, parts, cut)
         (scores, pairs), (residual, inside) = self._layouts(price), self._multiply(cut)
@@ -191,7 +191,7 @@ class HuberRegression(SeveralRounds):
 
     # What follows.
 
-    def _conclude(self, scene: Scene, cut: Cut, point: Floats, last: "PooledEvidence") -> ResultTable:
+    def _conclude(self, scene: Scene, cut: HuberView, point: Floats, last: "PooledEvidence") -> ResultTable:
         reach, half = float(cut.reach), float(self._span.half)
         step = shorten(last.newton(), scene.squares)
         length = scene.length(last.newton())
@@ -209,7 +209,7 @@ class HuberRegression(SeveralRounds):
         fitted = Coefficients(self.design, values, back @ covariance @ back.T * (half * reach) ** 2, known)
         return fitted.tabulate(self.name, self.inference, self._describe(scene, cut, length))
 
-    def _describe(self, scene: Scene, cut: Cut, length: float) -> tuple[str, ...]:
+    def _describe(self, scene: Scene, cut: HuberView, length: float) -> tuple[str, ...]:
         size = float(cut.reach * self._span.half)
         notes = [
             (
