@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
+from math import inf
 
 import numpy as np
 import pytest
@@ -49,6 +51,15 @@ def test_a_higher_price_more_rows_and_fewer_rows_a_person_are_never_expected_to_
     assert WAYS[way](facts(price=dear)).error <= before
     assert WAYS[way](facts(price=cheap, rows=10_000)).error <= before
     assert WAYS[way](facts(price=cheap, rows_per_person=3)).error >= before
+
+
+@pytest.mark.parametrize("kind", [Pure, Concentrated])
+def test_the_dearest_and_the_cheapest_price_have_an_expected_error_too(kind):
+    """An exponential of the price that is not cut overflows, and before that makes the dearer answer the worse one."""
+    prices = [kind(Fraction(10) ** power) for power in range(-100, 101, 4)] + [kind(20), kind(3000)]
+    assert all(0 <= way(facts(price=price)).error < inf for way in WAYS.values() for price in prices)
+    smooth = [WAYS["smooth"](facts(price=kind(epsilon))).error for epsilon in (1, 2, 4, 8, 20, 3000)]
+    assert all(first > second for first, second in pairwise(smooth))
 
 
 def off_by(way, price, rows, repeats=60):

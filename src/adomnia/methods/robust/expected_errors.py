@@ -84,7 +84,9 @@ def expect_tree(facts: QuantileFacts) -> Expectation:
 def expect_smooth(facts: QuantileFacts) -> Expectation:
     """Cauchy noise at the smooth bound of evenly spread values: half of the epsilon moves, half smooths."""
     smooth = facts.epsilon / 2
-    bound = facts.per_rank * facts.rows_per_person * max(1.0, exp(smooth - 1) / smooth)
+    # The largest (k + 1) * exp(-smooth * k) is at k = 1 / smooth - 1, and at k = 0 where that is below zero.
+    reach = exp(smooth - 1) / smooth if smooth < 1 else 1.0
+    bound = facts.per_rank * facts.rows_per_person * reach
     return Expectation(min(bound / (facts.epsilon / 2), facts.width / 4))
 
 
