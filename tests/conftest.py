@@ -75,7 +75,9 @@ def _draws(item: pytest.Item) -> bool:
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], keep: Callable[[pytest.Item], bool]) -> None:
-    left_out = [item for item in items if not keep(item)]
+    kept, left_out = [], []
+    for item in items:
+        (kept if keep(item) else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        items[:] = kept
