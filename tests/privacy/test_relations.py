@@ -19,6 +19,7 @@ from adomnia.privacy.keys import Blocks
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import (
+    MOST_PEOPLE,
     MOST_ROWS,
     Join,
     Lookup,
@@ -332,8 +333,7 @@ def test_public_is_what_no_private_table_is_part_of():
 
 def test_the_number_of_rows_is_bounded_by_public_facts():
     assert most_rows(VISITS) == MOST_ROWS
-    assert most_rows(Private("t", 2**20, ())) == MOST_ROWS  # a table holds no more, whoever they are of
-    assert most_rows(PerPerson(Private("t", 2**20, ()), (), ())) == MOST_ROWS
+    assert most_rows(Private("t", 2**20, ())) == 2**20 * MOST_PEOPLE
 
 
 def test_where_rows_are_not_capped_there_are_as_many_as_tables_hold():
