@@ -343,6 +343,8 @@ def test_where_rows_are_not_capped_there_are_as_many_as_tables_hold():
     assert most_rows(Union(parts)) == 2 * MOST_ROWS
     capped = (parts[0], replace(parts[1], source=replace(ITEMS, rows_per_person=2**20)))
     assert most_rows(Union(capped)) == MOST_ROWS + 2**20 * MOST_PEOPLE
+    joined = Join(Named(every, "v"), Named(PLACES, "p"), (equal(of("v", SIZE), of("p", SIZE)),))
+    assert most_rows(joined) == MOST_ROWS * MOST_PEOPLE
 
 
 def test_rows_of_blocks_are_two_a_person_and_read_all_of_theirs():
