@@ -81,6 +81,28 @@ def test_what_is_expected_is_within_a_factor_of_three_of_what_happens(way, price
     assert 1 / 3 < off_by(way, price, 2000) / expected < 3
 
 
+PINNED = [
+    (MEDIAN, "auto", 1000, Pure(1), ("exponential", 64)),
+    (MANY, "auto", 1000, Pure(1), ("histogram", 128)),
+    (MANY, "auto", 10**6, Concentrated(1), ("exponential", 64)),
+    (MANY, "tree", 1000, Pure(1), ("tree", 64)),
+    (MANY, "tree", 10**6, Pure(1), ("tree", 512)),
+    (MANY, "histogram", 1000, Concentrated(Fraction(1, 10)), ("histogram", 64)),
+    (MANY, "histogram", 10**5, Pure(2), ("histogram", 512)),
+]
+
+
+@pytest.mark.parametrize(("probs", "way", "rows", "price", "suited"), PINNED)
+def test_ways_and_bins_stay_as_they_are_because_stored_answers_are_read_by_them(probs, way, rows, price, suited):
+    """A ledger keeps noisy counts, and not the bins: with others they are read as another answer, or as none.
+
+    Who changes an expectation changes rules, and adds a version to adomnia.pricing.rules.
+    """
+    asked = build("location", FRAME, column=COLUMN, probs=probs, method=way, sample_size=rows, inference="data")
+    found = asked.suit(price)
+    assert (found.way, found.bins) == suited
+
+
 def test_the_comparison_is_told_best_first():
     told = say(compare(facts(), told=False))
     assert told.startswith("exponential 0.1,")

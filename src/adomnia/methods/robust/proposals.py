@@ -127,7 +127,7 @@ def propose_width(size: int, rows_per_person: int, rows: float, price: Approxima
     aside = _aside(Fraction(1, 2), probe, rows)
     spread = 2 * _NORMAL.inv_cdf(_inside(0.5 + aside)) / NORMAL_QUARTILES * scale
     widest = _WIDEST_PART * (size - 1) / (_SURE * float(probe.testing.scale))
-    return max(1, int(min(ceil(spread) + 1, widest, size - 1)))
+    return max(1, int(min(ceil(min(spread, size)) + 1, widest, size - 1)))
 
 
 def _probe(rows_per_person: int, price: Approximate | Concentrated) -> ProposeTestRelease:
