@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlglot import parse_one
 
-from adomnia.engines.check import check_statement
+from adomnia.engines.check import check_blocks, check_statement
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.registry import EMBEDDED, ENGINES, load_engine
 from adomnia.errors import Failure, Refusal
@@ -35,10 +35,11 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Column, call
 from adomnia.privacy.functions.registry import FUNCTIONS
-from adomnia.privacy.keys import Bucket, Names
+from adomnia.privacy.keys import Blocks, Bucket, Names
 from adomnia.privacy.kinds import Boolean, Day, Moment, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
-from adomnia.privacy.relations import Where
+from adomnia.privacy.relations import Where, everything
+from adomnia.privacy.units import ROW
 from adomnia.sql.lower import lower
 from engines.databases import applied, catalog, constant, people, relation
 from kit.engines import make_ready
@@ -352,6 +353,20 @@ QUESTIONS = [
     "SELECT SUM(dearest), SUM(stays) FROM stays",
     "SELECT COUNT(*), SUM(c) FROM (SELECT person_id, cost c FROM visits UNION ALL SELECT person_id, age FROM people) u",
     "SELECT kind, SUM(amount), SUM(price) FROM items GROUP BY kind",
+    "SELECT COUNT(*), AVG(z), SUM(m) FROM (SELECT AVG(age) AS z, MAX(salary) AS m FROM people GROUP BY BLOCK(3))",
+    (
+        "SELECT AVG(z), VAR_POP(s) FROM (SELECT CLAMP(SUM(cost) / COUNT(*), 0, 500) AS z, STDDEV(cost) AS s FROM visits"
+        " WHERE day >= DATE '2020-01-01' GROUP BY BLOCK(2) HAVING COUNT(*) > 2)"
+    ),
+    (
+        "SELECT z > 30, COUNT(*), COUNT(y) FROM (SELECT AVG(p.age) AS z, MIN(v.cost) AS y FROM people AS p"
+        " LEFT JOIN visits AS v ON p.person_id = v.person_id GROUP BY BLOCK(4)) GROUP BY 1"
+    ),
+    "SELECT SUM(n), AVG(m) FROM (SELECT CLAMP(COUNT(*), 0, 9) AS n, MEDIAN(price) AS m FROM items GROUP BY BLOCK(3))",
+    (
+        "SELECT AVG(n) FROM (SELECT AVG(n) AS n FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id)"
+        " GROUP BY BLOCK(2))"
+    ),
 ]
 
 
@@ -379,6 +394,33 @@ def test_a_cap_keeps_the_rows_that_the_order_puts_first(engine, house, database,
     queries = tuple(Query(visits, (hospital,), each) for each in (Rows(), Total(cost, cost.domain), NonNull(cost)))
     found = [exact.tolist() for exact in engine.run(engine.render(queries), queries)]
     assert found == [meaning(query, database) for query in queries]
+
+
+@pytest.mark.parametrize("count", [2, 7, 2**17])
+def test_a_person_is_in_one_block_of_all_tables_whichever_the_engine(engine, house, database, count):
+    for name, cap in (("people", 1), ("visits", 3), ("items", 2)):
+        table, keys = table_of(house, name, cap), (Blocks(count),)
+        queries = Query(table, keys, Rows()), Query(everything(table), keys, Rows()), Query(table, keys, People())
+        for query in queries:
+            assert engine.run(engine.render((query,)), (query,))[0].tolist() == meaning(query, database)
+        for query in queries[:2]:
+            assert check_blocks(engine.render((query,)), house, engine.dialect) == count
+        for query in (queries[0], queries[2]):
+            found = check_statement(engine.render((query,)), house, engine.dialect, query.provable)
+            assert found == (query.sensitivity(),)
+
+
+@EVERY_ENGINE
+def test_rows_that_are_people_are_spread_over_blocks(name):
+    numbers = people(Column("n", Quantity()))
+    declared, query = catalog(numbers, unit=ROW), Query(relation(numbers), (Blocks(2),), Rows())
+    frames = {"people": pa.table({"person_id": [1] * 400, "n": [0.0] * 400})}
+    made = [keyed(name, lambda each: each.load(declared, frames)) for _ in range(1 if name == "spark" else 2)]
+    found = [each.run(each.render((query,)), (query,))[0].tolist() for each in made]
+    for each in made:
+        each.close()
+    # Heads of 400 throws: more than 250 or fewer than 150 in one of 6,000,000 cases.
+    assert all(150 <= heads <= 250 and heads + tails == 400 for heads, tails in found)
 
 
 @pytest.mark.parametrize("clip", [Clip(1), Clip(2, counted=True), Clip(3)])

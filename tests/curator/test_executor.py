@@ -18,6 +18,7 @@ from adomnia.pricing.parts import bill, split_price
 from adomnia.pricing.quotes import list_measures
 from adomnia.privacy.events import Composed, Pure
 from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import everything
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.sql.lower import lower
 from adomnia.statistics.contract import Estimate, Measure, Measured
@@ -244,6 +245,38 @@ def test_other_buckets_than_the_planned_ones_are_not_read(curator, catalog, monk
     monkeypatch.setattr(curator.engine, "render", lambda _: replace(right, text=right.text.replace("(3)", "(4)")))
     with pytest.raises(ValueError, match="another histogram"):
         Statements(curator.engine, curator.catalog).of([narrowed])
+
+
+ESTIMATED = "SELECT * FROM mle(people, column => salary, family => 'normal')"
+OTHER_BLOCKS = [
+    ("% 16777216) %", "% 16777215) %"),
+    ("% 16777216) % {}", "% 16777216) % 7"),
+    ('("person" % 16777216) % {}', 'CAST(FLOOR("age") AS BIGINT) % {}'),
+    ('"rank" <= 1', '"rank" <= (SELECT COUNT(*) FROM "people")'),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong"), OTHER_BLOCKS)
+def test_estimates_of_other_than_the_planned_blocks_of_people_are_not_read(curator, catalog, monkeypatch, right, wrong):
+    query = list_measures(lower(ESTIMATED, catalog), Pure(1))[-1].query
+    (blocks,) = query.shape
+    rendered = curator.engine.render((query.inner,))
+    assert right.format(blocks) in rendered.text
+    changed = replace(rendered, text=rendered.text.replace(right.format(blocks), wrong.format(blocks)))
+    monkeypatch.setattr(curator.engine, "render", lambda _: changed, raising=False)
+    with pytest.raises((ValueError, Failure)):
+        Statements(curator.engine, curator.catalog).of([query])
+
+
+def test_sums_of_blocks_are_read_for_estimates_and_never_measured_as_they_are(curator, catalog):
+    """Without a cap on the rows of a person nothing says how far they move."""
+    query = list_measures(lower(ESTIMATED, catalog), Pure(1))[-1].query
+    uncapped = replace(query, relation=everything(query.relation))
+    statements = Statements(curator.engine, curator.catalog)
+    ((_, statement),) = statements.of([uncapped])
+    assert "rank" not in statement.text
+    with pytest.raises(Failure):
+        statements.of([uncapped.inner])
 
 
 def test_noise_is_not_added_to_whatever_values_or_keys_some_rows_have(curator):

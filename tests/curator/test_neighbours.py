@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from fractions import Fraction
+from itertools import product
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adomnia.pricing.quotes import list_measures
+from adomnia.privacy import aggregates as exact
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.expressions import FUNCTIONS
 from adomnia.sql.lower import lower
@@ -220,6 +222,49 @@ ONE_OF_EACH = [
 @pytest.mark.parametrize(("name", "people", "visits"), ONE_OF_EACH, ids=[name for name, *_ in ONE_OF_EACH])
 def test_every_aggregate_holds_its_sensitivity_on_the_databases_that_break_things(catalog, name, people, visits):
     gate(catalog, (people, visits), 1, [(text, price) for text in EVERYTHING for price in ({"epsilon": 1}, {"rho": 1})])
+
+
+IN_BLOCKS = [
+    "SELECT COUNT(*), AVG(z), SUM(z), VAR_POP(z) FROM (SELECT AVG(age) AS z FROM people GROUP BY BLOCK(2))",
+    "SELECT z > 30, COUNT(*) FROM (SELECT MIN(age) AS z, MAX(salary) AS y FROM people GROUP BY BLOCK(3)) GROUP BY 1",
+    (
+        "SELECT SUM(n), COUNT(DISTINCT c), AVG(m) FROM (SELECT CLAMP(COUNT(*), 0, 4) AS n, COUNT(cost) > 1 AS c, "
+        "CLAMP(SUM(cost) / COUNT(*), 0, 9) AS m FROM visits GROUP BY BLOCK(2) HAVING COUNT(*) <> 2)"
+    ),
+    (
+        "SELECT COUNT(*), SUM(z) FROM (SELECT MEDIAN(v.cost) AS z FROM people AS p LEFT JOIN visits AS v "
+        "ON p.person_id = v.person_id GROUP BY BLOCK(2)) WHERE z > 1"
+    ),
+]
+
+
+@settings(max_examples=examples(3), suppress_health_check=_calm)
+@given(database=databases, who=_cases["who"])
+def test_one_person_changes_the_row_of_one_block(catalog, database, who):
+    gate(catalog, database, who, [(text, {"rho": 1}) for text in IN_BLOCKS])
+
+
+def test_no_small_database_moves_rows_of_blocks_further(catalog):
+    """All ways in which three people have an age of 0, one of 120, both or no row."""
+    own = [(), (0.0,), (120.0,), (0.0, 120.0)]
+    queries = {each.query for text in IN_BLOCKS for each in list_measures(lower(text, catalog), Pure(1))}
+    found = {ages: in_small_database(catalog, queries, ages) for ages in product(own, repeat=3)}
+    lowered = set()
+    for ages, here in found.items():
+        for who in range(3):
+            there = found[(*ages[:who], (), *ages[who + 1 :])]
+            for query in queries:
+                moved_within(query, here[query], there[query])
+                lowered |= {query.aggregate} if here[query] < there[query] else set()
+    assert not any(query.sensitivity().monotone for query in queries)
+    assert exact.Rows() in lowered  # a person who joins a block can lower a count
+
+
+def in_small_database(catalog, queries, ages):
+    rows = [(who + 1, age) for who, own in enumerate(ages) for age in own]
+    files = {"people": [person(who, age=age, salary=1e5) for who, age in rows]}
+    database = Database(catalog, {**files, "visits": [visit(who, cost=age) for who, age in rows]})
+    return {query: meaning(query, database) for query in queries}
 
 
 def test_the_gate_sees_a_person_who_counts_too_much(catalog):

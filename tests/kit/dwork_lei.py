@@ -67,3 +67,46 @@ def count_replaced(ordered: np.ndarray, base: float, offset: float) -> int:
         if widest >= most or narrowest < least:
             return many
     return len(ordered)
+
+
+@dataclass(frozen=True)
+class BoxedLine:
+    """The test of their algorithm R for lines of two coefficients: how far the minimum is from leaving its box.
+
+    What is minimised is the sum of |y - x'b| / |x|. Their own statistic is of another form; this one is easily seen to
+    move by at most 1 where a row is replaced, and beyond 1 to keep the minimum of every neighbour in the box.
+    """
+
+    x: np.ndarray  # a row for each person, of two numbers
+    y: np.ndarray
+    sides: np.ndarray
+
+    def weigh(self, at: np.ndarray) -> np.ndarray:
+        """The sum at some coefficients, one below the other."""
+        lengths = np.linalg.norm(self.x, axis=1)
+        return (np.abs(self.y - np.atleast_2d(at) @ self.x.T) / lengths).sum(axis=1)
+
+    def fit(self) -> np.ndarray:
+        """Where it is least: a line through two of the points."""
+        first, second = np.triu_indices(len(self.y), 1)
+        pairs = np.stack([self.x[first], self.x[second]], axis=1)
+        lines = np.linalg.solve(pairs, np.stack([self.y[first], self.y[second]], axis=1)[..., None])[..., 0]
+        return lines[np.argmin(self.weigh(lines))]
+
+    @property
+    def box(self) -> np.ndarray:
+        """The lower corner of the box that the fit lies in."""
+        return np.floor(self.fit() / self.sides) * self.sides
+
+    def distance(self) -> float:
+        """The least rise from the centre to a face of the box, in what a replaced row moves at most."""
+        corner, centre = self.box, self.box + self.sides / 2
+        faces = [self._least(corner + up * self.sides * along, along) for up in (0, 1) for along in np.eye(2)]
+        return max(0.0, (min(faces) - float(self.weigh(centre)[0])) / float(np.linalg.norm(self.sides)))
+
+    def _least(self, start: np.ndarray, across: np.ndarray) -> float:
+        """The least sum on a face, which lies along the other axis: at an end, or where a residual is zero."""
+        way = (1 - across) * self.sides
+        slopes = self.x @ way
+        breaks = np.clip((self.y - self.x @ start) / np.where(slopes == 0, np.inf, slopes), 0, 1)
+        return float(self.weigh(start + np.concatenate([[0, 1], breaks])[:, None] * way).min())

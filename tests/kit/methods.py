@@ -100,10 +100,10 @@ def tables_of(plan: Plan, price: Price) -> Iterator[ResultTable]:
 
 def moves_of(query: Query) -> Iterator[Integers]:
     """How far each of the neighbours moves the exact answer of a query about everybody."""
-    ((batch, statement),) = Statements(_engine(0), _KNOWN["catalog"]).of([query])
-    before = combine(query, _engine(0).run(statement, batch)[0])
+    ((_, statement),) = Statements(_engine(0), _KNOWN["catalog"]).of([query])
+    before = combine(query, _engine(0).run(statement, (query.inner,))[0])
     for place in range(len(NEIGHBOURS)):
-        after = combine(query, _with_neighbour(place).run(statement, batch)[0])
+        after = combine(query, _with_neighbour(place).run(statement, (query.inner,))[0])
         yield np.asarray(after.astype(object) - before.astype(object))
 
 

@@ -6,6 +6,7 @@ cell of the keys as nested lists of Python integers. Which rows there are, and w
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from dataclasses import replace
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from adomnia.engines.contract import PERSON
 from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
-from adomnia.privacy.keys import Bucket, Key, key_values
+from adomnia.privacy.keys import Blocks, Bucket, key_values
 from adomnia.privacy.kinds import LONGEST_TEXT, Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.vectors import Vector
 
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from adomnia.privacy.domains import Numbers
+    from adomnia.privacy.keys import AnyKey
     from adomnia.privacy.queries import Query
+
+KEY = bytes(range(32))
 
 
 class Cell(NamedTuple):
@@ -43,11 +47,23 @@ def exact(query: Query, rows: Sequence[tuple[Hashable, Row]]) -> list[Any] | int
     domains = [declared(key) for key in query.keys]
     cells: dict[tuple[Any, ...], list[tuple[Hashable, Row]]] = {cell: [] for cell in product(*domains)}
     for who, row in rows:
-        cell = tuple(value(key.written if isinstance(key, Bucket) else key, row) for key in query.keys)
+        cell = tuple(_cell(key, who, row) for key in query.keys)
         if cell in cells:
             cells[cell].append((who, row))
     found = _clipped(query, cells) if query.clip else [_aggregate(query, inside) for inside in cells.values()]
     return _nested(found, [len(domain) for domain in domains])
+
+
+def _cell(key: AnyKey, who: Hashable, row: Row) -> Any:
+    if isinstance(key, Blocks):
+        return block_of(who, key.count)
+    return value(key.written if isinstance(key, Bucket) else key, row)
+
+
+def block_of(who: Any, count: int, key: bytes = KEY) -> int:
+    """The block of a person, as it is defined: by the last 24 bits of a keyed hash, which is read from its end."""
+    hashed = hashlib.md5(":".join([key.hex()[:32], "p", *map(str, who)]).encode()).digest()
+    return int.from_bytes(hashed, "little") % 2**24 % count
 
 
 def _clipped(query: Query, cells: dict[tuple[Any, ...], list[tuple[Hashable, Row]]]) -> list[int]:
@@ -72,9 +88,9 @@ def _shortened(entry: int, squares: int, bound: int) -> int:
     return math.trunc(float(entry) * (below / math.sqrt(float(squares))))
 
 
-def declared(key: Key) -> tuple[Any, ...]:
+def declared(key: AnyKey) -> tuple[Any, ...]:
     """The values of a key, in their order."""
-    if isinstance(key, Bucket):
+    if isinstance(key, Bucket | Blocks):
         return key_values(key)
     if isinstance(key.kind, Boolean):
         return (False, True)

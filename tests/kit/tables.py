@@ -32,6 +32,7 @@ from adomnia.privacy.relations import (
     Lookup,
     Named,
     OwnValue,
+    PerBlock,
     PerPerson,
     Private,
     Public,
@@ -43,7 +44,7 @@ from adomnia.privacy.relations import (
 )
 from engines.databases import ranked
 from kit.hospital import KEY
-from kit.reference import Cell, Row, grid, place, read, value
+from kit.reference import Cell, Row, block_of, grid, place, read, value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -131,6 +132,8 @@ def rows(relation: Relation, database: Database) -> Owned:  # noqa: PLR0911 - on
             return list(_joined(relation, database))
         case Lookup():
             return list(_looked_up(relation, database))
+        case PerBlock():
+            return list(_in_blocks(relation, database))
         case PerPerson() | PublicGroups():
             return list(_grouped(relation, database))
     return list(_one_by_one(relation, database))
@@ -205,6 +208,16 @@ def _grouped(relation: PerPerson | PublicGroups, database: Database) -> Iterator
         for output in relation.outputs:
             found["", output.name] = _own(output, inside)
         yield who, found
+
+
+def _in_blocks(relation: PerBlock, database: Database) -> Iterator[tuple[Hashable, Row]]:
+    """Rows of blocks, which are told apart by their numbers."""
+    groups: defaultdict[int, list[Row]] = defaultdict(list)
+    for who, row in rows(relation.read, database):
+        groups[block_of(who, relation.blocks.count)].append(row)
+    for block, inside in groups.items():
+        found: Row = {("", PERSON): Cell(("block", block))}
+        yield ("block", block), found | {("", output.name): _own(output, inside) for output in relation.outputs}
 
 
 def _own(output: OwnValue, inside: list[Row]) -> Cell:  # noqa: PLR0911 - one for each aggregate

@@ -8,7 +8,7 @@ import pytest
 
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, call, number, text
-from adomnia.privacy.keys import Bucket, key_cells, key_values
+from adomnia.privacy.keys import Blocks, Bucket, key_cells, key_values
 from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 
 AGE = Column("age", Quantity(0, 120, whole=True), Numbers.integers(0, 120))
@@ -30,6 +30,7 @@ def moments(*texts):
     ("key", "cells", "labels"),
     [
         (SEX, range(3), ("F", "M", "X")),
+        (Blocks(3), range(3), (0, 1, 2)),
         (ACTIVE, range(2), (False, True)),
         (bucket(call(">", AGE, number(18)), None), range(2), (False, True)),
         (bucket(NAME, ("Ann", "Bob")), range(2), ("Ann", "Bob")),
@@ -74,3 +75,9 @@ def test_weeks_begin_on_monday():
 
 def test_keys_of_different_texts_differ():
     assert bucket(text("a"), ("a",)) != bucket(text("a"), ("b",))
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1, 2**17 + 1])
+def test_blocks_are_at_least_two_and_far_fewer_than_hashes(count):
+    with pytest.raises(ValueError, match=f"Blocks count must be from 2 to 131072, got {count}"):
+        Blocks(count)

@@ -1,16 +1,20 @@
-"""Applies public matrices to exact counts, before noise is added: in integers, so that nothing is rounded."""
+"""What is done to exact aggregates before noise is added: public matrices in integers, and estimates of blocks."""
 
 from typing import Any
 
 import numpy as np
 
+from adomnia.curator.estimating import add_estimates
 from adomnia.noise import Integers
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
 
 
 def combine(query: Query, exact: Integers) -> Integers:
-    """The exact result of a query from what the engine gives: the counts combined, or as it is."""
+    """The exact result of a query from what the engine gives: combined, estimated by blocks, or as it is."""
+    if isinstance(query.aggregate, BlockEstimates):
+        return add_estimates(query.aggregate, exact)
     if not isinstance(query.aggregate, Combination):
         return exact
     # By the public bound alone: the size of what was counted must not decide how it is computed.

@@ -12,13 +12,21 @@ from adomnia.catalog.model import Catalog
 from adomnia.curator.combining import combine
 from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
-from adomnia.engines.check import Reading, check_histogram, check_statement, combine_sensitivity
+from adomnia.engines.check import (
+    Reading,
+    check_cells_of_blocks,
+    check_histogram,
+    check_statement,
+    combine_sensitivity,
+    estimate_sensitivity,
+)
 from adomnia.engines.contract import Engine, Statement
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
 from adomnia.plans.undeclared import Finding, Values
 from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
 from adomnia.privacy.matrices import Combination
@@ -80,7 +88,7 @@ class Statements:
 
     def _statement(self, batch: tuple[Query, ...]) -> Statement:
         if batch not in self._proved:
-            statement = self._engine.render(batch)
+            statement = self._engine.render(tuple(query.inner for query in batch))
             spend(len(statement.text) // _CHARACTERS_OF_A_STEP)
             for query, derived in zip(batch, self._derived(statement, batch), strict=True):
                 if not _within(derived, query.sensitivity()):
@@ -91,6 +99,11 @@ class Statements:
     def _derived(self, statement: Statement, batch: tuple[Query, ...]) -> tuple[Sensitivity, ...]:
         query = batch[0]
         counted = query.aggregate
+        if isinstance(counted, BlockEstimates):  # alone in its statement
+            cells = check_cells_of_blocks(statement, self._catalog, self._engine.dialect)
+            if cells != query.inner.provable:
+                raise ValueError("The statement is of other blocks than the planned ones.")
+            return (estimate_sensitivity(counted),)
         if not isinstance(counted, Histogram):
             columns = tuple(each.columns for each in batch)
             found = check_statement(statement, self._catalog, self._engine.dialect, query.provable, columns)
@@ -119,8 +132,8 @@ class Executor:
         _check_forms(measures)
         exact: dict[Query, Integers] = {}
         for batch, statement in self._statements.of(each.query for each in measures if each.mechanism.reads == "cells"):
-            results = zip(batch, self._engine.run(statement, batch), strict=True)
-            exact.update((query, combine(query, values)) for query, values in results)
+            found = self._engine.run(statement, tuple(query.inner for query in batch))
+            exact.update((query, combine(query, values)) for query, values in zip(batch, found, strict=True))
         measured = tuple(self._release(measure, exact) for measure in measures)
         self.record.values += [each.values for each in measured]
         return measured

@@ -28,7 +28,7 @@ class Types:
     """The types that statements name.
 
     `small` is what a condition is cast to where rows are grouped by it, `days` what a number of days is, and `rank`
-    what numbers rows and people. SUM of integers other than `wide` ones is
+    what numbers the rows of a person. SUM of integers other than `wide` ones is
     carried in `sum`, and leaves the engine as `long` or as `decimal`.
     """
 
@@ -73,7 +73,8 @@ class IndexWords:
     `temporary` is a table {0} of the rows {1}, in the place of another of that name, and `temporary_columns` an empty
     one of the columns {1}, unless it is there. `read_as` is a value of a source as another type, NULL where it is none.
     `key` is the key of the order, given in hexadecimal digits, `digest` the hash of parts joined with commas, a value
-    of which equal ones and the order are the same in every engine, and `byte_length` the length of a text in bytes.
+    of which equal ones and the order are the same in every engine, `low_bits` its last 24 bits as a long integer, and
+    `byte_length` the length of a text in bytes.
     `days_between` counts the days from {1} to {0}. `position` is the place of a row in its table, and `side_by_side`
     pairs the rows of two tables by it; where there is no such join, rows are sorted. `declare` gives the statements,
     and what is bound to them, that declare the categories of a name, and `code` is the place of a text among those of
@@ -87,6 +88,7 @@ class IndexWords:
     read_as: str
     key: str
     digest: str
+    low_bits: str
     byte_length: str
     days_between: str
     position: str

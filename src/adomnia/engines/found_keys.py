@@ -10,18 +10,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adomnia.noise import Integers
-from adomnia.privacy.keys import Bucket, Key, Names
+from adomnia.privacy.keys import AnyKey, Bucket, Names
 
 At = Callable[[NDArray[np.intp]], list[tuple[Any, ...]]]
 
 
-def drop_missing_keys(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
+def drop_missing_keys(result: pa.Table, keys: Sequence[AnyKey]) -> pa.Table:
     """The rows whose keys all have a value: one that is NULL belongs to no group."""
     told = [name for name in (f"k{place}" for place in range(len(keys))) if name in result.column_names]
     return result.filter(reduce(pc.and_, (result[name].is_valid() for name in told))) if told else result
 
 
-def number_found_keys(result: pa.Table, keys: Sequence[Key]) -> pa.Table:
+def number_found_keys(result: pa.Table, keys: Sequence[AnyKey]) -> pa.Table:
     """The same result with the places of values among those that were found, NULL for others."""
     for place, key in enumerate(keys):
         match key:
@@ -37,7 +37,7 @@ def count_nobody() -> tuple[Integers, At]:
     return np.zeros(0, dtype=np.int64), lambda _places: []
 
 
-def count_people(result: pa.Table, keys: Sequence[Key]) -> tuple[Integers, At]:
+def count_people(result: pa.Table, keys: Sequence[AnyKey]) -> tuple[Integers, At]:
     """How many people have each value that somebody has; and the values, to be asked for by place."""
     rows = drop_missing_keys(result, keys)
     people: Integers = rows["m0"].cast(pa.int64()).to_numpy()

@@ -8,6 +8,7 @@ from adomnia.privacy.relations import (
     Join,
     Lookup,
     Named,
+    PerBlock,
     PerPerson,
     Private,
     Public,
@@ -47,8 +48,8 @@ def _parts(relation: Relation) -> tuple[Relation, ...]:
             return (left, right)
         case Union(parts=parts):
             return parts
-        case Where(source=source) | Select(source=source) | PerPerson(source=source) | PublicGroups(source=source):
-            return (source,)
+        case Where() | Select() | PerPerson() | PerBlock() | PublicGroups():
+            return (relation.source,)
         case Named(source=source) if not isinstance(source, Private | Public):
             return (source,)
     return ()
@@ -69,6 +70,8 @@ def _what(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
         case PublicGroups(keys=keys, outputs=outputs):
             by = ", ".join(describe(key.value) for key in keys) or "nothing"
             return f"{', '.join(map(describe_value, outputs)) or 'one row'} by {by}"
+        case PerBlock(blocks=blocks, outputs=outputs):
+            return f"{', '.join(describe_own(output.aggregate) for output in outputs)} by block, of {blocks.count:,}"
         case PerPerson(keys=keys, outputs=outputs):
             by = ", ".join(["person", *(describe(key.value) for key in keys)])
             return f"{', '.join(describe_own(output.aggregate) for output in outputs) or 'one row'} by {by}"
@@ -87,6 +90,8 @@ def _why(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
             return "because each row finds one at most"
         case Union(parts=parts):
             return " + ".join(f"{part.rows_per_person:,}" for part in parts)
+        case PerBlock():
+            return "because the row of their block is taken away and another put in its place"
         case PerPerson(keys=keys):
             return "no more than rows of theirs" if keys else "because all their rows become one"
     return "those of what it is made of"

@@ -20,7 +20,7 @@ from adomnia.methods.describe import (
     trimmed_mean,
     winsorized_mean,
 )
-from adomnia.methods.likelihood import fit_family, posterior
+from adomnia.methods.likelihood import fit_family, mle, posterior
 from adomnia.methods.models import anova, lm, logit, poisson, ridge
 from adomnia.methods.robust import location, ptr_iqr, ptr_median, smooth_quantile
 from adomnia.methods.survival import kaplan_meier, log_rank
@@ -54,6 +54,7 @@ _ALL: tuple[Method, ...] = (
     fit_distribution.METHOD,
     fit_family.METHOD,
     posterior.METHOD,
+    mle.METHOD,
     lm.METHOD,
     ridge.METHOD,
     logit.METHOD,

@@ -15,9 +15,10 @@ from adomnia.methods.simulations import simulate_less
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate, Histogram, Total
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import Call, Expression, Literal
-from adomnia.privacy.keys import Bucket, Key
+from adomnia.privacy.keys import AnyKey, Bucket
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.polynomials import Polynomial
 from adomnia.privacy.vectors import Vector
@@ -35,6 +36,8 @@ def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
     cuts = _find_cuts(query.keys[-1], _list_domains(asked)) if query.keys else None
     if cuts is not None:
         return _repeat(np.rint(cuts * rows / prod(query.shape[:-1])).astype(np.int64), mechanism.shape(query))
+    if isinstance(query.aggregate, BlockEstimates):
+        return np.array(query.aggregate.suppose(prod(query.shape)), dtype=np.int64)
     inside = Fraction(rows, max(1, prod(query.shape)))
     values = np.array([round(each) for each in _sums(query.aggregate, inside)], dtype=object)
     exact = values.astype(np.int64) if all(abs(each) < 2**63 for each in values.flat) else values
@@ -69,7 +72,7 @@ def _list_domains(asked: Round) -> dict[Expression, Numbers]:
     return {each.value: each.domain for each in histograms}
 
 
-def _find_cuts(key: Key, domains: Mapping[Expression, Numbers]) -> Floats | None:
+def _find_cuts(key: AnyKey, domains: Mapping[Expression, Numbers]) -> Floats | None:
     """The shares of evenly spread values that lie between cuts, if the key cuts one that was chosen from before.
 
     What is cut apart in every group is cut alike in all of them, because all are supposed to be alike.

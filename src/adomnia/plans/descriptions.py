@@ -19,8 +19,10 @@ from adomnia.privacy.aggregates import (
     People,
     Rows,
     Total,
+    values_of,
 )
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.estimates import BlockEstimates, EstimateCounts
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, conjuncts, quote_name
 from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.kinds import Boolean
@@ -31,6 +33,7 @@ from adomnia.privacy.relations import (
     Lookup,
     Named,
     OwnValue,
+    PerBlock,
     Private,
     Public,
     PublicGroups,
@@ -184,7 +187,7 @@ def _operand(operand: Aggregate | Fraction) -> str:  # noqa: PLR0911 - one for e
             return f"{describe(day)} in {'..'.join(map(str, date_range(domain)))}"
         case Total(value=value, domain=domain) | Histogram(value=value, domain=domain):
             return f"{describe(value)} in {domain.lower}..{domain.upper} by {domain.step}"
-        case Vector() | Combination():
+        case Vector() | Combination() | BlockEstimates():
             return _several(operand)
 
 
@@ -193,8 +196,13 @@ def date_range(days: Numbers) -> tuple[date, date]:
     return date.min + timedelta(days=days.grid_lower), date.min + timedelta(days=days.grid_upper)
 
 
-def _several(aggregate: Vector | Combination) -> str:
+def _several(aggregate: Vector | Combination | BlockEstimates) -> str:
     """How many numbers of what an aggregate gives."""
+    if isinstance(aggregate, BlockEstimates):
+        parameters = f"{len(aggregate.domains)} parameter{'s' * (len(aggregate.domains) > 1)}"
+        of = ", ".join(map(describe, values_of(aggregate)))
+        found = "blocks by their estimates" if isinstance(aggregate, EstimateCounts) else "estimates of blocks"
+        return f"{found} of {parameters} from {of}"
     if isinstance(aggregate, Combination):
         return f"{aggregate.results} combinations of rows"
     of = ", ".join(describe(each.value) for each in aggregate.variables)
@@ -221,7 +229,7 @@ def describe_query(query: Query, rows: Relation | None = None) -> str:
             what = f"values of {describe(day)} by rank"
         case Histogram(value=value):
             what = f"values of {describe(value)} by rank"
-        case Vector() | Combination() as several:
+        case Vector() | Combination() | BlockEstimates() as several:
             what = _several(several)
     return f"{what}, with a value and without" if is_parted(query) else what
 
@@ -251,6 +259,10 @@ def describe_relation(relation: Relation) -> str:  # noqa: PLR0911 - one line fo
             return f"[{', '.join(map(_selected, relation.outputs))}] FROM ({describe_relation(relation.source)})"
         case Union(parts=parts):
             return " UNION ALL ".join(f"({describe_relation(part)})" for part in parts)
+    if isinstance(relation, PerBlock):
+        outputs = [f"{each.name} = {describe_value(each)}" for each in relation.outputs]
+        made = f"PER BLOCK OF {relation.blocks.count} [{', '.join(outputs)}]"
+        return f"{made} FROM ({describe_relation(relation.source)})"
     outputs = [*map(_selected, relation.keys), *(f"{each.name} = {describe_value(each)}" for each in relation.outputs)]
     groups = "PUBLIC GROUPS" if isinstance(relation, PublicGroups) else "PER PERSON"
     return f"{groups} [{', '.join(outputs)}] FROM ({describe_relation(relation.source)})"

@@ -7,7 +7,7 @@ from adomnia.privacy.aggregates import DistinctValues, NonNull, Rows
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, Key
 from adomnia.privacy.kinds import Text
-from adomnia.privacy.relations import Named, PerPerson, Relation, Select, Where
+from adomnia.privacy.relations import Named, PerBlock, PerPerson, Relation, Select, Where
 from adomnia.work import spend
 
 _COMPARED = ("=", "<>", "<", "<=", ">", ">=", "like")
@@ -66,7 +66,7 @@ class _Rows:
                 return inner is None or self.may_lack(inner, source)
             case Select(source=source, outputs=outputs):
                 return any(self.may_lack(each.value, source) for each in outputs if each.name == column.name)
-            case PerPerson(outputs=outputs):
+            case PerPerson(outputs=outputs) | PerBlock(outputs=outputs):
                 counts = {each.name for each in outputs if isinstance(each.aggregate, Rows | NonNull | DistinctValues)}
                 return column.name not in counts
         return True

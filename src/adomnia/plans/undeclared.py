@@ -92,7 +92,7 @@ def limit_open_keys(keys: tuple[Key, ...], named: int = MOST_NAMED) -> tuple[Key
 
 def tag_open_keys(plan: Plan, found: Finding) -> Plan:
     """The plan whose open keys say how they are found: what may be found otherwise is not taken for the same."""
-    return _with_keys(plan, dict(zip(filter(is_open, plan.keys), found.query.keys, strict=True)))
+    return _with_keys(plan, dict(zip(filter(is_open, plan.keys), found.query.value_keys, strict=True)))
 
 
 def resolve_open_keys(plan: Plan, named: Sequence[Values]) -> Plan:
@@ -115,7 +115,7 @@ def _with_keys(plan: Plan, known: Mapping[Key, Key]) -> Plan:
         return known.get(key, key)
 
     def with_keys(query: Query) -> Query:
-        return replace(query, keys=tuple(map(changed, query.keys)))
+        return replace(query, keys=tuple(map(changed, query.value_keys)))
 
     return plan.with_statistics(lambda statistic: statistic.map_queries(with_keys)).with_keys(changed)
 

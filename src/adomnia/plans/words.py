@@ -1,11 +1,12 @@
 """Columns of our own making in words: what stands behind v0, g0 and c0, for people who never wrote those names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from adomnia.plans.descriptions import Words, describe, describe_own, describe_value
 from adomnia.plans.formulas import Formula, Over, Term, map_leaves
 from adomnia.privacy.aggregates import People, Rows
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
@@ -13,6 +14,8 @@ from adomnia.privacy.relations import (
     Join,
     Lookup,
     Named,
+    OwnValue,
+    PerBlock,
     PerPerson,
     Private,
     Public,
@@ -29,6 +32,12 @@ def in_words(query: Query) -> Query:
     if isinstance(query.aggregate, Rows | People | Combination):
         return query
     names = _names(query.relation)
+    if isinstance(query.aggregate, BlockEstimates):
+        if not isinstance(query.aggregate.sums, Vector):
+            return query
+        inner = in_words(query.inner).aggregate
+        assert isinstance(inner, Vector)  # noqa: S101 - as it was
+        return replace(query, aggregate=replace(query.aggregate, sums=inner))
     if isinstance(query.aggregate, Vector):
         variables = tuple(replace(each, value=_worded(each.value, names)) for each in query.aggregate.variables)
         return replace(query, aggregate=replace(query.aggregate, variables=variables))
@@ -76,14 +85,23 @@ def _names(relation: Relation) -> dict[tuple[str, str], str]:  # noqa: PLR0911 -
         case PerPerson(keys=keys, outputs=values):
             below = _names(relation.source)
             words = {("", key.name): describe(_worded(key.value, below)) for key in keys}
-            for value in values:
-                aggregate = value.aggregate
-                if not isinstance(aggregate, Rows):
-                    aggregate = replace(aggregate, value=_worded(aggregate.value, below))
-                words["", value.name] = f"{describe_own(aggregate, bounds=False)} of a person"
-            return words
+            return words | _own_names(values, below, "person")
+        case PerBlock(outputs=values):
+            return _own_names(values, _names(relation.source), "block")
         case PublicGroups(keys=keys, outputs=outputs):
             below = _names(relation.source)
             words = {("", key.name): describe(_worded(key.value, below)) for key in keys}
             return words | {("", output.name): describe_value(output) for output in outputs}
     return _names(relation.source)
+
+
+def _own_names(
+    values: Iterable[OwnValue], below: Mapping[tuple[str, str], str], whose: str
+) -> dict[tuple[str, str], str]:
+    words = {}
+    for value in values:
+        aggregate = value.aggregate
+        if not isinstance(aggregate, Rows):
+            aggregate = replace(aggregate, value=_worded(aggregate.value, below))
+        words["", value.name] = f"{describe_own(aggregate, bounds=False)} of a {whose}"
+    return words

@@ -16,7 +16,7 @@ from adomnia.pricing.parts import split_price, split_together
 from adomnia.privacy.aggregates import NonNull, Rows, Total
 from adomnia.privacy.events import Concentrated
 from adomnia.privacy.keys import is_open
-from adomnia.privacy.relations import MOST_ROWS, Join, Lookup, PerPerson, Private, Public, Union, recap
+from adomnia.privacy.relations import MOST_ROWS, Join, Lookup, PerBlock, PerPerson, Private, Public, Union, recap
 from adomnia.privacy.units import ROW
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.profile import Contributions, hidden_people, ladder
@@ -132,7 +132,7 @@ def _capped(relation: Relation) -> Iterator[str]:
         case Union(parts=parts):
             for part in parts:
                 yield from _capped(part)
-        case PerPerson(read=read):
+        case PerPerson(read=read) | PerBlock(read=read):
             yield from _capped(read)
         case _:
             yield from _capped(relation.source)

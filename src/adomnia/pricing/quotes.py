@@ -29,11 +29,12 @@ from adomnia.pricing.questions import Priced
 from adomnia.pricing.supposed import Supposed
 from adomnia.privacy.aggregates import Histogram, People, Total
 from adomnia.privacy.enclosures import sqrt_up
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.events import AnyPrice, Concentrated, Event, Price
 from adomnia.privacy.expressions import Call, Literal
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
-from adomnia.privacy.relations import Relation
+from adomnia.privacy.relations import Relation, has_blocks
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Estimate, Measure, ResultTable, Round
@@ -265,6 +266,8 @@ def _bounds(query: Query) -> str:
             domains = [domain]
         case Vector(variables=variables):
             domains = [each.domain for each in variables]
+        case BlockEstimates(domains=each_parameter):
+            domains = list(each_parameter)
         case _:
             domains = []
     each = (f"from {domain.lower} to {domain.upper}, in steps of {domain.step}" for domain in domains)
@@ -276,7 +279,11 @@ def _why(query: Query) -> str:
     if isinstance(query.aggregate, People):
         cells = min(rows, prod(query.shape))
         return "a person counts once" if cells == 1 else f"a person counts in at most {cells} groups"
+    if isinstance(query.aggregate, BlockEstimates):
+        return "a person is in one block, whatever rows they have, and moves its estimates alone"
     has = f"a person has at most {rows:,} row{'s' if rows > 1 else ''} here"
+    if has_blocks(query.relation):
+        has = f"a person changes the row of their block here: at most {rows:,} rows, those before and after"
     match query.aggregate:
         case Total(magnitude=magnitude):
             return f"{has}, each of at most {magnitude:,} steps"

@@ -6,10 +6,11 @@ from math import inf
 from typing import ClassVar, TypeAlias
 
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Column, Expression
 from adomnia.privacy.kinds import Boolean, Text
 from adomnia.privacy.matrices import Combination
-from adomnia.privacy.vectors import Vector
+from adomnia.privacy.vectors import Variable, Vector
 
 _BUCKET_BITS = 10
 
@@ -174,7 +175,9 @@ class DistinctValues:
         return inf
 
 
-Aggregate: TypeAlias = Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination
+Aggregate: TypeAlias = (
+    Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination | BlockEstimates
+)
 Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | OwnMedian | OwnSpread | OwnChoice | DistinctValues
 
 
@@ -183,6 +186,9 @@ def values_of(aggregate: Aggregate) -> tuple[Expression, ...]:
     match aggregate:
         case Rows() | People() | Combination():
             return ()
-        case Vector(variables=variables):
+        case Vector(variables=variables) | BlockEstimates(sums=Vector(variables=variables)):
             return tuple(variable.value for variable in variables)
-    return (aggregate.value,)
+        case BlockEstimates(sums=Variable(value=value)):
+            return (value,)
+        case _:
+            return (aggregate.value,)  # type: ignore[union-attr]  # of estimates all sums are above

@@ -16,6 +16,8 @@ from adomnia.privacy.wall_time import read_seconds
 Label: TypeAlias = str | bool | int | float | date | datetime
 
 MOST_CELLS = 10**6  # groups that one question may have
+BLOCK_HASHES = 2**24  # so many hashes decide who is in which block
+MOST_BLOCKS = 2**17
 _MONTHS, _QUARTERS, _WEEK = 12, 4, 7
 
 # What a whole number stands for, by how a key is shown: days are counted from the first of year 1, which is a Monday,
@@ -89,33 +91,58 @@ class Bucket:
         return self.among
 
 
-Key: TypeAlias = Column | Bucket
+@dataclass(frozen=True)
+class Blocks:
+    """Groups of people: everybody is in one of `count` blocks, by a keyed hash of the person alone.
+
+    All rows of a person are in one cell, and no other person moves them to another. Proof: docs/proofs/blocks.md.
+    """
+
+    tag: ClassVar[str] = "Blocks"
+    count: int
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.count <= MOST_BLOCKS:
+            raise ValueError(f"Blocks count must be from 2 to {MOST_BLOCKS}, got {self.count}.")
+
+    @property
+    def cells(self) -> range:
+        """The numbers of the blocks."""
+        return range(self.count)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return tuple(self.cells)
 
 
-def key_cells(key: Key) -> range:
+Key: TypeAlias = Column | Bucket  # of values
+AnyKey: TypeAlias = Key | Blocks
+
+
+def key_cells(key: AnyKey) -> range:
     """The integers that stand for the values of a key in a statement."""
-    return key.cells if isinstance(key, Bucket) else range(len(key_values(key)))
+    return range(len(key_values(key))) if isinstance(key, Column) else key.cells
 
 
-def provable_cells(key: Key) -> range:
+def provable_cells(key: AnyKey) -> range:
     """The same as a statement shows it: where it gives values as they are, there may be as many as there are rows."""
     return range(MOST_ROWS) if is_open(key) else key_cells(key)
 
 
-def is_unknown(key: Key) -> bool:
+def is_unknown(key: AnyKey) -> bool:
     """Whether the values of a key have still to be found."""
     return isinstance(key, Bucket) and isinstance(key.among, Names) and key.among.most > 0
 
 
-def is_open(key: Key) -> TypeGuard[Bucket]:
+def is_open(key: AnyKey) -> TypeGuard[Bucket]:
     """Whether nobody declared the values of a key."""
     return isinstance(key, Bucket) and isinstance(key.among, Names)
 
 
-def key_values(key: Key) -> tuple[Label, ...]:
+def key_values(key: AnyKey) -> tuple[Label, ...]:
     """The values that a key may take, in their order."""
     match key:
-        case Bucket():
+        case Bucket() | Blocks():
             return key.labels
         case Column(kind=Text(values=tuple() as values)):
             return values

@@ -1,15 +1,16 @@
 """Exact integer aggregates that derive their own sensitivity; nobody else writes one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt, prod
 from typing import ClassVar, Literal, TypeAlias
 
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.hashing import hashed_once
-from adomnia.privacy.keys import Key, is_unknown, key_cells, provable_cells
+from adomnia.privacy.keys import AnyKey, Blocks, Bucket, Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.matrices import Combination
-from adomnia.privacy.relations import Relation, everything, most_rows
+from adomnia.privacy.relations import Relation, everything, has_blocks, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
 from adomnia.privacy.vectors import Vector
 
@@ -41,15 +42,23 @@ class Query:
 
     tag: ClassVar[str] = "Query"
     relation: Relation
-    keys: tuple[Key, ...]
+    keys: tuple[AnyKey, ...]
     aggregate: Aggregate
     clip: Clip | None = None
 
     def __post_init__(self) -> None:
+        in_blocks = any(isinstance(key, Blocks) for key in self.keys)
+        if in_blocks and not self.relation.rows_per_person:
+            raise ValueError("Query in blocks must be of rows of people, got public ones.")
+        of_people = in_blocks or self.clip is not None or isinstance(self.aggregate, People)
+        if of_people and has_blocks(self.relation):
+            raise ValueError("Query by person must be of rows of people, got those of blocks.")
         if self.clip is not None and (self.reach is None or not 1 <= self.clip.bound <= self.reach <= MOST_CLIPPED):
             raise ValueError(f"Query clip must be of 1 to {self.reach} in counts or sums, got {self.clip}.")
         if isinstance(self.aggregate, Combination) and self.aggregate.columns != prod(self.shape):
             raise ValueError(f"Query cells must number {self.aggregate.columns}, as combined, got {prod(self.shape)}.")
+        if isinstance(self.aggregate, BlockEstimates) and list(map(type, self.keys)) != [Blocks]:
+            raise ValueError(f"Query keys must be blocks of people where these are estimated, got {self.keys}.")
 
     @property
     def reach(self) -> int | None:
@@ -64,12 +73,20 @@ class Query:
         return tuple(map(len, self.cells))
 
     @property
+    def value_keys(self) -> tuple[Key, ...]:
+        """Its keys, where all of them are of values: what is asked by blocks is never counted or shortened by those."""
+        found = tuple(key for key in self.keys if not isinstance(key, Blocks))
+        if found != self.keys:
+            raise ValueError("Query keys must be of values here, got blocks.")
+        return found
+
+    @property
     def result_shape(self) -> tuple[int, ...]:
-        """The shape of what is measured: of a vector all entries of each cell, of combinations their number."""
+        """The shape of what is measured: of a vector all entries of each cell, of others their number."""
         match self.aggregate:
             case Vector(columns=columns):
                 return *self.shape, columns
-            case Combination(results=results):
+            case Combination(results=results) | BlockEstimates(results=results):
                 return (results,)
         return self.shape
 
@@ -77,6 +94,16 @@ class Query:
     def columns(self) -> int:
         """How many columns of a statement it takes: one for each entry of a vector."""
         return self.aggregate.columns if isinstance(self.aggregate, Vector) else 1
+
+    @cached_property
+    def inner(self) -> "Query":
+        """What an engine is asked: of estimates of blocks the sums that they are made of, else the query itself."""
+        if not isinstance(self.aggregate, BlockEstimates):
+            return self
+        sums = self.aggregate.sums
+        if isinstance(sums, Vector):
+            return replace(self, aggregate=sums)
+        return replace(self, keys=(*self.keys, Bucket(sums.value, sums.domain, sums.value)), aggregate=Rows())
 
     @property
     def form(self) -> Form:
@@ -95,16 +122,21 @@ class Query:
         """The same as its statement shows them, which does not know how many values of an open key are read."""
         return tuple(map(provable_cells, self.keys))
 
+    @property
+    def in_one_cell(self) -> bool:
+        """Whether all rows of a person are in one cell, however many: there is one, or cells are blocks of people."""
+        return all(isinstance(key, Blocks) for key in self.keys)
+
     @cached_property
     def read(self) -> Relation:
         """The rows that are read: all of them where a person counts once in all."""
-        once = isinstance(self.aggregate, People) and not self.keys
+        once = isinstance(self.aggregate, People) and self.in_one_cell
         return everything(self.relation) if once else self.relation
 
     @property
     def scan(self) -> tuple[object, ...]:
-        """What queries of one statement have in common: a histogram stands alone."""
-        alone = self.aggregate if isinstance(self.aggregate, Histogram) else None
+        """What queries of one statement have in common: histograms and estimates of blocks stand alone."""
+        alone = self.aggregate if isinstance(self.aggregate, Histogram | BlockEstimates) else None
         return self.read, self.keys, self.clip is None, alone
 
     @property
@@ -119,10 +151,16 @@ class Query:
 
     @property
     def _groups(self) -> int:
-        return prod(map(len, self.provable))
+        """In how many cells rows of one person can be: they are in one block."""
+        return prod(len(provable_cells(key)) for key in self.keys if not isinstance(key, Blocks))
 
     @cached_property
     def _sensitivity(self) -> Sensitivity:
+        found = self._derive_sensitivity()
+        # Of blocks, a person takes a row away and puts another in its place.
+        return Sensitivity(found.l1, found.l2_squared, found.linf) if has_blocks(self.relation) else found
+
+    def _derive_sensitivity(self) -> Sensitivity:  # noqa: PLR0911 - one for each sort of aggregate
         rows = self.relation.rows_per_person
         if self.clip is not None:
             row = _of_one_row(self.aggregate)
@@ -139,6 +177,8 @@ class Query:
                 cell = int(min(rows, different.most))
                 l1 = min(rows, cell * self._groups)
                 return Sensitivity(l1, l1 * cell, cell, monotone=True)
+            case BlockEstimates(move=move):  # a person is in one block, however many rows they have
+                return move
             case Total() as total:
                 one_row = Sensitivity(l1=total.magnitude, monotone=total.rises)
                 return one_row.times(rows)
@@ -149,4 +189,6 @@ class Query:
 
 def _of_one_row(aggregate: Aggregate) -> int:
     """How far one row moves it at most."""
+    if isinstance(aggregate, BlockEstimates):
+        return aggregate.sums.magnitude if isinstance(aggregate.sums, Vector) else 1
     return aggregate.magnitude if isinstance(aggregate, Total | Vector | Combination) else 1

@@ -13,6 +13,7 @@ from adomnia.privacy.relations import is_public
 from adomnia.sql.reading.parse import check_clauses
 from adomnia.sql.reading.refusals import refusal, refusal_of_name
 from adomnia.sql.rows.blocks import MOST_TABLES, BlockReader
+from adomnia.sql.rows.blocks_of_people import is_block
 from adomnia.sql.rows.derived import is_person
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.sql.values.group_keys import resolve_key
@@ -39,6 +40,8 @@ def _is_answer(select: exp.Select, catalog: Catalog) -> bool:
     if not is_aggregated(select) or select.args.get("distinct"):
         return False
     group = select.args.get("group")
+    if group is not None and any(map(is_block, group.expressions)):
+        return False
     columns = [] if group is None else [each for part in group.expressions for each in part.find_all(exp.Column)]
     persons = {column.name.lower() for table in catalog.tables for column in table.columns if is_person(column)}
     if persons & {each.name.lower() for each in columns}:  # by the person; if it is another's name, that is refused

@@ -18,7 +18,7 @@ from adomnia.privacy.events import Pure
 from adomnia.privacy.expressions import Expression, conjuncts
 from adomnia.privacy.keys import Bucket, Key, key_cells
 from adomnia.privacy.kinds import Text
-from adomnia.privacy.relations import Where, is_public
+from adomnia.privacy.relations import Where, has_blocks, is_public
 from adomnia.sql.around import find_layers, is_aggregated, plan_around
 from adomnia.sql.methods.calls import find_call, plan_method
 from adomnia.sql.reading.parse import parse, refuse_distinct
@@ -139,7 +139,10 @@ def _draft_block(select: exp.Select, catalog: Catalog, asked: _Asked) -> _Draft 
     if is_public(block.relation):
         return read_public_rows(select, block, reader, declared, read_limit(select), read_offset(select))
     refuse_distinct(select)
-    written = read_keys(select, block.scope, block.relation, None if asked.finds else explain_need(catalog))
+    need = None if asked.finds else explain_need(catalog)
+    if has_blocks(block.relation):
+        need = "filter with WHERE before rows are put into blocks: values are found by who has them"
+    written = read_keys(select, block.scope, block.relation, need)
     # One order of the keys however GROUP BY lists them: it is the answer's rows that are sorted as written.
     buckets = sorted((key for key in written.keys if isinstance(key, Bucket)), key=lambda key: describe(key.written))
     columns = tuple(column for column in block.relation.columns if column in written.keys)

@@ -261,7 +261,7 @@ def _profile(query: Query, reach: int) -> Query:
 
 def _entries(query: Query, domain: Numbers) -> PerPerson:
     """What each person has in each cell."""
-    keyed = enumerate(query.keys)
+    keyed = enumerate(query.value_keys)
     selected = [Selected(f"k{place}", value_of(key), not isinstance(key, Bucket)) for place, key in keyed]
     keys, aggregate = len(selected), query.aggregate
     if isinstance(aggregate, NonNull | Total):

@@ -176,14 +176,14 @@ def _values_of(statistic: Inner, beside: list[Statistic]) -> _Values | None:
             return None
         case Covariance() | Correlation(), Total() as first:
             # Whichever is named first: both orders are one measurement.
-            return _Values(query.relation, query.keys, tuple(sorted((first, statistic.other), key=repr)))
+            return _Values(query.relation, query.value_keys, tuple(sorted((first, statistic.other), key=repr)))
         case ((Mean() | Sum() | Variance()), Total() as total):
-            return _Values(query.relation, query.keys, (total,))
+            return _Values(query.relation, query.value_keys, (total,))
         case Count(), NonNull(value=value):
             others = (each.query for each in beside if isinstance(each, Mean | Sum | Variance))
             totals = (each.aggregate for each in others if (each.relation, each.keys) == (query.relation, query.keys))
             found = [total for total in totals if isinstance(total, Total) and total.value == value]
-            return _Values(query.relation, query.keys, (found[0],)) if found else None
+            return _Values(query.relation, query.value_keys, (found[0],)) if found else None
     return None
 
 

@@ -111,7 +111,7 @@ class Located:
 def with_cells(query: Query) -> Relation:
     """The rows that belong to a cell."""
     rows = query.relation
-    for key in query.keys:
+    for key in query.value_keys:
         rows = Where(rows, call("not", call("is null", value_of(key))))
     return rows
 

@@ -326,7 +326,7 @@ def test_an_index_of_another_layout_is_not_read(tmp_path, monkeypatch):
     write(tmp_path, 1)
     opened(tmp_path)
     (known,) = indexes(tmp_path)
-    monkeypatch.setattr("adomnia.engines.duckdb.state._FORMATS", {".duckdb": 4, ".spark": 99})
+    monkeypatch.setattr("adomnia.engines.duckdb.state._FORMATS", {".duckdb": 5, ".spark": 99})
     opened(tmp_path)
     assert indexes(tmp_path) == [known]
     monkeypatch.setattr("adomnia.engines.duckdb.state._FORMATS", {".duckdb": 99})

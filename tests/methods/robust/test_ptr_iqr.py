@@ -10,10 +10,10 @@ import pytest
 
 from adomnia.mechanisms.envelopes import LogRange
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
-from adomnia.methods.robust.proposals import QUARTILES, Reply
-from adomnia.methods.robust.ptr_iqr import Scale
+from adomnia.methods.robust.proposals import QUARTILES, ProposalReply
+from adomnia.methods.robust.ptr_iqr import ReleasedScale
 from adomnia.privacy.events import Approximate, Concentrated, Pure
-from kit.dwork_lei import BinnedScale, count_replaced, find_quartiles
+from kit.dwork_lei import BinnedScale, BoxedLine, count_replaced, find_quartiles
 from kit.proposing import DATA, FRAME, ask, ask_often
 
 EPSILON, RHO = Pure(1), Concentrated(0.4)
@@ -89,10 +89,10 @@ def test_the_estimate_is_the_middle_of_its_level_and_never_beyond_the_bounds():
 
 def test_a_level_far_beyond_any_is_cut_at_the_bounds():
     mechanism = ProposeTestRelease(LogRange(*QUARTILES, 101, Fraction(2)), 1, 1, Approximate(1, 1e-6))
-    scale = Scale(FRAME.numbers["k"], Reply(10**9, mechanism))
+    scale = ReleasedScale(FRAME.numbers["k"], ProposalReply(10**9, mechanism))
     assert scale.value == 100
     assert scale.bounds(0.95, 1)[1].tolist() == [100]
-    assert Scale(FRAME.numbers["k"], Reply(-(10**9), mechanism)).value == 0
+    assert ReleasedScale(FRAME.numbers["k"], ProposalReply(-(10**9), mechanism)).value == 0
 
 
 # -- beside the paper -----------------------------------------------------------------------------------------------
@@ -134,3 +134,24 @@ def test_the_paper_has_its_published_rates_and_this_replies_where_that_does_not(
     expected = known["P_NR"]
     assert abs(silent - expected) <= 5 * np.sqrt(max(expected * (1 - expected), 0.01) / draws)
     assert ask_often("ptr_iqr", plain, "normal", rows, 20, EPSILON).silent <= 0.05
+
+
+def test_the_test_of_their_regression_moves_by_at_most_one_where_a_row_is_replaced(vectors):
+    """And beyond one, the fit of every neighbour stays in its box."""
+    known, random = vectors["ptr_regression_surrogate"], np.random.default_rng(8)
+    changes, far, left = [], 0, 0
+    for _ in range(known["pairs"]):
+        x = np.stack([np.ones(25), random.normal(0, 1, 25)], axis=1)
+        y = x @ [0.5, 0.5] + random.normal(0, 0.1, 25)
+        before = BoxedLine(x, y, np.ones(2))
+        place, moved = random.integers(25), random.normal(0, 3, 2)
+        x, y = x.copy(), y.copy()
+        x[place, 1], y[place] = moved
+        after = BoxedLine(x, y, np.ones(2))
+        changes.append(abs(after.distance() - before.distance()))
+        far += before.distance() > 1
+        left += before.distance() > 1 and not np.array_equal(before.box, after.box)
+    assert max(changes) <= 1
+    assert known["max_change_of_A_on_neighbours"] <= 1
+    assert far > 50
+    assert left == known["violations_of_A_gt_1_implies_same_bin"]

@@ -61,6 +61,7 @@ def test_tiny_data_has_no_reply_and_is_told_why(rows, scale):
     assert np.isnan(table.estimates["estimate"].values).all()
     assert table.estimates["estimate"].interval(0.95, 1)[0].tolist() == [-np.inf]
     assert any("There is no reply, and it was charged" in note for note in table.notes)
+    assert any("A scale that is known" in note for note in table.notes) == (scale is None)
 
 
 def test_a_gap_in_the_middle_is_replied_to_only_where_the_median_is_far_from_it():

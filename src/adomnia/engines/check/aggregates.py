@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import floor, isfinite
 from sys import float_info
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -11,7 +12,13 @@ from adomnia.engines.check.nodes import double, integer, integer_type, not_prove
 from adomnia.engines.check.scalars import SAME, Row, is_total
 from adomnia.engines.check.sums import is_in_pieces, read_pieces, require_width
 from adomnia.engines.dialect import Dialect
-from adomnia.privacy.relations import MOST_ROWS
+
+
+class GroupSize(NamedTuple):
+    """How many rows are aggregated together at most, and whether those of each person are capped."""
+
+    most: int
+    capped: bool
 
 
 def value(node: exp.Expr | None, row: Row) -> ProvedColumn:
@@ -60,8 +67,8 @@ def total(node: exp.Expr, row: Row, most_rows: int) -> Range:
     return Range(added.lowest - centre, added.highest - centre)
 
 
-def own_value(node: exp.Expr, row: Row, most_rows: int) -> ProvedColumn:
-    """An aggregate of one person's rows: one of the values, integers within a range, or a double made of integers."""
+def own_value(node: exp.Expr, row: Row, group: GroupSize) -> ProvedColumn:
+    """An aggregate of a person's or a block's rows: one of the values, integers in a range, or a double of these."""
     if type(node) in (exp.Min, exp.Max):
         only(node, "this")
         found = value(node.this, row)
@@ -73,14 +80,14 @@ def own_value(node: exp.Expr, row: Row, most_rows: int) -> ProvedColumn:
         middle = finite(node)
         require(type(middle) is exp.Median and row.type(middle.this) == "double", "a median of numbers")
         only(middle, "this")
-        require(most_rows < MOST_ROWS, "a cap on what is remembered")
+        require(group.capped, "a cap on what is remembered")
         return ProvedColumn("number")
     if type(node) is exp.Cast:
-        return ProvedColumn("number", _limited(node, row, most_rows))
+        return ProvedColumn("number", _limited(node, row, group))
     product = node.unnest()
     require(type(product) is exp.Mul, "an aggregate of one person")
     double(product.expression)
-    _measured(product, row, most_rows)
+    _measured(product, row, group)
     return ProvedColumn("number")
 
 
@@ -112,57 +119,57 @@ def finite(node: exp.Expr) -> exp.Expr:
     return found
 
 
-def _measured(node: exp.Expr, row: Row, most_rows: int) -> None:
+def _measured(node: exp.Expr, row: Row, group: GroupSize) -> None:
     """Doubles where nothing fails: integers as such, their sums, products, guarded quotients and guarded roots."""
     # A root is guarded here, whatever an engine does with those of negative numbers.
     total_here = type(node) is exp.Sqrt or is_total(node, row.dialect)
     require(total_here, "doubles that no row can make fail")
     match node:
         case exp.Paren():
-            _measured(node.this, row, most_rows)
+            _measured(node.this, row, group)
         case exp.Div():
             divisor = node.expression
             require(type(divisor) is exp.Nullif and double(divisor.expression) == 0, "a guarded division")
-            _measured(node.this, row, most_rows)
-            _measured(divisor.this, row, most_rows)
+            _measured(node.this, row, group)
+            _measured(divisor.this, row, group)
         case exp.Sub() | exp.Mul():
             only(node, "this", "expression")
-            _measured(node.this, row, most_rows)
-            _measured(node.expression, row, most_rows)
+            _measured(node.this, row, group)
+            _measured(node.expression, row, group)
         case exp.Sqrt():
             only(node, "this")
             require(type(node.this) is exp.Greatest, "a root of what is not below zero")
-            _measured(node.this, row, most_rows)
+            _measured(node.this, row, group)
         case exp.Greatest():
             only(node, "this", "expressions", "ignore_nulls")
             require([double(least) for least in node.expressions] == [0], "not below zero")
-            _measured(node.this, row, most_rows)
+            _measured(node.this, row, group)
         case exp.Literal():
             double(node)
         case _:
-            _as_double(node, row, most_rows)
+            _as_double(node, row, group)
 
 
-def _as_double(node: exp.Expr, row: Row, most_rows: int) -> None:
+def _as_double(node: exp.Expr, row: Row, group: GroupSize) -> None:
     """CAST(integers AS DOUBLE)."""
     require(type(node) is exp.Cast and node.to.this is row.words.double, "a double")
     only(node, "this", "to")
     if type(node.this) is exp.Cast:
-        _limited(node.this, row, most_rows)
+        _limited(node.this, row, group)
     else:
-        _integers(node.this, row, most_rows)
+        _integers(node.this, row, group)
 
 
-def _integers(node: exp.Expr, row: Row, most_rows: int) -> None:
+def _integers(node: exp.Expr, row: Row, group: GroupSize) -> None:
     # Different values are remembered: of a person whose rows are not capped, there may be more than memory holds.
-    if counts(node, row, different=most_rows < MOST_ROWS):
+    if counts(node, row, different=group.capped):
         return
     if type(node) is exp.Sum and type(node.this.unnest()) in (exp.Sub, exp.Mul):
         only(node, "this")
         largest = _wide_magnitude(node.this.unnest(), row)
-        require(most_rows * largest <= row.dialect.types.wide.largest // 2, "the width of a sum")
+        require(group.most * largest <= row.dialect.types.wide.largest // 2, "the width of a sum")
     else:
-        total(node, row, most_rows)
+        total(node, row, group.most)
 
 
 def _wide_magnitude(node: exp.Expr, row: Row) -> int:
@@ -177,11 +184,11 @@ def _wide_magnitude(node: exp.Expr, row: Row) -> int:
     return max(1, abs(within.lowest - centre), abs(within.highest - centre))
 
 
-def _limited(cast: exp.Expr, row: Row, most_rows: int) -> Range:
+def _limited(cast: exp.Expr, row: Row, group: GroupSize) -> Range:
     """CAST(CASE WHEN i < a THEN b WHEN i > c THEN d ELSE i END AS ...) of integers i: from a, b, c or d to another."""
     case = cast.this
     require(type(case) is exp.Case and case.args.get("default") is not None, "integers within limits")
-    _integers(case.args["default"], row, most_rows)
+    _integers(case.args["default"], row, group)
     branches = _branches(case, case.args["default"])
     require([type(branch.this) for branch in branches] == [exp.LT, exp.GT], "a clamp")
     reached = [integer(end) for each in branches for end in (each.this.expression, each.args["true"])]

@@ -10,7 +10,8 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from adomnia.catalog.model import Catalog, Table
-from adomnia.engines.check.aggregates import grid, own_value, value
+from adomnia.engines.check.aggregates import GroupSize, grid, own_value, value
+from adomnia.engines.check.blocks import BLOCK_NUMBER, count_blocks, is_block
 from adomnia.engines.check.columns import ProvedColumn, Range, list_columns
 from adomnia.engines.check.nodes import conjuncts, integer, integer_type, not_proved, only, place, require
 from adomnia.engines.check.public_values import public_value
@@ -19,6 +20,7 @@ from adomnia.engines.contract import PERSON, RANK
 from adomnia.engines.dialect import Dialect
 from adomnia.privacy.relations import MOST_PEOPLE, MOST_ROWS
 
+_OUT_AND_IN = 2  # rows of blocks that one person changes: one is taken away, and another put in its place
 _ALL_ROWS = exp.Limit(expression=exp.Var(this="ALL"))  # a fence: no row is left out
 
 Place: TypeAlias = tuple[str, str]  # of a column: the label of its side, if any, and its name
@@ -37,11 +39,14 @@ class ProvedRows:
     per_person: int
     first: str = ""
     unique: frozenset[Place] | None = None
+    total: int | None = None  # how many there can be, however many are one person's; None: unknown
+    rises: bool = True  # whether a person adds rows and takes none away: rows of blocks are replaced by others
 
     @property
     def most(self) -> int:
         """How many there can be, of all people."""
-        return max(MOST_ROWS, MOST_PEOPLE * self.per_person)
+        by_people = max(MOST_ROWS, MOST_PEOPLE * self.per_person)
+        return by_people if self.total is None else min(by_people, self.total)
 
     @property
     def has_people(self) -> bool:
@@ -55,7 +60,7 @@ class ProvedRows:
     def with_label(self, label: str) -> "ProvedRows":
         columns = {(label, name): found for (_, name), found in self.columns.items()}
         unique = None if self.unique is None else frozenset((label, name) for _, name in self.unique)
-        return ProvedRows(columns, self.per_person, label, unique)
+        return replace(self, columns=columns, first=label, unique=unique)
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ class Reader:
         if table is None:
             return str(alias.name), self.read_brackets(node.this)
         offered = {("", name): found for name, found in list_columns(table, self.catalog)}
-        return str(alias.name), ProvedRows(offered, 0 if table.public else MOST_ROWS)
+        return str(alias.name), ProvedRows(offered, 0 if table.public else MOST_ROWS, total=MOST_ROWS)
 
     def _joined(self, left: ProvedRows, join: exp.Join) -> ProvedRows:
         """Pairs of rows: those of two private sides always of one person, a public side by an equality at least."""
@@ -146,7 +151,8 @@ class Reader:
         require(all(list(part.columns) == list(first.columns) for part in parts), "UNION ALL of the same columns")
         require(len({part.per_person > 0 for part in parts}) == 1, "UNION ALL of private rows, or of public ones")
         columns = {name: _merged([part.columns[name] for part in parts]) for name in first.columns}
-        return ProvedRows(columns, sum(part.per_person for part in parts))
+        together, rises = sum(part.per_person for part in parts), all(part.rises for part in parts)
+        return ProvedRows(columns, together, total=sum(part.most for part in parts), rises=rises)
 
     def _selected(self, select: exp.Expr) -> ProvedRows:
         if type(select) is not exp.Select:
@@ -161,11 +167,13 @@ class Reader:
         whose = [PERSON] if source.per_person else []
         require([name for name in names if name.lower() == PERSON] == names[: len(whose)] == whose, "the person first")
         nodes = [output.this for output in select.expressions]
-        require(not whose or place(nodes[0]) == (source.first, PERSON), "the person of every row")
         row, group = self.row(source), select.args.get("group")
+        if group is not None and is_block(nodes[0]):
+            return self._blocks(names, nodes, group, source)
+        require(not whose or place(nodes[0]) == (source.first, PERSON), "the person of every row")
         if group is None and not _aggregates_all(nodes, source):
             columns = {("", name): _passed(node, row) for name, node in zip(names, nodes, strict=True)}
-            return ProvedRows(columns, source.per_person)
+            return ProvedRows(columns, source.per_person, total=source.total, rises=source.rises)
         group = group or exp.Group(expressions=[])
         only(group, "expressions")
         keys = len(group.expressions)
@@ -177,12 +185,23 @@ class Reader:
         unique = frozenset(("", name) for name in names[len(whose) : keys]) if exact else None
         return ProvedRows(columns, per_person, unique=unique)
 
+    def _blocks(self, names: list[str], nodes: list[exp.Expr], group: exp.Group, source: ProvedRows) -> ProvedRows:
+        """One row for each block, whose number stands where that of a person would: who is added changes one row."""
+        only(group, "expressions")
+        require(group.expressions == nodes[:1], "GROUP BY the block alone")
+        count_blocks(nodes[0], source.first, rises=source.rises)
+        size, row = GroupSize(source.most, source.per_person < MOST_ROWS), self.row(source)
+        found = [ProvedColumn("id", among=BLOCK_NUMBER), *(own_value(node, row, size) for node in nodes[1:])]
+        columns = {("", name): each for name, each in zip(names, found, strict=True)}
+        return ProvedRows(columns, _OUT_AND_IN, rises=False)
+
     def _groups(self, nodes: list[exp.Expr], keys: int, source: ProvedRows) -> list[ProvedColumn]:
         """The keys and the outputs of groups of one person's rows."""
         require(source.has_people and keys > 0, "GROUP BY the person")
         row = self.row(source)
         found = [replace(value(node, row), repeats=None) for node in nodes[:keys]]
-        return found + [own_value(node, row, source.per_person) for node in nodes[keys:]]
+        size = GroupSize(source.per_person, source.per_person < MOST_ROWS)
+        return found + [own_value(node, row, size) for node in nodes[keys:]]
 
     def _public_groups(self, nodes: list[exp.Expr], keys: int, row: Row) -> list[ProvedColumn]:
         """The keys and the outputs of groups of public rows: a key that stands alone is in one row, as is one row."""
@@ -192,7 +211,7 @@ class Reader:
         # Not all rows of a person: whatever is remembered of public rows is as much for everybody.
         exact = (type(node.unnest()) is exp.Mul or not self.public for node in nodes[keys:])
         aggregated = (
-            own_value(node, row, MOST_ROWS - 1) if integers else public_value(node, row)
+            own_value(node, row, GroupSize(MOST_ROWS, capped=True)) if integers else public_value(node, row)
             for node, integers in zip(nodes[keys:], exact, strict=True)
         )
         return found + [replace(each, repeats=repeats) for each in aggregated]
@@ -301,7 +320,7 @@ def _paired(
     columns |= {
         each: replace(found, repeats=_times(right.repeats(each), matched)) for each, found in right.columns.items()
     }
-    return ProvedRows(columns, per_person, left.first)
+    return ProvedRows(columns, per_person, left.first, rises=left.rises and right.rises)
 
 
 def _times(one: int | None, other: int | None) -> int | None:

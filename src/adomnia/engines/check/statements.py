@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from adomnia.catalog.model import Catalog
 from adomnia.engines.check.aggregates import counts, grid, total, value
+from adomnia.engines.check.blocks import count_blocks, is_block
 from adomnia.engines.check.clipped import ClippedForm, derive_move, keys_and_entries, match_clipped_form, read_entry
 from adomnia.engines.check.columns import ProvedColumn, Range
 from adomnia.engines.check.histograms import Reading, count_every_value
@@ -60,6 +61,37 @@ def check_histogram(
     return found[0], cells, reading
 
 
+def check_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> int:
+    """Of how many blocks of people a statement gives counts and exact sums, each of one block's rows; else a Failure.
+
+    One person's rows, however many, are all in one of the blocks, whoever else is there. They need not be capped: this
+    says nothing of how far they move that block.
+    """
+    cells = check_cells_of_blocks(statement, catalog, dialect)
+    require(len(cells) == 1, "blocks without other keys")
+    return len(cells[0])
+
+
+def check_cells_of_blocks(statement: Statement, catalog: Catalog, dialect: Dialect) -> tuple[range, ...]:
+    """The same where rows of a block are divided by further keys: the cells of each key, blocks first."""
+    reader, select = _reader(statement, catalog, dialect), parse_select(statement.text, dialect)
+    rows = reader.source(select)
+    require(rows.per_person > 0, "a private table")
+    names, nodes = list(map(alias_of, select.expressions)), [output.this for output in select.expressions]
+    keys = sum(name.startswith("k") for name in names)
+    expected = [*(f"k{place}" for place in range(keys)), *(f"m{place}" for place in range(len(nodes) - keys))]
+    require(keys > 0 and names == expected, "the names of outputs")
+    require(is_block(nodes[0]), "a block of people")
+    row = reader.row(rows)
+    cells = _cells(select, nodes[:keys], rows, row)
+    for node in nodes[keys:]:
+        if is_vector(node):
+            derive_joint_sensitivity([node], row, rows.most)
+        elif not counts(node, row):
+            _summed(node, row, rows.most)
+    return cells
+
+
 def _reader(statement: Statement, catalog: Catalog, dialect: Dialect) -> Reader:
     require(len(set(statement.parameters)) == len(statement.parameters), "parameters that differ")
     require(all(len(text) <= LONGEST_TEXT for text in statement.parameters), "parameters that are short")
@@ -72,8 +104,8 @@ def _clipped(around: ClippedForm, reader: Reader) -> tuple[tuple[range, ...], tu
     rows = reader.source(select)
     row = reader.row(rows)
     keys, nodes = keys_and_entries(select, rows, around)
-    cells, entries = tuple(_values(key, row) for key in keys), [read_entry(node, rows, row) for node in nodes]
-    groups = prod(map(len, cells))
+    cells, entries = tuple(_values(key, rows, row) for key in keys), [read_entry(node, rows, row) for node in nodes]
+    groups = _count_groups(keys, cells)
     return cells, tuple(derive_move(output, entries, rows, groups, reader.dialect.types) for output in around.outputs)
 
 
@@ -87,13 +119,14 @@ def _plain(
     require(names[: len(keys)] == [f"k{place}" for place in range(len(keys))], "the names of outputs")
     aggregates, halves = split_outputs(names[len(keys) :], nodes[len(keys) :])
     row = reader.row(rows)
-    cells = _cells(select, keys, row)
-    groups, sizes = prod(map(len, cells)), columns or (1,) * len(aggregates)
+    cells = _cells(select, keys, rows, row)
+    groups, sizes = _count_groups(keys, cells), columns or (1,) * len(aggregates)
     require(sum(sizes) == len(aggregates), "the outputs that are measured")
     found = []
     for size, stop in zip(sizes, accumulate(sizes), strict=True):
         absent = [halves[place] for place in range(stop - size, stop) if place in halves]
-        found.append(_sensitivity(aggregates[stop - size : stop], absent, rows, groups, row))
+        moved = _sensitivity(aggregates[stop - size : stop], absent, rows, groups, row)
+        found.append(moved if rows.rises else Sensitivity(moved.l1, moved.l2_squared, moved.linf))
     # Outputs without another half have nothing in it: they move as they would alone.
     return (*cells, range(2)) if halves else cells, tuple(found)
 
@@ -121,16 +154,24 @@ def parse_select(text: str, dialect: Dialect) -> exp.Select:
     return trees[0]
 
 
-def _cells(select: exp.Select, keys: list[exp.Expr], row: Row) -> tuple[range, ...]:
+def _cells(select: exp.Select, keys: list[exp.Expr], rows: ProvedRows, row: Row) -> tuple[range, ...]:
     """The integers that each key can be, and grouped by exactly them: by their numbers among the outputs."""
     group = select.args.get("group") or exp.Group(expressions=[])
     only(group, "expressions")
     require(list(map(integer, group.expressions)) == list(range(1, len(keys) + 1)), "GROUP BY")
-    return tuple(_values(key, row) for key in keys)
+    return tuple(_values(key, rows, row) for key in keys)
 
 
-def _values(key: exp.Expr, row: Row) -> range:
-    """Places in a list, a condition, integers within a range, or any values; a row whose key is NULL is in no group."""
+def _count_groups(keys: list[exp.Expr], cells: tuple[range, ...]) -> int:
+    """In how many cells rows of one person can be: whoever they are, they are in one block."""
+    return prod(len(each) for key, each in zip(keys, cells, strict=True) if not is_block(key))
+
+
+def _values(key: exp.Expr, rows: ProvedRows, row: Row) -> range:
+    """Blocks, places in a list, a condition, integers within a range, or any values; NULL is in no group."""
+    if is_block(key):
+        require(rows.per_person > 0, "rows of people")
+        return range(count_blocks(key, rows.first, rises=rows.rises))
     column = row.column(key) if place(key) is not None else ProvedColumn("")
     if column.type == "code" and isinstance(column.among, tuple):
         return range(len(column.among))

@@ -183,6 +183,7 @@ _INDEX = IndexWords(
     key="'{0}'",
     # The upper half of the hash, read as a little-endian integer.
     digest="CAST(md5_number(CONCAT({0})) >> 64 AS UBIGINT)",
+    low_bits="CAST(md5_number(CONCAT({0})) & 16777215 AS BIGINT)",
     byte_length="strlen({0})",
     days_between="({0} - {1})",
     position="rowid",

@@ -22,7 +22,7 @@ from adomnia.noise import SystemBits
 
 _FILE = ".duckdb"
 # Of the index, by its ending: raise one when layout or order change, and every index of that kind is built anew.
-_FORMATS: Mapping[str, int] = MappingProxyType({_FILE: 4, ".spark": 5})
+_FORMATS: Mapping[str, int] = MappingProxyType({_FILE: 5, ".spark": 6})
 _KEY_BYTES = 32
 # Beside the tables of an index that is a folder; no name of a table has a dot.
 POINTER = "place.txt"  # where the tables are, if they are not in it

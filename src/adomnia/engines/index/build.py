@@ -13,7 +13,7 @@ from adomnia.catalog.model import Table
 from adomnia.engines.contract import PERSON, RANK, index_name
 from adomnia.engines.dialect import Dialect
 from adomnia.engines.index.columns import categories_name, columns_to_keep, index_columns
-from adomnia.engines.index.order import render_digest
+from adomnia.engines.index.order import carry_hash, render_digest, render_person_hash, render_row_hash
 from adomnia.engines.index.people import Links, Run
 from adomnia.errors import Failure
 from adomnia.privacy.expressions import Column
@@ -66,10 +66,11 @@ def build_table(writer: IndexWriter, table: Table, links: Links, step: Step) -> 
 def build_rows(writer: IndexWriter, table: Table, links: Links, step: Step) -> None:
     """Write the index of a table in which every row is a person of its own."""
     step(STEPS[-1])
-    dialect = writer.dialect
+    dialect, number = writer.dialect, "ROW_NUMBER() OVER ()"
+    person = carry_hash(number, render_row_hash(writer.key, number, dialect), dialect)
     ranked = [
         f"CAST(1 AS {dialect.types.rank}) AS {dialect.quote(RANK)}",
-        f"CAST(ROW_NUMBER() OVER () AS {dialect.types.rank}) AS {dialect.quote(PERSON)}",
+        f"{person} AS {dialect.quote(PERSON)}",
     ]
     rows = project_source(writer, table, links, ranked)
     writer.run(f"CREATE TABLE {writer.name_of(table)} AS {rows}")
@@ -110,12 +111,14 @@ def declare_categories(writer: IndexWriter, column: Column) -> None:
 
 def _enrol(writer: IndexWriter, links: Links) -> None:
     """Number the people of the staged rows who have no number yet; all tables share the numbers."""
-    columns = f'" origin" INTEGER, " key" {links.key_type}, " number" {writer.dialect.types.rank}'
-    writer.run(writer.dialect.index.temporary_columns.format('" people"', columns))
-    writer.run(
-        'INSERT INTO " people" SELECT *, ROW_NUMBER() OVER () + (SELECT COUNT(*) FROM " people") FROM '
-        '(SELECT " origin", " key" FROM " staged" EXCEPT SELECT " origin", " key" FROM " people") AS " new"'
-    )
+    dialect = writer.dialect
+    columns = f'" origin" INTEGER, " key" {links.key_type}, " number" {dialect.types.long.name}'
+    writer.run(dialect.index.temporary_columns.format('" people"', columns))
+    number = carry_hash('(ROW_NUMBER() OVER () + (SELECT COUNT(*) FROM " people"))', '" hash"', dialect)
+    new = '(SELECT " origin", " key" FROM " staged" EXCEPT SELECT " origin", " key" FROM " people") AS " new"'
+    # Hashed before they are numbered, which one thread does for all.
+    hashed = f'SELECT *, {render_person_hash(writer.key, _WHO, dialect)} AS " hash" FROM {new}'
+    writer.run(f'INSERT INTO " people" SELECT " origin", " key", {number} FROM ({hashed}) AS " hashed"')
 
 
 def _rank(writer: IndexWriter) -> None:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog, Table
     from adomnia.engines.contract import Progress
 
-_FORMAT = 2  # of the index: raise it when layout or order change, and every index is built anew
+_FORMAT = 3  # of the index: raise it when layout or order change, and every index is built anew
 _PREFIX = "adomnia"
 _LONGEST_NAME, _DIGEST_OF_NAME, _DIGEST = 15, 12, 26  # in all no more than the 63 letters of a name
 _FORBIDDEN, _FULL, _STANDBY, _TOO_WIDE = "42501", "53100", "25006", "54"

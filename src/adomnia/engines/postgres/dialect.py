@@ -111,6 +111,8 @@ _INDEX = IndexWords(
     key=f"(SELECT current_setting('{ORDER_SETTING}'))",
     # The upper half of the hash read as a little-endian integer, in hexadecimal digits: bytes 15, 14, ..., 8.
     digest="TRANSLATE('opmnklijghefcdab', 'abcdefghijklmnop', SUBSTR(MD5(CONCAT({0})), 17)) COLLATE \"C\"",
+    # The last three bytes of the integer that the hash is: 2, 1, 0.
+    low_bits="CAST(CAST('x' || TRANSLATE('efcdab', 'abcdef', LEFT(MD5(CONCAT({0})), 6)) AS BIT(24)) AS BIGINT)",
     byte_length="OCTET_LENGTH({0})",
     days_between="({0} - {1})",
     position="ctid",

@@ -20,7 +20,7 @@ from adomnia.engines.render.scalars import Scalars, may_be_nan
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, NonNull, People, Total, values_of
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, columns_of, map_columns
-from adomnia.privacy.keys import Bucket, Key
+from adomnia.privacy.keys import AnyKey, Blocks, Bucket
 from adomnia.privacy.kinds import Identity, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Select, Selected
@@ -104,7 +104,7 @@ class _Inside:
 
     def _left(self, query: Query) -> Iterator[frozenset[Column]]:
         """The columns of everything but what is computed."""
-        left = (key for key in query.keys if _grid_of_key(key) not in self.computed)
+        left = (key for key in query.keys if not isinstance(key, Blocks) and _grid_of_key(key) not in self.computed)
         yield from (columns_of(key.value) if isinstance(key, Bucket) else frozenset({key}) for key in left)
         match query.aggregate:
             case Total(value=value, domain=domain):
@@ -118,7 +118,9 @@ class _Inside:
             case aggregate:
                 yield from map(columns_of, values_of(aggregate))
 
-    def _key(self, key: Key) -> Key:
+    def _key(self, key: AnyKey) -> AnyKey:
+        if isinstance(key, Blocks):
+            return key  # by the person, whom every SELECT passes on
         if not isinstance(key, Bucket):
             return self.passed[key].column
         grid = _grid_of_key(key)
@@ -172,7 +174,7 @@ def _grid_of(variable: Variable) -> _Grid:
     return variable.value, variable.domain
 
 
-def _grid_of_key(key: Key) -> _Grid | None:
+def _grid_of_key(key: AnyKey) -> _Grid | None:
     """The grid of a key that is put on one."""
     return (key.value, key.among) if isinstance(key, Bucket) and isinstance(key.among, Numbers) else None
 

@@ -27,6 +27,7 @@ from adomnia.privacy.aggregates import (
     Total,
 )
 from adomnia.privacy.expressions import Column, Expression
+from adomnia.privacy.keys import BLOCK_HASHES, Blocks
 from adomnia.privacy.kinds import Boolean, Identity
 from adomnia.privacy.relations import (
     MOST_ROWS,
@@ -34,6 +35,7 @@ from adomnia.privacy.relations import (
     Lookup,
     Named,
     OwnValue,
+    PerBlock,
     PerPerson,
     Private,
     Public,
@@ -43,6 +45,7 @@ from adomnia.privacy.relations import (
     Selected,
     Union,
     Where,
+    most_rows,
 )
 
 From: TypeAlias = tuple[str, list[str]]
@@ -79,6 +82,11 @@ def render_person(relation: Relation, scalars: Scalars) -> str:
     return scalars.quote(PERSON)
 
 
+def render_block(blocks: Blocks, relation: Relation, scalars: Scalars) -> str:
+    """The block of every row, by its person."""
+    return f"({render_person(relation, scalars)} % {BLOCK_HASHES}) % {blocks.count}"
+
+
 def render_where(conditions: list[str]) -> str:
     """The WHERE of conditions, if there are any."""
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -97,7 +105,7 @@ def render_total(total: Total, rows: int, scalars: Scalars) -> str:
 
 def _side(named: Named, scalars: Scalars) -> str:
     table, conditions = render_source(named.source, scalars)
-    if isinstance(named.source, Select | Union | PerPerson | PublicGroups):
+    if isinstance(named.source, Select | Union | PerPerson | PerBlock | PublicGroups):
         return f"({render_select(named.source, scalars)}) AS {scalars.quote(named.name)}"
     if not conditions:
         return f"{table} AS {scalars.quote(named.name)}"
@@ -120,6 +128,8 @@ def render_select(relation: Relation, scalars: Scalars) -> str:
             return " UNION ALL ".join(render_select(part, scalars) for part in parts)
         case PerPerson():
             return _per_person(relation, scalars)
+        case PerBlock():
+            return _per_block(relation, scalars)
         case PublicGroups():
             return _public_groups(relation, scalars)
     assert isinstance(relation, Select)  # noqa: S101 - all others stand behind FROM as they are
@@ -155,6 +165,16 @@ def _per_person(relation: PerPerson, scalars: Scalars) -> str:
         text for output in relation.outputs for text in _own_outputs(output, relation.read.rows_per_person, scalars)
     ]
     return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)} GROUP BY {', '.join([whose, *keys])}"
+
+
+def _per_block(relation: PerBlock, scalars: Scalars) -> str:
+    """In the place of the person stands the block: whose a row is, is for nobody to see."""
+    table, conditions = render_source(relation.read, scalars)
+    block = render_block(relation.blocks, relation.read, scalars)
+    outputs = [f"{block} AS {scalars.quote(PERSON)}"]
+    rows = most_rows(relation.read)
+    outputs += [text for output in relation.outputs for text in _own_outputs(output, rows, scalars)]
+    return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)} GROUP BY {block}"
 
 
 def _public_groups(relation: PublicGroups, scalars: Scalars) -> str:

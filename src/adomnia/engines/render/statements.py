@@ -1,6 +1,8 @@
 # ruff: noqa: S608 - SQL is what this module writes; names are quoted, text is bound
 """Queries over one relation as one statement."""
 
+from dataclasses import replace
+
 from adomnia.engines.contract import Statement
 from adomnia.engines.dialect import Dialect, Types
 from adomnia.engines.render.clipped import render_clipped
@@ -9,6 +11,7 @@ from adomnia.engines.render.histograms import render_histogram
 from adomnia.engines.render.presence import presence_key, render_presence
 from adomnia.engines.render.relations import (
     From,
+    render_block,
     render_integers,
     render_person,
     render_select,
@@ -18,8 +21,9 @@ from adomnia.engines.render.scalars import Scalars
 from adomnia.engines.render.vectors import render_entries
 from adomnia.privacy.aggregates import Histogram, People, Rows, Total
 from adomnia.privacy.domains import Numbers
+from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Expression
-from adomnia.privacy.keys import Bucket, Key, Names
+from adomnia.privacy.keys import AnyKey, Blocks, Bucket, Names
 from adomnia.privacy.kinds import Quantity
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.queries import Query
@@ -37,10 +41,10 @@ def render(queries: tuple[Query, ...], dialect: Dialect) -> Statement:
         raise ValueError("Statement queries must share the rows they read and their keys, got different ones.")
     scalars = Scalars(dialect)
     if isinstance(first.aggregate, Histogram):
-        text = render_histogram(first, _keys(first.keys, scalars), scalars)
+        text = render_histogram(first, _keys(first, scalars), scalars)
     elif first.clip is not None:
         summed = {query: _sum_type(query, dialect.types) for query in queries}
-        text = render_clipped(summed, _keys(first.keys, scalars), scalars)
+        text = render_clipped(summed, _keys(first, scalars), scalars)
     else:
         text = _render_plain(*compute_once(queries, scalars), scalars)
     return Statement(text, tuple(scalars.parameters))
@@ -54,7 +58,8 @@ def render_rows(rows: Select, dialect: Dialect) -> Statement:
 
 def _render_plain(queries: tuple[Query, ...], source: From, computed: frozenset[Expression], scalars: Scalars) -> str:
     missing = presence_key(queries)
-    keys = _keys(queries[0].keys if missing is None else queries[0].keys[:-1], scalars)
+    first = queries[0]
+    keys = _keys(first if missing is None else replace(first, keys=first.keys[:-1]), scalars)
     outputs = [f"{key} AS k{place}" for place, key in enumerate(keys)]
     place = 0
     for query in queries:
@@ -72,13 +77,15 @@ def _render_plain(queries: tuple[Query, ...], source: From, computed: frozenset[
     return f"SELECT {', '.join(outputs)} FROM {table}{render_where(conditions)}{group}"
 
 
-def _keys(keys: tuple[Key, ...], scalars: Scalars) -> list[str]:
-    return [_key(key, scalars) for key in keys]
+def _keys(query: Query, scalars: Scalars) -> list[str]:
+    return [_key(key, query, scalars) for key in query.keys]
 
 
-def _key(key: Key, scalars: Scalars) -> str:  # noqa: PLR0911 - one for each sort of key
+def _key(key: AnyKey, query: Query, scalars: Scalars) -> str:  # noqa: PLR0911 - one for each sort of key
     """Integers that stand for the values of a key, a condition, or values as they are; NULL belongs to no group."""
     match key:
+        case Blocks():
+            return render_block(key, query.read, scalars)
         case Bucket(value=value, among=Numbers() as numbers):
             return scalars.grid(value, numbers)
         case Bucket(value=value, among=tuple() as texts) if isinstance(value.kind, Quantity):
@@ -114,7 +121,7 @@ def _aggregate(query: Query, scalars: Scalars) -> str:
             summed = render_integers(total, most_rows(query.relation), scalars)
             return f"CAST({summed} AS {_sum_type(query, scalars.dialect.types)})"
         case counted:
-            assert not isinstance(counted, Histogram | Vector)  # noqa: S101 - those have more than one column
+            assert not isinstance(counted, Histogram | Vector | BlockEstimates)  # noqa: S101 - of several columns
             return render_integers(counted, 0, scalars)
 
 

@@ -20,7 +20,7 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.engines.index import STEPS, IndexWriter, Links, TableSource, build_public, refuse_unreadable
 from adomnia.engines.index.build import project_source
 from adomnia.engines.index.columns import columns_to_keep, index_columns
-from adomnia.engines.index.order import render_digest
+from adomnia.engines.index.order import carry_hash, render_digest, render_person_hash, render_row_hash
 from adomnia.engines.spark.dialect import SPARK
 from adomnia.engines.spark.sources import escape, file_source, frame_source, storable
 from adomnia.errors import AdomniaError, Failure
@@ -74,6 +74,8 @@ class ParquetBuilder:
                 refuse_unreadable(writer, table, sources[table.name])
         self._write_public([table for table in tables if table.public], frames)
         links = Links(self.catalog, sources, self._run, SPARK)
+        order = self.session.createDataFrame(pa.table({" order": [self.key.hex()]}))
+        order.createOrReplaceTempView(SPARK.quote(_ORDER))
         if self.catalog.unit == ROW:
             for table in private:
                 self._write(table, self._number_rows(writer, table, links), sources[table.name])
@@ -89,8 +91,6 @@ class ParquetBuilder:
     def _write_private(
         self, writer: IndexWriter, tables: list[Table], links: Links, sources: Mapping[str, TableSource]
     ) -> None:
-        order = self.session.createDataFrame(pa.table({" order": [self.key.hex()]}))
-        order.createOrReplaceTempView(SPARK.quote(_ORDER))
         for table in tables:
             columns = columns_to_keep(table.columns)
             rows = project_source(writer, table, links, ['" origin"', '" key"'])
@@ -106,12 +106,14 @@ class ParquetBuilder:
         self._sql("SELECT 1 AS nothing WHERE FALSE").write.mode("overwrite").parquet(self._path(_KEPT))
 
     def _number_people(self, tables: list[Table]) -> None:
-        """A number for each person of all tables: a place in one of many parts, and which of them that is."""
+        """A number for each person of all tables: a place in one of many parts, which of them that is, and the hash."""
         everybody = " UNION ALL ".join(f'SELECT " origin", " key" FROM "{_staged(table)}"' for table in tables)
         part = f'PMOD(XXHASH64(" origin", " key"), {_PARTS})'
         place = 'ROW_NUMBER() OVER (PARTITION BY " part" ORDER BY " origin", " key")'
-        numbered = f'SELECT " origin", " key", CAST({place} AS BIGINT) * {_PARTS} + " part" AS " number" '
-        rows = f'{numbered} FROM (SELECT DISTINCT " origin", " key", {part} AS " part" FROM ({everybody}))'
+        placed = f'SELECT " origin", " key", CAST({place} AS BIGINT) * {_PARTS} + " part" AS " running" '
+        placed += f'FROM (SELECT DISTINCT " origin", " key", {part} AS " part" FROM ({everybody}))'
+        number = carry_hash('" running"', render_person_hash(self.key, _WHO, SPARK), SPARK)
+        rows = f'SELECT " origin", " key", {number} AS " number" FROM ({placed}) CROSS JOIN "{_ORDER}"'
         self._keep(_PEOPLE, rows)
 
     def _rank(self, table: Table) -> str:
@@ -139,16 +141,19 @@ class ParquetBuilder:
         order = ", ".join(f"{name} ASC NULLS LAST" for name in names) or "1"
         place = f'ROW_NUMBER() OVER (PARTITION BY " part" ORDER BY {order})'
         rows = project_source(writer, table, links, [])
+        number = carry_hash('" running"', render_row_hash(self.key, '" running"', SPARK), SPARK)
         outputs = ", ".join(
             [
                 f"1 AS {RANK}",
-                f'CAST({place} AS BIGINT) * {_PARTS} + " part" AS {PERSON}',
+                f"{number} AS {PERSON}",
                 *names,
                 f"0 AS {BUCKET}",
                 '" place"',
             ]
         )
-        return f'SELECT {outputs} FROM (SELECT *, {part} AS " part", {_PLACE} FROM ({rows}))'
+        placed = f'SELECT *, {part} AS " part", {_PLACE} FROM ({rows})'
+        numbered = f'SELECT *, CAST({place} AS BIGINT) * {_PARTS} + " part" AS " running" FROM ({placed})'
+        return f'SELECT {outputs} FROM ({numbered}) CROSS JOIN "{_ORDER}"'
 
     def _write(self, table: Table, rows: str, source: TableSource) -> None:
         """Write rows by bucket, and read again that no place of a person is there twice and none is missing."""

@@ -84,6 +84,8 @@ _INDEX = IndexWords(
     key='" order"',  # a column: constants of statements are in the event history of a cluster
     # The upper half of the hash read as a little-endian integer, in hexadecimal digits: bytes 15, 14, ..., 8.
     digest="TRANSLATE('opmnklijghefcdab', 'abcdefghijklmnop', SUBSTRING(MD5(CONCAT({0})), 17))",
+    # The last three bytes of the integer that the hash is: 2, 1, 0.
+    low_bits="CAST(CONV(TRANSLATE('efcdab', 'abcdef', LEFT(MD5(CONCAT({0})), 6)), 16, 10) AS BIGINT)",
     byte_length="OCTET_LENGTH({0})",
     days_between="DATEDIFF({0}, {1})",
     position="",

@@ -95,7 +95,7 @@ def cut_column(asked: QuantilesOfColumn | Robust, shares: tuple[Fraction, ...], 
     column, prices = asked.column, (price * CHOOSE, price * COUNT)
     present = with_values(asked.relation, column.value)
     return Cutting(
-        present, query.keys, column.value, column.domain, shares, asked.population, asked.confidence, *prices
+        present, query.value_keys, column.value, column.domain, shares, asked.population, asked.confidence, *prices
     )
 
 

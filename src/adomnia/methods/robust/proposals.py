@@ -83,7 +83,7 @@ class Proposing(SeveralRounds):
 
 
 @dataclass(frozen=True)
-class Reply:
+class ProposalReply:
     """What a proposal came to: None where there was no reply, else the statistic with noise."""
 
     value: int | None
@@ -101,10 +101,10 @@ class Reply:
         return self.mechanism.adding.interval(confidence, cells).half_width
 
 
-def ask(measure: Measure) -> Flow[Reply]:
+def ask(measure: Measure) -> Flow[ProposalReply]:
     """One round: the reply to a proposal."""
     (found,) = yield (measure,)
-    return Reply.of(found)
+    return ProposalReply.of(found)
 
 
 def propose_levels(

@@ -10,7 +10,7 @@ from adomnia.methods.contract import Arguments, Frame, Method, NumberColumn, Par
 from adomnia.methods.describe.cuts import is_whole
 from adomnia.methods.describe.inference import DATA
 from adomnia.methods.robust.composition import Allowance, Flow
-from adomnia.methods.robust.proposals import QUARTILES, Proposing, Reply, ask, explain_silence, propose_levels
+from adomnia.methods.robust.proposals import QUARTILES, ProposalReply, Proposing, ask, explain_silence, propose_levels
 from adomnia.privacy.events import Price
 from adomnia.statistics.contract import Bounds, Estimate, ResultTable, Steps
 
@@ -37,9 +37,9 @@ class PtrIqr(Proposing):
     def steps(self, price: Price) -> Steps:
         rows, left = yield from self.count_rows(price)
         reply = yield from find_scale(self, rows, left)
-        return self._tabulate(Scale(self.column, reply))
+        return self._tabulate(ReleasedScale(self.column, reply))
 
-    def _tabulate(self, scale: "Scale") -> ResultTable:
+    def _tabulate(self, scale: "ReleasedScale") -> ResultTable:
         estimate = Estimate(np.array([scale.value]), scale.bounds, "an exponent with Laplace noise, if a test passes")
         notes = [DATA, GIVEN_A_REPLY]
         if scale.reply.value is None:
@@ -50,7 +50,7 @@ class PtrIqr(Proposing):
         return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, tuple(notes), figure)
 
 
-def find_scale(asked: Proposing, rows: float, allowance: Allowance) -> Flow[Reply]:
+def find_scale(asked: Proposing, rows: float, allowance: Allowance) -> Flow[ProposalReply]:
     """One round: the level of the distance between the quartiles, or no reply."""
     size, price = asked.column.domain.width + 1, allowance.whole
     bound, ratio = propose_levels(size, asked.relation.rows_per_person, rows, price)
@@ -58,11 +58,11 @@ def find_scale(asked: Proposing, rows: float, allowance: Allowance) -> Flow[Repl
 
 
 @dataclass(frozen=True)
-class Scale:
+class ReleasedScale:
     """The distance between quartiles that a reply tells: its level is 1 + the greatest j of ratio**j <= distance."""
 
     column: NumberColumn
-    reply: Reply
+    reply: ProposalReply
 
     @property
     def _ratio(self) -> float:

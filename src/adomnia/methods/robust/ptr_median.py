@@ -13,8 +13,8 @@ from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Numb
 from adomnia.methods.describe.cuts import is_whole
 from adomnia.methods.describe.inference import DATA
 from adomnia.methods.robust.composition import Allowance, Flow, Routine, cascade, subroutine
-from adomnia.methods.robust.proposals import MIDDLE, Proposing, Reply, ask, explain_silence, propose_width
-from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY, Scale, find_scale
+from adomnia.methods.robust.proposals import MIDDLE, ProposalReply, Proposing, ask, explain_silence, propose_width
+from adomnia.methods.robust.ptr_iqr import GIVEN_A_REPLY, ReleasedScale, find_scale
 from adomnia.methods.supposition import SUPPOSED_ROWS, drive
 from adomnia.privacy.aggregates import Proposal
 from adomnia.privacy.events import Price
@@ -24,6 +24,9 @@ _SCALE = Fraction(2, 5)  # of what the number of rows leaves: the scale, where i
 _SCALE_SURE = 0.5  # to both sides: of the scale that the bound is proposed for, its upper end
 _COARSER = 4  # times the bound of the attempt before
 _MOST_ATTEMPTS = 4
+_NAME_SCALE = (
+    "A scale that is known (scale =>) leaves the whole price for the median, which is then replied to far more often."
+)
 
 
 @dataclass(frozen=True)
@@ -51,23 +54,23 @@ class PtrMedian(Proposing):
             (yield from subroutine(left, _SCALE, partial(find_scale, self, rows), self._follow(rows)))
         )
 
-    def _follow(self, rows: float) -> Callable[[Reply], Routine[Reply]]:
+    def _follow(self, rows: float) -> Callable[[ProposalReply], Routine[ProposalReply]]:
         """The routine that a scale leads to; without one there is nothing to propose, and no reply."""
 
-        def follow(found: Reply) -> Routine[Reply]:
+        def follow(found: ProposalReply) -> Routine[ProposalReply]:
             if found.value is None:
                 return _stay(found)
-            (widest,) = Scale(self.column, found).bounds(_SCALE_SURE, 1)[1]  # a scale too small is no reply
+            (widest,) = ReleasedScale(self.column, found).bounds(_SCALE_SURE, 1)[1]  # a scale too small is no reply
             return self._locate(rows, float(widest))
 
         return follow
 
-    def _locate(self, rows: float, scale: float) -> Routine[Reply]:
+    def _locate(self, rows: float, scale: float) -> Routine[ProposalReply]:
         """Attempts, each with a coarser bound than the one before."""
         routines = [partial(self._attempt, rows, scale, _COARSER**number) for number in range(self.attempts)]
         return lambda allowance: cascade(allowance, routines, lambda reply: reply.value is not None)
 
-    def _attempt(self, rows: float, scale: float, coarser: int, allowance: Allowance) -> Flow[Reply]:
+    def _attempt(self, rows: float, scale: float, coarser: int, allowance: Allowance) -> Flow[ProposalReply]:
         size, price, steps = self.column.domain.width + 1, allowance.whole, scale / float(self.column.domain.step)
         bound = propose_width(size, self.relation.rows_per_person, rows, price, steps)
         return ask(self.propose(price, MIDDLE, max(1, min(bound * coarser, size - 1))))
@@ -77,14 +80,15 @@ class PtrMedian(Proposing):
         measures = drive(self, price, SUPPOSED_ROWS)[0]
         return (*measures, *(_widen(measures[-1], _COARSER**number) for number in range(1, self.attempts)))
 
-    def _tabulate(self, reply: Reply) -> ResultTable:
-        location = Location(self.column, reply)
+    def _tabulate(self, reply: ProposalReply) -> ResultTable:
+        location = ReleasedMedian(self.column, reply)
         estimate = Estimate(
             np.array([location.value]), location.bounds, "a median with Laplace noise, if a test passes"
         )
         notes = [DATA, GIVEN_A_REPLY]
         if reply.value is None:
             notes.append(explain_silence("median", "quantiles with probs => (0.5)"))
+            notes += [_NAME_SCALE] if self.scale is None else []
         if self.attempts > 1:
             notes.append(
                 f"The price is divided among {self.attempts} attempts; those that were not needed are paid too."
@@ -93,8 +97,8 @@ class PtrMedian(Proposing):
         return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, tuple(notes), figure)
 
 
-def _stay(found: Reply) -> Routine[Reply]:
-    def stay(_allowance: Allowance) -> Flow[Reply]:
+def _stay(found: ProposalReply) -> Routine[ProposalReply]:
+    def stay(_allowance: Allowance) -> Flow[ProposalReply]:
         yield from ()
         return found
 
@@ -110,11 +114,11 @@ def _widen(measure: Measure, times: int) -> Measure:
 
 
 @dataclass(frozen=True)
-class Location:
+class ReleasedMedian:
     """The median that a reply tells."""
 
     column: NumberColumn
-    reply: Reply
+    reply: ProposalReply
 
     @property
     def value(self) -> float:

@@ -1,6 +1,6 @@
 """Relations: which rows a question is about. Each node derives how many rows of one person can reach its output."""
 
-from adomnia.privacy.relations.groups import OwnValue, PerPerson, PublicGroups, PublicValue
+from adomnia.privacy.relations.groups import OwnValue, PerBlock, PerPerson, PublicGroups, PublicValue, has_blocks
 from adomnia.privacy.relations.joins import Join, Lookup
 from adomnia.privacy.relations.tables import (
     MOST_PEOPLE,
@@ -23,6 +23,7 @@ __all__ = [
     "Lookup",
     "Named",
     "OwnValue",
+    "PerBlock",
     "PerPerson",
     "Private",
     "Public",
@@ -34,6 +35,7 @@ __all__ = [
     "Union",
     "Where",
     "everything",
+    "has_blocks",
     "is_public",
     "most_rows",
     "recap",

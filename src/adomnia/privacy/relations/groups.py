@@ -1,4 +1,4 @@
-"""Groups of rows: one row for each person, made of that person's own, or of public tables one for each key."""
+"""Groups of rows: one row for each person or block of people, made of their own, or of public ones one for each key."""
 
 from __future__ import annotations
 
@@ -22,11 +22,23 @@ from adomnia.privacy.aggregates import (
 from adomnia.privacy.expressions import Column
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Identity, Quantity
-from adomnia.privacy.relations.tables import MOST_ROWS, Selected, everything, spell_out
+from adomnia.privacy.relations.tables import (
+    MOST_ROWS,
+    Named,
+    Private,
+    Public,
+    Select,
+    Selected,
+    Union,
+    Where,
+    everything,
+    spell_out,
+)
 
 if TYPE_CHECKING:
     from adomnia.privacy.domains import Numbers
     from adomnia.privacy.expressions import Expression
+    from adomnia.privacy.keys import Blocks
     from adomnia.privacy.relations.walks import Relation
 
 
@@ -79,6 +91,10 @@ class PerPerson:
     keys: tuple[Selected, ...]
     outputs: tuple[OwnValue, ...]
 
+    def __post_init__(self) -> None:
+        if has_blocks(self.source):
+            raise ValueError("PerPerson source must be rows of people, got those of blocks.")
+
     @property
     def rows_per_person(self) -> int:
         return self.source.rows_per_person if self.keys else 1
@@ -86,8 +102,7 @@ class PerPerson:
     @cached_property
     def read(self) -> Relation:
         """The rows that are aggregated."""
-        remembers = any(isinstance(output.aggregate, DistinctValues | OwnMedian) for output in self.outputs)
-        return self.source if self.keys or remembers else everything(self.source)
+        return self.source if self.keys else read_all(self.source, self.outputs)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -96,6 +111,60 @@ class PerPerson:
 
     def repeats(self, _: Column) -> int | None:
         return self.rows_per_person
+
+
+@hashed_once
+@dataclass(frozen=True)
+class PerBlock:
+    """One row for each block of people that has rows: aggregates of that block's rows.
+
+    Rows per person: 2, because a person who joins a block takes its row away and puts another in its place. So nothing
+    over these rows only rises. All rows are read, whatever a person's number, but for what has to remember values, as
+    PerPerson does. Columns: the aggregates within their domains. Whose a row is, nobody can ask.
+    """
+
+    tag: ClassVar[str] = "PerBlock"
+    source: Relation
+    blocks: Blocks
+    outputs: tuple[OwnValue, ...]
+
+    rows_per_person = 2
+
+    def __post_init__(self) -> None:
+        if not self.source.rows_per_person or has_blocks(self.source):
+            raise ValueError("PerBlock source must be rows of people, got others.")
+
+    @cached_property
+    def read(self) -> Relation:
+        """The rows that are aggregated."""
+        return read_all(self.source, self.outputs)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(output.column for output in self.outputs)
+
+    def repeats(self, _: Column) -> int | None:
+        return self.rows_per_person
+
+
+def has_blocks(relation: Relation) -> bool:
+    """Whether rows are those of blocks of people, or made of them: they are no one's, and a person changes two."""
+    match relation:
+        case PerBlock():
+            return True
+        case Private() | Public():
+            return False
+        case Union(parts=parts):
+            return any(map(has_blocks, parts))
+    if isinstance(relation, Where | Select | Named | PerPerson | PublicGroups):
+        return has_blocks(relation.source)
+    return has_blocks(relation.left) or has_blocks(relation.right)
+
+
+def read_all(source: Relation, outputs: tuple[OwnValue, ...]) -> Relation:
+    """All rows of a source, or as many as its caps allow where values have to be remembered."""
+    remembers = any(isinstance(output.aggregate, DistinctValues | OwnMedian) for output in outputs)
+    return source if remembers else everything(source)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.kinds import Boolean
-from adomnia.privacy.relations.groups import PerPerson, PublicGroups
+from adomnia.privacy.relations.groups import PerPerson, PublicGroups, has_blocks
 from adomnia.privacy.relations.tables import Named, Where
 
 
@@ -32,6 +32,8 @@ class Join:
     def __post_init__(self) -> None:
         if self._matches is None:
             raise ValueError(f"Join with {self.right.name} must equate a column of each side, got none.")
+        if self.right.rows_per_person and (has_blocks(self.left) or has_blocks(self.right)):
+            raise ValueError(f"Join with {self.right.name} must be of rows of people, got those of blocks.")
         if self.right.rows_per_person and not self.left.rows_per_person:
             raise ValueError(f"Join must begin with a private side, got a public one before {self.right.name}.")
 
@@ -96,6 +98,8 @@ class Lookup:
     def __post_init__(self) -> None:
         if len(self._groups.keys) != len(self.keys):
             raise ValueError(f"Lookup in {self.right.name} must compare all of its keys, got {len(self.keys)}.")
+        if self.right.rows_per_person and has_blocks(self.left):
+            raise ValueError(f"Lookup in {self.right.name} must be of rows of people, got those of blocks.")
         if self.right.rows_per_person and not self.left.rows_per_person:
             raise ValueError(f"Lookup must begin with a private side, got a public one before {self.right.name}.")
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from adomnia.privacy.relations.groups import PerPerson, PublicGroups
+from adomnia.privacy.relations.groups import PerBlock, PerPerson, PublicGroups
 from adomnia.privacy.relations.joins import Join, Lookup
 from adomnia.privacy.relations.tables import MOST_PEOPLE, MOST_ROWS, Named, Private, Public, Select, Union, Where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Relation: TypeAlias = Private | Public | Where | Select | Named | Join | Lookup | Union | PerPerson | PublicGroups
+Relation: TypeAlias = (
+    Private | Public | Where | Select | Named | Join | Lookup | Union | PerPerson | PerBlock | PublicGroups
+)
 
 
 def recap(relation: Relation, caps: Mapping[str, int]) -> Relation:
@@ -45,5 +47,13 @@ def is_public(relation: Relation) -> bool:
 
 
 def most_rows(relation: Relation) -> int:
-    """A bound on the rows of a relation, from public facts."""
-    return max(MOST_ROWS, MOST_PEOPLE * relation.rows_per_person)
+    """A bound on the rows of a relation, from public facts: what its tables can hold, or its people can have."""
+    by_people = max(MOST_ROWS, MOST_PEOPLE * relation.rows_per_person)
+    match relation:
+        case Private():
+            return MOST_ROWS
+        case Where(source=source) | Select(source=source) | Named(source=source):
+            return min(by_people, most_rows(source))
+        case Union(parts=parts):
+            return min(by_people, sum(map(most_rows, parts)))
+    return by_people

@@ -56,8 +56,17 @@ _NODES: tuple[tuple[type[exp.Expr], str, str, str], ...] = (
     (exp.Binary, "function_not_allowed", "has an operator that cannot be answered", f"use {_SCALARS}"),
 )
 # Functions that the parser has no class for.
-_VOLATILE = {"NOW", "RANDOM", "UUID", "GEN_RANDOM_UUID", "SETSEED", "TODAY", "NEXTVAL", "CURRVAL"}
-_UNKNOWN_AGGREGATES = {"PRODUCT", "ENTROPY", "MAD", "HISTOGRAM", "FAVG", "FSUM", "KAHAN_SUM", "BITSTRING_AGG"}
+_VOLATILE = ("NOW", "RANDOM", "UUID", "GEN_RANDOM_UUID", "SETSEED", "TODAY", "NEXTVAL", "CURRVAL")
+_UNKNOWN_AGGREGATES = ("PRODUCT", "ENTROPY", "MAD", "HISTOGRAM", "FAVG", "FSUM", "KAHAN_SUM", "BITSTRING_AGG")
+_UNNAMED: dict[str, tuple[str, str, str]] = {
+    **dict.fromkeys(_VOLATILE, ("nondeterministic_function", *_CHANCE)),
+    **dict.fromkeys(_UNKNOWN_AGGREGATES, ("aggregate_not_allowed", "cannot be answered", f"use {_AGGREGATES}")),
+    "BLOCK": (
+        "blocks",
+        "is answered only in the GROUP BY of a SELECT inside, which makes one row of each block of people",
+        "write SELECT AVG(z) FROM (SELECT AVG(x) AS z FROM t GROUP BY BLOCK(200))",
+    ),
+}
 
 
 def position_of(node: exp.Expr) -> Position | None:
@@ -81,10 +90,9 @@ def refusal_of_node(node: exp.Expr) -> Refusal:
         return refusal_of_node(node.this)
     if isinstance(node, exp.Anonymous):
         name = str(node.this).upper()
-        if name in _VOLATILE:
-            return refusal("nondeterministic_function", node, *_CHANCE, name)
-        if name in _UNKNOWN_AGGREGATES:
-            return refusal("aggregate_not_allowed", node, "cannot be answered", f"use {_AGGREGATES}", name)
+        if name in _UNNAMED:
+            code, why, fix = _UNNAMED[name]
+            return refusal(code, node, why, fix, name)
     if isinstance(node, exp.Query) and isinstance(node.parent, exp.Binary) and not node.find(exp.AggFunc):
         why = "may have more than one row, and whether it has depends on the data"
         return refusal("private_scalar_subquery", node, why, _SUBQUERY[1], "A subquery as a value")

@@ -15,6 +15,7 @@ from adomnia.privacy.relations import (
     Join,
     Lookup,
     Named,
+    PerBlock,
     PerPerson,
     Private,
     Public,
@@ -137,7 +138,7 @@ def computed_weight(rows: Derived) -> int:
     return rows.weight * max(map(size, rows.columns.values()), default=1)
 
 
-def label_of(relation: Relation) -> str:
+def label_of(relation: Relation) -> str:  # noqa: PLR0911 - one for each node
     """The label of rows in a join, which does not depend on how the question names them."""
     match relation:
         case Private(name=name) | Public(name=name):
@@ -146,6 +147,8 @@ def label_of(relation: Relation) -> str:
             return label_of(source)
         case PerPerson():
             return "own"
+        case PerBlock():
+            return "blocks"
         case PublicGroups():
             return "groups"
         case Union():

@@ -1,5 +1,7 @@
 """Reads aggregates of one person's own rows: SELECT person_id, COUNT(*) ... GROUP BY person_id inside a question.
 
+Or of one block's: GROUP BY BLOCK(200). How many rows a block has is unknown, so that counts and sums need a CLAMP.
+
 As a column of the outer question, each is clamped to what the declared cap and bounds allow, or to the analyst's own
 CLAMP. In HAVING, and in a lookup of WHERE, it is not clamped, because it decides about that person's rows alone.
 """
@@ -26,9 +28,20 @@ from adomnia.privacy.aggregates import (
 )
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Column, Expression, Literal, call, number
+from adomnia.privacy.keys import Blocks
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity
-from adomnia.privacy.relations import OwnValue, PerPerson, PublicGroups, Relation, Selected, is_public
-from adomnia.sql.reading.refusals import refusal
+from adomnia.privacy.relations import (
+    MOST_ROWS,
+    OwnValue,
+    PerBlock,
+    PerPerson,
+    PublicGroups,
+    Relation,
+    Selected,
+    is_public,
+    most_rows,
+)
+from adomnia.sql.reading.refusals import refusal, render_node
 from adomnia.sql.values.groups import domain_of, require_number
 from adomnia.sql.values.scalars import read_constant, read_expression
 from adomnia.sql.values.scope import Scope, check_parts
@@ -44,7 +57,7 @@ OWN: tuple[type[exp.Expr], ...] = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max
 OWN += (exp.LogicalOr, exp.LogicalAnd, exp.ArgMin, exp.ArgMax, exp.First, exp.Last)
 
 _MOST = 100
-_LARGEST_SQUARED = 2**38  # of a grid: so many times 2**48 squares are exact integers
+_LARGEST_SQUARES = 2**124  # of a grid, added up: exact integers
 _USE = "use COUNT, SUM, AVG, MIN, MAX, MEDIAN, VAR, STDDEV, BOOL_OR, BOOL_AND, ARG_MIN, ARG_MAX, FIRST or LAST"
 
 
@@ -54,6 +67,7 @@ class OwnValues:
 
     relation: Relation
     scope: Scope
+    blocks: Blocks | None = None
     outputs: tuple[OwnValue, ...] = ()
 
     def columns(self, asked: Sequence[tuple[exp.Expr, bool]]) -> dict[int, Column]:
@@ -77,8 +91,10 @@ class OwnValues:
             if isinstance(output.aggregate, OwnChoice):
                 yield output.aggregate.by
 
-    def group(self, keys: tuple[Selected, ...] = ()) -> PerPerson | PublicGroups:
-        """One row for each person, and further keys if any; of public rows, one for each combination of keys."""
+    def group(self, keys: tuple[Selected, ...] = ()) -> PerPerson | PerBlock | PublicGroups:
+        """One row for each person, and further keys if any, or for each block; of public rows, one for each of keys."""
+        if self.blocks is not None:
+            return PerBlock(self.relation, self.blocks, self.outputs)
         groups = PublicGroups if is_public(self.relation) else PerPerson
         return groups(self.relation, keys, self.outputs)
 
@@ -110,8 +126,15 @@ class OwnValues:
             return OwnMedian(value)
         domain = domain_of(node.this, value)
         if type(node) in _SPREADS:
-            return _spread(node, value, domain)
+            return self._spread(node, value, domain)
         return Total(value, domain) if isinstance(node, exp.Sum) else Average(value, domain)
+
+    def _spread(self, node: exp.Expr, value: Expression, domain: Numbers) -> OwnSpread:
+        rows = MOST_ROWS if self.blocks is None else most_rows(self.relation)
+        if domain.magnitude**2 * rows > _LARGEST_SQUARES:
+            why, fix = "has squares that can be too large to add up exactly", "divide it by a constant, or CLAMP it"
+            raise refusal("scale_out_of_range", node, why, fix)
+        return OwnSpread(value, domain, *_SPREADS[type(node)])
 
     def _first(self, node: exp.Expr) -> OwnChoice:
         """Read FIRST(x ORDER BY y), and LAST: the value where y is least or greatest."""
@@ -155,6 +178,13 @@ class OwnValues:
             raise refusal("type_error", node, why, "compare it with something", "BOOL_OR or BOOL_AND")
         return value
 
+    def _refuse_unbounded(self, node: exp.Expr, aggregate: Own) -> None:
+        """Refuse counts and sums of a block without a CLAMP; all others are within the bounds of their values."""
+        counted = isinstance(aggregate, Rows | NonNull | DistinctValues | Total)
+        if counted and not _is_bounded(node):
+            why = "has no bounds, because nobody knows how many rows a block has"
+            raise refusal("blocks", node, why, f"bound it: CLAMP({render_node(node)}, lower, upper), or ask for an AVG")
+
     def _bounds(self, node: exp.Expr, aggregate: Own) -> Numbers | None:
         """The analyst's own bounds, else those that follow from the declared cap and the bounds of the value."""
         if (
@@ -163,6 +193,9 @@ class OwnValues:
         ):
             with suppress(ValueError):  # bounds that leave nothing between them are refused by CLAMP itself
                 return Numbers(*wanted, aggregate.domain.step if isinstance(aggregate, Total) else 1)
+        if self.blocks is not None:
+            self._refuse_unbounded(node, aggregate)
+            return None
         rows = self.relation.rows_per_person
         match aggregate:
             case Rows():
@@ -180,11 +213,15 @@ class OwnValues:
         return None
 
 
-def _spread(node: exp.Expr, value: Expression, domain: Numbers) -> OwnSpread:
-    if domain.magnitude > _LARGEST_SQUARED:
-        why, fix = "has squares that can be too large to add up exactly", "divide it by a constant, or CLAMP it"
-        raise refusal("scale_out_of_range", node, why, fix)
-    return OwnSpread(value, domain, *_SPREADS[type(node)])
+def _is_bounded(node: exp.Expr) -> bool:
+    """Whether a CLAMP or a comparison stands somewhere around a node."""
+    around = node.parent
+    while around is not None and not isinstance(around, exp.Select):
+        clamped = isinstance(around, exp.Anonymous) and str(around.this).upper() == "CLAMP"
+        if clamped or isinstance(around, exp.Predicate):
+            return True
+        around = around.parent
+    return False
 
 
 def _clamp_bounds(node: exp.Expr) -> tuple[Fraction, Fraction] | None:

@@ -11,10 +11,11 @@ from adomnia.privacy.expressions import Column, Expression, Literal
 from adomnia.privacy.kinds import Identity, Kind, Moment, Quantity
 from adomnia.privacy.relations import Named, Relation, Selected, is_public
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
+from adomnia.sql.rows.blocks_of_people import read_blocks
 from adomnia.sql.rows.correlation import OuterConditions
 from adomnia.sql.rows.derived import Derived, filter_rows, is_person, qualify, refuse_missing, refuse_slow
 from adomnia.sql.rows.lookups import Lookups, find_subqueries, make_values
-from adomnia.sql.rows.own import find_aggregates
+from adomnia.sql.rows.own import OwnValues, find_aggregates
 from adomnia.sql.values.conditions import size
 from adomnia.sql.values.group_keys import refuse_grouping_sets, resolve_key
 from adomnia.sql.values.scalars import read_expression
@@ -23,6 +24,7 @@ from adomnia.sql.values.scope import Scope, ScopeTable, check_parts, strip_brack
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from adomnia.privacy.keys import Blocks
     from adomnia.sql.rows.blocks import BlockReader
 
 MOST_COLUMNS = 400
@@ -114,6 +116,9 @@ def group_rows(query: exp.Select, block: Block, blocks: BlockReader, also: Itera
     """
     public = is_public(block.relation)
     written = _read_keys(query, block.scope)
+    people = read_blocks(written, block.relation)
+    if people is not None:
+        return _group_blocks(query, block, people, also)
     meanings = {read_expression(node, block.scope): node for node in written}
     if not public and not any(map(is_person, meanings)):
         why, fix = "is aggregated again", "group the inner one by the person, or ask for it alone"
@@ -147,6 +152,18 @@ def group_rows(query: exp.Select, block: Block, blocks: BlockReader, also: Itera
     weight = block.weight * max((size(key.value) for key in keys), default=1)
     reader = _Grouped(block.scope, columns, written, given)
     return GroupedRows(relation, reader, having, tables, weight, block.weight)
+
+
+def _group_blocks(query: exp.Select, block: Block, people: Blocks, also: Iterable[exp.Expr]) -> GroupedRows:
+    """Read the aggregates of each block of people, of which nothing else is told."""
+    values = OwnValues(block.relation, block.scope, people)
+    having = _resolve_aliases(query.args.get("having"), query, block.scope)
+    nodes = [(node, False) for node in find_aggregates([*query.expressions, *also], query)]
+    nodes += [(node, True) for node in find_aggregates([having], query)] if having is not None else []
+    given: dict[int, Expression] = dict(values.columns(nodes))
+    refuse_slow(query, block.weight, list(values.arguments()))
+    reader = _Grouped(block.scope, {}, (), given)
+    return GroupedRows(values.group(), reader, having, block.tables + 1, block.weight, block.weight)
 
 
 def _scope_of_groups(scope: Scope, keys: Mapping[Expression, Expression], given: Mapping[int, Expression]) -> Scope:

@@ -14,6 +14,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import call
 from adomnia.privacy.keys import Key
 from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import has_blocks
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.values.aggregates import AGGREGATES
 from adomnia.statistics.centred import plain_total
@@ -52,6 +53,9 @@ def check_inference(inference: object) -> None:
 def infer_population(select: exp.Select, plan: Plan) -> Plan:
     """The same plan about the population. What only chooses or sorts rows may stay about the data."""
     rows = plan.relation.rows_per_person
+    if has_blocks(plan.relation):
+        why, fix = "takes rows for people, and these are of blocks", "ask sample_and_aggregate(...) for it"
+        raise refusal("population", select, why, fix, "Population inference")
     if rows > 1:
         why = f"takes rows to be independent, and a person has up to {rows:,} of them here"
         raise refusal("population", select, why, f"one row a person first: {ONE_ROW}", "Population inference")

@@ -11,7 +11,7 @@ from adomnia.plans.words import term_in_words
 from adomnia.privacy.aggregates import Aggregate, NonNull, People, Rows
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.keys import Bucket, is_open
-from adomnia.privacy.relations import Join, Lookup, Named, PerPerson, Private, Public, Union, Where
+from adomnia.privacy.relations import Join, Lookup, Named, PerPerson, Private, Public, Union, Where, has_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -169,6 +169,8 @@ def _read_people(relation: Relation, by_row: bool) -> Iterator[Piece]:
         yield Piece("Each row is protected by itself.")
     elif isinstance(relation, PerPerson):
         yield Piece("The rows of each person are made one first.")
+    elif has_blocks(relation):
+        yield Piece("The rows of each block of people are made one first.")
     elif rows == 1:
         yield Piece("One row a person.")
     else:

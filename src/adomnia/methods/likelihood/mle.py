@@ -1,0 +1,369 @@
+"""Fits a law by most likelihood in blocks of people, and averages: as exact as without privacy, as people are many."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import log, sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import with_values
+from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, NumberColumn, Parameter
+from adomnia.methods.densities.sampling import ABOUT_PEOPLE, require_one_row
+from adomnia.methods.describe.error_laws import deviations, left_open, noise_cumulants
+from adomnia.methods.describe.rounds import SeveralRounds
+from adomnia.methods.fresh_noise import variance_of
+from adomnia.methods.likelihood.block_functions import BinsOfBlocks, SumsOfBlocks
+from adomnia.methods.likelihood.block_laws import BACK, LAWS, SCALES, BlockLaw, bins_of, bounds_of, vector_of
+from adomnia.methods.likelihood.locating import locate
+from adomnia.methods.models.lm import list_facts
+from adomnia.privacy.aggregates import People
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.estimates import EstimateCounts, EstimateMoments
+from adomnia.privacy.events import Price, Pure
+from adomnia.privacy.expressions import call, number
+from adomnia.privacy.keys import MOST_BLOCKS, Blocks
+from adomnia.privacy.kinds import Quantity
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation, Where
+from adomnia.privacy.vectors import Variable, Vector
+from adomnia.statistics.contract import Bounds, Estimate, Floats, Measure, Measured, ResultTable, Steps
+
+# Of the price: the number of people, blocks in bins, and the averages.
+_PEOPLE, _BINS, _AVERAGES = Fraction(2, 100), Fraction(13, 100), Fraction(85, 100)
+_BIN_COUNTS = {"same": 512, "share": 64, "root": 128, "log": 128, "even": 128}  # by the scale that they divide
+_HALF_STEPS = 2**11  # of the grid of a parameter: so little is rounded that only noise is seen
+_LEAST_BLOCKS, _MOST_LOCATED = 8, 2**14
+_LOCATED_ROWS = 12  # of a block whose estimates are counted in bins
+_MOST_COUNTS = 2**20  # of blocks times bins
+_REACH = 3.2  # standard deviations of a block that count; of skew laws, moved by as much as their quantiles are
+_SKEWED = (_REACH**2 - 1) / 6  # Cornish & Fisher 1938
+_UNSURE = 1.5  # times the error of the middle that the interval is wider
+_IN_A_BIN = 0.3  # of a bin: the standard deviation of a place in it
+_USUAL_WIDTH = 7.0  # standard deviations of an interval, on which the number of blocks is planned
+_CLEAR = 3.0  # standard deviations of the noise that the number of people must exceed
+_LEAST_PEOPLE = 50.0
+_SEEN_MISFIT = 1.5  # times the variance that the law says: more is worth a word
+_CLEAR_SPREAD = 0.1  # of a variance: how little noise may be on it then
+_FLOOR = 0.25  # of the variance that the law says: an estimate of it below that is noise
+
+_BLOCKS = "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged."
+_LAW = "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise."
+_CLAMPED = "Values beyond {lower:g} and {upper:g} count as these."
+_EXCLUDED = "Rows that are not above 0 are left out: {family} is of numbers above 0."
+_HIDDEN = "The noise hides where the fits of blocks lie, so that all that the bounds allow was averaged over."
+_MISFIT = (
+    "The fits of blocks vary {times:.2g} times as much as the law says, so that it may not hold. Efficiency compares "
+    "with what the law says."
+)
+_NO_REPLY = "No reply: the people are too few to be seen above the noise. Ask with a larger price."
+
+
+@dataclass(frozen=True)
+class ChosenGrids:
+    """What the averages are measured on: the grid of each parameter, and how many blocks there are."""
+
+    centre: Floats
+    domains: tuple[Numbers, ...]
+    blocks: int
+    hidden: bool
+
+
+@dataclass(frozen=True)
+class Mle(SeveralRounds):
+    """The parameters of a law: the estimates of most likelihood of blocks of people, averaged.
+
+    Method      people in blocks by a keyed hash; noisy numbers of blocks by their estimate in bins show where these
+                lie; then the noisy mean of the estimates, clamped to an interval around there, each without its bias.
+                Blocks count by their rows. Their number balances the noise with what small blocks lose.
+    Guarantee   three rounds composed; a person moves the estimates of one block, within the interval.
+    Bias        of second order in the rows of a block where the bias is not known to all orders; clamping.
+    Cite        Smith 2008, 2011 (the estimator); Firth 1993 (bias); Cornish & Fisher 1938 (the interval).
+    """
+
+    tag: ClassVar[str] = "Mle"
+    name: ClassVar[str] = "mle"
+    relation: Relation
+    column: NumberColumn
+    family: str
+
+    @property
+    def law(self) -> BlockLaw:
+        """The law that is fitted."""
+        return LAWS[self.family]
+
+    @property
+    def present(self) -> Relation:
+        """The rows that have a value of the law."""
+        rows = with_values(self.relation, self.column.value)
+        return Where(rows, call(">", self.column.value, number(Fraction(0)))) if self.excludes else rows
+
+    @property
+    def excludes(self) -> bool:
+        """Whether there may be values that are no values of the law."""
+        return self.law.logs and self.column.domain.lower <= 0
+
+    @cached_property
+    def bounds(self) -> Numbers:
+        """Between which values count."""
+        return bounds_of(self.column, self.law)
+
+    @cached_property
+    def sums(self) -> Vector | Variable:
+        """What is added up in each block, or by what its rows are counted."""
+        if not self.law.bins:
+            return vector_of(self.column, self.law)
+        bins = bins_of(self.column, self.law)
+        return Variable(bins.key.value, Numbers.integers(0, len(bins) - 1))
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((Query(self.present, (), People()), Fraction(1)),)
+
+    def steps(self, price: Price) -> Steps:
+        (counted,) = yield (Measure(self.query, price * _PEOPLE),)
+        people = max(float(counted.values), _LEAST_PEOPLE)
+        silent = float(counted.values) < _LEAST_PEOPLE + _CLEAR * sqrt(variance_of(counted.noise))
+        blocks = _limit_blocks(people / self._located_rows, min(_MOST_LOCATED, self._most_blocks))
+        (bins,) = yield (Measure(self._count_estimates(blocks), price * _BINS),)
+        chosen = self._choose(bins, people, blocks, price * _AVERAGES)
+        (moments,) = yield (Measure(self._average_estimates(chosen, people), price * _AVERAGES),)
+        return self._tabulate(Averages(self.law, chosen, moments, people, self._limits), silent=silent)
+
+    @property
+    def _located_rows(self) -> float:
+        """How many rows a block has whose estimates are located: of laws in bins as many as they need at least."""
+        return self.law.least_rows(np.zeros(len(self.law.terms))) if self.law.bins else _LOCATED_ROWS
+
+    @property
+    def _most_blocks(self) -> int:
+        return _MOST_COUNTS // self.law.bins if self.law.bins else MOST_BLOCKS
+
+    @cached_property
+    def _limits(self) -> tuple[tuple[float, float], ...]:
+        return self.law.limits(self.bounds)
+
+    @cached_property
+    def _bins(self) -> tuple[Numbers, ...]:
+        """Bins of each parameter on the scale on which it is located; a step of a grid is a bin."""
+        found = []
+        for scale, ends in zip(self.law.located, self._limits, strict=True):
+            lower, upper = (Fraction(float(SCALES[scale][0](np.array(end)))) for end in ends)
+            found.append(Numbers(lower, upper, (upper - lower) / _BIN_COUNTS[scale]))
+        return tuple(found)
+
+    def _count_estimates(self, blocks: int) -> Query:
+        return Query(self.present, (Blocks(blocks),), EstimateCounts(self.sums, self._function(), self._bins))
+
+    def _average_estimates(self, chosen: ChosenGrids, people: float) -> Query:
+        rows = Fraction(people) / chosen.blocks
+        centre = () if chosen.hidden else tuple(map(Fraction, chosen.centre.tolist()))
+        function = replace(self._function(), located=False, centre=centre, rows=rows)
+        return Query(self.present, (Blocks(chosen.blocks),), EstimateMoments(self.sums, function, chosen.domains))
+
+    def _function(self) -> SumsOfBlocks | BinsOfBlocks:
+        """What makes estimates to be located of the sums of a block."""
+        if isinstance(self.sums, Vector):
+            return SumsOfBlocks(self.family, tuple(each.domain for each in self.sums.variables), located=True)
+        edges = bins_of(self.column, self.law).edges
+        return BinsOfBlocks(self.family, edges[0], edges[-1], located=True)
+
+    def _choose(self, bins: Measured, people: float, blocks: int, price: Price) -> ChosenGrids:
+        """The intervals around where blocks lie, and the number of blocks: all of it after the noise."""
+        deviation, law = sqrt(variance_of(bins.noise)), self.law
+        stops = np.cumsum([each.width + 1 for each in self._bins])[:-1]
+        counts = np.split(np.asarray(bins.values, dtype=np.float64), stops)
+        found = [locate(each, deviation, blocks) for each in counts]
+        ends = np.array(self._limits)
+        if any(each is None for each in found):
+            return ChosenGrids(ends.mean(axis=1), tuple(_grid(*each) for each in ends.tolist()), blocks, hidden=True)
+        steps = np.array([float(each.step) for each in self._bins])
+        places = np.array([each.grid_lower - 0.5 for each in self._bins]) + [each.middle for each in found if each]
+        middle = np.array([BACK[scale](at) for scale, at in zip(law.located, places * steps, strict=True)])
+        centre = np.clip(middle, *ends.T)
+        point = law.floor(centre, self._located_rows)
+        slopes = np.array([SCALES[scale][1](at) for scale, at in zip(law.located, point, strict=True)])
+        spread = law.deviations(point)
+        seen = np.array([each.spread for each in found if each]) * steps / slopes * sqrt(people / blocks)
+        spread = np.maximum(spread, seen)
+        many = self._plan_blocks(people, point, price)
+        error = np.array([each.error for each in found if each]) * steps
+        # Blocks that all lie in one bin do not tell where in it.
+        error += np.where(spread * slopes / sqrt(people / blocks) < steps / 2, _IN_A_BIN * steps, 0.0)
+        each_block = spread / sqrt(people / many)
+        half = _REACH * each_block + _UNSURE * error / slopes
+        moved = centre + _SKEWED * law.skewness(point) / sqrt(people / many) * each_block
+        domains = tuple(_grid(at - by, at + by) for at, by in zip(moved.tolist(), half.tolist(), strict=True))
+        return ChosenGrids(centre, domains, many, hidden=False)
+
+    def _plan_blocks(self, people: float, point: Floats, price: Price) -> int:
+        """As many as make the noise and what small blocks lose the least together; and not too small ones."""
+        terms = len(self.law.terms)
+        if isinstance(price, Pure):
+            noise = 2 * (terms * _USUAL_WIDTH / float(price.epsilon)) ** 2
+        else:
+            noise = terms * _USUAL_WIDTH**2 / (2 * float(price.rho))
+        most = people / self.law.least_rows(point)
+        best = sqrt(noise * people / self.law.excess) if self.law.excess else most
+        return _limit_blocks(min(best, most), self._most_blocks)
+
+    def _tabulate(self, averages: "Averages", *, silent: bool) -> ResultTable:
+        nothing = np.full(len(self.law.terms), np.nan)
+
+        def interval(confidence: float, cells: int) -> Bounds:
+            return (nothing - np.inf, nothing + np.inf) if silent else averages.interval(confidence, cells)
+
+        def told(values: Floats) -> Floats:
+            return nothing if silent else values
+
+        chosen = averages.chosen
+        return ResultTable(
+            labels={"term": self.law.terms},
+            estimates={"estimate": Estimate(told(averages.values), interval, "average of fits to blocks of people")},
+            notes=(ABOUT_PEOPLE, _LAW, *([_NO_REPLY] if silent else self._notes(averages))),
+            figure={"kind": "points", "x": "term", "y": "estimate", "scales": "own"},
+            facts={
+                "standard_error": lambda: list_facts(told(averages.standard_errors)),
+                "efficiency": lambda: list_facts(told(averages.efficiency)),
+                "blocks": lambda: [chosen.blocks] * len(self.law.terms),
+            },
+            model={"family": self.family, "point": [] if silent else averages.values.tolist()},
+        )
+
+    def _notes(self, averages: "Averages") -> list[str]:
+        chosen = averages.chosen
+        lower, upper = float(self.bounds.lower), float(self.bounds.upper)
+        return [
+            _BLOCKS.format(blocks=chosen.blocks, rows=averages.people / chosen.blocks),
+            _CLAMPED.format(lower=lower, upper=upper),
+            *([_EXCLUDED.format(family=self.family)] if self.excludes else []),
+            *([_HIDDEN] if chosen.hidden else []),
+            *([_MISFIT.format(times=averages.misfit)] if averages.misfit else []),
+        ]
+
+
+class Averages:
+    """The noisy averages of block estimates, and what follows from them."""
+
+    def __init__(
+        self,
+        law: BlockLaw,
+        chosen: ChosenGrids,
+        measured: Measured,
+        people: float,
+        limits: tuple[tuple[float, float], ...],
+    ) -> None:
+        self.law, self.chosen, self.people = law, chosen, people
+        self._limits = np.array(limits)
+        steps = np.array([float(domain.step) for domain in chosen.domains])
+        middles = np.array([float(domain.middle * domain.step) for domain in chosen.domains])
+        means, squares = np.asarray(measured.values, dtype=np.float64).reshape(-1, 2).T / chosen.blocks
+        self.points = np.clip(middles + steps * means, *self._limits.T)
+        widths = np.array([2.0 * max(domain.grid_upper - domain.middle, 1) for domain in chosen.domains])
+        # Half a unit more: squares were rounded down.
+        spread = (widths * (squares + 0.5) - means**2) * steps**2
+        rows = people / chosen.blocks
+        expected = law.deviations(law.floor(self.points, people)) ** 2 / rows
+        variance, fourth = noise_cumulants(measured)
+        self._spread, self._expected = spread, expected
+        self._noise = variance * (widths * steps**2 / chosen.blocks) ** 2 / np.maximum(expected, 1e-300)
+        self._variance = np.maximum(spread, _FLOOR * expected) / chosen.blocks + variance * (steps / chosen.blocks) ** 2
+        self._fourth = fourth * (steps / chosen.blocks) ** 4
+        self._exact = expected * rows / people
+
+    @cached_property
+    def values(self) -> Floats:
+        """The parameters."""
+        return self.law.parameters(self.points)
+
+    @property
+    def standard_errors(self) -> Floats:
+        """How far they are off, by sampling and noise."""
+        return self.law.spread(self.points, np.sqrt(self._variance))
+
+    @property
+    def efficiency(self) -> Floats:
+        """The variance that the estimate from all exact rows would have, as a part of this one."""
+        exact = self.law.spread(self.points, np.sqrt(self._exact))
+        return np.asarray((exact / np.maximum(self.standard_errors, 1e-300)) ** 2)
+
+    @property
+    def misfit(self) -> float | None:
+        """How many times the variance that the law says blocks have, where that is clear and not about one."""
+        times = self._spread / np.maximum(self._expected, 1e-300)
+        sure = np.sqrt(self._noise) < _CLEAR_SPREAD * np.sqrt(self._expected)
+        far = np.where(sure, np.abs(np.log(np.maximum(times, 1e-9))), 0.0)
+        return float(times[np.argmax(far)]) if far.max() > log(_SEEN_MISFIT) and not self.chosen.hidden else None
+
+    def interval(self, confidence: float, cells: int) -> Bounds:
+        """By the law of sampling and noise together, on the scale that is averaged."""
+        reach = deviations(self._variance, self._fourth, left_open(confidence, cells)) * np.sqrt(self._variance)
+        return self.law.interval(self.points, reach, self._limits)
+
+
+def _limit_blocks(wanted: float, most: int) -> int:
+    return int(min(max(wanted, _LEAST_BLOCKS), most))
+
+
+def _grid(lower: float, upper: float) -> Numbers:
+    """As many steps for every parameter: then the price is divided evenly among them."""
+    step = Fraction(max((upper - lower) / (2 * _HALF_STEPS), abs(lower + upper) * 2.0**-48, 1e-300))
+    middle = round(Fraction((lower + upper) / 2) / step)
+    return Numbers((middle - _HALF_STEPS) * step, (middle + _HALF_STEPS) * step, step)
+
+
+def _check(column: NumberColumn, law: BlockLaw) -> None:
+    """Refuses a column whose declared values are no values of the law."""
+    domain, kind = column.domain, column.value.kind
+    whole = domain.step == 1 and isinstance(kind, Quantity) and kind.whole
+    if law.name == "bernoulli" and not (whole and domain.lower == 0 and domain.upper == 1):
+        why = f"bernoulli is of 0 and 1, and {column.name} may have other values"
+        raise BadArgument("family", why, "make it a condition in the brackets: SELECT age > 40 AS old")
+    if law.whole and not whole:
+        why = f"{law.name} is of whole numbers, and {column.name} may have others"
+        raise BadArgument("family", why, "name a column of whole numbers, or a family of all numbers")
+    if domain.upper <= 0 and law.least == 0:
+        why = f"{law.name} is of numbers above 0, and {column.name} has none"
+        raise BadArgument("family", why, "ask for family => 'normal'")
+    if domain.lower < law.least and not law.logs:
+        why = f"{law.name} is of numbers from {law.least:g}, and {column.name} may be below"
+        fix = f"cut it in the brackets: SELECT GREATEST({column.name}, 0) AS {column.name}"
+        raise BadArgument("family", why, fix)
+    if domain.width == 0:
+        raise BadArgument("column", f"{column.name} has bounds that are equal", "name another column")
+
+
+def _build(frame: Frame, arguments: Arguments) -> Mle:
+    require_one_row(frame, METHOD.name)
+    _check(arguments["column"], LAWS[arguments["family"]])
+    return Mle(frame.relation, arguments["column"], arguments["family"])
+
+
+METHOD = Method(
+    name="mle",
+    chapter="likelihood",
+    summary="Fits a law by most likelihood in blocks of people, and averages: with many people noise hardly counts.",
+    parameters=(
+        Parameter("column", "column", "the column of numbers", required=True),
+        Parameter("family", "choice", "the family of laws", default="normal", choices=tuple(LAWS)),
+    ),
+    build=_build,
+    returns={
+        "term": "a parameter of the law",
+        "estimate": "its value",
+        "standard_error": "how far it is off, by sampling and noise",
+        "efficiency": "the variance from exact rows as a part of this one: 1 where privacy costs nothing",
+        "blocks": "in how many blocks of people the law was fitted",
+    },
+    example="SELECT * FROM mle(people, column => salary, family => 'gamma')",
+    elsewhere={"R": "MASS::fitdistr, stats4::mle", "SAS": "PROC SEVERITY, PROC NLMIXED", "SciPy": "stats.gamma.fit"},
+    notes=(
+        "bernoulli, poisson, exponential and normal are averaged on scales on which their estimates have no bias.",
+        "weibull and normal mixture are fitted to rows in 64 bins of a block; their bias is corrected to first order.",
+        "Of a normal mixture, deviations are corrected as if its parts were known: with few people they are too small.",
+        "gamma is averaged by its mean and by ln(mean) less the mean of ln(x), whose bias is known to all orders.",
+        "lognormal, gamma and weibull leave rows out that are not above 0. mu and sigma are of the logarithm.",
+        "Where a logarithm is taken and 0 is within the bounds, numbers below 1/65536 of the upper one count as that.",
+    ),
+)

@@ -1,0 +1,124 @@
+"""Estimates of blocks of people, added up: a person is in one block, so that one estimate of many moves, within bounds.
+
+What a block's estimate is computed by is a public function, of which nothing is believed but that it looks at this
+block's sums alone. Proof: docs/proofs/estimates.md.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import exp
+from typing import Any, ClassVar, Protocol
+
+from adomnia.privacy.domains import Numbers
+from adomnia.privacy.sensitivity import Sensitivity
+from adomnia.privacy.vectors import Variable, Vector
+
+MOST_STEPS = 2**16  # of the grid of a parameter
+MOST_PARAMETERS = 16
+_FARTHEST = 2**50  # steps from zero: as doubles exact, and a half step too
+_SUPPOSED_WIDTH = 7  # standard deviations of the estimates: an interval that is chosen for them is about so wide
+_SUPPOSED_PART = 64  # of all that is possible: so far do estimates spread before one is chosen
+
+
+class BlockFunction(Protocol):
+    """Makes estimates of the sums of blocks. A frozen dataclass with a tag, and fields that are plain values.
+
+    A row of estimates is a function of the same row of sums, and of its place, and of nothing else. There are as many
+    rows whatever the sums, and nothing is raised.
+    """
+
+    def estimate(self, sums: Any) -> Any:  # noqa: ANN401 - arrays, which nothing here computes with
+        """From the exact sums (blocks, columns) the estimates (blocks, parameters), as doubles."""
+        ...
+
+
+@dataclass(frozen=True)
+class BlockEstimates(ABC):
+    """Sums over blocks of what a function makes of the exact sums of each: `domains` are the grids of its parameters.
+
+    The sums are those of a vector, or the numbers of rows at each step of a variable.
+    What is no number counts as the middle of its grid, and what is beyond it as the nearest end.
+    """
+
+    tag: ClassVar[str]
+    sums: Vector | Variable
+    function: BlockFunction
+    domains: tuple[Numbers, ...]
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        if not 1 <= len(self.domains) <= MOST_PARAMETERS:
+            raise ValueError(f"{kind} domains must number between 1 and {MOST_PARAMETERS}, got {len(self.domains)}.")
+        for domain in self.domains:
+            if not 1 <= domain.width <= MOST_STEPS or domain.magnitude > _FARTHEST:
+                raise ValueError(f"{kind} domains must be of 1 to {MOST_STEPS} steps within 2**50, got {domain}.")
+
+    @property
+    @abstractmethod
+    def results(self) -> int:
+        """How many numbers it gives."""
+
+    @property
+    @abstractmethod
+    def move(self) -> Sensitivity:
+        """How far they move where the estimates of one block become any others."""
+
+    @abstractmethod
+    def suppose(self, blocks: int) -> list[int]:
+        """The numbers for so many blocks whose estimates spread about the middle as they usually do."""
+
+
+@dataclass(frozen=True)
+class EstimateMoments(BlockEstimates):
+    """Of each parameter the sum of the distances v from the middle of its grid, and of the squares, v**2 // (2 reach).
+
+    Squares so shortened cost nothing: where v moves by d, they move by at most 2 reach - d.
+    """
+
+    tag: ClassVar[str] = "EstimateMoments"
+
+    @property
+    def results(self) -> int:
+        return 2 * len(self.domains)
+
+    @property
+    def move(self) -> Sensitivity:
+        moves = [2 * furthest_step(domain) for domain in self.domains]
+        return Sensitivity(sum(moves), sum(move**2 for move in moves), max(moves))
+
+    def suppose(self, blocks: int) -> list[int]:
+        spreads = [domain.width**2 // (_SUPPOSED_WIDTH**2 * 2 * furthest_step(domain)) for domain in self.domains]
+        return [number for spread in spreads for number in (0, blocks * spread)]
+
+
+@dataclass(frozen=True)
+class EstimateCounts(BlockEstimates):
+    """Of each parameter how many blocks have their estimate at each step of its grid, one grid after the other."""
+
+    tag: ClassVar[str] = "EstimateCounts"
+
+    @property
+    def results(self) -> int:
+        return sum(domain.width + 1 for domain in self.domains)
+
+    @property
+    def move(self) -> Sensitivity:
+        # One count of each parameter falls by one and another rises, whether a person comes or goes.
+        counts = 2 * len(self.domains)
+        return Sensitivity(counts, counts, 1)
+
+    def suppose(self, blocks: int) -> list[int]:
+        return [count for domain in self.domains for count in _suppose_counts(domain.width + 1, blocks)]
+
+
+def furthest_step(domain: Numbers) -> int:
+    """How many steps the ends of a grid are from its middle."""
+    return max(domain.grid_upper - domain.middle, domain.middle - domain.grid_lower)
+
+
+def _suppose_counts(steps: int, blocks: int) -> list[int]:
+    """Blocks that are spread about the middle by the normal law."""
+    deviation = max(1.0, steps / _SUPPOSED_PART)
+    weights = [exp(-(((place - (steps - 1) // 2) / deviation) ** 2) / 2) for place in range(steps)]
+    whole = sum(weights)
+    return [round(blocks * weight / whole) for weight in weights]
