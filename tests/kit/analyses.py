@@ -19,7 +19,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, key_cells, key_values
 from adomnia.privacy.kinds import Boolean, Quantity, Text
-from adomnia.privacy.relations import Named, Private, Relation, Select, Where
+from adomnia.privacy.relations import Named, PerBlock, Private, Relation, Select, Where
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Measure, Measured, Result, Statistic
 
@@ -92,7 +92,7 @@ class Arms:
 
     def _filtered(self, relation: Relation) -> np.ndarray:
         match relation:
-            case Private():
+            case Private() | PerBlock():  # whose rows the arrays are
                 return np.ones(len(next(iter(self.data.values()))), dtype=bool)
             case Where(source=source, condition=condition):
                 return self._filtered(source) & (self.value(condition) == 1)

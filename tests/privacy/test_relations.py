@@ -17,7 +17,6 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call, number
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.relations import (
-    MOST_PEOPLE,
     MOST_ROWS,
     Join,
     Named,
@@ -328,7 +327,8 @@ def test_public_is_what_no_private_table_is_part_of():
 
 def test_the_number_of_rows_is_bounded_by_public_facts():
     assert most_rows(VISITS) == MOST_ROWS
-    assert most_rows(Private("t", 2**20, ())) == 2**20 * MOST_PEOPLE
+    assert most_rows(Private("t", 2**20, ())) == MOST_ROWS  # a table holds no more, whoever they are of
+    assert most_rows(PerPerson(Private("t", 2**20, ()), (), ())) == MOST_ROWS
 
 
 # ------------------------------------------------------------------------------------------------ by brute force

@@ -12,16 +12,18 @@ from adomnia.methods.describe import (
     crosstab,
     ecdf,
     frequencies,
+    huber_location,
     iqr,
     mad,
     modes,
     quantiles,
+    sample_and_aggregate,
     summary,
     trimmed_mean,
     winsorized_mean,
 )
 from adomnia.methods.likelihood import fit_family, mle, posterior
-from adomnia.methods.models import anova, lm, logit, poisson, ridge
+from adomnia.methods.models import anova, huber_regression, kernel_regression, knn_regression, lm, logit, poisson, ridge
 from adomnia.methods.robust import location, ptr_iqr, ptr_median, smooth_quantile
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
@@ -42,6 +44,8 @@ _ALL: tuple[Method, ...] = (
     mad.METHOD,
     trimmed_mean.METHOD,
     winsorized_mean.METHOD,
+    sample_and_aggregate.METHOD,
+    huber_location.METHOD,
     covariances.METHOD,
     correlations.METHOD,
     frequencies.METHOD,
@@ -59,6 +63,9 @@ _ALL: tuple[Method, ...] = (
     ridge.METHOD,
     logit.METHOD,
     poisson.METHOD,
+    huber_regression.METHOD,
+    kernel_regression.METHOD,
+    knn_regression.METHOD,
     anova.METHOD,
     t_test.METHOD,
     proportion_test.METHOD,

@@ -234,6 +234,7 @@ def test_check_is_a_derivation_of_its_own():
         "adomnia.engines.dialect import Dialect, Types",
         "adomnia.errors import Failure",
         "adomnia.privacy.domains import Numbers",
+        "adomnia.privacy.estimates import BlockEstimates, EstimateCounts, EstimateMoments",
         "adomnia.privacy.expressions import Column",
         "adomnia.privacy.kinds import LONGEST_TEXT",
         "adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text",

@@ -14,7 +14,7 @@ from kit.analyses import analyse, frame
 from kit.bits import SeededBits
 
 FRAME = frame({"x": (0, 1), "age": (0, 90)}, {"city": ("A", "B")}, whole=("age",))
-DEFAULTS = {"column": FRAME.numbers["x"], "cells": 128, "by": ()}
+DEFAULTS = {"column": FRAME.numbers["x"], "cells": 128, "width": "cross-validation", "by": ()}
 PRICES = {"epsilon": Pure(Fraction(1)), "rho": Concentrated(rho_of(1, 1e-6))}
 
 every_price = pytest.mark.parametrize("price", PRICES.values(), ids=PRICES)

@@ -16,7 +16,7 @@ from adomnia.statistics.contract import Floats
 def candidates(cells: int) -> list[tuple[int, ...]]:
     """Ways to merge neighbouring cells: none, twos, fours, and so on; what is left over makes a narrower last bin."""
     sizes = (2**power for power in range(max(1, (cells - 1).bit_length() + 1)))
-    return [_merge_into(cells, size) for size in sizes]
+    return [merge_into(cells, size) for size in sizes]
 
 
 def choose(counts: Floats, widths: Floats, variance: float) -> tuple[int, ...]:
@@ -36,6 +36,7 @@ def estimate_error(counts: Floats, widths: Floats, variance: float, sizes: Seque
     return float(((squares + noise) / rows**2 / wide - 2 * pairs / wide).sum())
 
 
-def _merge_into(cells: int, size: int) -> tuple[int, ...]:
+def merge_into(cells: int, size: int) -> tuple[int, ...]:
+    """Bins of so many cells each; what is left over makes a narrower last one."""
     left = cells % size
     return (size,) * (cells // size) + ((left,) if left else ())

@@ -9,24 +9,21 @@ import numpy as np
 
 from adomnia.methods.analysis import SingleRound, keys_of, with_values
 from adomnia.methods.column_bins import ColumnBins, split_finely
-from adomnia.methods.contract import BY, Arguments, Factor, Frame, Method, Parameter
+from adomnia.methods.contract import BY, Arguments, BadArgument, Factor, Frame, Method, Parameter
 from adomnia.methods.densities.bandwidth import choose
+from adomnia.methods.densities.density_by_rate import DensityByRate
 from adomnia.methods.densities.sampling import require_one_row
-from adomnia.methods.densities.shares import NoisyShares, merge
+from adomnia.methods.densities.shares import NoisyShares
+from adomnia.methods.densities.spreading import describe_density
 from adomnia.methods.fresh_noise import variance_of
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
-from adomnia.statistics.contract import Bounds, Estimate, Floats, Measured, ResultTable
+from adomnia.statistics.contract import Measured, ResultTable
 
 _COMPETING = 3  # widths that the noise chooses among: the chosen one, half of it and twice it
 _MOST_CELLS = 512
 
-_ABOUT = (
-    "The band is about the population that the people are a sample of: it holds the average density within each bin, "
-    "of all bins at once."
-)
-_PICTURE = {"kind": "line", "x_from": "x_from", "x_to": "x_to", "y": "density"}
-_NOBODY = "No rows are seen above the noise: the density is that of rows spread evenly."
+_CROSS_VALIDATION, _RATE = "cross-validation", "rate"
 
 
 @dataclass(frozen=True)
@@ -55,39 +52,20 @@ class Density(SingleRound):
         sizes = choose(counted.values.astype(np.float64), self.cells.widths, variance_of(counted.noise))
         found = NoisyShares(counted.values, sizes, counted.noise, sampled=True)
         chosen = f"The noisy data chose {len(sizes)} bin{'s' * (len(sizes) > 1)}."
-        return ResultTable(
-            labels={"x_from": self.cells.lower, "x_to": self.cells.upper},
-            estimates={"density": _spread(found, self.cells.widths)},
-            notes=(_ABOUT, _NOBODY if found.total <= 0 else chosen),
-            figure={
-                "kind": "line",
-                "x_from": "x_from",
-                "x_to": "x_to",
-                "y": "density",
-                "x_title": self.cells.column.name,
-            },
-        )
+        return describe_density(found, self.cells, sizes, chosen, _COMPETING)
 
 
-def _spread(shares: NoisyShares, widths: Floats) -> Estimate:
-    """The density of each cell: that of the bin which it is in."""
-
-    def over_cells(values: Floats) -> Floats:
-        return np.repeat(values / merge(widths, shares.cells), shares.cells)
-
-    def band(confidence: float, cells: int) -> Bounds:
-        tables = max(1.0, cells / len(widths))
-        lower, upper = shares.bounds(confidence ** (1 / _COMPETING / tables), len(shares.cells))
-        return over_cells(lower), over_cells(upper)
-
-    return Estimate(over_cells(shares.values), band, "noisy histogram with bins by cross-validation")
-
-
-def _build(frame: Frame, arguments: Arguments) -> Density:
+def _build(frame: Frame, arguments: Arguments) -> Density | DensityByRate:
     column = arguments["column"]
     require_one_row(frame, METHOD.name)
     rows = with_values(frame.relation, column.value)
-    return Density(rows, arguments["by"], split_finely(column, arguments["cells"]))
+    cells = split_finely(column, arguments["cells"])
+    if arguments["width"] == _CROSS_VALIDATION:
+        return Density(rows, arguments["by"], cells)
+    if arguments["by"]:
+        why = f"cannot stand beside width => '{_RATE}', which finds one width for all rows"
+        raise BadArgument("by", why, "ask about the groups in turn, with WHERE, or leave width out")
+    return DensityByRate(rows, cells)
 
 
 METHOD = Method(
@@ -103,6 +81,14 @@ METHOD = Method(
             default=128,
             lower=2,
             upper=_MOST_CELLS,
+        ),
+        Parameter(
+            "width",
+            "choice",
+            "how the width of the bins is found: from the noisy cells, or from the noisy number of rows n, which makes "
+            "n^(1/3) bins; that is better for densities that are smooth between the bounds",
+            default=_CROSS_VALIDATION,
+            choices=(_CROSS_VALIDATION, _RATE),
         ),
         BY,
     ),

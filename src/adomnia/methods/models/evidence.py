@@ -149,7 +149,8 @@ class Evidence:
         return self.coordinates.square(self.pairs.values)
 
     @cached_property
-    def _spread(self) -> Floats:
+    def spread(self) -> Floats:
+        """How far each noise moves the information."""
         return self.coordinates.square(self.pairs.spread)
 
     @cached_property
@@ -165,14 +166,14 @@ class Evidence:
 
     def information_noise(self, step: Floats) -> Floats:
         """The covariance of the noise in the information times a step."""
-        spread = np.einsum("ijk,j->ik", self._spread, step)
+        spread = np.einsum("ijk,j->ik", self.spread, step)
         return np.asarray(spread @ spread.T)
 
     @cached_property
     def _directions(self) -> tuple[Floats, Floats, Floats]:
         """Of the information its eigenvalues, its eigenvectors, and the standard deviations of the noise there."""
         values, vectors = np.linalg.eigh(self.information)
-        spread = np.einsum("iq,ijk,jq->qk", vectors, self._spread, vectors, optimize=True)
+        spread = np.einsum("iq,ijk,jq->qk", vectors, self.spread, vectors, optimize=True)
         return values, vectors, np.sqrt((spread**2).sum(axis=1))
 
     @cached_property

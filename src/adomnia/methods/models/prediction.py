@@ -20,6 +20,7 @@ def _logistic(value: float) -> float:
 LINKS: Mapping[str, Callable[[float], float]] = {
     "lm": lambda value: value,
     "ridge": lambda value: value,
+    "huber_regression": lambda value: value,
     "logit": _logistic,
     "poisson": lambda value: exp(min(max(value, -_FARTHEST), _FARTHEST)),
 }

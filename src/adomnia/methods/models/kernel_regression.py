@@ -1,0 +1,149 @@
+"""Kernel regression: the mean of one column around each value of another."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from adomnia.methods.analysis import SingleRound, keys_of, with_values
+from adomnia.methods.column_bins import ColumnBins, split_finely
+from adomnia.methods.contract import (
+    BY,
+    INFERENCE,
+    Arguments,
+    BadArgument,
+    Factor,
+    Frame,
+    Method,
+    NumberColumn,
+    Parameter,
+)
+from adomnia.methods.models.binned_means import BinnedMeans, ask_means
+from adomnia.methods.models.curve_points import POINTS, RESPONSE, VALUE, check_columns, choose_points, describe_about
+from adomnia.methods.models.kernel_bandwidth import choose_bandwidth, weigh
+from adomnia.methods.models.regression import is_about_population
+from adomnia.privacy.queries import Query
+from adomnia.privacy.relations import Relation
+from adomnia.statistics.contract import Floats, Measured, ResultTable
+from adomnia.work import spend
+
+_MOST_CELLS = 512
+_PRODUCTS_OF_A_STEP = 100  # of cells with each other, for all bandwidths
+
+
+@dataclass(frozen=True)
+class KernelRegression(SingleRound):
+    """The mean of a response around each point of a column.
+
+    Method      noisy numbers of rows, sums and squares of the response in narrow cells of the column, smoothed after
+                the noise: Nadaraya and Watson's estimator with the kernel of Epanechnikov. How far the kernel reaches
+                is chosen from the same noisy sums, by Mallows' criterion with the noise in it.
+    Guarantee   one measurement of sums that add up to one in every row, at the whole price.
+    Bias        that of smoothing: peaks are lowered, and at the ends the curve is drawn inwards. Intervals are about
+                the smoothed curve.
+    Cite        Nadaraya 1964; Watson 1964; Mallows 1973 (the bandwidth); Fieller 1954 (the interval).
+    """
+
+    tag: ClassVar[str] = "KernelRegression"
+    name: ClassVar[str] = "kernel_regression"
+    relation: Relation
+    by: tuple[Factor, ...]
+    response: NumberColumn
+    cells: ColumnBins
+    points: tuple[Fraction, ...]
+    bandwidth: Fraction | None
+    population: bool
+
+    @cached_property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((ask_means(self.relation, (*keys_of(*self.by), self.cells.key), self.response), Fraction(1)),)
+
+    def tabulate(self, *measured: Measured) -> ResultTable:
+        spend(len(self.cells) ** 2 // _PRODUCTS_OF_A_STEP)
+        bins = BinnedMeans(self.response, measured[0], self.population)
+        bandwidth = self._bandwidth(bins)
+        points = np.array([float(each) for each in self.points])
+        found = bins.smooth(weigh(points, self._middles, bandwidth))
+        return ResultTable(
+            labels={"x": tuple(points.tolist())},
+            estimates={"estimate": found.estimate()},
+            notes=(
+                describe_about(self.population, "the smoothed curve: the mean of all rows within the bandwidth"),
+                self._describe(bandwidth),
+                *found.notes(self.cells.column.name),
+            ),
+            figure={"kind": "line", "x": "x", "y": "estimate", "x_title": self.cells.column.name},
+        )
+
+    @cached_property
+    def _middles(self) -> Floats:
+        return np.asarray((np.array(self.cells.lower) + np.array(self.cells.upper)) / 2)
+
+    def _bandwidth(self, bins: BinnedMeans) -> float:
+        if self.bandwidth is not None:
+            return float(self.bandwidth)
+        return choose_bandwidth(bins, self._middles, float(self.cells.widths[0]))
+
+    def _describe(self, bandwidth: float) -> str:
+        chosen = "as asked" if self.bandwidth is not None else "found from the noisy data"
+        return (
+            f"The kernel reaches {bandwidth:.4g} to both sides of {self.cells.column.name} ({chosen}): where the curve "
+            "bends within that, the smoothed one is lower on peaks and higher in valleys, which no interval holds."
+        )
+
+
+def _build(frame: Frame, arguments: Arguments) -> KernelRegression:
+    response, column = check_columns(arguments)
+    cells = split_finely(column, arguments["cells"])
+    return KernelRegression(
+        with_values(frame.relation, response.value, column.value),
+        arguments["by"],
+        response,
+        cells,
+        choose_points(cells, arguments["points"]),
+        _check_bandwidth(arguments["bandwidth"], cells),
+        is_about_population(frame, arguments, "kernel_regression"),
+    )
+
+
+def _check_bandwidth(bandwidth: Fraction | None, cells: ColumnBins) -> Fraction | None:
+    if bandwidth is None:
+        return None
+    width = cells.edges[1] - cells.edges[0]
+    if bandwidth < width:
+        why = f"is below the width of a cell, {float(width):.4g}, in which rows are not told apart"
+        raise BadArgument("bandwidth", why, "ask for a wider one, or for more cells")
+    return bandwidth
+
+
+METHOD = Method(
+    name="kernel_regression",
+    chapter="models",
+    summary="The mean of one column around each value of another: a curve of any shape, with a band.",
+    parameters=(
+        RESPONSE,
+        VALUE,
+        Parameter("bandwidth", "number", "how far the kernel reaches, in units of x; otherwise it is found", lower=0),
+        POINTS,
+        Parameter(
+            "cells",
+            "integer",
+            "how many cells of equal width x is divided into, which are smoothed",
+            default=128,
+            lower=2,
+            upper=_MOST_CELLS,
+        ),
+        BY,
+        INFERENCE,
+    ),
+    build=_build,
+    returns={"x": "a value of the column x", "estimate": "the mean of y around it"},
+    example="SELECT * FROM kernel_regression(people, y => salary, x => age)",
+    elsewhere={
+        "R": "ksmooth, np::npreg",
+        "SAS": "PROC LOESS",
+        "statsmodels": "nonparametric.KernelReg",
+    },
+)
