@@ -6,6 +6,7 @@ import importlib.util
 import json
 import sys
 from dataclasses import replace
+from itertools import product
 from math import log
 from pathlib import Path
 
@@ -77,6 +78,35 @@ def test_more_than_half_without_a_reply_has_no_error():
     found = TABLE.Cell(replace(silent, samples={100: 4}), law, 100, "0.1").simulate()
     assert found["error"] is None
     assert found["silent"] == 1
+
+
+def error_of(name, law, rows, price):
+    return KEPT[f"{name} | {law} | {rows} | {price}"]["error"]
+
+
+@pytest.mark.parametrize(("name", "instead"), [("ptr_median", "MEDIAN(x)"), ("ptr_iqr", "iqr")])
+@pytest.mark.parametrize("law", ["normal", "lognormal", "exponential", "uniform", "Pareto"])
+def test_what_is_tested_before_it_is_released_is_never_nearer_as_the_page_says(name, instead, law):
+    for rows in TABLE.SIZES:
+        for price in TABLE.PRICES:
+            error = error_of(name, law, rows, price)
+            assert error is None or error > 3 * error_of(instead, law, rows, price)
+
+
+def test_smooth_noise_is_worth_it_for_ties_and_not_at_a_small_price_as_the_page_says():
+    for rows, law in product((1000, 10_000), ("normal", "lognormal", "uniform", "Pareto")):
+        assert error_of("smooth_quantile", law, rows, "0.1") > 2 * error_of("MEDIAN(x)", law, rows, "0.1")
+        assert error_of("smooth_quantile", law, rows, "1") < 1.2 * error_of("MEDIAN(x)", law, rows, "1")
+    assert (
+        error_of("smooth_quantile", "rounded to fives", 100, "1")
+        == 0
+        < error_of("MEDIAN(x)", "rounded to fives", 100, "1")
+    )
+
+
+def test_hubers_location_is_nearer_than_the_median_on_normal_values_as_the_page_says():
+    assert error_of("huber_location", "normal", 10_000, "1") < 0.9 * error_of("MEDIAN(x)", "normal", 10_000, "1")
+    assert error_of("huber_location", "Pareto", 1000, "0.1") > 1
 
 
 def test_a_number_that_a_law_does_not_have_is_left_blank():

@@ -331,7 +331,7 @@ _HOW = (
     f"Of `ptr_median`, `ptr_iqr` and `huber_location` there are {FEWER[100]}, {FEWER[1_000]}, {FEWER[10_000]} and "
     f"{FEWER[100_000]}: there a fifth says little. "
     "The two whose names begin with `ptr` take δ = 10⁻⁶ beside ε, and do not always reply: how often they do not is "
-    "told, and the error is the median over replies, where at least half of the answers are some.\n\n"
+    "told, and the error is the median over replies, where more than half of the answers are some.\n\n"
     "`tools/location_error_table.py` writes all below this line, with the methods that there are.\n"
 )
 _DRAWN = ["AVG(x)", "MEDIAN(x)", "trimmed_mean", "winsorized_mean"]
