@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from dataclasses import replace
+from itertools import product
 from math import log
 from pathlib import Path
 
@@ -62,10 +64,78 @@ def test_the_first_errors_that_are_kept_are_drawn_again(estimator, law, price):
     assert cell.errors(TABLE.FIRST) == pytest.approx(kept, rel=1e-5, abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.parametrize(
+    ("error", "silent", "shown"),
+    [(0.021, 0.0, "0.021"), (0.021, 0.4, "0.021 (no reply 40%)"), (None, 0.85, "no reply 85%")],
+)
+def test_no_reply_is_told_as_often_as_it_is(error, silent, shown):
+    assert TABLE._show({"error": error, "silent": silent}) == shown
+
+
+def test_more_than_half_without_a_reply_has_no_error():
+    law = TABLE.LAWS["normal"]
+    [silent] = [each for each in TABLE.offered() if each.name == "ptr_iqr"]
+    found = TABLE.Cell(replace(silent, samples={100: 4}), law, 100, "0.1").simulate()
+    assert found["error"] is None
+    assert found["silent"] == 1
+
+
+def error_of(name, law, rows, price):
+    return KEPT[f"{name} | {law} | {rows} | {price}"]["error"]
+
+
+@pytest.mark.parametrize(("name", "instead"), [("ptr_median", "MEDIAN(x)"), ("ptr_iqr", "iqr")])
+@pytest.mark.parametrize("law", ["normal", "lognormal", "exponential", "uniform", "Pareto"])
+def test_what_is_tested_before_it_is_released_is_never_nearer_as_the_page_says(name, instead, law):
+    for rows in TABLE.SIZES:
+        for price in TABLE.PRICES:
+            error = error_of(name, law, rows, price)
+            assert error is None or error > 3 * error_of(instead, law, rows, price)
+
+
+def test_smooth_noise_is_worth_it_for_ties_and_not_at_a_small_price_as_the_page_says():
+    for rows, law in product((1000, 10_000), ("normal", "lognormal", "uniform", "Pareto")):
+        assert error_of("smooth_quantile", law, rows, "0.1") > 2 * error_of("MEDIAN(x)", law, rows, "0.1")
+        assert error_of("smooth_quantile", law, rows, "1") < 1.2 * error_of("MEDIAN(x)", law, rows, "1")
+    assert (
+        error_of("smooth_quantile", "rounded to fives", 100, "1")
+        == 0
+        < error_of("MEDIAN(x)", "rounded to fives", 100, "1")
+    )
+
+
+def test_hubers_location_is_nearer_than_the_median_on_normal_values_as_the_page_says():
+    assert error_of("huber_location", "normal", 10_000, "1") < 0.9 * error_of("MEDIAN(x)", "normal", 10_000, "1")
+    assert error_of("huber_location", "Pareto", 1000, "0.1") > 1
+
+
+def test_a_number_that_a_law_does_not_have_is_left_blank():
+    [line] = [line for line in TABLE._render_law(TABLE.LAWS["Pareto"], KEPT).splitlines() if "STDDEV" in line]
+    assert set(line.replace("`STDDEV(x)`", "")) == {"|", " "}
+
+
+@pytest.mark.parametrize("price", TABLE.PRICES.values(), ids=TABLE.PRICES)
+def test_location_chooses_by_rank_on_all_laws_as_the_page_says(price):
+    """So it needs no row of its own."""
+    for law in TABLE.LAWS.values():
+        for rows in TABLE.SIZES:
+            asked = TABLE._method("location", "median", f", sample_size => {rows}").build(law)
+            assert asked.suit(price).way == "exponential"
+
+
+def test_hubers_location_is_where_distances_that_are_cut_add_up_to_zero():
+    from scipy.optimize import brentq
+
+    values = np.array([1.0, 2.0, 2.5, 3.0, 4.0, 7.0, 40.0])
+    reach = 1.345 * 1.4826 * np.median(np.abs(values - 3.0))
+    root = brentq(lambda centre: np.clip(values - centre, -reach, reach).sum(), 1, 40)
+    assert TABLE.FUNCTIONALS["Huber's location"](values) == pytest.approx(root)
+
+
 def test_methods_that_are_not_there_are_not_offered():
     offered = {each.method for each in TABLE.offered()}
     assert offered <= {"", *METHODS}
-    assert {"trimmed_mean", "iqr", "mad"} <= offered
+    assert {"trimmed_mean", "iqr", "mad", "smooth_quantile", "ptr_median"} <= offered
 
 
 @pytest.mark.parametrize(
