@@ -155,7 +155,7 @@ METHOD = Method(
     "SELECT * FROM robust_lm(people, response => salary, predictor => age)",
     {"R": "robustbase::lmrob", "SAS": "PROC ROBUSTREG", "statsmodels": "RLM", "SciPy": "stats.theilslopes"},
     (
-        "It needs `delta=` beside its price, and many people: at epsilon 1 some tens of thousands.",
+        "It needs `delta=` beside its price, and many people: about 200,000 at epsilon 1, and 20,000 at epsilon 4.",
         "`lm` needs no delta and always replies, but rows that are far off move it further.",
         "A predictor with few different values needs larger blocks, hence fewer: in some blocks nobody differs.",
     ),
