@@ -151,8 +151,9 @@ def test_bounds_that_are_none_are_refused(bounds):
 
 
 @pytest.mark.parametrize("name", ["response", "predictor"])
-def test_a_column_whose_bounds_leave_no_room_is_refused(name):
-    still = frame({"z": (3, 3)}, whole=("z",)).numbers["z"]
+@pytest.mark.parametrize("bounds", [(3, 3), (10**20, 10**20 + 5), (-(10**20) - 5, -(10**20))])
+def test_a_column_whose_bounds_leave_no_room_is_refused(name, bounds):
+    still = frame({"z": bounds}, whole=("z",)).numbers["z"]
     with pytest.raises(BadArgument, match=name):
         build("robust_lm", FRAME, **({"response": Y, "predictor": X} | {name: still}))
 

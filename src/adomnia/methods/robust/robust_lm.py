@@ -30,7 +30,8 @@ _PEOPLE = 4
 _FULL = 0.9  # of such blocks have a line: the others have nobody, or one person
 _LEAST_BLOCKS = 10
 _STEEPEST = 8  # times the slope from corner to corner of the bounds
-_LARGEST = Fraction(10**100)  # bounds beyond it, or that near to each other, are not for doubles
+_LARGEST = Fraction(10**100)  # bounds beyond it are not for doubles
+_FINEST = 2**40  # nor are those that are nearer to each other than such a part of their size
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,19 @@ def _build(frame: Frame, arguments: Arguments) -> RobustLm:
         why, fix = "makes blocks of people itself, and these rows are of blocks already", "give it the rows of people"
         raise Refusal("robust_lm()", why, fix, code="blocks")
     for name in ("response", "predictor"):
-        domain = arguments[name].domain
-        if domain.upper - domain.lower <= 1 / _LARGEST or max(abs(domain.lower), domain.upper) > _LARGEST:
-            raise BadArgument(name, "has bounds that leave no room for a line", "declare a lower and a higher one")
+        _check_room(name, arguments[name].domain)
     corners = (response.domain.upper - response.domain.lower) / (predictor.domain.upper - predictor.domain.lower)
     slopes = arguments["slope_bounds"] or (-_STEEPEST * corners, _STEEPEST * corners)
     relation = with_values(frame.relation, response.value, predictor.value)
     return RobustLm(relation, BlockLines(response, predictor, _bound(slopes)), arguments["blocks"])
+
+
+def _check_room(name: str, domain: Numbers) -> None:
+    """A line needs two bounds apart, and doubles that tell numbers between them from each other."""
+    largest, width = max(abs(domain.lower), abs(domain.upper)), domain.upper - domain.lower
+    if largest > _LARGEST or width <= max(largest / _FINEST, 1 / _LARGEST):
+        why, fix = "has bounds that leave no room for a line", "declare others, or subtract a constant from it"
+        raise BadArgument(name, why, fix)
 
 
 def _bound(slopes: tuple[Fraction, ...]) -> Numbers:
@@ -120,7 +127,7 @@ def _bound(slopes: tuple[Fraction, ...]) -> Numbers:
     if len(slopes) != 2 or not slopes[0] < slopes[1]:
         raise BadArgument("slope_bounds", "are not two numbers that rise", fix)
     largest = max(map(abs, slopes))
-    if largest > _LARGEST or slopes[1] - slopes[0] < largest / 2**40:
+    if largest > _LARGEST or slopes[1] - slopes[0] < largest / _FINEST:
         raise BadArgument("slope_bounds", "are too large, or too near to each other, to tell slopes apart", fix)
     return Numbers.bounded(*slopes)
 
@@ -155,7 +162,7 @@ METHOD = Method(
     "SELECT * FROM robust_lm(people, response => salary, predictor => age)",
     {"R": "robustbase::lmrob", "SAS": "PROC ROBUSTREG", "statsmodels": "RLM", "SciPy": "stats.theilslopes"},
     (
-        "It needs `delta=` beside its price, and many people: at epsilon 1 some tens of thousands.",
+        "It needs `delta=` beside its price, and many people: about 200,000 at epsilon 1, and 20,000 at epsilon 4.",
         "`lm` needs no delta and always replies, but rows that are far off move it further.",
         "A predictor with few different values needs larger blocks, hence fewer: in some blocks nobody differs.",
     ),
