@@ -12,6 +12,8 @@ import pytest
 from adomnia.engines.registry import EMBEDDED, ENGINES
 from adomnia.errors import Refusal
 from adomnia.methods.registry import METHODS
+from adomnia.pricing.deltas import needs_delta
+from adomnia.sql.lower import lower
 from kit import corpus
 from kit.bits import SeededBits
 from kit.engines import loaded
@@ -48,7 +50,8 @@ class Analysing:
         if text not in self._known:
             self.recorder.forget()
             self._curator.kernel.bits = SeededBits(text)
-            answer = self._curator.session("bob").sql(text, epsilon=1)
+            delta = 1e-9 if needs_delta(lower(text, self._curator.catalog)) else None
+            answer = self._curator.session("bob").sql(text, epsilon=1, delta=delta)
             self._known[text] = self.recorder.asked, self.recorder.given, answer.records()
         return self._known[text]
 
