@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import json
+import os
+import sys
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from kit import searches
 from kit.bits import SeededBits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -21,6 +26,37 @@ searches.load_profile()
 
 # What is imported and collected lives as long as the process: looking for garbage among it took a tenth of all time.
 gc.disable()
+
+
+class HangWatch:
+    """A test that hangs for five minutes ends with a trace of all threads, and the other parts go on.
+
+    It starts anew every ten seconds; pytest's own starts a thread for every test, a quarter of what a quick one takes.
+    """
+
+    def __init__(self) -> None:
+        self._file, self._since = os.dup(sys.__stderr__.fileno()), float("-inf")
+
+    def pytest_runtest_logstart(self) -> None:
+        if monotonic() - self._since > 10:
+            self._since = monotonic()
+            faulthandler.dump_traceback_later(300, file=self._file, exit=True)
+
+    def pytest_enter_pdb(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
+
+    def pytest_unconfigure(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(HangWatch())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Examples stand in the docstrings of the source: tests, which are far more text, are not searched for them."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
 def pytest_collection_finish() -> None:
@@ -75,7 +111,9 @@ def _draws(item: pytest.Item) -> bool:
 
 
 def _keep(config: pytest.Config, items: list[pytest.Item], keep: Callable[[pytest.Item], bool]) -> None:
-    left_out = [item for item in items if not keep(item)]
+    kept, left_out = [], []
+    for item in items:
+        (kept if keep(item) else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        items[:] = kept

@@ -68,3 +68,13 @@ def test_all_rows_of_a_person_become_one():
     lines = why("SELECT COUNT(*) FROM (SELECT DISTINCT person_id, hospital FROM visits)")
     assert lines[0] == "one row by person, hospital: at most 10 rows of a person, no more than rows of theirs"
     assert why("SELECT COUNT(*) FROM (SELECT DISTINCT person_id FROM visits)")[0].startswith("one row by person: ")
+
+
+def test_the_row_of_a_block_becomes_another():
+    assert why("SELECT AVG(z) FROM (SELECT AVG(cost) AS z FROM visits GROUP BY BLOCK(2000))") == [
+        (
+            "AVG(cost in 0..100000 by 1/16) by block, of 2,000: at most 2 rows of a person, because the row of "
+            "their block is taken away and another put in its place"
+        ),
+        "  visits: at most 10 rows of a person, as declared",
+    ]

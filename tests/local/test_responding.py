@@ -24,14 +24,14 @@ ADDRESS = "http://127.0.0.1:9"
 class Server:
     """A survey that keeps what it was sent."""
 
-    def __init__(self, survey=SURVEY, status=201, body=None):
-        self.survey, self.status, self.body = survey, status, body
+    def __init__(self, survey=SURVEY, status=201, body=None, invited=False):
+        self.survey, self.status, self.body, self.invited = survey, status, body, invited
         self.requests = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
         if request.method == "GET":
-            return httpx.Response(200, json=self.survey.record())
+            return httpx.Response(200, json={**self.survey.record(), "invited": self.invited})
         return httpx.Response(self.status, json={"first": True} if self.body is None else self.body)
 
     @property
@@ -107,6 +107,36 @@ def test_an_answer_that_there_is_not_is_refused_and_nothing_is_sent(tmp_path):
     assert server.posted == []
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        Survey(SURVEY.id, "Do you like tea?", SURVEY.answers, SURVEY.design),
+        Survey(SURVEY.id, SURVEY.question, ("no", "yes", "perhaps"), SURVEY.design),
+        Survey(SURVEY.id, SURVEY.question, SURVEY.answers, KaryResponse(3, Fraction(11, 10))),
+    ],
+    ids=["question", "answers", "design"],
+)
+def test_a_report_is_not_sent_to_whoever_takes_the_id_of_its_survey(other, tmp_path):
+    """An id is public: another server that shows it must not be handed what somebody reported elsewhere."""
+    first = answer(Server(), tmp_path)
+    thief = Server(other)
+    with pytest.raises(Refusal, match="nobody else's business"):
+        answer(thief, tmp_path, address="https://other.example")
+    assert thief.posted == []
+    assert answer(Server(), tmp_path).report == first.report
+
+
+def test_who_forgets_the_invitation_can_still_use_it(tmp_path):
+    """A report that is kept under a token of its own would be refused for ever."""
+    token = draw_token()
+    server = Server(invited=True)
+    with pytest.raises(Refusal, match="people who were invited"):
+        answer(server, tmp_path)
+    assert (server.posted, list(tmp_path.iterdir())) == ([], [])
+    answer(server, tmp_path, address=f"{ADDRESS}/#{token}")
+    assert server.posted[0]["token"] == token
+
+
 def test_an_invitation_of_the_address_is_the_token_and_goes_into_no_url(tmp_path):
     server, token = Server(), draw_token()
     answer(server, tmp_path, address=f"{ADDRESS}/#{token}")
@@ -153,7 +183,7 @@ def test_a_server_that_cannot_be_reached_is_told(tmp_path):
 
 def test_the_memory_is_the_user_s_alone_and_written_once(tmp_path):
     memory = DeviceMemory(tmp_path / "kept")
-    first, second = KeptReport(draw_token(), (1,)), KeptReport(draw_token(), (2,))
+    first, second = (KeptReport(draw_token(), (part,), SURVEY.digest) for part in (1, 2))
     assert memory.recall(SURVEY.id) is None
     assert memory.keep(SURVEY.id, first) == first
     assert memory.keep(SURVEY.id, second) == first
@@ -163,7 +193,15 @@ def test_the_memory_is_the_user_s_alone_and_written_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", '{"token": "x", "report": [1]}', '{"token": 3, "report": 4}', '{"report": [1]}']
+    "text",
+    [
+        "",
+        "{}",
+        '{"token": "x", "report": [1], "survey": "y"}',
+        '{"token": 3, "report": 4, "survey": "y"}',
+        '{"report": [1]}',
+        json.dumps({"token": "ab" * 16, "report": [1]}),
+    ],
 )
 def test_a_damaged_memory_is_no_reason_to_answer_again(text, tmp_path):
     (tmp_path / f"{SURVEY.id}.json").write_text(text)

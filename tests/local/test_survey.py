@@ -10,6 +10,7 @@ from adomnia.errors import Refusal
 from adomnia.local.registry import DESIGNS
 from adomnia.local.survey import FILE, Survey, draw_token, read_survey, write_survey
 from adomnia.local.unrelated import UnrelatedQuestion
+from adomnia.local.warner import Warner
 
 JUNE = UnrelatedQuestion(Fraction(1, 2), Fraction(1, 12))
 
@@ -58,6 +59,7 @@ def test_everything_that_a_report_depends_on_changes_the_digest():
         {"answers": ("yes",)},
         {"answers": ("yes", " ")},
         {"answers": ("yes", "no", "perhaps")},
+        {"design": Warner(Fraction("0.61234567890123456789"))},  # of 21 digits below the line
     ],
 )
 def test_a_survey_that_nobody_could_answer_is_refused(changes):

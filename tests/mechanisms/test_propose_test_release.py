@@ -11,9 +11,10 @@ from math import ceil, exp, tanh
 import numpy as np
 import pytest
 
-from adomnia.mechanisms.envelopes import LogRange, OrderStatistic, ValueCounts
+from adomnia.mechanisms.envelopes import MOST_ROWS, LogRange, OrderStatistic, ValueCounts
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.propose_test_release import ProposeTestRelease
+from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.aggregates import Histogram, Proposal, bucket_bits
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.enclosures import exp_up
@@ -325,6 +326,20 @@ def test_several_cells_and_several_rows_a_person_are_refused():
 def test_what_cannot_be_promised_or_drawn_is_refused(bound, price, why):
     with pytest.raises(ValueError, match=why):
         ProposeTestRelease(MEDIAN, bound, 1, price)
+
+
+def test_people_of_so_many_rows_that_ranks_would_wrap_are_refused():
+    """Three joined tables of a million rows a person each: times the steps, that is beyond 64 bits."""
+    cheap, median = Approximate(Fraction(1, 1000), Fraction(1, 10**9)), OrderStatistic(Fraction(1, 2), 5000)
+    mechanism = ProposeTestRelease(median, 3000, MOST_ROWS, cheap)
+    assert mechanism.release(sealed(mechanism, [2503] * 50), SeededBits("most")).shape == (1, 2)
+    least, most = median.ranks(2**48, MOST_ROWS, 2**20)
+    assert (np.diff(least) <= 0).all()
+    assert (np.diff(most) > 0).all()
+    _, wrapped = median.ranks(2**48, 2**50, 2**20)
+    assert not (np.diff(wrapped) > 0).all()
+    with pytest.raises(NotDrawableError, match="rows must be at most"):
+        ProposeTestRelease(median, 3000, 2**50, cheap)
 
 
 def query(rows=1, keys=(), shares=(Fraction(1, 2),), ratio=None):

@@ -19,6 +19,7 @@ UNITED = "(SELECT age AS x FROM people UNION ALL SELECT cost FROM visits)"
     ("text", "words"),
     [
         ("SELECT COUNT(*) FROM people", ["rows"]),
+        ("SELECT SUM(z) FROM (SELECT MAX(cost) AS z FROM visits GROUP BY BLOCK(9))", ["sum of MAX(cost) of a block"]),
         (f"SELECT SUM(n), SUM(s) FROM {OWN}", ["sum of COUNT(*) of a person", "sum of SUM(cost) of a person"]),
         (f"SELECT SUM(x + 1) FROM {UNITED}", ["sum of (age + 1)"]),
         (

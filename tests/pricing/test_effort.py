@@ -68,6 +68,12 @@ def test_with_high_effort_every_statistic_is_shortened_and_means_are_located():
     assert without_effort(plan) == lower(BY_HOSPITAL, HOSPITAL)
 
 
+def test_rows_of_blocks_are_not_shortened():
+    plan = lower("SELECT AVG(z) FROM (SELECT AVG(age) AS z FROM people GROUP BY BLOCK(5))", HOSPITAL)
+    with pytest.raises(Refusal, match="here rows are of blocks of people"):
+        with_effort(plan, "high", Concentrated(1))
+
+
 def test_a_mean_of_integers_too_large_to_shorten_is_left_as_it_is():
     wide = whole("cost", 0, 2**51)
     visits = replace(VISITS, columns=(*VISITS.columns[:-1], wide))

@@ -16,6 +16,7 @@ from adomnia.privacy.keys import key_values
 from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
 from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import (
+    MOST_PEOPLE,
     MOST_ROWS,
     Join,
     Named,
@@ -138,7 +139,7 @@ def test_the_largest_cell_follows_from_public_facts():
     assert Query(VISITS, (), Rows()).largest == MOST_ROWS
     assert Query(VISITS, (), ALL).largest == 120 * MOST_ROWS
     many = Private("many", 2**20, (AGE,))
-    assert Query(many, (), ALL).largest == 120 * MOST_ROWS  # a table holds no more, whoever they are of
+    assert Query(many, (), ALL).largest == 120 * 2**20 * MOST_PEOPLE
 
 
 rows_of_a_person = st.lists(

@@ -12,15 +12,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adomnia.engines.contract import PERSON
-from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, Rows, Total
+from adomnia.privacy.aggregates import Average, DistinctValues, NonNull, OwnExtreme, OwnMedian, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Literal, call, number
+from adomnia.privacy.keys import Blocks
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
+from adomnia.privacy.queries import Clip, Query
 from adomnia.privacy.relations import (
+    MOST_PEOPLE,
     MOST_ROWS,
     Join,
+    Lookup,
     Named,
     OwnValue,
+    PerBlock,
     PerPerson,
     Private,
     Public,
@@ -29,6 +34,7 @@ from adomnia.privacy.relations import (
     Union,
     Where,
     everything,
+    has_blocks,
     is_public,
     most_rows,
     recap,
@@ -327,8 +333,69 @@ def test_public_is_what_no_private_table_is_part_of():
 
 def test_the_number_of_rows_is_bounded_by_public_facts():
     assert most_rows(VISITS) == MOST_ROWS
-    assert most_rows(Private("t", 2**20, ())) == MOST_ROWS  # a table holds no more, whoever they are of
-    assert most_rows(PerPerson(Private("t", 2**20, ()), (), ())) == MOST_ROWS
+    assert most_rows(Private("t", 2**20, ())) == 2**20 * MOST_PEOPLE
+
+
+def test_where_rows_are_not_capped_there_are_as_many_as_tables_hold():
+    every = everything(VISITS)
+    assert most_rows(every) == most_rows(Named(Where(every, equal(SIZE, SIZE)), "v")) == MOST_ROWS
+    parts = tuple(Select(each, (Selected("size", SIZE),)) for each in (every, everything(ITEMS)))
+    assert most_rows(Union(parts)) == 2 * MOST_ROWS
+    capped = (parts[0], replace(parts[1], source=replace(ITEMS, rows_per_person=2**20)))
+    assert most_rows(Union(capped)) == MOST_ROWS + 2**20 * MOST_PEOPLE
+    joined = Join(Named(every, "v"), Named(PLACES, "p"), (equal(of("v", SIZE), of("p", SIZE)),))
+    assert most_rows(joined) == MOST_ROWS * MOST_PEOPLE
+
+
+def test_rows_of_blocks_are_two_a_person_and_read_all_of_theirs():
+    blocks = PerBlock(VISITS, Blocks(5), (OwnValue("v0", Rows(), SMALL), OwnValue("v1", OwnExtreme(SIZE, True))))
+    assert (blocks.rows_per_person, blocks.repeats(SIZE)) == (2, 2)
+    assert blocks.read == everything(VISITS)
+    assert [column.name for column in blocks.columns] == ["v0", "v1"]
+    assert PerBlock(VISITS, Blocks(5), (OwnValue("v0", OwnMedian(SIZE)),)).read == VISITS
+    assert recap(blocks, {"visits": 3}).source.rows_per_person == 3
+    assert not is_public(blocks)
+
+
+BLOCKS = PerBlock(VISITS, Blocks(5), (OwnValue("size", OwnExtreme(SIZE, greatest=True)),))
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        BLOCKS,
+        Where(BLOCKS, equal(SIZE, SIZE)),
+        Select(BLOCKS, (Selected("size", SIZE),)),
+        Union((Select(VISITS, (Selected("size", SIZE),)), Select(BLOCKS, (Selected("size", SIZE),)))),
+        Join(Named(BLOCKS, "b"), Named(PLACES, "p"), (equal(of("b", SIZE), of("p", SIZE)),)),
+    ],
+)
+def test_what_is_made_of_rows_of_blocks_is_nobodys(relation):
+    assert has_blocks(relation)
+    assert not has_blocks(VISITS)
+    with pytest.raises(ValueError, match="PerPerson source must be rows of people"):
+        PerPerson(relation, (), ())
+    with pytest.raises(ValueError, match="PerBlock source must be rows of people"):
+        PerBlock(relation, Blocks(2), ())
+    for query in ({"aggregate": People()}, {"keys": (Blocks(2),)}, {"clip": Clip(1)}):
+        with pytest.raises(ValueError, match="Query by person must be of rows of people"):
+            replace(Query(relation, (), Rows()), **query)
+    assert not Query(relation, (), Rows()).sensitivity().monotone
+
+
+def test_rows_of_blocks_are_not_joined_with_people():
+    person = equal(of("b", WHO), of("v", WHO))
+    for left, right in ((BLOCKS, VISITS), (VISITS, BLOCKS)):
+        with pytest.raises(ValueError, match="Join with v must be of rows of people"):
+            Join(Named(left, "b"), Named(right, "v"), (person,))
+    with pytest.raises(ValueError, match="Lookup in v must be of rows of people"):
+        Lookup(Named(BLOCKS, "b"), Named(PerPerson(VISITS, (), ()), "v"))
+    with pytest.raises(ValueError, match="PerBlock source must be rows of people"):
+        PerBlock(PLACES, Blocks(2), ())
+    with pytest.raises(ValueError, match="Query in blocks must be of rows of people"):
+        Query(PLACES, (Blocks(2),), Rows())
+    with pytest.raises(ValueError, match="Query keys must be of values here"):
+        _ = Query(VISITS, (Blocks(2),), Rows()).value_keys
 
 
 # ------------------------------------------------------------------------------------------------ by brute force

@@ -28,7 +28,7 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
     RefusalReason("SQL that is not answered here", _TUTORIAL): (
         *("syntax_not_allowed", "statement_not_allowed", "function_not_allowed", "nondeterministic_function"),
         *("set_operation", "recursion", "limit_below_aggregate", "tablesample", "window_function", "grouping_sets"),
-        *("aggregate_not_allowed", "nested_aggregate", "aggregate_in_where", "lateral"),
+        *("aggregate_not_allowed", "nested_aggregate", "aggregate_in_where", "lateral", "blocks"),
     ),
     RefusalReason(
         "single rows asked for", "Rows of people are never shown. Point analysts to counts, sums and means by group."

@@ -75,7 +75,8 @@ def _draw_line(drawable: Drawable) -> PictureLayout | None:
             middles = DrawnColumn(_name_bins(drawable, start, end), _take_middles(start, end), "number")
             return PictureLayout("line", middles, (value,), include=(0.0,))
         case [axis, value] if axis.kind != "text":
-            return PictureLayout("line", axis, (value,), include=(0.0,))
+            name = str(drawable.figure.get("x_title", axis.name))
+            return PictureLayout("line", replace(axis, name=name), (value,), include=(0.0,))
     return None
 
 

@@ -18,14 +18,16 @@ _FOLDER = "adomnia/surveys"
 
 @dataclass(frozen=True)
 class KeptReport:
-    """A randomised answer, and the token that it is sent under."""
+    """A randomised answer, the token that it is sent under, and the digest of the survey that it answers."""
 
     token: str
     report: tuple[int, ...]
+    survey: str
 
     def __post_init__(self) -> None:
-        if not (TOKEN.fullmatch(self.token) and all(type(part) is int for part in self.report)):
-            raise ValueError("KeptReport must have a token and integers.")
+        whole = all(type(part) is int for part in self.report)
+        if not (TOKEN.fullmatch(self.token) and whole and isinstance(self.survey, str)):
+            raise ValueError("KeptReport must have a token, integers and a survey.")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class DeviceMemory:
         path = self._path(survey_id)
         try:
             written = json.loads(path.read_text(encoding="utf-8"))
-            kept = KeptReport(written["token"], tuple(written["report"]))
+            kept = KeptReport(written["token"], tuple(written["report"]), written["survey"])
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -60,7 +62,7 @@ class DeviceMemory:
         draft = path.with_name(f".{survey_id}-{draw_token()}")
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(draft, json.dumps({"token": kept.token, "report": kept.report}))
+            _write(draft, json.dumps({"token": kept.token, "report": kept.report, "survey": kept.survey}))
             with suppress(FileExistsError):
                 os.link(draft, path)
             draft.unlink()

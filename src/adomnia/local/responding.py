@@ -51,14 +51,25 @@ def respond(
     base, token = _read_address(address)
     remembered = DeviceMemory.of_user() if memory is None else DeviceMemory(memory)
     with httpx.Client(base_url=base, timeout=_SECONDS, trust_env=False, transport=transport) as client:
-        survey = Survey.from_record(_ask(client, "GET", "/survey.json"))
+        record = _ask(client, "GET", "/survey.json")
+        survey = Survey.from_record(record)
         kept = remembered.recall(survey.id)
         repeated = kept is not None
         if kept is None:
+            if record.get("invited") is True and token is None:  # kept under another token, it could never be sent
+                raise Refusal("This survey", "is for people who were invited", "use the link that you were sent")
             drawn = _draw(survey, answer, exact(at_most, "respond", "at_most"))
-            kept = remembered.keep(survey.id, KeptReport(token or draw_token(), drawn))
+            kept = remembered.keep(survey.id, KeptReport(token or draw_token(), drawn, survey.digest))
+        _check_kept(kept, survey)
         _ask(client, "POST", "/reports", {"survey": survey.id, "token": kept.token, "report": list(kept.report)})
     return SentReport(kept.report, survey.design.epsilon, repeated)
+
+
+def _check_kept(kept: KeptReport, survey: Survey) -> None:
+    """Refuse to send a report to whoever only says that theirs is the survey which it answers."""
+    if kept.survey != survey.digest:
+        why = "has the id of another one that was answered here, whose report is nobody else's business"
+        raise Refusal("This survey", why, "tell who asks that it needs an id of its own", code="survey_changed")
 
 
 def _draw(survey: Survey, answer: str, at_most: Fraction) -> tuple[int, ...]:

@@ -53,6 +53,8 @@ class Survey:
             _check_text("answer", answer, _LONGEST_ANSWER)
         if self.design.categories != len(self.answers):
             raise _refuse("design", f"is for {self.design.categories} answers, not {len(self.answers)}")
+        if not all(map(_NUMBER.fullmatch, self.design.parameters().values())):
+            raise _refuse("design", "has a number of more than 20 digits, which no device would read")
 
     @property
     def digest(self) -> str:

@@ -14,6 +14,8 @@ import numpy as np
 
 from adomnia.mechanisms.histograms import Rows
 
+MOST_ROWS = 2**31  # of a person: times all steps and the finest share, ranks stay within 64 bits
+
 
 @dataclass(frozen=True)
 class ValueCounts:

@@ -8,7 +8,7 @@ from typing import ClassVar, Self, TypeAlias, final
 import numpy as np
 
 from adomnia.mechanisms.contract import PriceKind
-from adomnia.mechanisms.envelopes import LogRange, OrderStatistic, ValueCounts
+from adomnia.mechanisms.envelopes import MOST_ROWS, LogRange, OrderStatistic, ValueCounts
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, Rows, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.interval import least
 from adomnia.mechanisms.laplace import DiscreteLaplace
@@ -55,7 +55,8 @@ class ProposeTestRelease:
     price: ProposalPrice
 
     def __post_init__(self) -> None:
-        whole(self.rows, "ProposeTestRelease", "rows")
+        if whole(self.rows, "ProposeTestRelease", "rows") > MOST_ROWS:
+            raise NotDrawableError(f"ProposeTestRelease rows must be at most {MOST_ROWS:,}, got {self.rows:,}.")
         if not 1 <= self.bound <= max(1, self.statistic.top) or self.statistic.size > MOST_VALUES:
             raise ValueError(f"ProposeTestRelease bound must be from 1 to {self.statistic.top}, got {self.bound}.")
         if not isinstance(self.price, Approximate | Concentrated):

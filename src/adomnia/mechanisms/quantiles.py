@@ -13,6 +13,7 @@ from adomnia.mechanisms.draws import Draw, Segment, choose
 from adomnia.mechanisms.histograms import Known, Rows, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.ranks import MOST_BEYOND, Target, find_targets, scores
 from adomnia.noise import Bits, Integers
+from adomnia.noise.discrete import NotDrawableError
 from adomnia.privacy.aggregates import Histogram
 from adomnia.privacy.amounts import positive
 from adomnia.privacy.enclosures import sqrt_down
@@ -55,7 +56,7 @@ class Quantiles:
             raise ValueError(f"Quantiles values must number between 1 and {MOST_VALUES:,}, got {self.values:,}.")
         farthest = max(abs(target.offset) * target.share.denominator for target in self.targets) * self._scores[0]
         if not 2**-6 <= 1 / self.part <= 2**48 or farthest > 2**61:  # beyond, some numbers of rows would leave 64 bits
-            raise ValueError(f"Quantiles rate must suit ranks of 64 bits, got {float(self.rate):g}.")
+            raise NotDrawableError(f"Quantiles rate must suit ranks of 64 bits, got {float(self.rate):g}.")
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> Self:

@@ -14,7 +14,7 @@ import numpy as np
 
 from adomnia.mechanisms.admissible import Rates, cauchy_rates, laplace_rates, student_rates
 from adomnia.mechanisms.contract import PriceKind
-from adomnia.mechanisms.envelopes import OrderStatistic, ValueCounts
+from adomnia.mechanisms.envelopes import MOST_ROWS, OrderStatistic, ValueCounts
 from adomnia.mechanisms.histograms import Buckets, Flow, Known, SecretHistogram, count_buckets, run_cells
 from adomnia.mechanisms.quantiles import FINEST_SHARE, MOST_VALUES
 from adomnia.mechanisms.smoothing import check_beta, find_smooth_bound, list_weights
@@ -25,8 +25,6 @@ from adomnia.privacy.enclosures import exp_up, sqrt_down
 from adomnia.privacy.events import AnyPrice, Approximate, Concentrated, Event, Pure
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
-
-_MOST_ROWS = 2**31  # of a person: times all steps and the finest share, ranks stay within 64 bits
 
 
 class Stride(NamedTuple):
@@ -59,7 +57,7 @@ class SmoothNoise(ABC):
             raise TypeError(f"{name} is bought with {' or '.join(k.__name__ for k in self.prices)}, got {self.price}.")
         if not 0 < self.share < 1 or self.share.denominator > FINEST_SHARE:
             raise ValueError(f"{name} share must be between 0 and 1, of a denominator up to {FINEST_SHARE}.")
-        if not 1 <= self.values <= MOST_VALUES or not 1 <= self.rows <= _MOST_ROWS or self.cells < 1:
+        if not 1 <= self.values <= MOST_VALUES or not 1 <= self.rows <= MOST_ROWS or self.cells < 1:
             raise ValueError(f"{name} values must number between 1 and {MOST_VALUES:,}, got {self.values:,}.")
         check_beta(self.rates.beta, self.values - 1, name)
 

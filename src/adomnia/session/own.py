@@ -8,13 +8,18 @@ import tempfile
 import weakref
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from adomnia.engines.limits import NO_MEMORY, USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
+from adomnia.privacy.events import Pure
 from adomnia.privacy.filters import Budget
+from adomnia.session import mock
+from adomnia.session.block_programs import BlockProgram, answer_program, choose_grid, find_person
+from adomnia.session.contract import CONFIDENCE
 from adomnia.session.curator import MEMORY, Curator, open_ledger, rehearse
 from adomnia.session.declared import Declared
 from adomnia.session.progress import ProgressLine
@@ -23,8 +28,10 @@ from adomnia.session.python_words import in_python_words
 from adomnia.session.session import LocalSession
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+    import pyarrow as pa
 
     from adomnia.pricing.quotes import Quote
     from adomnia.privacy.amounts import Number
@@ -36,9 +43,11 @@ if TYPE_CHECKING:
 class OwnSession(LocalSession):
     """A session with tables of your own: it closes what it opened, and refuses in the words of `protect`."""
 
-    def __init__(self, curator: Curator, public: Mapping[str, object], opened: ExitStack) -> None:
+    def __init__(
+        self, curator: Curator, public: Mapping[str, object], opened: ExitStack, read: Callable[[], Mapping[str, Any]]
+    ) -> None:
         super().__init__(curator, OWNER)
-        self._public, self._opened = public, opened
+        self._public, self._opened, self._read = public, opened, read
 
     def sql(self, text: str, **options: Any) -> Answer:  # noqa: ANN401 - as of any session
         with _refuse_in_python():
@@ -56,9 +65,34 @@ class OwnSession(LocalSession):
         with _refuse_in_python():
             return super().explain(text, **options)
 
+    def sample_and_aggregate(  # noqa: PLR0913 - what is computed and paid has to be said
+        self,
+        function: Callable[[Any], object],
+        *,
+        bounds: tuple[Number, Number],
+        epsilon: Number,
+        blocks: int = 200,
+        aggregate: str = "average",
+        time_limit_seconds: float = 1.0,
+        confidence: float = CONFIDENCE,
+    ) -> Answer:
+        """The noisy average or median, over blocks of people, of a number that a function of yours makes of each block.
+
+        The function is given the rows of one block as a pandas table, in a copy of this process that is killed after
+        `time_limit_seconds`. Where it raises, gives no number or is too slow, the block counts as the middle of the
+        `bounds`, and what is beyond them as the nearest. It must look at nothing but its rows: a time limit is not a
+        sandbox, and a function can read anything that this process can. Every call is paid for; none is replayed.
+        """
+        with _refuse_in_python():
+            grid = choose_grid(bounds, aggregate)
+            program = BlockProgram(function, blocks, grid, aggregate, Pure(epsilon), time_limit_seconds)
+            table, _ = find_person(self._curator.catalog)
+            return answer_program(program, self._curator.kernel, self._read()[table], confidence)
+
     def mock(self) -> OwnSession:
-        opened = ExitStack()
-        return OwnSession(opened.enter_context(rehearse(self._curator.catalog, self._public)), self._public, opened)
+        opened, catalog = ExitStack(), self._curator.catalog
+        curator = opened.enter_context(rehearse(catalog, self._public))
+        return OwnSession(curator, self._public, opened, lambda: mock.frames(catalog))
 
     def close(self) -> None:
         """Let go of the tables and of the ledger."""
@@ -117,9 +151,20 @@ def protect(  # noqa: PLR0913 - what is declared has to be said
         opened.callback(loaded.close)
         accounts = opened.enter_context(open_ledger(catalog, ledger))
         curator = Curator(catalog, loaded, accounts, SystemBits(), progress)
-        session = OwnSession(curator, {name: protected.frames[name] for name in public or {}}, opened.pop_all())
+        known = {name: protected.frames[name] for name in public or {}}
+        session = OwnSession(curator, known, opened.pop_all(), partial(_read_again, data, public or {}, declared))
     weakref.finalize(session, _remove_folder, room, os.getpid())  # of a session that nobody closes
     return session
+
+
+def _read_again(data: object, public: Mapping[str, object], declared: Declared) -> dict[str, pa.Table]:
+    """The tables as they were given: they are not kept beside the index, which may be on disk to save memory."""
+    import pyarrow as pa
+
+    if isinstance(data, pa.RecordBatchReader):
+        why, fix = "can be read once alone, and the index has read it", "pass a table: reader.read_all()"
+        raise Refusal("The reader", why, fix, code="bad_table")
+    return protect_tables(data, public, declared, load_engine().find_facts).frames
 
 
 def _make_folder(spill: str | Path | None) -> str:

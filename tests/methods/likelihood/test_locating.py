@@ -48,3 +48,12 @@ def test_noise_alone_is_hardly_ever_taken_for_blocks():
 def test_few_blocks_are_hidden():
     draw = np.random.default_rng(4)
     assert locate(counts_of(draw.normal(64, 4, 50), draw), DEVIATION, 50) is None
+
+
+def test_noise_that_takes_most_of_the_sum_away_leaves_a_place_all_the_same():
+    """One window surely holds many of 5,000 blocks, and no window perhaps most of them."""
+    held = np.full(BINS, -15.0)
+    held[40] = 2000.0
+    found = locate(held, 1.0, 5000)
+    assert found is not None
+    assert (found.middle, found.spread) == (40.5, (BINS - 2) / 2)

@@ -61,18 +61,18 @@ def test_without_noise_it_is_nadaraya_and_watsons_estimator():
     data = draw("smooth", 3000)
     table = ask(data, ENDLESS, bandwidth=Fraction(1))
     expected = smooth(data, table.labels["x"], 1.0)
-    assert table.estimates["estimate"].values == pytest.approx(expected, abs=1e-3)
+    assert table.estimates["mean"].values == pytest.approx(expected, abs=1e-3)
 
 
 def cover(law, price, runs, n, blind=False):
     truth, hits, told, widths = draw(law, 200_000, 99), 0, 0, []
     for run in range(runs):
         table = ask(draw(law, n, run), price, run)
-        estimate, points = table.estimates["estimate"], table.labels["x"]
+        estimate, points = table.estimates["mean"], table.labels["x"]
         low, high = estimate.interval(0.95, 1)
         if blind:  # knows the sampling, and nothing of the noise
             about = ask(draw(law, n, run), ENDLESS, run, bandwidth=Fraction(bandwidth_of(table)))
-            away = np.diff(about.estimates["estimate"].interval(0.95, 1), axis=0)[0] / 2
+            away = np.diff(about.estimates["mean"].interval(0.95, 1), axis=0)[0] / 2
             low, high = estimate.values - away, estimate.values + away
         expected = smooth(truth, points, bandwidth_of(table))
         known = ~np.isnan(estimate.values) & ~np.isnan(expected)
@@ -106,7 +106,7 @@ def test_coverage_is_near_what_is_promised(law, n, price):
 
 
 def test_all_points_at_once_have_wider_intervals():
-    estimate = ask(draw("smooth", 2000), PRICES["epsilon"]).estimates["estimate"]
+    estimate = ask(draw("smooth", 2000), PRICES["epsilon"]).estimates["mean"]
     (low, high), (lower, upper) = estimate.interval(0.95, 1), estimate.interval(0.95, 25)
     assert (upper - lower > high - low).all()
 
@@ -114,16 +114,14 @@ def test_all_points_at_once_have_wider_intervals():
 def test_more_rows_make_a_narrower_kernel_and_less_error():
     found = [ask(draw("smooth", n), PRICES["epsilon"]) for n in (300, 5_000, 100_000)]
     widths = [bandwidth_of(table) for table in found]
-    errors = [np.nanmean((each.estimates["estimate"].values - 5 - 3 * np.sin(each.labels["x"])) ** 2) for each in found]
+    errors = [np.nanmean((each.estimates["mean"].values - 5 - 3 * np.sin(each.labels["x"])) ** 2) for each in found]
     assert widths[0] > widths[1] >= widths[2]
     assert errors[0] > 2 * errors[1] > 4 * errors[2]
 
 
 def test_a_gap_has_no_reply_and_is_said():
     table = ask(draw("gap", 20_000), PRICES["epsilon"])
-    inside = [
-        value for x, value in zip(table.labels["x"], table.estimates["estimate"].values, strict=True) if 4 < x < 6
-    ]
+    inside = [value for x, value in zip(table.labels["x"], table.estimates["mean"].values, strict=True) if 4 < x < 6]
     assert np.isnan(inside).all()
     assert "gap in x" in table.notes[-1]
 
@@ -131,7 +129,7 @@ def test_a_gap_has_no_reply_and_is_said():
 @every_price
 @pytest.mark.parametrize("n", [0, 1, 3, 30])
 def test_few_rows_give_finite_numbers_or_no_reply(n, price):
-    estimate = ask(draw("smooth", n), price).estimates["estimate"]
+    estimate = ask(draw("smooth", n), price).estimates["mean"]
     low, high = estimate.interval(0.95, 1)
     told = ~np.isnan(estimate.values)
     assert (low <= high).all()
@@ -142,7 +140,7 @@ def test_whole_numbers_are_told_each_by_itself():
     x = np.repeat(np.arange(9.0), 500)
     table = ask({"whole": x, "y": x / 2}, ENDLESS, x=FRAME.numbers["whole"])
     assert table.labels["x"] == tuple(range(9))
-    assert table.estimates["estimate"].values == pytest.approx(np.arange(9) / 2, abs=1e-3)
+    assert table.estimates["mean"].values == pytest.approx(np.arange(9) / 2, abs=1e-3)
 
 
 def test_it_is_repeated_for_groups():

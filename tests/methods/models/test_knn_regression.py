@@ -47,7 +47,7 @@ def means(data, cells):
 def test_without_noise_it_is_the_mean_of_each_cell(law):
     data = draw(law, 4000)
     table = ask(data, ENDLESS)
-    assert table.estimates["estimate"].values == pytest.approx(means(data, cells_of(table)), abs=0.01)
+    assert table.estimates["mean"].values == pytest.approx(means(data, cells_of(table)), abs=0.01)
 
 
 @pytest.mark.parametrize("k", [200, 1000])
@@ -58,14 +58,14 @@ def test_cells_hold_about_k_people(k):
 
 
 def test_many_rows_at_one_value_leave_no_empty_cells():
-    assert not np.isnan(ask(draw("tied", 10_000), PRICES["epsilon"]).estimates["estimate"].values).any()
+    assert not np.isnan(ask(draw("tied", 10_000), PRICES["epsilon"]).estimates["mean"].values).any()
 
 
 def cover(law, price, runs, n):
     truth, hits, told = draw(law, 100_000, 99), 0, 0
     for run in range(runs):
         table = ask(draw(law, n, run), price, run)
-        estimate, expected = table.estimates["estimate"], means(truth, cells_of(table))
+        estimate, expected = table.estimates["mean"], means(truth, cells_of(table))
         low, high = estimate.interval(0.95, 1)
         known = ~np.isnan(estimate.values) & ~np.isnan(expected)
         hits += int(((low <= expected + 1e-3) & (expected <= high + 1e-3))[known].sum())
@@ -94,7 +94,7 @@ def test_coverage_is_near_what_is_promised(law, price):
 @pytest.mark.parametrize("k", [None, 1, 10**9])
 def test_few_rows_give_finite_numbers_or_no_reply(n, k, price):
     table = ask(draw("even", n), price, k=k)
-    low, high = table.estimates["estimate"].interval(0.95, 1)
+    low, high = table.estimates["mean"].interval(0.95, 1)
     assert (low <= high).all()
     assert all(0 <= start < end <= 10 for start, end in cells_of(table))
 
@@ -103,6 +103,6 @@ def test_a_higher_price_brings_it_nearer():
     data = draw("even", 3000)
     exact = 5 + 3 * np.sin(np.linspace(0, 10, 25))
     errors = [
-        np.nanmean((ask(data, Pure(each)).estimates["estimate"].values - exact) ** 2) for each in (Fraction(1, 20), 5)
+        np.nanmean((ask(data, Pure(each)).estimates["mean"].values - exact) ** 2) for each in (Fraction(1, 20), 5)
     ]
     assert errors[0] > errors[1]

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
+from math import inf
 
 import numpy as np
 import pytest
@@ -51,6 +53,15 @@ def test_a_higher_price_more_rows_and_fewer_rows_a_person_are_never_expected_to_
     assert WAYS[way](facts(price=cheap, rows_per_person=3)).error >= before
 
 
+@pytest.mark.parametrize("kind", [Pure, Concentrated])
+def test_the_dearest_and_the_cheapest_price_have_an_expected_error_too(kind):
+    """An exponential of the price that is not cut overflows, and before that makes the dearer answer the worse one."""
+    prices = [kind(Fraction(10) ** power) for power in range(-100, 101, 4)] + [kind(20), kind(3000)]
+    assert all(0 <= way(facts(price=price)).error < inf for way in WAYS.values() for price in prices)
+    smooth = [WAYS["smooth"](facts(price=kind(epsilon))).error for epsilon in (1, 2, 4, 8, 20, 3000)]
+    assert all(first > second for first, second in pairwise(smooth))
+
+
 def off_by(way, price, rows, repeats=60):
     """How far medians of evenly spread values are off, on average."""
     asked = build("location", FRAME, column=COLUMN, method=way, sample_size=rows, inference="data").suit(price)
@@ -68,6 +79,28 @@ def test_what_is_expected_is_within_a_factor_of_three_of_what_happens(way, price
     """By seeds: a mean of 60 errors is within a third of its expectation."""
     expected = WAYS[way](facts(rows=2000, price=price)).error
     assert 1 / 3 < off_by(way, price, 2000) / expected < 3
+
+
+PINNED = [
+    (MEDIAN, "auto", 1000, Pure(1), ("exponential", 64)),
+    (MANY, "auto", 1000, Pure(1), ("histogram", 128)),
+    (MANY, "auto", 10**6, Concentrated(1), ("exponential", 64)),
+    (MANY, "tree", 1000, Pure(1), ("tree", 64)),
+    (MANY, "tree", 10**6, Pure(1), ("tree", 512)),
+    (MANY, "histogram", 1000, Concentrated(Fraction(1, 10)), ("histogram", 64)),
+    (MANY, "histogram", 10**5, Pure(2), ("histogram", 512)),
+]
+
+
+@pytest.mark.parametrize(("probs", "way", "rows", "price", "suited"), PINNED)
+def test_ways_and_bins_stay_as_they_are_because_stored_answers_are_read_by_them(probs, way, rows, price, suited):
+    """A ledger keeps noisy counts, and not the bins: with others they are read as another answer, or as none.
+
+    Who changes an expectation changes rules, and adds a version to adomnia.pricing.rules.
+    """
+    asked = build("location", FRAME, column=COLUMN, probs=probs, method=way, sample_size=rows, inference="data")
+    found = asked.suit(price)
+    assert (found.way, found.bins) == suited
 
 
 def test_the_comparison_is_told_best_first():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_proposals_are_made_for_any_number_of_rows_and_any_grid(rows, price, siz
     bound, ratio = propose_levels(size, 2, rows, price)
     assert 1 < ratio <= 2
     ProposeTestRelease(LogRange(*QUARTILES, size, ratio), bound, 2, price)
-    for scale in (0.0, 1.0, 1e300):
+    for scale in (0.0, 1.0, 1e300, inf):  # scale => 1e30 in steps of 1e-290 is no double any more
         width = propose_width(size, 2, rows, price, scale)
         ProposeTestRelease(OrderStatistic(Fraction(1, 2), size), width, 2, price)
 

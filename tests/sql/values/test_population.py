@@ -101,6 +101,12 @@ def test_what_a_population_has_not_is_refused_from_the_text(outputs, why):
     assert refusal.value.position is not None
 
 
+def test_rows_of_blocks_are_no_people():
+    with pytest.raises(Refusal, match="these are of blocks") as refusal:
+        planned("SELECT AVG(z) FROM (SELECT AVG(cost) AS z FROM visits GROUP BY BLOCK(9))")
+    assert "sample_and_aggregate" in refusal.value.fix
+
+
 def test_rows_of_one_person_are_not_independent():
     with pytest.raises(Refusal, match="one row a person first: SELECT AVG") as refusal:
         planned("SELECT AVG(cost) FROM visits")

@@ -39,14 +39,15 @@ class ProvedRows:
     per_person: int
     first: str = ""
     unique: frozenset[Place] | None = None
-    total: int | None = None  # how many there can be, however many are one person's; None: unknown
+    total: int | None = None  # how many there can be where those of a person are not capped; None: unknown
     rises: bool = True  # whether a person adds rows and takes none away: rows of blocks are replaced by others
 
     @property
     def most(self) -> int:
         """How many there can be, of all people."""
-        by_people = max(MOST_ROWS, MOST_PEOPLE * self.per_person)
-        return by_people if self.total is None else min(by_people, self.total)
+        if self.per_person >= MOST_ROWS and self.total is not None:
+            return self.total
+        return max(MOST_ROWS, MOST_PEOPLE * self.per_person)
 
     @property
     def has_people(self) -> bool:

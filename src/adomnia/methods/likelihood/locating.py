@@ -47,6 +47,8 @@ def locate(counts: Floats, deviation: float, blocks: int) -> BlockPlace | None:
     middle = start + width / 2
     middle += float((places - middle) @ counts[lower:upper]) / held
     error = deviation * sqrt((upper - lower) ** 3 / _EVEN) / held
-    perhaps = widths[int(np.flatnonzero(most + away >= _WITHIN_ONE * blocks)[0])]
+    # All bins hold all blocks: where noise has made even their sum too small, the widest window is taken.
+    wide = np.flatnonzero(most + away >= _WITHIN_ONE * blocks)
+    perhaps = widths[int(wide[0])] if len(wide) else bins
     # Two bins less: blocks next to an edge are in two of them, however little they spread.
     return BlockPlace(float(np.clip(middle, start, start + width)), error, max(0.0, (perhaps - 2) / 2))

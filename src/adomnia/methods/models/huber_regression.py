@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from math import sqrt
 from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -54,6 +55,7 @@ _FINE = 2**24
 _MISSED = 0.3  # of the length of the last step: the part of it that Newton's step may miss
 _LONG = 1.0  # in reaches: a last step after which the fit may not have settled
 _UNSETTLED = 2.0  # and one that nothing can be said after
+_VAGUE = 0.5  # in half widths of the response's bounds: a standard error of its mean that tells nothing
 _LARGEST_SIZE = 1.05  # the median size of residuals beyond which the fit is worse than none
 _STEPS_OF_A_BLOCK = 150
 
@@ -204,7 +206,8 @@ class HuberRegression(SeveralRounds):
         values = half * (back @ (point + reach * step))
         if self.design.intercept:
             values[0] += float(self._span.middle)
-        settled = length <= _UNSETTLED and reach <= _LARGEST_SIZE * NORMAL_SCALE * float(self.k)
+        vague = reach * sqrt(max(0.0, float(scene.means @ (covariance - last.unknown / reach**2) @ scene.means)))
+        settled = length <= _UNSETTLED and vague <= _VAGUE and reach <= _LARGEST_SIZE * NORMAL_SCALE * float(self.k)
         known = last.carried & settled
         fitted = Coefficients(self.design, values, back @ covariance @ back.T * (half * reach) ** 2, known)
         return fitted.tabulate(self.name, self.inference, self._describe(scene, cut, length))
@@ -212,10 +215,11 @@ class HuberRegression(SeveralRounds):
     def _describe(self, scene: Scene, cut: HuberView, length: float) -> tuple[str, ...]:
         size = float(cut.reach * self._span.half)
         notes = [
+            f"Fitted to about {max(0, round(scene.rows)):,} complete rows (noisy).",
             (
-                f"Fitted to about {max(0, round(scene.rows)):,} complete rows (noisy). The released scale is "
-                f"{size / float(self.k):.4g}: residuals beyond {size:.4g} count as that. Intervals are about this."
-            )
+                f"The released scale is {size / float(self.k):.4g}: residuals beyond {size:.4g} count as that. "
+                "Intervals are about the coefficients at this scale."
+            ),
         ]
         if length > _LONG:
             notes.append("The last step was still a long one: there are too few rows for the price, or the fit is odd.")

@@ -68,13 +68,13 @@ class KernelRegression(SingleRound):
         found = bins.smooth(weigh(points, self._middles, bandwidth))
         return ResultTable(
             labels={"x": tuple(points.tolist())},
-            estimates={"estimate": found.estimate()},
+            estimates={"mean": found.estimate()},
             notes=(
                 describe_about(self.population, "the smoothed curve: the mean of all rows within the bandwidth"),
                 self._describe(bandwidth),
                 *found.notes(self.cells.column.name),
             ),
-            figure={"kind": "line", "x": "x", "y": "estimate", "x_title": self.cells.column.name},
+            figure={"kind": "line", "x": "x", "y": "mean", "x_title": self.cells.column.name},
         )
 
     @cached_property
@@ -139,7 +139,7 @@ METHOD = Method(
         INFERENCE,
     ),
     build=_build,
-    returns={"x": "a value of the column x", "estimate": "the mean of y around it"},
+    returns={"x": "a value of the column x", "mean": "the mean of y around it"},
     example="SELECT * FROM kernel_regression(people, y => salary, x => age)",
     elsewhere={
         "R": "ksmooth, np::npreg",

@@ -100,13 +100,13 @@ class KnnRegression(SeveralRounds):
         found = bins.smooth(np.eye(MOST_CELLS)[place])
         return ResultTable(
             labels={"x": tuple(points.tolist())},
-            estimates={"estimate": found.estimate()},
+            estimates={"mean": found.estimate()},
             notes=(
                 describe_about(self.population, "the mean of all rows between x_from and x_to"),
                 self._describe(bins, len(edges) + 1),
                 *found.notes(self.cells.column.name),
             ),
-            figure={"kind": "line", "x": "x", "y": "estimate", "x_title": self.cells.column.name},
+            figure={"kind": "line", "x": "x", "y": "mean", "x_title": self.cells.column.name},
             facts={"x_from": ends[place].tolist, "x_to": ends[place + 1].tolist},
         )
 
@@ -160,7 +160,7 @@ METHOD = Method(
     build=_build,
     returns={
         "x": "a value of the column x",
-        "estimate": "the mean of y over the cell that it is in",
+        "mean": "the mean of y over the cell that it is in",
         "x_from": "where the cell starts, which was released too",
         "x_to": "where the cell ends",
     },

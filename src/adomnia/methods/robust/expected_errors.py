@@ -8,13 +8,15 @@ of the declared range where nobody told one.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, log10, sqrt
+from math import ceil, exp, floor, log1p, log10, pi, sqrt
 from types import MappingProxyType
 
+from adomnia.mechanisms.admissible import cauchy_rates
 from adomnia.privacy.events import Price, Pure
 
 _MEAN = 0.8  # of the size of a normal error, in its standard deviations
 _UNEVEN = 4  # values within a bin are not where even ones would be: off by such a part of its width
+_CHEAPEST, _DEAREST = 1e-6, 40.0  # epsilons beyond which an expected error is that of these
 _SIZES = tuple(2**bits for bits in range(3, 10))
 
 
@@ -82,10 +84,13 @@ def expect_tree(facts: QuantileFacts) -> Expectation:
 
 
 def expect_smooth(facts: QuantileFacts) -> Expectation:
-    """Cauchy noise at the smooth bound of evenly spread values: half of the epsilon moves, half smooths."""
-    smooth = facts.epsilon / 2
-    bound = facts.per_rank * facts.rows_per_person * max(1.0, exp(smooth - 1) / smooth)
-    return Expectation(min(bound / (facts.epsilon / 2), facts.width / 4))
+    """Cauchy noise at the smooth bound of evenly spread values, cut at the bounds: before that it has no mean."""
+    alpha, beta = map(float, cauchy_rates(Fraction(min(max(facts.epsilon, _CHEAPEST), _DEAREST))))
+    # k people move a quantile by k and a half ranks at most, for k = 1 / beta - 1/2 or the whole number beside it.
+    steps = max(1 / beta - 0.5, 0.0)
+    reach = max((k + 0.5) * exp(-beta * k) for k in (floor(steps), ceil(steps)))
+    scale = facts.per_rank * facts.rows_per_person * reach / alpha
+    return Expectation(min(scale / pi * log1p((facts.width / (2 * scale)) ** 2), facts.width / 4))
 
 
 def count_levels(bins: int) -> int:

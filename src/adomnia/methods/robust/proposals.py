@@ -37,20 +37,13 @@ _NORMAL = NormalDist()
 NORMAL_QUARTILES = _NORMAL.inv_cdf(0.75) - _NORMAL.inv_cdf(0.25)
 
 
-@dataclass(frozen=True)
-class Proposing(SeveralRounds):
-    """One number about one column: the number of rows first, then bounds that are proposed, tested and released for.
+class Allotting(SeveralRounds):
+    """An analysis that is private but for a delta, and that finds out first how many rows there are.
 
-    `delta` is None until the question names it.
+    A subclass is a dataclass with a `delta`, which is None until the question names it. Of `shares` it has one.
     """
 
-    relation: Relation
-    column: NumberColumn
-    delta: Fraction | None = field(default=None, kw_only=True)
-
-    @property
-    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
-        return ((Query(self.relation, (), NonNull(self.column.value)), Fraction(1)),)
+    delta: Fraction | None
 
     @property
     def needs_delta(self) -> bool:
@@ -72,6 +65,19 @@ class Proposing(SeveralRounds):
         far = rows.noise.interval(1 - 2 * _MISSED).half_width
         left = Allowance(price * (1 - ROWS), self.allow(price).delta)
         return max(float(rows.values) - far, 1.0), left
+
+
+@dataclass(frozen=True)
+class Proposing(Allotting):
+    """One number about one column: the number of rows first, then bounds that are proposed, tested and released for."""
+
+    relation: Relation
+    column: NumberColumn
+    delta: Fraction | None = field(default=None, kw_only=True)
+
+    @property
+    def shares(self) -> tuple[tuple[Query, Fraction], ...]:
+        return ((Query(self.relation, (), NonNull(self.column.value)), Fraction(1)),)
 
     def propose(
         self, price: Approximate | Concentrated, shares: tuple[Fraction, ...], bound: int, ratio: Fraction | None = None
@@ -127,7 +133,7 @@ def propose_width(size: int, rows_per_person: int, rows: float, price: Approxima
     aside = _aside(Fraction(1, 2), probe, rows)
     spread = 2 * _NORMAL.inv_cdf(_inside(0.5 + aside)) / NORMAL_QUARTILES * scale
     widest = _WIDEST_PART * (size - 1) / (_SURE * float(probe.testing.scale))
-    return max(1, int(min(ceil(spread) + 1, widest, size - 1)))
+    return max(1, int(min(ceil(min(spread, size)) + 1, widest, size - 1)))
 
 
 def _probe(rows_per_person: int, price: Approximate | Concentrated) -> ProposeTestRelease:

@@ -48,11 +48,13 @@ class PtrMedian(Proposing):
 
     def steps(self, price: Price) -> Steps:
         rows, left = yield from self.count_rows(price)
+        return self._tabulate((yield from self.find(rows, left)))
+
+    def find(self, rows: float, allowance: Allowance) -> Flow[ProposalReply]:
+        """The median of about so many rows, or no reply."""
         if self.scale is not None:
-            return self._tabulate((yield from self._locate(rows, float(self.scale))(left)))
-        return self._tabulate(
-            (yield from subroutine(left, _SCALE, partial(find_scale, self, rows), self._follow(rows)))
-        )
+            return self._locate(rows, float(self.scale))(allowance)
+        return subroutine(allowance, _SCALE, partial(find_scale, self, rows), self._follow(rows))
 
     def _follow(self, rows: float) -> Callable[[ProposalReply], Routine[ProposalReply]]:
         """The routine that a scale leads to; without one there is nothing to propose, and no reply."""

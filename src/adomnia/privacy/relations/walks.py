@@ -47,13 +47,14 @@ def is_public(relation: Relation) -> bool:
 
 
 def most_rows(relation: Relation) -> int:
-    """A bound on the rows of a relation, from public facts: what its tables can hold, or its people can have."""
-    by_people = max(MOST_ROWS, MOST_PEOPLE * relation.rows_per_person)
-    match relation:
-        case Private():
-            return MOST_ROWS
-        case Where(source=source) | Select(source=source) | Named(source=source):
-            return min(by_people, most_rows(source))
-        case Union(parts=parts):
-            return min(by_people, sum(map(most_rows, parts)))
-    return by_people
+    """A bound on the rows of a relation, from public facts: those of its people, or what its tables can hold."""
+    rows = relation.rows_per_person
+    if rows >= MOST_ROWS:
+        match relation:
+            case Private():
+                return MOST_ROWS
+            case Where(source=source) | Select(source=source) | Named(source=source):
+                return most_rows(source)
+            case Union(parts=parts):
+                return sum(map(most_rows, parts))
+    return max(MOST_ROWS, MOST_PEOPLE * rows)

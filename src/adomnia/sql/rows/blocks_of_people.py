@@ -32,7 +32,9 @@ def read_blocks(keys: Sequence[exp.Expr], relation: Relation) -> Blocks | None:
 
 def _read_count(node: exp.Expr) -> int:
     written = [str(part.this) for part in node.expressions if isinstance(part, exp.Literal) and not part.is_string]
-    count = int(written[0]) if len(node.expressions) == 1 and written and written[0].isdecimal() else 0
+    digits = written[0].lstrip("0") if len(node.expressions) == 1 and written and written[0].isdecimal() else ""
+    # Longer numbers are not read at all: of some thousand digits, Python refuses to.
+    count = int(digits or 0) if len(digits) <= len(str(MOST_BLOCKS)) else 0
     if not 2 <= count <= MOST_BLOCKS:
         why = f"takes one whole number, from 2 to {MOST_BLOCKS:,}: how many blocks there are"
         raise refusal("blocks", node, why, "write for example BLOCK(200)", "BLOCK")

@@ -44,6 +44,10 @@ def catalog(tmp_path_factory):
             "SELECT AVG(n) AS visits FROM (SELECT person_id, COUNT(*) AS n FROM visits GROUP BY person_id)",
             "The mean of `COUNT(*) of a person`, in `visits`. The rows of each person are made one first.",
         ),
+        (
+            "SELECT AVG(z) AS z FROM (SELECT MAX(cost) AS z FROM visits GROUP BY BLOCK(9))",
+            "The mean of `MAX(cost) of a block`, in `visits`. The rows of each block of people are made one first.",
+        ),
     ],
 )
 def test_a_plan_reads_as_a_sentence(catalog, sql, sentence):

@@ -16,6 +16,7 @@ PICTURES: tuple[tuple[frozenset[str], str, str], ...] = (
     (frozenset({"value", "count"}), "bars", "a bar for each value, with its interval"),
     (frozenset({"column", "other"}), "heat", "a grid of all pairs, darker where the value is larger"),
     (frozenset({"row", "column"}), "heat", "a grid of all pairs, darker where there are more rows"),
+    (frozenset({"x", "mean"}), "line", "a curve within a band that holds it"),
     (frozenset({"x", "estimate"}), "steps", "a curve that rises in steps, within its band"),
     (frozenset({"time", "survival"}), "steps", "a curve that falls in steps, within its band"),
     (frozenset({"group", "observed"}), "points", "a point for each group, with its interval"),
