@@ -52,7 +52,10 @@ _BLOCKS = "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people e
 _LAW = "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise."
 _CLAMPED = "Values beyond {lower:g} and {upper:g} count as these."
 _EXCLUDED = "Rows that are not above 0 are left out: {family} is of numbers above 0."
-_HIDDEN = "The noise hides where the fits of blocks lie, so that all that the bounds allow was averaged over."
+_HIDDEN = (
+    "The noise hides where the fits of blocks lie, so that all that the bounds allow was averaged over: do not use the "
+    "estimate. fit_family needs fewer people; more rows, a higher price or narrower bounds help here."
+)
 _MISFIT = (
     "The fits of blocks vary {times:.2g} times as much as the law says, so that it may not hold. Efficiency compares "
     "with what the law says."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from adomnia.errors import Refusal
+from adomnia.pricing.deltas import NONE_NAMED
 from adomnia.server.console.ask.form import AskForm
 from adomnia.server.console.ask.pricing import build_price
 from adomnia.server.console.methods.fields import FormField, Option, list_fields, list_terms
@@ -58,7 +59,7 @@ def build_method_page(
     """The form of a method with what was typed in it; `refusal` is why it was not asked, `view` a free answer."""
     catalog = visit.curator.catalog
     written, problem = _write(method, fields)
-    price = build_price(visit, pay_for(written, fields))
+    price = _price(visit, pay_for(written, fields))
     problem = problem or _locate(written, refusal) or _locate(written, _find_refusal(price))
     frame = _find_frame(method, fields, catalog)
     arguments = list_fields(method.parameters, fields, frame)
@@ -86,6 +87,15 @@ def build_method_page(
 def pay_for(written: Written | None, fields: Fields) -> AskForm:
     """The question that a form means, with what is named beside it; whom intervals are about, the text says."""
     return replace(AskForm.from_fields(fields), sql="" if written is None else written.text, inference="data")
+
+
+def _price(visit: Visit, asked: AskForm) -> PriceView:
+    """The price of what a form means; where its method needs a delta, and a usual one can be paid, with that beside."""
+    price = build_price(visit, asked)
+    if price.refusal is None or price.refusal.why != NONE_NAMED:
+        return price
+    offered = [fix for fix in price.refusal.fixes if not fix.off]
+    return build_price(visit, asked.changed(dict(parse_qsl(offered[0].change)))) if offered else price
 
 
 def _write(method: Method, fields: Fields) -> tuple[Written | None, Refusal | None]:
