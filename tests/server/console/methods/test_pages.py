@@ -13,7 +13,7 @@ from kit import hospital, house
 
 every_method = pytest.mark.parametrize("name", METHODS)
 ASKED = ("summary", "lm", "logit", "chi_square_test", "kaplan_meier")
-CATALOG = hospital.CATALOG.replace("[analysts.alice]\nepsilon = 100_000", "[analysts.alice]\nepsilon = 10\ndelta = 1e-7")
+CATALOG = hospital.CATALOG.replace("alice]\nepsilon = 100_000", "alice]\nepsilon = 10\ndelta = 1e-7")
 ATTACK = "<script>alert(1)</script>"
 
 
