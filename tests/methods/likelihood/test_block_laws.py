@@ -93,3 +93,22 @@ def test_rows_are_counted_in_bins_of_values_or_of_their_logarithms():
     lower, upper = bins_of(column, LAWS["weibull"]).edges[::64]
     assert np.exp(float(lower)) == pytest.approx(1000 / 2**16)
     assert np.exp(float(upper)) == pytest.approx(1000)
+
+
+@pytest.mark.parametrize("mean", [10.0, 500.0, 1000.0])
+@pytest.mark.parametrize("gap", [1e-5, 0.3, 8.0])
+def test_an_interval_of_the_scale_holds_all_that_one_of_the_mean_or_of_the_shape_alone_allows(mean, gap):
+    """Also where noise has moved a point to the end of its limits: then all of its interval is on one side."""
+    law = LAWS["gamma"]
+    points, reach, limits = np.array([mean, gap]), np.array([400.0, 0.9]), np.array([[10.0, 1000.0], [1e-5, 8.0]])
+    lower, upper = law.interval(points, reach, limits)
+    for side in (-1, 1):
+        for place in (0, 1):
+            moved = points.copy()
+            moved[place] = np.clip(moved[place] + side * reach[place], *limits[place])
+            scale = law.parameters(moved)[1]
+            assert lower[1] <= scale * (1 + 1e-9)
+            assert scale <= upper[1] * (1 + 1e-9)
+    shape = law.parameters(points)[0]
+    # And not far beyond what both together allow.
+    assert 10.0 / upper[0] / 100 < lower[1] <= mean / shape <= upper[1] < 100 * 1000.0 / lower[0]

@@ -155,6 +155,15 @@ def test_it_says_how_many_blocks_there_were_and_what_they_lost():
     assert all(0.7 < efficiency < 1 for efficiency in table.facts["efficiency"]())
 
 
+@pytest.mark.parametrize(("name", "values"), [("bernoulli", [0.0, 0.0, 1.0]), ("poisson", [2.0, 4.0, 3.0])])
+def test_no_noise_makes_it_look_more_exact_than_a_fit_of_all_rows(name, values):
+    """How far few blocks differ is mostly noise: where that seems little, the law says what it is at least."""
+    analysis, draw = build(name, CASES[name][0], whole=True), np.random.default_rng(4)
+    for _ in range(20):
+        table = fit(analysis, Concentrated(Fraction(10)), np.tile(values, 80), draw)
+        assert all(efficiency <= 1 for efficiency in table.facts["efficiency"]())
+
+
 def test_values_that_the_law_is_not_of_are_noticed():
     draw = np.random.default_rng(2)
     assert any("may not hold" in note for note in table_of("exponential", draw.gamma(4, 2, 100_000)).notes)

@@ -203,12 +203,16 @@ class GammaBlocks(BlockLaw):
         return np.stack([shape, np.maximum(points[..., 0], 0.0) / shape], axis=-1)
 
     def interval(self, points: Floats, reach: Floats, limits: Floats) -> tuple[Floats, Floats]:
-        """Of the scale on its logarithm, from both: estimates of the mean and of the shape are independent."""
-        lower, upper = super().interval(points, reach, limits)
-        _, scale = self.parameters(points)
-        by_shape = np.log(upper[0] / lower[0]) / 2
-        factor = np.exp(min(float(np.hypot(reach[0] / points[0], by_shape)), 600.0))
-        return np.array([lower[0], scale / factor]), np.array([upper[0], scale * factor])
+        """Of the scale on its logarithm, from both: estimates of the mean and of the shape are independent.
+
+        Each side by itself: at the end of its limits, a point has all of its interval on one side.
+        """
+        (least, *_), (most, *_) = super().interval(points, reach, limits)
+        shape, scale = self.parameters(points)
+        low, high = np.clip(points[0] + reach[0] * np.array([-1, 1]), *limits[0])
+        less = np.hypot(np.log(points[0] / low), np.log(most / shape))
+        more = np.hypot(np.log(high / points[0]), np.log(shape / least))
+        return np.array([least, scale * np.exp(-less)]), np.array([most, scale * np.exp(more)])
 
     @staticmethod
     def _shape(points: Floats) -> Floats:

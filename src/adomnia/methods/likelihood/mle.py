@@ -46,7 +46,6 @@ _CLEAR = 3.0  # standard deviations of the noise that the number of people must 
 _LEAST_PEOPLE = 50.0
 _SEEN_MISFIT = 1.5  # times the variance that the law says: more is worth a word
 _CLEAR_SPREAD = 0.1  # of a variance: how little noise may be on it then
-_FLOOR = 0.25  # of the variance that the law says: an estimate of it below that is noise
 
 _BLOCKS = "The law was fitted in {blocks:,} blocks of about {rows:,.0f} people each, and the fits were averaged."
 _LAW = "All figures take the law for granted; standard errors are from how far the blocks differ, and from the noise."
@@ -271,7 +270,8 @@ class Averages:
         variance, fourth = noise_cumulants(measured)
         self._spread, self._expected = spread, expected
         self._noise = variance * (widths * steps**2 / chosen.blocks) ** 2 / np.maximum(expected, 1e-300)
-        self._variance = np.maximum(spread, _FLOOR * expected) / chosen.blocks + variance * (steps / chosen.blocks) ** 2
+        # The law is taken for granted: an estimate of the variance below what it says is noise or chance.
+        self._variance = np.maximum(spread, expected) / chosen.blocks + variance * (steps / chosen.blocks) ** 2
         self._fourth = fourth * (steps / chosen.blocks) ** 4
         self._exact = expected * rows / people
 
