@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import exp
+from time import sleep
 
 import numpy as np
 import pandas as pd
@@ -87,13 +88,21 @@ def test_the_function_runs_only_once_it_is_paid(own, monkeypatch):
     )
     before = own.budget().personal.left().epsilon
     own.sample_and_aggregate(len, bounds=(0, 1), epsilon=5, blocks=2)
-    assert seen == [before - 5] * 2
+    assert seen == [before, before - 5, before - 5]  # the first time on made-up rows
 
 
 @pytest.mark.parametrize("made", ["text", float("nan"), None], ids=str)
 def test_blocks_without_a_number_are_in_the_middle(own, made):
-    answer = own.sample_and_aggregate(lambda _: made, bounds=(-10, 50), epsilon=SURE, blocks=4)
+    answer = own.sample_and_aggregate(lambda _: made, bounds=(-10, 50), epsilon=SURE, blocks=4, anyway=True)
     assert abs(answer["estimate"][0] - 20) < 0.5
+
+
+@pytest.mark.parametrize("function", [lambda rows: rows["fair"].mean(), str, lambda _: sleep(60)], ids=["a", "b", "c"])
+def test_a_function_that_makes_nothing_of_made_up_rows_is_refused_before_it_is_paid(own, function):
+    before = own.budget().personal.left().epsilon
+    with pytest.raises(Refusal, match="makes no number of 100 made-up rows"):
+        own.sample_and_aggregate(function, bounds=(0, 1), epsilon=1, time_limit_seconds=1)
+    assert own.budget().personal.left().epsilon == before
 
 
 def test_results_beyond_the_bounds_count_as_the_nearest(own):

@@ -7,6 +7,7 @@ from adomnia.methods.contract import Method
 from adomnia.methods.densities import density, fit_distribution, histogram
 from adomnia.methods.describe import (
     association,
+    center_of_attention,
     correlations,
     covariances,
     crosstab,
@@ -46,6 +47,7 @@ _ALL: tuple[Method, ...] = (
     winsorized_mean.METHOD,
     sample_and_aggregate.METHOD,
     huber_location.METHOD,
+    center_of_attention.METHOD,
     covariances.METHOD,
     correlations.METHOD,
     frequencies.METHOD,

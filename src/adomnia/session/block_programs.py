@@ -6,7 +6,7 @@ import json
 import logging
 from dataclasses import dataclass
 from hashlib import sha256
-from math import inf, nan
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from adomnia.session.columns import ValueColumn
 from adomnia.session.curator import MEMORY, Curator, open_ledger
 from adomnia.session.declared import TABLE, Declared
 from adomnia.session.people_blocks import cut_into_blocks
-from adomnia.session.programs import check_platform, run_program
+from adomnia.session.programs import run_program
 from adomnia.session.protect import OWNER, protect_tables
 from adomnia.session.request_ids import choose_request_id
 from adomnia.statistics.contract import Estimate
@@ -82,6 +82,13 @@ class BlockProgram:
     def run(self, rows: pa.Table) -> float:
         """What the function makes of a block; not a number where the block has no rows."""
         return run_program(self.function, rows.to_pandas(), self.time_limit_seconds) if len(rows) else nan
+
+    def try_out(self, made_up: pa.Table) -> None:
+        """Refuse a function that makes no number of made-up rows: before anything is paid, and from public facts."""
+        if isnan(self.run(made_up)):
+            why = f"makes no number of {len(made_up)} made-up rows: it raises, returns another thing, or is too slow"
+            fix = "call it on rows of own.mock(), import what it needs before, raise time_limit_seconds, or anyway=True"
+            raise Refusal("The function", why, fix, code="no_number")
 
     def open_results(self, steps: Integers, bits: Bits) -> Curator:
         """The results of all blocks as a dataset of their own: steps from the middle, every row protected by itself."""
@@ -164,7 +171,6 @@ def find_person(catalog: Catalog) -> tuple[str, str | None]:
 
 def answer_program(program: BlockProgram, kernel: Kernel, frame: pa.Table, confidence: float) -> Answer:
     """Pay, run the function on all blocks, and measure: a Failure keeps the debit, for what failed may tell of rows."""
-    check_platform()
     _, person = find_person(kernel.catalog)
     program.check_price(kernel.bits, confidence)
     request = choose_request_id(None)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from adomnia.catalog.model import Catalog, Table
     from adomnia.privacy.expressions import Column
 
@@ -18,7 +20,7 @@ _FIRST_DAY = date(2020, 1, 1)
 _DAYS = 1000
 
 
-def frames(catalog: Catalog) -> dict[str, object]:
+def frames(catalog: Catalog) -> dict[str, pa.Table]:
     """A table for each private table of the catalog: a thousand people, with up to three rows each where they may.
 
     Public tables are public: the engine reads them as they are.

@@ -22,6 +22,7 @@ from adomnia.session.block_programs import BlockProgram, answer_program, choose_
 from adomnia.session.contract import CONFIDENCE
 from adomnia.session.curator import MEMORY, Curator, open_ledger, rehearse
 from adomnia.session.declared import Declared
+from adomnia.session.programs import check_platform
 from adomnia.session.progress import ProgressLine
 from adomnia.session.protect import OWNER, fingerprint, protect_tables
 from adomnia.session.python_words import in_python_words
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from adomnia.session.answer import Answer
     from adomnia.session.declared import Bounds, Cap, Choice, Values
     from adomnia.session.explanation import Explanation
+
+
+_MADE_UP = 100  # rows that a function is tried out on
 
 
 class OwnSession(LocalSession):
@@ -73,20 +77,25 @@ class OwnSession(LocalSession):
         epsilon: Number,
         blocks: int = 200,
         aggregate: str = "average",
-        time_limit_seconds: float = 1.0,
+        time_limit_seconds: float = 5.0,
         confidence: float = CONFIDENCE,
+        anyway: bool = False,
     ) -> Answer:
         """The noisy average or median, over blocks of people, of a number that a function of yours makes of each block.
 
         The function is given the rows of one block as a pandas table, in a copy of this process that is killed after
         `time_limit_seconds`. Where it raises, gives no number or is too slow, the block counts as the middle of the
         `bounds`, and what is beyond them as the nearest. It must look at nothing but its rows: a time limit is not a
-        sandbox, and a function can read anything that this process can. Every call is paid for; none is replayed.
+        sandbox, and a function can read anything that this process can. Every call is paid for; none is replayed. A
+        function that makes no number of a few made-up rows is refused before it is paid, unless it is wanted `anyway`.
         """
         with _refuse_in_python():
             grid = choose_grid(bounds, aggregate)
             program = BlockProgram(function, blocks, grid, aggregate, Pure(epsilon), time_limit_seconds)
             table, _ = find_person(self._curator.catalog)
+            check_platform()
+            if not anyway:
+                program.try_out(mock.frames(self._curator.catalog)[table].slice(0, _MADE_UP))
             return answer_program(program, self._curator.kernel, self._read()[table], confidence)
 
     def mock(self) -> OwnSession:

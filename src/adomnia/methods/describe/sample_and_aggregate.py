@@ -133,21 +133,21 @@ def _tell_blocks(blocks: int) -> tuple[str, str]:
 
 
 def _build(frame: Frame, arguments: Arguments) -> BlockAverage | BlockMedian:
-    blocks = _count_blocks(frame.relation)
+    blocks = count_blocks(frame.relation, "sample_and_aggregate")
     column, population = arguments["column"], arguments["inference"] == "population"
     if arguments["aggregate"] == "median":
         return BlockMedian(frame.relation, column, population, frame.confidence, blocks)
     return BlockAverage(frame.relation, column, blocks, population)
 
 
-def _count_blocks(relation: Relation) -> int:
+def count_blocks(relation: Relation, method: str) -> int:
     """How many blocks rows are of; what is left of them by conditions is still of so many."""
     while isinstance(relation, Where | Select):
         relation = relation.source
     if not isinstance(relation, PerBlock):
         why = "takes one row of each block of people, and these rows are others"
-        fix = "group them in the brackets: sample_and_aggregate((SELECT AVG(x) AS z FROM t GROUP BY BLOCK(200)), ...)"
-        raise Refusal("sample_and_aggregate()", why, fix, code="blocks")
+        fix = f"group them in the brackets: {method}((SELECT AVG(x) AS z FROM t GROUP BY BLOCK(200)), ...)"  # noqa: S608
+        raise Refusal(f"{method}()", why, fix, code="blocks")
     return relation.blocks.count
 
 
