@@ -93,6 +93,8 @@ def test_it_tells_what_it_is_about():
         notes = " ".join(estimate([1.0] * 50, aggregate=aggregate).notes)
         assert "each of 50 blocks, each of about 1/50 of the people" in notes
         assert "blocks / people" in notes
+    assert "for nearly normal" in " ".join(estimate([1.0] * 50).notes)
+    assert "for nearly normal" not in " ".join(estimate([1.0] * 50, inference="data").notes)
 
 
 def test_other_rows_are_refused_and_those_that_a_condition_keeps_are_not():

@@ -54,7 +54,8 @@ class BlockAverage(SingleRound):
 
     def tabulate(self, *measured: Measured) -> ResultTable:
         estimate = self._infer(measured[0]) if self.population else self._describe(measured[0])
-        notes = describe_inference(population=self.population), *_tell_blocks(self.blocks), _EMPTY
+        about = [describe_inference(population=self.population), *([_UNEVEN] if self.population else [])]
+        notes = (*about, *_tell_blocks(self.blocks), _EMPTY)
         return ResultTable({"column": (self.column.name,)}, {"estimate": estimate}, notes, _FIGURE)
 
     def _describe(self, measured: Measured) -> Estimate:
@@ -123,6 +124,9 @@ class BlockMedian(Robust):
 
 
 _EMPTY = "A block without a value counts as the middle of the bounds."
+_UNEVEN = (
+    "They take the numbers of blocks for nearly normal: too short where only a few of few blocks differ from others."
+)
 
 
 def _tell_blocks(blocks: int) -> tuple[str, str]:
