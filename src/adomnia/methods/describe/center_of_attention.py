@@ -29,6 +29,7 @@ _BINS = {1: 64, 2: 16, 3: 8}  # of each column, by how many there are: more are 
 _SIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # of boxes, in bins: at most half of a column
 _FINDING = Fraction(1, 2)  # of the price: the box; the rest is for averages in it
 _MISTAKEN = 0.05  # the chance that noise makes up a box that holds fewer blocks than it should
+_NEARLY_ALL = 0.9  # of the blocks: a box that holds fewer may have cut off a side of what lies about it
 _NARROWEST = 2  # steps of the grid between the ends of a box
 
 
@@ -37,7 +38,8 @@ class CenterOfAttention(Analysis):
     """The average of several numbers over the blocks of people whose results lie close together, if most do.
 
     Method      noisy counts of blocks on a public grid of cells; among boxes of neighbouring cells the smallest that
-                holds the wanted share of all blocks in spite of the noise; then averages within it.
+                holds the wanted share of all blocks in spite of the noise; twice as wide where it does not hold nearly
+                all, so that neither side of a cluster is cut off; then averages within it.
     Guarantee   two rounds composed: a person changes the row of one block.
     Bias        blocks outside of the box are left out; that of the numbers themselves where a block has few people.
     Cite        Nissim, Raskhodnikova & Smith 2007 (the centre); Nissim, Stemmer & Vadhan 2016 (a radius first).
@@ -68,17 +70,17 @@ class CenterOfAttention(Analysis):
         return with_values(self.relation, *(column.value for column in self.columns))
 
     def rehearse(self, price: Price) -> Round:
-        """Both rounds, the second for the largest box."""
-        largest = list_boxes([len(bins) for bins in self.bins])[-1]
-        return self._find(price), *self._ask(tuple((0, size - 1) for size in largest), price)
+        """Both rounds, the second for the largest box that there is."""
+        return self._find(price), *self._ask(tuple((0, len(bins) - 1) for bins in self.bins), price)
 
     def steps(self, price: Price) -> Steps:
         (counts,) = yield (self._find(price),)
         box = find_box(counts, float(self.share) * self.blocks)
         if box is None:
             return self._say_none()
-        measured = yield self._ask(box, price)
-        return self._tabulate(box, measured)
+        whole = widen_box(box, counts, self.blocks)
+        measured = yield self._ask(whole, price)
+        return self._tabulate(whole, measured)
 
     def _find(self, price: Price) -> Measure:
         return Measure(self.query, price * _FINDING)
@@ -161,6 +163,16 @@ def find_box(counts: Measured, wanted: float) -> Box | None:
             start = np.unravel_index(int(held.argmax()), held.shape)
             return tuple((int(first), int(first) + side - 1) for first, side in zip(start, size, strict=True))
     return None
+
+
+def widen_box(box: Box, counts: Measured, blocks: int) -> Box:
+    """A box that is about twice as wide, but for one that holds nearly all blocks already."""
+    held = float(counts.values[tuple(slice(first, last + 1) for first, last in box)].sum())
+    if held >= _NEARLY_ALL * blocks:
+        return box
+    sides = [(last - first) // 2 + 1 for first, last in box]
+    sized = zip(box, sides, counts.values.shape, strict=True)
+    return tuple((max(first - side, 0), min(last + side, bins - 1)) for (first, last), side, bins in sized)
 
 
 def _keep_inside(rows: Relation, bins: ColumnBins, first: int, last: int) -> Relation:
