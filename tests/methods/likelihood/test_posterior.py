@@ -120,7 +120,7 @@ def test_the_truth_is_anywhere_in_its_posterior_but_not_in_the_naive_one(family,
 @every_family
 @pytest.mark.parametrize("price", [STRONG, Pure(Fraction(2)), Concentrated(Fraction(1, 20))], ids=str)
 def test_posteriors_are_calibrated_in_many_tables(family, price):
-    assert is_uniform(ranks(family, 3_000, price=price))
+    assert is_uniform(ranks(family, 1_000, price=price))
 
 
 def list_cases(measured, width, most_rows):
