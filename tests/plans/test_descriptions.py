@@ -97,6 +97,17 @@ def test_vectors_and_combinations_are_described_by_what_they_add_up():
     ]
 
 
+@pytest.mark.parametrize(
+    ("family", "words"),
+    [("normal", "2 parameters from salary"), ("weibull", "2 parameters from salary")],
+)
+def test_estimates_of_blocks_are_described_by_what_they_are_of(family, words):
+    text = f"SELECT * FROM mle((SELECT salary FROM people), column => salary, family => '{family}')"
+    (statistic,) = lower(text, HOSPITAL).statistics
+    asked = [describe_query(in_words(measure.query)) for measure in statistic.rehearse(Pure(1))]
+    assert asked[1:] == [f"blocks by their estimates of {words}", f"estimates of blocks of {words}"]
+
+
 def test_a_plan_is_one_line():
     plan = lower("SELECT sex, COUNT(*) AS n FROM people WHERE active GROUP BY sex ORDER BY n DESC LIMIT 2", HOSPITAL)
     assert (

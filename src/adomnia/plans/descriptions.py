@@ -23,7 +23,7 @@ from adomnia.privacy.aggregates import (
 )
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import BlockEstimates, EstimateCounts
-from adomnia.privacy.expressions import Call, Column, Expression, Literal, conjuncts, quote_name
+from adomnia.privacy.expressions import Call, Column, Expression, Literal, columns_of, conjuncts, quote_name
 from adomnia.privacy.keys import Bucket, Key, Label, Names
 from adomnia.privacy.kinds import Boolean
 from adomnia.privacy.matrices import Combination
@@ -200,7 +200,8 @@ def _several(aggregate: Vector | Combination | BlockEstimates) -> str:
     """How many numbers of what an aggregate gives."""
     if isinstance(aggregate, BlockEstimates):
         parameters = f"{len(aggregate.domains)} parameter{'s' * (len(aggregate.domains) > 1)}"
-        of = ", ".join(map(describe, values_of(aggregate)))
+        columns = {name for value in values_of(aggregate) for name in map(describe, columns_of(value))}
+        of = ", ".join(sorted(columns))
         found = "blocks by their estimates" if isinstance(aggregate, EstimateCounts) else "estimates of blocks"
         return f"{found} of {parameters} from {of}"
     if isinstance(aggregate, Combination):

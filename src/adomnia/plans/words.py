@@ -24,7 +24,7 @@ from adomnia.privacy.relations import (
     Select,
     Union,
 )
-from adomnia.privacy.vectors import Vector
+from adomnia.privacy.vectors import Variable, Vector
 
 
 def in_words(query: Query) -> Query:
@@ -33,15 +33,20 @@ def in_words(query: Query) -> Query:
         return query
     names = _names(query.relation)
     if isinstance(query.aggregate, BlockEstimates):
-        if not isinstance(query.aggregate.sums, Vector):
-            return query
-        inner = in_words(query.inner).aggregate
-        assert isinstance(inner, Vector)  # noqa: S101 - as it was
-        return replace(query, aggregate=replace(query.aggregate, sums=inner))
+        names, sums = _names(query.relation), query.aggregate.sums
+        worded = _worded_vector(sums, names) if isinstance(sums, Vector) else _worded_variable(sums, names)
+        return replace(query, aggregate=replace(query.aggregate, sums=worded))
     if isinstance(query.aggregate, Vector):
-        variables = tuple(replace(each, value=_worded(each.value, names)) for each in query.aggregate.variables)
-        return replace(query, aggregate=replace(query.aggregate, variables=variables))
+        return replace(query, aggregate=_worded_vector(query.aggregate, names))
     return replace(query, aggregate=replace(query.aggregate, value=_worded(query.aggregate.value, names)))
+
+
+def _worded_vector(vector: Vector, names: Mapping[tuple[str, str], str]) -> Vector:
+    return replace(vector, variables=tuple(_worded_variable(each, names) for each in vector.variables))
+
+
+def _worded_variable(variable: Variable, names: Mapping[tuple[str, str], str]) -> Variable:
+    return replace(variable, value=_worded(variable.value, names))
 
 
 def term_in_words(term: Term) -> Term:
