@@ -4,9 +4,10 @@ DuckDB changes every character by itself into exactly one other, so that a table
 """
 
 from functools import lru_cache
+from itertools import chain, compress
+from operator import ne
 
-_LAST = 0x10FFFF
-_SURROGATES = range(0xD800, 0xE000)  # no characters
+_CHARACTERS = (range(1, 0xD800), range(0xE000, 0x110000))  # what is between them are surrogates: no characters
 
 
 @lru_cache
@@ -14,7 +15,7 @@ def list_case_pairs(function: str) -> tuple[tuple[str, str], ...]:
     """The characters that UPPER or LOWER changes, each with what it becomes, in the order of their numbers."""
     import duckdb
 
-    text = "".join(chr(code) for code in range(1, _LAST + 1) if code not in _SURROGATES)
+    text = "".join(map(chr, chain(*_CHARACTERS)))
     with duckdb.connect() as connection:
-        found = connection.execute(f"SELECT {function}($1)", [text]).fetchall()
-    return tuple((one, other) for one, other in zip(text, found[0][0], strict=True) if one != other)
+        ((changed,),) = connection.execute(f"SELECT {function}($1)", [text]).fetchall()
+    return tuple(compress(zip(text, changed, strict=True), map(ne, text, changed)))
