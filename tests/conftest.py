@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from kit import searches
 from kit.bits import SeededBits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -21,6 +22,12 @@ searches.load_profile()
 
 # What is imported and collected lives as long as the process: looking for garbage among it took a tenth of all time.
 gc.disable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Examples stand in the docstrings of the source: tests, which are far more text, are not searched for them."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
 def pytest_collection_finish() -> None:
