@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+# The parts run in one process each, and what only other projects need of plug-ins is not called for every test.
+PART   := $(PYTEST) $(addprefix -p no:,anyio platformdirs schemathesis xdist xdist.looponfail)
 # What has to be believed: the trusted core, whole folders, of which every branch is tested.
 CORE   := */adomnia/errors.py,*/adomnia/privacy/*,*/adomnia/noise/*,*/adomnia/catalog/*,*/adomnia/mechanisms/*
 CORE   := $(CORE),*/adomnia/engines/*,*/adomnia/ledger/*,*/adomnia/curator/*
@@ -50,30 +52,30 @@ lint: $(VENV)/installed-dev  ## style and types
 	$(BIN)/mypy
 
 test-core: $(VENV)/installed-dev  ## the trusted core, with coverage
-	COVERAGE_FILE=.coverage.core $(PYTEST) --cov --cov-report= --stage traced $(BEYOND)
+	COVERAGE_FILE=.coverage.core $(PART) --cov --cov-report= --stage traced $(BEYOND)
 
 test-searches: $(VENV)/installed-dev  ## the trusted core on many examples, without coverage: that takes as long again
-	$(PYTEST) --stage searches tests $(BEYOND)
+	$(PART) --stage searches tests $(BEYOND)
 
 test-server: $(VENV)/installed-dev  ## the server: routes, pages, faults, load
-	$(PYTEST) tests/server
+	$(PART) tests/server
 
 test-analyses: $(VENV)/installed-dev  ## statistics and methods, and how they are planned and priced
-	$(PYTEST) $(ANALYSES)
+	$(PART) $(ANALYSES)
 
 test-surfaces: $(VENV)/installed-dev  ## SQL, the command line, the client, documents
-	$(PYTEST) $(SURFACES)
+	$(PART) $(SURFACES)
 
 test-mutants: $(VENV)/installed-dev  ## planted bugs, each of which a named test must catch
-	$(PYTEST) tests/mutants
+	$(PART) tests/mutants
 
 test-engines: $(VENV)/installed-dev $(VENV)/servers  ## the engines on real servers, with coverage
 	@[ -z '$(NO_POSTGRES)' ] || echo 'NOT TESTED: PostgreSQL, of which no server is here. Debian: sudo apt-get install postgresql'
 	@[ -z '$(NO_SPARK)' ] || echo 'NOT TESTED: Spark, because there is no Java here. Debian: sudo apt-get install default-jre-headless'
-	COVERAGE_FILE=.coverage.engines $(PYTEST) -rs --cov --cov-report= $(ENGINES)
+	COVERAGE_FILE=.coverage.engines $(PART) -rs --cov --cov-report= $(ENGINES)
 
 test-browser: $(VENV)/installed-dev $(VENV)/browser  ## the web console in a real browser
-	$(PYTEST) tests/browser
+	$(PART) tests/browser
 
 coverage: test-core test-engines  ## that tests run every branch of the trusted core, but for engines that are not here
 	$(BIN)/coverage combine --quiet --keep .coverage.core .coverage.engines
@@ -118,11 +120,11 @@ $(VENV)/installed: $(PINS) | $(BIN)/python
 	@touch $@
 
 $(VENV)/installed-dev: $(PINS) | $(BIN)/python
-	@$(call install,.[dev],--no-compile)
+	@$(call install,.[dev],--no-compile $(STORED))
 	@touch $(VENV)/installed $@
 
 $(VENV)/installed-bench: $(PINS) | $(BIN)/python
-	@$(call install,.[dev$(COMMA)bench],--no-compile)
+	@$(call install,.[dev$(COMMA)bench],--no-compile $(STORED))
 	@touch $(VENV)/installed $(VENV)/installed-dev $@
 
 # Browser tests use the system's Chromium, best without its windows; root may fetch it, everybody else is told how.
@@ -151,6 +153,9 @@ if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
   flock $(VENV) sh -c 'apt-get update -q && apt-get install -q -y --no-install-recommends $(1)' > $(VENV)/$(2).log 2>&1 || true; \
 fi
 endef
+
+# Spark comes as source: pip packs half a gigabyte of it, only to unpack it at once. Compressing it took as long again.
+STORED := --config-settings=--build-option=--compression=stored
 
 # pip's chatter goes to a log, which is shown only when something fails. Of what only tests need Python compiles what is used.
 define install
