@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import json
+import os
+import sys
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +26,31 @@ searches.load_profile()
 
 # What is imported and collected lives as long as the process: looking for garbage among it took a tenth of all time.
 gc.disable()
+
+
+class HangWatch:
+    """A test that hangs for five minutes ends with a trace of all threads, and the other parts go on.
+
+    It starts anew every ten seconds; pytest's own starts a thread for every test, a quarter of what a quick one takes.
+    """
+
+    def __init__(self) -> None:
+        self._file, self._since = os.dup(sys.__stderr__.fileno()), float("-inf")
+
+    def pytest_runtest_logstart(self) -> None:
+        if monotonic() - self._since > 10:
+            self._since = monotonic()
+            faulthandler.dump_traceback_later(300, file=self._file, exit=True)
+
+    def pytest_enter_pdb(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
+
+    def pytest_unconfigure(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(HangWatch())
 
 
 @pytest.hookimpl(wrapper=True)
