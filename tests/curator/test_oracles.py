@@ -133,6 +133,7 @@ def test_outputs_times_groups_are_bounded(catalog):
     assert refused.value.code == "too_complex"
 
 
+@pytest.mark.no_cover
 def test_many_declared_values_are_looked_at_quickly(tmp_path):
     values = [f"v{n}" for n in range(1500)]
     large = declare(tmp_path / "hospital", CATALOG.replace('values = ["F", "M", "X"]', f"values = {values}"))

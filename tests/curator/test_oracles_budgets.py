@@ -202,6 +202,7 @@ def test_a_debit_of_one_analyst_under_the_id_of_another_does_not_verify(tmp_path
             ledger.verify()
 
 
+@pytest.mark.no_cover
 def test_the_time_to_price_a_question_grows_no_faster_than_the_question(alice):
     """Prices are free: what takes a server minutes to think about must not be one of them."""
 
@@ -216,6 +217,7 @@ def test_the_time_to_price_a_question_grows_no_faster_than_the_question(alice):
     assert seconds(32) < 8 * seconds(8)
 
 
+@pytest.mark.no_cover
 def test_a_batch_is_priced_in_a_time_that_its_length_explains(alice):
     def seconds(number):
         columns = "SUM(age + {0}) / COUNT(age + {0}) AS r, SUM(age + {0}) AS s"

@@ -121,6 +121,7 @@ def told(value: Any) -> Any:
 @pytest.mark.parametrize(
     "text", QUESTIONS.replace("{counted}", COUNTED).replace("{rolled}", ROLLED).strip().split(";\n")
 )
+@pytest.mark.no_cover
 def test_without_noise_the_rows_are_those_of_plain_sql(curator, text, monkeypatch):
     monkeypatch.setattr(
         "adomnia.plans.cells.sum_over", lambda measured, axes: Measured(add_up(measured.values, axes), None)

@@ -116,6 +116,7 @@ def test_forked_children_never_repeat_each_other_or_the_parent():
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.no_cover
 def test_children_that_were_forked_together_never_repeat():
     two_words()
     with ExitStack() as children:
@@ -125,6 +126,7 @@ def test_children_that_were_forked_together_never_repeat():
     assert len(set(seen)) == 16
 
 
+@pytest.mark.no_cover
 def test_new_processes_never_repeat():
     program = "from adomnia.noise.bits import SystemBits; print(SystemBits().words(4))"
     runs = [

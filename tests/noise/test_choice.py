@@ -51,6 +51,7 @@ def test_candidates_are_chosen_with_their_exact_probabilities(name, seeded_bits)
     assert p_value_of_counts(counts, exponential_law(listed, rate, copies)) >= 1e-6
 
 
+@pytest.mark.no_cover
 def test_a_wrong_rate_is_told_apart(seeded_bits):
     scores, rate = np.array([0, 3, 6, 9, 12]), Fraction(1, 4)
     counts = counts_of(scores, rate, seeded_bits, choices=10_000)
@@ -66,6 +67,7 @@ def test_objects_and_machine_integers_draw_the_same_choice():
         assert as_objects == weighted_choice(scores, Fraction(1, 3), SeededBits(seed))
 
 
+@pytest.mark.no_cover
 def test_a_candidate_of_multiplicity_m_is_m_candidates(seeded_bits):
     merged = counts_of(np.array([4, 2]), Fraction(1, 2), seeded_bits, np.array([1, 5]))
     apart = counts_of(np.array([4, 2, 2, 2, 2, 2]), Fraction(1, 2), seeded_bits)
@@ -83,6 +85,7 @@ def test_hopeless_candidates_neither_crash_nor_win(gap, rate, seeded_bits):
     assert {weighted_choice(scores, rate, seeded_bits) for _ in range(50)} == {1}
 
 
+@pytest.mark.no_cover
 def test_a_hopeless_crowd_wins_as_often_as_its_size_says(seeded_bits):
     # exp(-30) is below every float tolerance, and 10**13 copies of it are not.
     counts = counts_of(np.array([30, 0]), Fraction(1), seeded_bits, np.array([1, 10**13], dtype=np.int64))

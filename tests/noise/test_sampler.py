@@ -23,6 +23,7 @@ def gaussian_rate(variance):
 
 @pytest.mark.parametrize("first_bits", [2, 3, 8])
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(10), Fraction(10**4)], ids=str)
+@pytest.mark.no_cover
 def test_forced_refinement_keeps_the_laplace_law(scale, first_bits, seeded_bits):
     draws = LogQuadratic(1 / scale, ZERO, first_bits).draw(20_000, seeded_bits)
     assert fits_the_law(draws, laplace_law(scale))
@@ -32,6 +33,7 @@ def test_forced_refinement_keeps_the_laplace_law(scale, first_bits, seeded_bits)
 
 @pytest.mark.parametrize("first_bits", [2, 3, 8])
 @pytest.mark.parametrize("variance", [Fraction(1, 4), Fraction(9), Fraction(100), Fraction(10**8)], ids=str)
+@pytest.mark.no_cover
 def test_forced_refinement_keeps_the_gaussian_law(variance, first_bits, seeded_bits):
     draws = LogQuadratic(ZERO, gaussian_rate(variance), first_bits).draw(20_000, seeded_bits)
     assert fits_the_law(draws, gaussian_law(variance))
@@ -132,6 +134,7 @@ def proposed(sampler, first, offset, uniform, length):
 
 
 @pytest.mark.parametrize("length", [16, 27, 52])
+@pytest.mark.no_cover
 def test_the_fast_acceptance_is_never_wrong_and_seldom_open(length):
     """Exponents over the whole range, uniforms at and around the turn and at random, against 50 digits."""
     words = SeededBits(("fast", length)).words(6000)

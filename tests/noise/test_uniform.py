@@ -75,6 +75,7 @@ def test_integers_stay_below_their_limit(limit):
 
 
 @pytest.mark.parametrize("limit", [2, 3, 7, 10])
+@pytest.mark.no_cover
 def test_small_integers_are_uniform(limit):
     bits = SeededBits(("small", limit))
     counts = [0] * limit

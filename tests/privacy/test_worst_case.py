@@ -233,6 +233,7 @@ def test_the_worst_analyst_gains_much_of_it():
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
+@pytest.mark.no_cover
 def test_a_rule_that_is_nearly_right_lets_the_worst_analyst_gain_more(rule, menu, deltas):
     budget = budget_of(*deltas)
     games = MENUS[menu](budget)

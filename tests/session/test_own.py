@@ -230,6 +230,7 @@ TYPES = {"who": Identity, "pay": Quantity, "born": Day, "yes": Boolean}
 
 
 @pytest.mark.parametrize("kind", ["index", "relation", "query", "batch", "nullable", "zoned", "categorical"])
+@pytest.mark.no_cover
 def test_tables_of_many_kinds_are_read(kind):
     table = pa.table(COLUMNS)
     frame = table.to_pandas()

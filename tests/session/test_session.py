@@ -535,6 +535,7 @@ ANSWERED = {
 
 
 @pytest.mark.parametrize("kind", ANSWERED)
+@pytest.mark.no_cover
 def test_an_answer_can_be_had_again_by_its_request_id(bob, kind):
     text, payment = ANSWERED[kind]
     first = bob.sql(text, request_id="mine", **payment)
