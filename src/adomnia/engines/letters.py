@@ -5,7 +5,6 @@ DuckDB changes every character by itself into exactly one other, so that a table
 
 from functools import lru_cache
 from itertools import chain, compress
-from operator import ne
 
 _CHARACTERS = (range(1, 0xD800), range(0xE000, 0x110000))  # what is between them are surrogates: no characters
 
@@ -18,4 +17,4 @@ def list_case_pairs(function: str) -> tuple[tuple[str, str], ...]:
     text = "".join(map(chr, chain(*_CHARACTERS)))
     with duckdb.connect() as connection:
         ((changed,),) = connection.execute(f"SELECT {function}($1)", [text]).fetchall()
-    return tuple(compress(zip(text, changed, strict=True), map(ne, text, changed)))
+    return tuple(compress(zip(text, changed, strict=True), map(str.__ne__, text, changed)))

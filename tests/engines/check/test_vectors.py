@@ -325,6 +325,7 @@ VECTORS = {
 
 @pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)
 @pytest.mark.parametrize("keys", [(), (VISITS.column("hospital"),)])
+@pytest.mark.no_cover
 def test_neighbours_are_as_near_as_both_derivations_say(databases, vector, keys):
     asked = Query(visits, keys, vector), Query(visits, keys, Rows()), Query(visits, keys, NonNull(COST))
     statement, columns = render(asked, DUCKDB), tuple(query.columns for query in asked)

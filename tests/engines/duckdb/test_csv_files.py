@@ -37,6 +37,7 @@ def rows(folder, source, *columns, csv=CsvFormat(), called=()):  # noqa: B008 - 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8"])
 @pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.no_cover
 def test_letters_are_read_in_the_declared_encoding(tmp_path, encoding, packed):
     text = "name;age\r\nJörg Müßig;40\r\nÅse;50\r\n".encode(encoding)
     source = "a.csv.gz" if packed else "a.csv"
@@ -105,6 +106,7 @@ def test_a_header_may_have_lines_and_quotes_of_its_own(tmp_path):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("inside", ["\n", "\r\n", "\r"])
+@pytest.mark.no_cover
 def test_lines_end_as_they_do_in_the_header_whatever_stands_in_quotes(tmp_path, end, inside):
     (tmp_path / "a.csv").write_bytes(f'name,age{end}"Ada{inside}Lee",40{end}Bo,50{end}'.encode())
     for encoding in ("utf-8", "latin-1"):  # the file itself, and a copy of its rows

@@ -55,6 +55,7 @@ def test_json_lines_are_read_by_their_keys(tmp_path, source):
     ],
     ids=lambda line: repr(line[:12]),
 )
+@pytest.mark.no_cover
 def test_a_line_that_is_no_object_is_no_row_and_changes_no_other(tmp_path, line):
     first, *others = TEXT.split(b"\n")
     assert rows(tmp_path, "a.jsonl", b"\r\n".join([first, line, *others])) == ROWS

@@ -63,6 +63,7 @@ def kept(array, column=VIENNA):
         (None, None),
     ],
 )
+@pytest.mark.no_cover
 def test_a_text_is_local_time_unless_it_says_its_offset(text, seconds):
     assert kept(pa.array([text, "2024-01-31"])) == [seconds, NOON - 12 * 3600 - 1800]
 

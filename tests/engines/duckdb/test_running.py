@@ -68,6 +68,7 @@ def test_rows_of_public_tables_are_read_within_their_memory_as_well(hurried, mon
         hurried.read(text, 20_000)
 
 
+@pytest.mark.no_cover
 def test_one_thread_watches_all_questions_and_stops_only_the_slow_ones():
     seconds = 3  # time enough for quick ones beside slow ones, on a machine that is busy
     with loaded(catalog(TRIPS), Limits(seconds=seconds), people=ROWS) as engine, ThreadPoolExecutor(4) as pool:

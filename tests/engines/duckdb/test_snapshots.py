@@ -44,6 +44,7 @@ def refused(tmp_path, table):
     return caught.value
 
 
+@pytest.mark.no_cover
 def test_the_header_of_a_table_has_the_engines_types_and_names_what_cannot_be_read():
     create = (
         "CREATE TABLE odd (a smallint, b numeric(10, 2), c jsonb, d int[], e bytea, f uuid, g timestamptz, h money, "

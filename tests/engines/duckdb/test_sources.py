@@ -97,6 +97,7 @@ CSV = "person_id,fare,city\n1,1.5,Oslo\n2,,Bergen\n3,1000,\n,4,Oslo\n"
         ),
     ],
 )
+@pytest.mark.no_cover
 def test_csv_files_are_read_alike(tmp_path, source, text):
     assert opened(tmp_path, source, text) == EXPECTED
 

@@ -44,6 +44,7 @@ def read(cell, column, csv, days=None):
         (CsvFormat(null=("-9", "it's NA", "")), {"-9": None, " -9 ": None, "it's NA": None, "9": 9, "-9.0": -9}),
     ],
 )
+@pytest.mark.no_cover
 def test_a_number_is_read_as_it_is_spelled_and_anything_else_is_null(csv, cells):
     assert {cell: read(cell, NUMBER, csv) for cell in cells} == cells
     assert read(None, NUMBER, csv) is None

@@ -137,6 +137,7 @@ def with_cities(folder, text, version=1, cities=CITIES):
 
 
 @pytest.mark.parametrize("cities", [CITIES, replace(CITIES, columns=(), repeats=())], ids=["columns", "none"])
+@pytest.mark.no_cover
 def test_a_table_that_is_declared_later_joins_the_version_even_if_it_is_public(tmp_path, cities):
     write(tmp_path, 1, 2)
     opened(tmp_path)
@@ -334,6 +335,7 @@ def test_an_index_of_another_layout_is_not_read(tmp_path, monkeypatch):
     assert indexes(tmp_path) != [known]
 
 
+@pytest.mark.no_cover
 def test_two_processes_that_open_at_once_build_once(tmp_path):
     write(tmp_path, *range(2000))
     script = f"""
@@ -402,6 +404,7 @@ def test_names_that_a_dead_process_left_are_taken_away(tmp_path):
         {"source_columns": (("person_id", SourceColumn("person_id", "%Y-%m-%d")),)},
     ],
 )
+@pytest.mark.no_cover
 def test_data_that_is_read_in_another_way_is_another_version(tmp_path, read):
     (tmp_path / "people.csv").write_text("person_id,other\n1,5\n2,5\n")
 

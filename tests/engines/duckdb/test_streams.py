@@ -173,6 +173,7 @@ def test_values_of_every_type_mean_what_they_mean_in_a_file(tmp_path, declaratio
 ROWS = "CREATE TABLE people (person_id int, x text)"
 
 
+@pytest.mark.no_cover
 def test_rows_arrive_in_blocks_whatever_they_hold(tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "_BLOCK", 1000)
     monkeypatch.setattr(streams, "_MOST_BYTES", 1000)
@@ -231,6 +232,7 @@ def test_a_table_without_rows_has_an_empty_index(tmp_path):
         ("timestamp", ["'2024-01-01'", "'2024-01-01 00:00:00.000000'", "'2024-01-01 00:00:00.000001'", "'infinity'"]),
     ],
 )
+@pytest.mark.no_cover
 def test_equal_keys_are_one_person_and_different_ones_are_not(tmp_path, declaration, keys):
     create = f"CREATE TABLE people (person_id {declaration}, x text)"
     rows = ", ".join(f"({key}, 'x')" for key in keys)

@@ -211,6 +211,7 @@ def many_people(persons, *notes):
 # Binomial(20,000, 1/4): 5.5 standard deviations are exceeded with probability below 1e-7. Copies that came as one block
 # would put the odd row first in half of all cases, which is 81 standard deviations away.
 @pytest.mark.parametrize("notes", [("a", "a", "a", "b"), ("a", "c", "d", "b")], ids=["copies", "all different"])
+@pytest.mark.no_cover
 def test_which_row_comes_first_is_as_good_as_random_even_among_copies(notes):
     table = people(WHO, Column("note", Text()))
     with loaded(catalog(table), people=many_people(20_000, *notes)) as engine:
@@ -240,6 +241,7 @@ def test_a_table_without_rows_and_one_with_a_single_row_are_answered():
         assert answer(engine, *queries) == [[1], [30]]
 
 
+@pytest.mark.no_cover
 def test_a_person_with_a_million_rows_counts_as_much_as_the_cap_allows():
     table = people(Column("note", Text()), rows_per_person=7)
     persons = np.append(np.zeros(1_000_000, np.int64), [1, 2])
@@ -282,6 +284,7 @@ def test_where_every_row_is_a_person_a_table_may_have_no_column_to_keep():
         assert answer(engine, Query(relation(table), (), Rows())) == [2]
 
 
+@pytest.mark.no_cover
 def test_a_category_may_have_a_million_values():
     values = [f"v{place}" for place in range(300_000)]
     table = people(category("code", *values))

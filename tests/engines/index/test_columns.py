@@ -107,6 +107,7 @@ def test_the_code_of_others_fits_however_many_values_are_listed(listed, kind):
         (0, 2**63, "HUGEINT"),
     ],
 )
+@pytest.mark.no_cover
 def test_integers_are_kept_in_the_narrowest_type_that_holds_their_bounds(lower, upper, kind):
     domain = Numbers.integers(lower, upper)
     column = Column("c", Quantity(domain.lower, domain.upper, whole=True), domain)

@@ -268,6 +268,7 @@ def test_a_link_to_the_column_that_links_the_parent_goes_straight_on():
     ],
     ids=lambda keys: str(keys.type)[:10],
 )
+@pytest.mark.no_cover
 def test_equal_keys_are_equal_whatever_type_a_file_stores_them_in(keys):
     frames = {
         "people": pa.table({"person_id": [1, 2, 3], "age": [1.0, 2.0, 3.0]}),

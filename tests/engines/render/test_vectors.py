@@ -243,6 +243,7 @@ class Watched(int):
         return self * other
 
 
+@pytest.mark.no_cover
 def test_no_step_of_an_entry_leaves_its_bound_in_ten_thousand_cases():
     chance = Random(12)
     for _ in range(10_000):
