@@ -14,7 +14,7 @@ from adomnia.errors import Failure
 from adomnia.privacy.aggregates import DistinctValues, NonNull, People, Rows, Total
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Literal, columns_of, map_columns
-from adomnia.privacy.keys import Bucket
+from adomnia.privacy.keys import Blocks, Bucket
 from adomnia.privacy.kinds import Boolean, Quantity
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Join, Named, Where
@@ -150,6 +150,13 @@ def test_the_long_value_of_a_key_is_written_once():
     assert text.count("< 70.0e0") == 1
     (short,) = ask(Rows(), keys=(Bucket(SUM, WIDE, SUM),))
     assert " FROM (SELECT" not in render((short,), DUCKDB).text
+
+
+def test_blocks_of_people_are_keys_of_what_is_computed_inside_too():
+    wanted = ask(*SUMS, NINE, keys=(Blocks(3),))
+    with loaded(CATALOG, people=ROWS) as engine:
+        assert "computed" in engine.render(wanted).text
+        assert answer(engine, *wanted) == [answer(engine, each)[0] for each in wanted]
 
 
 def test_a_value_is_written_once_however_many_aggregates_look_at_it():

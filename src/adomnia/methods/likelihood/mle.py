@@ -359,7 +359,7 @@ METHOD = Method(
         "efficiency": "the variance from exact rows as a part of this one: 1 where privacy costs nothing",
         "blocks": "in how many blocks of people the law was fitted",
     },
-    example="SELECT * FROM mle(people, column => salary, family => 'gamma')",
+    example="SELECT * FROM mle(people, column => salary, family => 'normal')",
     elsewhere={"R": "MASS::fitdistr, stats4::mle", "SAS": "PROC SEVERITY, PROC NLMIXED", "SciPy": "stats.gamma.fit"},
     notes=(
         "bernoulli, poisson, exponential and normal are averaged on scales on which their estimates have no bias.",
