@@ -194,7 +194,9 @@ class Mle(SeveralRounds):
         # Blocks that all lie in one bin do not tell where in it.
         error += np.where(spread * slopes / sqrt(people / blocks) < steps / 2, _IN_A_BIN * steps, 0.0)
         each_block = spread / sqrt(people / many)
-        half = _REACH * each_block + _UNSURE * error / slopes
+        # Means of few whole numbers lie apart, and the narrowest window holds those on one side of theirs.
+        apart = np.minimum(0.25 / self._located_rows, each_block) if law.whole else 0.0
+        half = _REACH * each_block + _UNSURE * (error / slopes + apart)
         moved = centre + _SKEWED * law.skewness(point) / sqrt(people / many) * each_block
         domains = tuple(_grid(at - by, at + by) for at, by in zip(moved.tolist(), half.tolist(), strict=True))
         return ChosenGrids(centre, domains, many, hidden=False)
