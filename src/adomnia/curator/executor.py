@@ -12,12 +12,14 @@ from adomnia.catalog.model import Catalog
 from adomnia.curator.combining import combine
 from adomnia.curator.discovery import discover_keys
 from adomnia.curator.measurements import Record
+from adomnia.curator.scoring import SparseCounts, score
 from adomnia.engines.check import (
     Reading,
     check_cells_of_blocks,
     check_histogram,
     check_statement,
     combine_sensitivity,
+    distance_sensitivity,
     estimate_sensitivity,
 )
 from adomnia.engines.contract import Engine, Statement
@@ -26,6 +28,7 @@ from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers
 from adomnia.plans.undeclared import Finding, Values
 from adomnia.privacy.aggregates import Histogram
+from adomnia.privacy.distances import Distances
 from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.events import Composed, Event, Price
 from adomnia.privacy.losses import covers
@@ -76,23 +79,29 @@ class Statements:
     def __init__(self, engine: Engine, catalog: Catalog) -> None:
         self._engine, self._catalog = engine, catalog
         self._proved: dict[tuple[Query, ...], Statement] = {}
+        self._moved: dict[Query, Sensitivity] = {}  # by one person, as the texts say
         self._wholes: dict[Query, str] = {}
         self._histograms: dict[Statement, tuple[Sensitivity, tuple[range, ...], Reading]] = {}
 
     def of(self, queries: Iterable[Query]) -> list[tuple[tuple[Query, ...], Statement]]:
         """One statement for all queries of the same rows and keys, no data read. An error where one is not proved."""
         batches: dict[object, list[Query]] = {}
-        for query in dict.fromkeys(queries):
+        wanted = tuple(dict.fromkeys(queries))
+        for query in dict.fromkeys(part for each in wanted for part in each.parts):
             batches.setdefault(query.scan, []).append(query)
-        return [(batch, self._statement(batch)) for batch in map(tuple, batches.values())]
+        found = [(batch, self._statement(batch)) for batch in map(tuple, batches.values())]
+        for query in wanted:
+            if isinstance(query.aggregate, Distances):
+                _demand(distance_sensitivity([self._moved[part] for part in query.parts], query.aggregate), query)
+        return found
 
     def _statement(self, batch: tuple[Query, ...]) -> Statement:
         if batch not in self._proved:
             statement = self._engine.render(tuple(query.inner for query in batch))
             spend(len(statement.text) // _CHARACTERS_OF_A_STEP)
             for query, derived in zip(batch, self._derived(statement, batch), strict=True):
-                if not _within(derived, query.sensitivity()):
-                    raise ValueError("The statement's own sensitivity is above the planned one.")
+                _demand(derived, query)
+                self._moved[query] = derived
             self._proved[batch] = statement
         return self._proved[batch]
 
@@ -126,17 +135,37 @@ class Executor:
         self.record = Record()
         self._engine, self._statements, self._reserved, self._bits = engine, statements, reserved, bits
         self._events: list[Event] = []
+        self._tables: dict[Query, SparseCounts] = {}  # exact ones, which nobody sees but the scores of choices
 
     def measure(self, measures: Round) -> tuple[Measured, ...]:
         self._spend(each.mechanism.event(each.query.sensitivity()) for each in measures)
         _check_forms(measures)
-        exact: dict[Query, Integers] = {}
-        for batch, statement in self._statements.of(each.query for each in measures if each.mechanism.reads == "cells"):
-            found = self._engine.run(statement, tuple(query.inner for query in batch))
-            exact.update((query, combine(query, values)) for query, values in zip(batch, found, strict=True))
+        exact = self._answer(dict.fromkeys(each.query for each in measures if each.mechanism.reads == "cells"))
         measured = tuple(self._release(measure, exact) for measure in measures)
         self.record.values += [each.values for each in measured]
         return measured
+
+    def _answer(self, queries: Iterable[Query]) -> dict[Query, Integers]:
+        """The exact answers. Tables that are compared with guesses are compared again in later rounds, and kept."""
+        wanted = tuple(queries)
+        compared = {part for query in wanted if isinstance(query.aggregate, Distances) for part in query.parts}
+        exact: dict[Query, Integers] = {}
+        for batch, statement in self._statements.of(wanted):
+            if all(query in self._tables for query in batch):
+                continue
+            found = self._engine.run(statement, tuple(query.inner for query in batch))
+            for query, values in zip(batch, found, strict=True):
+                if query in compared:
+                    self._tables[query] = SparseCounts.of(values)
+                else:
+                    exact[query] = combine(query, values)
+        for query in wanted:
+            if isinstance(query.aggregate, Distances):
+                tables = [self._tables[part] for part in query.parts]
+                exact[query] = score(query.aggregate, tables, query.largest)
+            elif query not in exact:
+                exact[query] = self._tables[query].spread(query.shape)
+        return exact
 
     def find(self, finding: Finding) -> tuple[Values, ...]:
         self._spend([finding.threshold.event(finding.query.sensitivity())])
@@ -178,6 +207,11 @@ def _check_forms(measures: Round) -> None:
 def _combine_derived(counts: Sensitivity, query: Query) -> Sensitivity:
     """What the text says of a query, after what is done to the counts of combinations outside of it."""
     return combine_sensitivity(counts, query.aggregate) if isinstance(query.aggregate, Combination) else counts
+
+
+def _demand(derived: Sensitivity, query: Query) -> None:
+    if not _within(derived, query.sensitivity()):
+        raise ValueError("The statement's own sensitivity is above the planned one.")
 
 
 def _within(derived: Sensitivity, planned: Sensitivity) -> bool:

@@ -11,7 +11,8 @@ from adomnia.mechanisms.contract import PriceKind
 from adomnia.mechanisms.secret import Secret
 from adomnia.noise import Bits, Integers, weighted_choice
 from adomnia.privacy.amounts import positive
-from adomnia.privacy.events import BoundedRange, Price, Pure
+from adomnia.privacy.enclosures import sqrt_down
+from adomnia.privacy.events import BoundedRange, Concentrated, Price, Pure
 from adomnia.privacy.queries import Form, Query
 from adomnia.privacy.sensitivity import Sensitivity
 
@@ -31,7 +32,7 @@ class Exponential:
     Fraction(1, 2)
     """
 
-    prices: ClassVar[tuple[PriceKind, ...]] = (Pure,)
+    prices: ClassVar[tuple[PriceKind, ...]] = (Pure, Concentrated)
     reads: ClassVar[Form] = "cells"
 
     rate: Fraction
@@ -41,9 +42,11 @@ class Exponential:
 
     @classmethod
     def calibrated(cls, sensitivity: Sensitivity, price: Price) -> Self:
-        if not isinstance(price, Pure):
-            raise TypeError(f"Exponential is bought with Pure(epsilon), got {price}.")
-        return cls(price.epsilon / _spread(sensitivity))
+        if not isinstance(price, Pure | Concentrated):
+            raise TypeError(f"Exponential is bought with Pure(epsilon) or Concentrated(rho), got {price}.")
+        # A bounded range of epsilon is epsilon**2 / 8-zCDP.
+        epsilon = price.epsilon if isinstance(price, Pure) else sqrt_down(8 * price.rho)
+        return cls(epsilon / _spread(sensitivity))
 
     @classmethod
     def for_query(cls, query: Query, price: Price) -> Self:

@@ -78,6 +78,10 @@ class Analysis(ABC):
         found: Self = changed(self, delta=delta)
         return found
 
+    def foresee(self, _price: Price, _rows: int) -> ResultTable | None:
+        """What would come out of so many rows, where finding that by the rounds themselves would take too long."""
+        return None
+
     def suit(self, _price: Price) -> Self:
         """The same, measured in the way that has the least noise for that kind of price."""
         return self

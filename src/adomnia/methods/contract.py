@@ -17,11 +17,25 @@ from adomnia.privacy.relations import Relation
 from adomnia.privacy.vectors import Variable
 from adomnia.statistics.contract import Statistic
 
-# What an argument is: names of columns, or constants. `column` is a number with bounds, `factor` has declared values.
+# What an argument is: names of columns, or constants. `column` is a number with bounds, `factor` has declared values,
+# `names` are of columns of either sort.
 Kind: TypeAlias = Literal[
-    "column", "columns", "factor", "factors", "formula", "number", "numbers", "integer", "choice", "text", "boolean"
+    "column",
+    "columns",
+    "factor",
+    "factors",
+    "names",
+    "formula",
+    "number",
+    "numbers",
+    "integer",
+    "choice",
+    "text",
+    "boolean",
 ]
-Chapter: TypeAlias = Literal["describe", "densities", "likelihood", "models", "testing", "survival", "robust"]
+Chapter: TypeAlias = Literal[
+    "describe", "densities", "likelihood", "models", "testing", "survival", "robust", "releases"
+]
 
 
 @dataclass(frozen=True)
@@ -66,11 +80,18 @@ class Frame:
     factors: Mapping[str, Factor]
     confidence: Fraction = Fraction(19, 20)
     unusable: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # why a column is no number, and the fix
+    order: tuple[str, ...] = ()  # of the names of all columns, as the rows have them
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names that may be used."""
         return tuple(dict.fromkeys((*self.numbers, *self.factors)))
+
+    @property
+    def columns(self) -> Mapping[str, NumberColumn | Factor]:
+        """All columns that may be used, in the order of the rows: by their declared values if they have some."""
+        both: dict[str, NumberColumn | Factor] = {**self.numbers, **self.factors}
+        return {name: both[name] for name in self.order if name in both}
 
 
 class BadArgument(Refusal):
@@ -102,7 +123,8 @@ Arguments: TypeAlias = Mapping[str, Any]  # by their names, all that the signatu
 class Method:
     """An analysis that can be called. `build` makes the statistic of some rows and arguments, or refuses them.
 
-    `returns` are the columns of its table and what they mean, but for those of `by`. `example` is a call on the tables
+    `returns` are the columns of its table and what they mean, but for those of `by`, and for those that depend on its
+    rows: those come first, and `shows` names them. `example` is a call on the tables
     of the example hospital. `elsewhere` is what other programs call it: {"R": "lm", "SAS": "PROC REG"}.
     """
 
@@ -115,6 +137,7 @@ class Method:
     example: str
     elsewhere: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    shows: Callable[[Frame, Arguments], tuple[str, ...]] | None = None
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name, if there is one."""

@@ -11,6 +11,7 @@ _TYPES: dict[str, tuple[dict[str, Any], str]] = {
     "columns": ({"type": "array", "items": {"type": "string"}}, "columns of numbers: (a, b)"),
     "factor": ({"type": "string"}, "a column of declared values"),
     "factors": ({"type": "array", "items": {"type": "string"}}, "columns of declared values: (a, b)"),
+    "names": ({"type": "array", "items": {"type": "string"}}, "columns: (a, b)"),
     "formula": ({"type": "string"}, "a formula: 'y ~ a + b'"),
     "number": ({"type": "number"}, "a number"),
     "numbers": ({"type": "array", "items": {"type": "number"}}, "numbers: (1, 2)"),

@@ -11,6 +11,7 @@ from math import lcm, prod
 import numpy as np
 
 from adomnia.mechanisms.contract import OfHistogram
+from adomnia.methods.analysis import Analysis
 from adomnia.methods.simulations import simulate_less
 from adomnia.noise import Integers
 from adomnia.privacy.aggregates import Aggregate, Histogram, Total
@@ -48,6 +49,9 @@ def suppose(measure: Measure, rows: int, asked: Round = ()) -> Integers:
 @lru_cache(maxsize=_KEPT)
 def drive(analysis: Statistic, price: Price, rows: int) -> tuple[Round, Result]:
     """All measures that an analysis of so many supposed rows asks for, and its result."""
+    foreseen = analysis.foresee(price, rows) if isinstance(analysis, Analysis) else None
+    if foreseen is not None:
+        return analysis.rehearse(price), foreseen
     flow = analysis.steps(price)
     with np.errstate(all="ignore"), simulate_less():
         asked = measures = next(flow)

@@ -21,6 +21,7 @@ from adomnia.privacy.aggregates import (
     Total,
     values_of,
 )
+from adomnia.privacy.distances import Distances
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import BlockEstimates, EstimateCounts
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, columns_of, conjuncts, quote_name
@@ -187,7 +188,7 @@ def _operand(operand: Aggregate | Fraction) -> str:  # noqa: PLR0911 - one for e
             return f"{describe(day)} in {'..'.join(map(str, date_range(domain)))}"
         case Total(value=value, domain=domain) | Histogram(value=value, domain=domain):
             return f"{describe(value)} in {domain.lower}..{domain.upper} by {domain.step}"
-        case Vector() | Combination() | BlockEstimates():
+        case Vector() | Combination() | BlockEstimates() | Distances():
             return _several(operand)
 
 
@@ -196,7 +197,7 @@ def date_range(days: Numbers) -> tuple[date, date]:
     return date.min + timedelta(days=days.grid_lower), date.min + timedelta(days=days.grid_upper)
 
 
-def _several(aggregate: Vector | Combination | BlockEstimates) -> str:
+def _several(aggregate: Vector | Combination | BlockEstimates | Distances) -> str:
     """How many numbers of what an aggregate gives."""
     if isinstance(aggregate, BlockEstimates):
         parameters = f"{len(aggregate.domains)} parameter{'s' * (len(aggregate.domains) > 1)}"
@@ -206,6 +207,8 @@ def _several(aggregate: Vector | Combination | BlockEstimates) -> str:
         return f"{found} of {parameters} from {of}"
     if isinstance(aggregate, Combination):
         return f"{aggregate.results} combinations of rows"
+    if isinstance(aggregate, Distances):
+        return f"a choice of one of {aggregate.results:,} by distances from {len(aggregate.tables):,} tables of rows"
     of = ", ".join(describe(each.value) for each in aggregate.variables)
     absent = ", and the rows without it" if aggregate.absent else ""
     return f"{len(aggregate.entries)} sums of {of or 'rows'}{absent}"
@@ -230,7 +233,7 @@ def describe_query(query: Query, rows: Relation | None = None) -> str:
             what = f"values of {describe(day)} by rank"
         case Histogram(value=value):
             what = f"values of {describe(value)} by rank"
-        case Vector() | Combination() | BlockEstimates() as several:
+        case Vector() | Combination() | BlockEstimates() | Distances() as several:
             what = _several(several)
     return f"{what}, with a value and without" if is_parted(query) else what
 

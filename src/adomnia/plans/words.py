@@ -6,6 +6,7 @@ from dataclasses import replace
 from adomnia.plans.descriptions import Words, describe, describe_own, describe_value
 from adomnia.plans.formulas import Formula, Over, Term, map_leaves
 from adomnia.privacy.aggregates import People, Rows
+from adomnia.privacy.distances import Distances
 from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Call, Column, Expression
 from adomnia.privacy.matrices import Combination
@@ -29,7 +30,7 @@ from adomnia.privacy.vectors import Variable, Vector
 
 def in_words(query: Query) -> Query:
     """The same query, to be described: its columns are called what they are."""
-    if isinstance(query.aggregate, Rows | People | Combination):
+    if isinstance(query.aggregate, Rows | People | Combination | Distances):
         return query
     names = _names(query.relation)
     if isinstance(query.aggregate, BlockEstimates):

@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import inf
 from typing import ClassVar, TypeAlias
 
+from adomnia.privacy.distances import Distances
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Column, Expression
@@ -176,7 +177,7 @@ class DistinctValues:
 
 
 Aggregate: TypeAlias = (
-    Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination | BlockEstimates
+    Rows | NonNull | Total | People | DistinctValues | Histogram | Vector | Combination | BlockEstimates | Distances
 )
 Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | OwnMedian | OwnSpread | OwnChoice | DistinctValues
 
@@ -184,7 +185,7 @@ Own: TypeAlias = Rows | NonNull | Total | Average | OwnExtreme | OwnMedian | Own
 def values_of(aggregate: Aggregate) -> tuple[Expression, ...]:
     """The expressions of a row that an aggregate looks at."""
     match aggregate:
-        case Rows() | People() | Combination():
+        case Rows() | People() | Combination() | Distances():
             return ()
         case Vector(variables=variables) | BlockEstimates(sums=Vector(variables=variables)):
             return tuple(variable.value for variable in variables)

@@ -6,9 +6,10 @@ from math import isqrt, prod
 from typing import ClassVar, Literal, TypeAlias
 
 from adomnia.privacy.aggregates import Aggregate, DistinctValues, Histogram, NonNull, People, Rows, Total
+from adomnia.privacy.distances import Distances
 from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.hashing import hashed_once
-from adomnia.privacy.keys import AnyKey, Blocks, Bucket, Key, is_unknown, key_cells, provable_cells
+from adomnia.privacy.keys import MOST_CELLS, AnyKey, Blocks, Bucket, Key, is_unknown, key_cells, provable_cells
 from adomnia.privacy.matrices import Combination
 from adomnia.privacy.relations import Relation, everything, has_blocks, most_rows
 from adomnia.privacy.sensitivity import Sensitivity
@@ -59,6 +60,16 @@ class Query:
             raise ValueError(f"Query cells must number {self.aggregate.columns}, as combined, got {prod(self.shape)}.")
         if isinstance(self.aggregate, BlockEstimates) and list(map(type, self.keys)) != [Blocks]:
             raise ValueError(f"Query keys must be blocks of people where these are estimated, got {self.keys}.")
+        if isinstance(self.aggregate, Distances):
+            self._check_tables(self.aggregate)
+
+    def _check_tables(self, distances: Distances) -> None:
+        """Distances are of tables of their own, each of declared cells with a guess for every one of them."""
+        if self.keys or any(part.form != "cells" for part in self.parts):
+            raise ValueError("Query of distances must have no keys but the declared ones of its tables, got others.")
+        cells = [prod(part.shape) for part in self.parts]
+        if max(cells) > MOST_CELLS or any(each.counts.size != cells[each.table] for each in distances.guesses):
+            raise ValueError("Query tables must have a guess for each of at most a million cells, got others.")
 
     @property
     def reach(self) -> int | None:
@@ -86,7 +97,7 @@ class Query:
         match self.aggregate:
             case Vector(columns=columns):
                 return *self.shape, columns
-            case Combination(results=results) | BlockEstimates(results=results):
+            case Combination(results=results) | BlockEstimates(results=results) | Distances(results=results):
                 return (results,)
         return self.shape
 
@@ -104,6 +115,13 @@ class Query:
         if isinstance(sums, Vector):
             return replace(self, aggregate=sums)
         return replace(self, keys=(*self.keys, Bucket(sums.value, sums.domain, sums.value)), aggregate=Rows())
+
+    @cached_property
+    def parts(self) -> "tuple[Query, ...]":
+        """The queries whose exact answers it is computed from: of distances their tables, else it is one by itself."""
+        if not isinstance(self.aggregate, Distances):
+            return (self,)
+        return tuple(Query(self.relation, keys, Rows()) for keys in self.aggregate.tables)
 
     @property
     def form(self) -> Form:
@@ -142,6 +160,8 @@ class Query:
     @property
     def largest(self) -> int:
         """A bound on the size of any cell, from public facts: it decides which integers the sums are carried in."""
+        if isinstance(self.aggregate, Distances):
+            return self.aggregate.largest(most_rows(self.relation))
         parts = 1 if self.clip is None else CLIPPED_PARTS
         return most_rows(self.relation) * parts * _of_one_row(self.aggregate)
 
@@ -182,7 +202,7 @@ class Query:
             case Total() as total:
                 one_row = Sensitivity(l1=total.magnitude, monotone=total.rises)
                 return one_row.times(rows)
-            case Vector(row=one_row) | Combination(row=one_row):
+            case Vector(row=one_row) | Combination(row=one_row) | Distances(row=one_row):
                 return one_row.times(rows)
         return Sensitivity(l1=1, monotone=True).times(rows)
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from adomnia.methods.contract import Method, Parameter
     from adomnia.session.answer import Answer
 
-_COLUMNS = {"column", "factor", "columns", "factors"}
-_LISTS = {"columns", "factors", "numbers"}
+_COLUMNS = {"column", "factor", "columns", "factors", "names"}
+_LISTS = {"columns", "factors", "names", "numbers"}
 
 
 class MethodCalls:

@@ -17,6 +17,7 @@ from adomnia.privacy.aggregates import Aggregate
 from adomnia.privacy.events import AnyPrice, Approximate, Composed, Price
 from adomnia.privacy.keys import Label
 from adomnia.privacy.queries import Query
+from adomnia.statistics.products import Product
 
 Floats: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Floats, Floats]
@@ -123,7 +124,7 @@ class ResultTable:
 
     `facts` are further columns that follow from what was measured and have no interval, such as p-values: computed when
     they are read, None where there is no reply. `figure` describes a picture of it, for those who draw, and `model` is
-    what predictions need, both as plain data.
+    what predictions need, both as plain data. `product` is what a release publishes.
     """
 
     labels: Mapping[str, tuple[Label, ...]]
@@ -132,6 +133,7 @@ class ResultTable:
     figure: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Callable[[], Sequence["Fact"]]] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
+    product: Product | None = None
 
     def __post_init__(self) -> None:
         sizes = {len(each) for each in self.labels.values()} | {len(each.values) for each in self.estimates.values()}

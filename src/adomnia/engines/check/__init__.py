@@ -6,6 +6,7 @@ comparisons and guarded casts only), and how far one person's rows can move each
 Proofs: docs/proofs/check.md, docs/proofs/relations.md, docs/proofs/vectors.md.
 """
 
+from adomnia.engines.check.distances import distance_sensitivity
 from adomnia.engines.check.estimates import estimate_sensitivity
 from adomnia.engines.check.histograms import Reading
 from adomnia.engines.check.matrices import combine_sensitivity
@@ -25,5 +26,6 @@ __all__ = [
     "check_public",
     "check_statement",
     "combine_sensitivity",
+    "distance_sensitivity",
     "estimate_sensitivity",
 ]

@@ -20,6 +20,7 @@ from adomnia.engines.render.relations import (
 from adomnia.engines.render.scalars import Scalars
 from adomnia.engines.render.vectors import render_entries
 from adomnia.privacy.aggregates import Histogram, People, Rows, Total
+from adomnia.privacy.distances import Distances
 from adomnia.privacy.domains import Numbers
 from adomnia.privacy.estimates import BlockEstimates
 from adomnia.privacy.expressions import Expression
@@ -121,7 +122,7 @@ def _aggregate(query: Query, scalars: Scalars) -> str:
             summed = render_integers(total, most_rows(query.relation), scalars)
             return f"CAST({summed} AS {_sum_type(query, scalars.dialect.types)})"
         case counted:
-            assert not isinstance(counted, Histogram | Vector | BlockEstimates)  # noqa: S101 - of several columns
+            assert not isinstance(counted, Histogram | Vector | BlockEstimates | Distances)  # noqa: S101 - of several columns
             return render_integers(counted, 0, scalars)
 
 

@@ -63,7 +63,7 @@ def _default(parameter: Parameter, call: exp.Func, method: Method) -> Any:  # no
     if parameter.required:
         fix = f"add {parameter.name} => ...: {parameter.meaning}"
         raise refusal("missing_argument", call, f"needs {parameter.name}", fix, f"{method.name}()")
-    if parameter.kind in {"factors", "columns", "numbers"} and parameter.default is None:
+    if parameter.kind in {"factors", "columns", "names", "numbers"} and parameter.default is None:
         return ()
     return parameter.default
 
@@ -75,6 +75,17 @@ def _column(node: exp.Expr, _parameter: Parameter, given: Given) -> Any:  # noqa
 
 def _factor(node: exp.Expr, _parameter: Parameter, given: Given) -> Any:  # noqa: ANN401
     return read_factor(node, _name_of(node), given.block)
+
+
+def _usable_name(node: exp.Expr, _parameter: Parameter, given: Given) -> str:
+    if not isinstance(node, exp.Column):
+        raise refusal("bad_argument", node, "is no column", "compute it in the SELECT in brackets, and name it there")
+    read_expression(node, given.scope)  # refuses what is none of the rows' columns
+    name = node.name.lower()
+    if name not in given.frame.columns:
+        fix = "declare its values or its bounds, or compute a column that has some in the SELECT in brackets"
+        raise refusal("bad_argument", node, "has neither declared values nor bounds", fix)
+    return name
 
 
 def _name_of(node: exp.Expr) -> str:
@@ -158,6 +169,7 @@ _KINDS: Mapping[str, Callable[[exp.Expr, Parameter, Given], Any]] = {
     "columns": _several(_column),
     "factor": _factor,
     "factors": _several(_factor),
+    "names": _several(_usable_name),
     "formula": _text,
     "number": _number,
     "numbers": _several(_number),

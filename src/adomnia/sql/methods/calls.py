@@ -39,9 +39,12 @@ def plan_method(select: exp.Select, call: exp.Func, catalog: Catalog, confidence
     analysis = _build(call, method, given, arguments)
     table = select.args["from_"].this
     by = [factor.name for factor in arguments.get("by") or ()]
+    by += () if method.shows is None else method.shows(given.frame, arguments)
     if {name.lower() for name in by} & method.returns.keys():
         fix = "give it another name in the SELECT in brackets"
-        raise refusal("duplicate_alias", call, "has a column of its own called like one of by", fix, f"{method.name}()")
+        raise refusal(
+            "duplicate_alias", call, "has a column of its own called like one of its rows'", fix, f"{method.name}()"
+        )
     view = ViewReader(table.alias or method.name, (*by, *method.returns)).read_view(select)
     _refuse_large(call, given, analysis)
     return Plan(

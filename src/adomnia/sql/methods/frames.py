@@ -80,7 +80,8 @@ def build_frame(block: Block, confidence: float) -> Frame:
         factor = _find_factor(node, name, value, block)
         if factor is not None:
             factors[name.lower()] = factor
-    return Frame(block.relation, numbers, factors, Fraction(str(confidence)), unusable)
+    order = tuple(map(str.lower, columns))
+    return Frame(block.relation, numbers, factors, Fraction(str(confidence)), unusable, order)
 
 
 def read_number(node: exp.Expr, value: Expression, name: str) -> NumberColumn:

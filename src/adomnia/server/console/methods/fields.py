@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from adomnia.methods.contract import NumberColumn
 from adomnia.methods.signatures import plain_default
 from adomnia.server.console.methods.naming import OWN, box_of, choose_column, field_of, own_of, write_term
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from adomnia.methods.contract import Factor, Frame, NumberColumn, Parameter
+    from adomnia.methods.contract import Factor, Frame, Parameter
     from adomnia.server.console.methods.naming import Fields
 
 __all__ = ["FormField", "Option", "list_fields", "list_terms"]
@@ -23,6 +24,7 @@ _WIDGETS = {
     "factor": "column",
     "columns": "boxes",
     "factors": "boxes",
+    "names": "boxes",
     "choice": "choice",
     "boolean": "choice",
     "number": "number",
@@ -163,9 +165,15 @@ def _offer(parameter: Parameter, frame: Frame | None) -> Mapping[str, str]:
     """The columns that an argument can be, and what is declared of each."""
     if frame is None:
         return {}
+    if parameter.kind == "names":
+        return {each.name: _describe_column(each) for each in frame.columns.values()}
     if parameter.kind in {"column", "columns"}:
         return {number.name: _describe_bounds(number) for number in frame.numbers.values()}
     return {factor.name: _describe_levels(factor) for factor in frame.factors.values()}
+
+
+def _describe_column(column: NumberColumn | Factor) -> str:
+    return _describe_bounds(column) if isinstance(column, NumberColumn) else _describe_levels(column)
 
 
 def _describe_bounds(number: NumberColumn) -> str:

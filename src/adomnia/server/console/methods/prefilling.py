@@ -26,8 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["prefill", "refit"]
 
-_COLUMNS = {"column": "numbers", "columns": "numbers", "factor": "factors", "factors": "factors"}
-_LISTS = frozenset({"columns", "factors"})
+_COLUMNS = {
+    "column": "numbers",
+    "columns": "numbers",
+    "factor": "factors",
+    "factors": "factors",
+    "names": "columns",
+}
+_LISTS = frozenset({"columns", "factors", "names"})
 _MOST_TABLES = 12  # that are looked at for columns: each is planned a few times
 _NAMES = re.compile(r"`([^`]+)`|([^\W\d][\w.]*)(?!\s*\(|[\w.])")
 

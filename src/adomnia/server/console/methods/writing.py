@@ -193,6 +193,7 @@ _KINDS: dict[str, Callable[[Parameter, Fields], Any]] = {
     "columns": _read_columns,
     "factor": _read_column,
     "factors": _read_columns,
+    "names": _read_columns,
     "formula": _read_text,
     "number": _read_number,
     "numbers": _read_numbers,

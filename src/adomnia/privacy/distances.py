@@ -1,0 +1,138 @@
+"""How far exact counts are from public guesses of them: the scores by which a release chooses what to measure next.
+
+One row of data moves one count of each table by one, so it moves a distance by no more.
+Proof: docs/proofs/distances.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from adomnia.privacy.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from adomnia.privacy.keys import Key
+
+__all__ = ["Candidate", "Distances", "Guess", "Norm"]
+
+MOST_TABLES = 2_000
+MOST_CANDIDATES = 2**20
+LARGEST_GUESS = 2**52
+LARGEST_FACTOR = 2**30  # of a weight times a scale
+
+# The distances of all cells of all its guesses added up, the largest of them, or every cell as a candidate of its own.
+Norm: TypeAlias = Literal["total", "largest", "each"]
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """What each count of a table is publicly believed to be, in parts of a row and in the order of cells.
+
+    Two guesses are the same only if they are one object: nobody compares millions of numbers.
+    """
+
+    tag: ClassVar[str] = "Guess"
+    table: int  # its place among the tables
+    counts: NDArray[np.integer]
+
+    def __post_init__(self) -> None:
+        if self.counts.ndim != 1 or not np.issubdtype(self.counts.dtype, np.signedinteger):
+            raise TypeError("Guess counts must be one line of integers, got others.")
+        if self.counts.size and max(abs(int(self.counts.min())), abs(int(self.counts.max()))) > LARGEST_GUESS:
+            raise ValueError("Guess counts must stay within 2**52, got others.")
+
+    @cached_property
+    def total(self) -> int:
+        """The sizes of all counts together."""
+        return int(np.abs(self.counts).sum(dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What may be chosen: its score is `weight` times the distance of its guesses from the exact counts, and `offset`.
+
+    With a negative weight the nearest is preferred.
+    """
+
+    tag: ClassVar[str] = "Candidate"
+    guesses: tuple[Guess, ...]
+    weight: int = 1
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.guesses or type(self.weight) is not int or type(self.offset) is not int or not self.weight:
+            raise ValueError("Candidate must have a guess, and a weight and an offset that are integers, got others.")
+        if abs(self.offset) > LARGEST_GUESS:
+            raise ValueError(f"Candidate offset must stay within 2**52, got {self.offset}.")
+
+
+@dataclass(frozen=True)
+class Distances:
+    """A score for each candidate: how far counts, times `scale`, are from its guesses, each cell cut at `between`.
+
+    A table is how many rows there are in each cell of its keys.
+    """
+
+    tag: ClassVar[str] = "Distances"
+    tables: tuple[tuple[Key, ...], ...]
+    candidates: tuple[Candidate, ...]
+    norm: Norm = "total"
+    scale: int = 1
+    between: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.candidates or not 1 <= len(self.tables) <= MOST_TABLES:
+            raise ValueError(f"Distances must be of candidates and of 1 to {MOST_TABLES} tables, got others.")
+        if any(not 0 <= guess.table < len(self.tables) for guess in self.guesses):
+            raise ValueError(f"Distances guesses must be of one of {len(self.tables)} tables, got another.")
+        if self.results > MOST_CANDIDATES:
+            raise ValueError(f"Distances candidates must number at most {MOST_CANDIDATES:,}, got {self.results:,}.")
+        if type(self.scale) is not int or self.scale < 1 or self.scale * self._heaviest > LARGEST_FACTOR:
+            raise ValueError("Distances scale must be a positive integer, at most 2**30 with weights, got another.")
+        if self.between is not None and not 0 <= self.between[0] < self.between[1] <= LARGEST_GUESS:
+            raise ValueError(f"Distances must be cut between two rising integers, got {self.between}.")
+
+    @property
+    def guesses(self) -> Iterator[Guess]:
+        """Those of all candidates."""
+        return (guess for candidate in self.candidates for guess in candidate.guesses)
+
+    @cached_property
+    def results(self) -> int:
+        """How many scores there are."""
+        return sum(each.counts.size for each in self.guesses) if self.norm == "each" else len(self.candidates)
+
+    def largest(self, rows: int) -> int:
+        """A bound on the size of all numbers on the way to a score, where there are so many rows."""
+        counted = rows * self.scale + LARGEST_GUESS
+        return max(counted, *(self._largest_score(each, rows) for each in self.candidates))
+
+    def _largest_score(self, candidate: Candidate, rows: int) -> int:
+        apart = sum(rows * self.scale + guess.total for guess in candidate.guesses)
+        if self.between is not None:
+            apart = self.between[1] * sum(guess.counts.size for guess in candidate.guesses)
+        return abs(candidate.weight) * apart + abs(candidate.offset)
+
+    @cached_property
+    def row(self) -> Sensitivity:
+        """How far one row moves all scores: each guess by the scale in one cell, and a cut moves nothing further."""
+        moves = [self.scale * abs(each.weight) for each in self.candidates]
+        many = [1 if self.norm == "largest" else len(each.guesses) for each in self.candidates]
+        scores = list(map(prod, zip(moves, many, strict=True)))
+        if self.norm == "each":
+            squares = sum(move**2 * times for move, times in zip(moves, many, strict=True))
+            return Sensitivity(sum(scores), squares, max(moves))
+        return Sensitivity(sum(scores), sum(score**2 for score in scores), max(scores))
+
+    @property
+    def _heaviest(self) -> int:
+        return max(abs(each.weight) for each in self.candidates)
