@@ -39,30 +39,18 @@ class Packer:
         self._kept: dict[str, list[NDArray[Any]]] = {"integers": [], "numbers": []}
         self._sizes = {"integers": 0, "numbers": 0}
 
-    def pack(self, value: Any) -> Json:  # noqa: ANN401, PLR0911 - any plain data, one line for each sort
+    def pack(self, value: Any) -> Json:  # noqa: ANN401 - any plain data
         """The same as JSON; a ValueError for what is not plain."""
         match value:
-            case None | bool() | str():
-                return value
             case np.ndarray():
                 return self._pack_array(value)
             case np.generic():
-                return self.pack(value.item())
-            case int():
-                return value if -_LARGE <= value < _LARGE else {"$integer": str(value)}
-            case float():
-                return value if isfinite(value) else {"$number": str(value)}
-            case Fraction():
-                return {"$fraction": str(value)}
-            case datetime():
-                return {"$moment": value.isoformat()}
-            case date():
-                return {"$day": value.isoformat()}
+                return _pack_scalar(value.item())
             case Mapping():
                 return {_check_key(key): self.pack(each) for key, each in value.items()}
             case tuple() | list():
                 return [self.pack(each) for each in value]
-        raise ValueError(f"Packer value must be plain data, got {type(value).__name__}.")
+        return _pack_scalar(value)
 
     def columns(self) -> Packed:
         """The numbers of all arrays, one after the other."""
@@ -110,7 +98,7 @@ class Unpacker:
             if read != len(self._columns[column]):
                 raise ValueError(f"Unpacker must use all {column}, got {len(self._columns[column]) - read} more.")
 
-    def _unpack_special(self, key: str, content: Json) -> Any:  # noqa: ANN401 - any plain data
+    def _unpack_special(self, key: str, content: Json) -> Any:  # noqa: ANN401, PLR0911 - one line for each sort
         match key, content:
             case "$array", [str(kind), int(start), list(shape)]:
                 return self._unpack_array(kind, start, _check_shape(shape))
@@ -141,6 +129,23 @@ class Unpacker:
         if column == "integers" and not np.array_equal(narrow.astype(np.int64), found):
             raise ValueError(f"Unpacker integers must fit {kind}.")
         return narrow.reshape(shape)
+
+
+def _pack_scalar(value: Any) -> Json:  # noqa: ANN401, PLR0911 - any plain data, one line for each sort
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return value if -_LARGE <= value < _LARGE else {"$integer": str(value)}
+        case float():
+            return value if isfinite(value) else {"$number": str(value)}
+        case Fraction():
+            return {"$fraction": str(value)}
+        case datetime():
+            return {"$moment": value.isoformat()}
+        case date():
+            return {"$day": value.isoformat()}
+    raise ValueError(f"Packer value must be plain data, got {type(value).__name__}.")
 
 
 def _join(arrays: list[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
