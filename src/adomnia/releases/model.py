@@ -9,6 +9,7 @@ from adomnia.tables import TextTable, html_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import pandas as pd
     import pyarrow as pa
@@ -48,6 +49,12 @@ class Release:
 
     def to_pandas(self) -> pd.DataFrame:
         return self.table.to_pandas()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write it as a folder that `adomnia.open_release` opens anywhere; what is there already is left alone."""
+        from adomnia.releases.folder import save_folder
+
+        return save_folder(self, folder)
 
     def __repr__(self) -> str:
         return "\n".join([self._heading(), str(self._list_columns()), "", *self._remarks()])
