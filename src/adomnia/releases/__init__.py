@@ -1,0 +1,1 @@
+"""Releases as they are kept: folders that open anywhere, without the private data."""
