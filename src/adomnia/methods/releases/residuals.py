@@ -8,8 +8,8 @@ independent of that of other sets. Least squares in closed form: docs/proofs/res
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from math import prod
-from typing import ClassVar, Self, TypeAlias
+from math import inf, prod
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -55,6 +55,33 @@ class Residuals:
             precisions[columns] = precisions.get(columns, 0.0) + 1 / variance
         contrasts = {columns: total / precisions[columns] for columns, total in sums.items()}
         return cls(tuple(sizes), contrasts, {columns: 1 / each for columns, each in precisions.items()})
+
+    def to_plain(self) -> dict[str, Any]:
+        """All contrasts with their columns and variances."""
+        return {
+            "contrasts": [
+                {"columns": list(columns), "values": values, "variance": self.variances[columns]}
+                for columns, values in self.contrasts.items()
+            ]
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], sizes: Sequence[int]) -> Self:
+        """What `to_plain` wrote, for columns of so many values; an error for anything else."""
+        contrasts: dict[Columns, Floats] = {}
+        variances: dict[Columns, float] = {}
+        for each in plain["contrasts"]:
+            columns, values, variance = tuple(each["columns"]), np.asarray(each["values"], np.float64), each["variance"]
+            _require(columns not in contrasts and list(columns) == sorted(set(columns)), "columns must be in order")
+            _require(all(type(place) is int and 0 <= place < len(sizes) for place in columns), "columns must be places")
+            _require(values.shape == tuple(sizes[place] for place in columns), "contrasts must be complete")
+            _require(1 not in values.shape, "columns must have several values")
+            _require(type(variance) is float and 0 < variance < inf, "variances must be positive")
+            _require(bool(np.isfinite(values).all()), "contrasts must be finite")
+            contrasts[columns], variances[columns] = values, variance
+        complete = all(part in contrasts for columns in contrasts for part in list_subsets(columns))
+        _require(bool(contrasts) and complete, "contrasts must be there of all fewer columns too")
+        return cls(tuple(sizes), contrasts, variances)
 
     def covers(self, columns: Sequence[int]) -> bool:
         return all(part in self.variances for part in list_subsets(self._essential(columns)))
@@ -132,6 +159,11 @@ class Residuals:
         """A table of sorted columns of several values as one of columns in any order."""
         in_order = table.reshape([self.sizes[column] for column in sorted(columns)])
         return np.transpose(in_order, np.argsort(np.argsort(columns)))
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"Residuals {rule}.")
 
 
 def list_subsets(columns: Columns) -> Iterator[Columns]:
