@@ -7,7 +7,7 @@ which are rounded alike everywhere, and sums in a fixed order.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isqrt, sqrt
+from math import inf, isqrt, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ _RESTARTS = {1: 3, 2: 1}  # by norm: of Gaussian noise all starts end alike
 _ROUNDS = 300
 _REMEMBERED = 8  # steps, from which the curvature is known
 _HALVINGS = 30
+_HEAVIEST = 1_000.0  # a sum weighs at most so much more than a bin itself: beyond that doubles cancel
 _ENOUGH = 1e-7  # of the error: a round that gains less is the last
 
 
@@ -50,6 +51,8 @@ class _Sums:
     def judge(self, roots: Floats) -> tuple[float, Floats]:
         """The error at unit noise, and its slope in every root."""
         weights = roots * roots
+        if weights.max() > _HEAVIEST:
+            return inf, roots
         lengths = measure_lengths(weights, self.norm)
         solved = _solve(weights)
         wanted = self.workload.apply(solved * lengths[:, None])
@@ -95,8 +98,12 @@ def _times(tall: Floats, small: Floats) -> Floats:
 
 
 def _sum_rows(values: Floats) -> Floats:
-    """The sum over the first axis, one after the other: `sum` would add in an order of its own."""
-    return np.asarray(np.cumsum(values, axis=0)[-1])
+    """The sum over the first axis, one half of it onto the other: `sum` would add in an order of its own."""
+    while len(values) > 1:
+        half = len(values) // 2
+        folded = values[:half] + values[half : 2 * half]
+        values = np.concatenate([folded, values[2 * half :]]) if len(values) % 2 else folded
+    return np.asarray(values[0])
 
 
 def _dot(first: Floats, second: Floats) -> float:
