@@ -1,11 +1,11 @@
 """Counts for places that lie within each other, as whole numbers that add up from the smallest place to the whole."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import inf, prod
-from typing import Any, ClassVar, Literal, Self
+from math import inf
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,17 @@ from adomnia.methods.releases.attributes import (
     show_columns,
 )
 from adomnia.methods.releases.count_errors import estimate_counts, tails_of, variance_of
-from adomnia.methods.releases.level_lines import label_lines, list_whole
+from adomnia.methods.releases.level_lines import LevelLines, fill_table, list_counts, list_whole
 from adomnia.methods.releases.nested_release import LevelTable, NestedRelease
+from adomnia.methods.releases.places import Geography, read_geography
 from adomnia.methods.releases.strategies import norm_of
-from adomnia.methods.releases.whole_counts import project, round_remainders
+from adomnia.methods.releases.whole_levels import round_levels
 from adomnia.privacy.events import Price
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Relation
 from adomnia.statistics.contract import Measure, Measured, ResultTable, Round, Steps
-from adomnia.statistics.products import Attribute, Product
+from adomnia.statistics.products import Attribute, Product, Tails
 
 MOST_CELLS = 100_000
 _MOST_LEVELS = 6
@@ -43,6 +44,9 @@ _NOTES = (
         "whole_count is not negative and adds up exactly: each place to the one that it lies in, cells to their sum. "
         "Of small cells it is too high on average, because zero is the least; add up count instead to avoid that."
     ),
+)
+_NESTED = (
+    "Which places lie in which is what the question states: coarser columns are not read, but follow from the finest."
 )
 _GIVEN = (
     "The total is the one that the question states, and has no noise: if it is wrong, all counts are off by a part."
@@ -64,6 +68,7 @@ class TopDown(Analysis):
     name: ClassVar[str] = "top_down"
     relation: Relation
     places: tuple[ReleaseColumn, ...]
+    geography: Geography
     columns: tuple[ReleaseColumn, ...]
     parts: tuple[Fraction, ...]  # of the price, one for each measured level
     total: int | None = None
@@ -71,11 +76,6 @@ class TopDown(Analysis):
 
     def suit(self, price: Price) -> Self:
         return replace(self, norm=norm_of(price))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of values of each column, levels first."""
-        return tuple(map(len, (*self.places, *self.columns)))
 
     @property
     def levels(self) -> range:
@@ -112,72 +112,75 @@ class TopDown(Analysis):
         return count_cells(self.columns)
 
     @property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(map(len, self.columns))
+
+    @property
+    def _attributes(self) -> tuple[Attribute, ...]:
+        return tuple(column.attribute for column in (*self.places, *self.columns))
+
+    @property
     def _weights(self) -> tuple[int, int]:
         """What counts and sums are multiplied by."""
         summed = self._cells >= _FEWEST[self.norm or 1]
         return (_UNIT * _TABLE, _UNIT * _SUMS) if summed else (_UNIT, 0)
 
     def _ask(self, level: int) -> Query:
-        keys = tuple(column.key for column in (*self.places[:level], *self.columns))
-        nodes = Matrix.identity(count_cells(self.places[:level]))
-        alone, together = self._weights
-        blocks = [(nodes, _scale(Matrix.identity(self._cells), alone))]
+        """Sums of the finest table: rows that are in no place of one level are in none of any."""
+        nested, (alone, together) = self.geography.is_nested, self._weights
+        keys = tuple(column.key for column in (*self.places[-1 if nested else 0 :], *self.columns))
+        nodes = _group_leaves(self.geography, level)
+        blocks = [(*nodes, _scale(Matrix.identity(self._cells), alone))]
         if together:
-            blocks.append((nodes, _scale(Matrix.total(self._cells), together)))
+            blocks.append((*nodes, _scale(Matrix.total(self._cells), together)))
         return Query(self.relation, keys, Combination(tuple(blocks)))
 
     def _suppose(self, level: int, rows: int) -> NDArray[np.int64]:
         """What would be measured of rows that are spread evenly."""
-        nodes, (alone, together) = count_cells(self.places[:level]), self._weights
+        nodes, (alone, together) = self.geography.count_nodes(level), self._weights
         cells = np.full(nodes * self._cells, rows * alone // (nodes * self._cells))
         return np.concatenate([cells, np.full(nodes if together else 0, rows * together // nodes)])
 
     def _read(self, level: int, measured: Measured) -> LevelTable:
-        nodes, (alone, together) = self.shape[:level], self._weights
-        shape = (*nodes, *self.shape[len(self.places) :])
+        nodes, (alone, together) = self.geography.count_nodes(level), self._weights
         values, variance = np.asarray(measured.values, dtype=np.float64), variance_of(measured)
-        cells = values[: prod(shape)].reshape(shape) / alone
+        cells = values[: nodes * self._cells].reshape(nodes, self._cells) / alone
         if not together:
             return LevelTable(level, cells, alone**2 / variance, np.zeros(nodes))
-        sums = values[prod(shape) :].reshape(nodes) / together
-        return LevelTable(level, cells, alone**2 / variance, sums, together**2 / variance)
+        return LevelTable(level, cells, alone**2 / variance, values[cells.size :] / together, together**2 / variance)
 
     def _table(self, measured: Sequence[Measured], *, whole: bool) -> ResultTable:
-        tails, levels = tails_of(measured[0]), len(self.places)
+        tails = tails_of(measured[0])
         tables = [self._read(*each) for each in zip(self.levels, measured, strict=True)]
-        release = NestedRelease.solve(self.shape, levels, tables, self.total)
-        shown = list(self._list_tables())
-        sizes = [prod(self.shape[column] for column in columns) for columns in shown]
-        values = np.concatenate([release.table(columns).ravel() for columns in shown])
-        variances = np.repeat([release.variance(columns) for columns in shown], sizes)
-        counts = round_levels(release, self.total) if whole else {}
+        release = NestedRelease.solve(self.geography, self._shape, tables, self.total)
+        counts = round_levels(release, self.total) if whole else None
+        values, variances = list_counts(release)
+        lines = LevelLines(self.geography, self._attributes)
         return ResultTable(
-            label_lines(self._attributes, shown),
+            lines.label(),
             {"count": replace(estimate_counts(values, variances, tails, "least squares"), limits=(0.0, inf))},
-            _NOTES if self.total is None else (*_NOTES, _GIVEN),
-            facts={"whole_count": lambda: list_whole(counts, shown, len(values))},
-            product=Product(self._attributes, release, tails, tables=counts, about=self._about()) if whole else None,
+            self._notes,
+            facts={"whole_count": lambda: [None] * len(values) if counts is None else list_whole(release, counts)},
+            product=None if counts is None else self._publish(release, tails, counts),
         )
 
-    def _list_tables(self) -> Iterator[tuple[int, ...]]:
-        """Those that are shown: of every level sums of places, then all cells."""
-        last = tuple(range(len(self.places), len(self.shape)))
-        for level in range(len(self.places) + 1):
-            yield tuple(range(level))
-            if last:
-                yield (*range(level), *last)
-
-    @property
-    def _attributes(self) -> tuple[Attribute, ...]:
-        return tuple(column.attribute for column in (*self.places, *self.columns))
-
-    def _about(self) -> dict[str, Any]:
-        return {
+    def _publish(self, release: NestedRelease, tails: Tails, counts: Sequence[NDArray[np.int64]]) -> Product:
+        """What all counts follow from, and the whole numbers of every level by its own column and those above."""
+        last = tuple(range(len(self.places), len(self._attributes)))
+        tables = {(*range(level), *last): fill_table(release, level, counts[level]) for level in range(len(counts))}
+        tables.pop((), None)
+        about = {
             "method": self.name,
             "levels": [column.attribute.name for column in self.places],
             "parts": [str(part) for part in self.parts],
             "total": self.total,
         }
+        return Product(self._attributes, release, tails, tables=tables, about=about)
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        nested = (_NESTED,) if self.geography.above else ()
+        return (*_NOTES, *nested, *(() if self.total is None else (_GIVEN,)))
 
 
 def list_levels(places: int, cells: int, total: int | None) -> range:
@@ -185,21 +188,15 @@ def list_levels(places: int, cells: int, total: int | None) -> range:
     return range(1 if total is not None and cells == 1 else 0, places + 1)
 
 
-def round_levels(release: NestedRelease, total: int | None) -> dict[tuple[int, ...], NDArray[np.int64]]:
-    """Whole numbers that are not negative, from the root down: the parts of every cell add up to it."""
-    levels, dimensions = release.levels, release.values.ndim
-    last = tuple(range(levels, dimensions))
-    root = release.table(last).ravel()
-    whole = np.array(max(0, round(float(root.sum()))) if total is None else total)
-    above = round_remainders(project(root, whole.astype(np.float64)), whole)
-    found = {last: above.reshape([release.values.shape[column] for column in last])}
-    for level in range(1, levels + 1):
-        columns = (*range(level), *last)
-        table = release.table(columns)
-        apart = np.moveaxis(table.reshape(*table.shape[:level], -1), level - 1, -1)
-        above = np.moveaxis(round_remainders(project(apart, above.astype(np.float64)), above), -1, level - 1)
-        found[columns] = above.reshape(table.shape)
-    return found
+def _group_leaves(geography: Geography, level: int) -> tuple[Matrix, ...]:
+    """What adds the finest places up to those of a level: one matrix, or of all combinations one for each level."""
+    if not geography.is_nested:
+        sizes = enumerate(geography.sizes)
+        return tuple(Matrix.identity(size) if place < level else Matrix.total(size) for place, size in sizes)
+    rows: list[list[tuple[int, int]]] = [[] for _ in range(geography.count_nodes(level))]
+    for leaf, node in enumerate(geography.nodes[level].tolist()):
+        rows[node].append((leaf, 1))
+    return (Matrix(geography.leaves, tuple(map(tuple, rows))),)
 
 
 def _scale(matrix: Matrix, weight: int) -> Matrix:
@@ -216,19 +213,19 @@ def _show(frame: Frame, arguments: Arguments) -> tuple[str, ...]:
 
 
 def _build(frame: Frame, arguments: Arguments) -> TopDown:
-    names = _all_columns(arguments)["columns"]
-    many = len(arguments["levels"])
+    names, many = _all_columns(arguments)["columns"], len(arguments["levels"])
     if many > _MOST_LEVELS:
         raise BadArgument("levels", f"are {many}", f"name at most {_MOST_LEVELS}")
     if len(set(names)) < len(names):
         raise BadArgument("columns", "name one that is there already", "name every column once")
     relation, columns = read_columns(frame, _all_columns(arguments))
-    if count_cells(columns) > MOST_CELLS:
-        why = f"make {count_cells(columns):,} cells with the levels, more than {MOST_CELLS:,}"
-        raise BadArgument("columns", why, "name fewer, or declare fewer values")
-    total = arguments["total"]
-    levels = list_levels(many, count_cells(columns[many:]), total)
-    return TopDown(relation, columns[:many], columns[many:], _share(arguments["level_shares"], len(levels)), total)
+    geography = read_geography([column.attribute for column in columns[:many]], arguments["nesting"])
+    cells, total = count_cells(columns[many:]), arguments["total"]
+    if geography.leaves * cells > MOST_CELLS:
+        why = f"make {geography.leaves * cells:,} cells with the levels, more than {MOST_CELLS:,}"
+        raise BadArgument("columns", why, "name fewer, say by nesting => which places lie where, or take fewer bins =>")
+    parts = _share(arguments["level_shares"], len(list_levels(many, cells, total)))
+    return TopDown(relation, columns[:many], geography, columns[many:], parts, total)
 
 
 def _share(wanted: Sequence[Fraction] | None, levels: int) -> tuple[Fraction, ...]:
@@ -248,6 +245,11 @@ METHOD = Method(
     (
         Parameter("levels", "names", "the columns that say where a row belongs, from coarse to fine", required=True),
         Parameter("columns", "names", "what rows are counted by at every place; without them rows alone are counted"),
+        Parameter(
+            "nesting",
+            "text",
+            "which places lie in which: 'south: Oslo, Hamar; west: Bergen'; without it all combinations are possible",
+        ),
         BINS,
         MISSING_VALUES,
         Parameter(
@@ -264,8 +266,8 @@ METHOD = Method(
     {"US Census Bureau": "Disclosure Avoidance System"},
     notes=(
         (
-            "Which places lie within which is not read from the rows: every combination of values is possible, and its "
-            "count is told. Levels that repeat the one above, such as a region beside its cities, cost cells without use."
+            "Which places lie in which is never read from the rows. Without nesting => every combination is counted, "
+            "and those that are impossible have counts of noise."
         ),
     ),
     shows=_show,
