@@ -375,13 +375,17 @@ def _describe_guarantee(event: Event, catalog: Catalog) -> str:
 
 def _hash_catalog(catalog: Catalog) -> str:
     """The hash of what the question was about: tables, views and people, whatever the budgets."""
-    tables = tuple(replace(table, profile=None) for table in catalog.tables)
-    about = (catalog.name, catalog.version, str(catalog.unit), tables, catalog.views)
+    tables = tuple(
+        (table.name, table.public, table.rows_per_person, "" if table.link is None else str(table.link), table.columns)
+        for table in catalog.tables
+    )
+    views = tuple((view.name, view.sql) for view in catalog.views)
+    about = (catalog.name, catalog.version, str(catalog.unit), tables, views)
     return sha256(canonical(about)).hexdigest()
 
 
 def _identify(name: str, batch: Batch, priced: Sequence[Priced]) -> bytes:
-    return sha256(canonical(("release", name.lower(), batch.identity(priced, "")))).digest()
+    return sha256(canonical(("release", name.lower(), batch.identity(priced, "").hex()))).digest()
 
 
 def _price_as_before(making: _Making, receipt: Receipt) -> list[Priced]:

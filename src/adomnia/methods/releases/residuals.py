@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import prod
-from typing import ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -56,6 +56,35 @@ class Residuals:
             precisions[columns] = precisions.get(columns, 0.0) + 1 / variance
         contrasts = {columns: total / precisions[columns] for columns, total in sums.items()}
         return cls(tuple(sizes), contrasts, {columns: 1 / each for columns, each in precisions.items()})
+
+    def to_plain(self) -> dict[str, Any]:
+        """All of it as plain data, for the folder of a release."""
+        sets = [
+            {"columns": columns, "contrasts": np.asarray(self.contrasts[columns], np.float64), "variance": variance}
+            for columns, variance in self.variances.items()
+        ]
+        return {"sets": sets}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], sizes: Sequence[int]) -> Self:
+        """The same again, for columns of so many values; a ValueError for what `to_plain` cannot have written."""
+        found = cls(tuple(sizes), {}, {})
+        contrasts, variances = {}, {}
+        for each in plain["sets"]:
+            columns, values, variance = tuple(each["columns"]), each["contrasts"], float(each["variance"])
+            if not all(type(column) is int and 0 <= column < len(sizes) for column in columns):
+                raise ValueError("Residuals columns must be places of columns.")
+            shape = tuple(sizes[column] for column in columns)
+            if columns != found._essential(columns) or len(set(columns)) != len(columns) or columns in contrasts:
+                raise ValueError("Residuals columns must be sorted sets, each once.")
+            if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != shape:
+                raise ValueError("Residuals contrasts must have a number for each cell.")
+            if not np.isfinite(values).all() or not 0 <= variance < np.inf:
+                raise ValueError("Residuals numbers must be finite.")
+            contrasts[columns], variances[columns] = values, variance
+        if not all(part in variances for columns in variances for part in list_subsets(columns)):
+            raise ValueError("Residuals must have all sets of fewer columns.")
+        return cls(tuple(sizes), contrasts, variances)
 
     def covers(self, columns: Sequence[int]) -> bool:
         return all(part in self.variances for part in list_subsets(self._essential(columns)))
