@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 RELEASE_EXAMPLES = """Examples
 
-adomnia release examples/hospital ages "SELECT * FROM marginals((SELECT sex, city FROM people), ways => 2)" --epsilon 0.1
+adomnia release examples/hospital ages "SELECT * FROM marginals((SELECT sex, city FROM people))" --epsilon 0.1
 
-adomnia release examples/hospital mine "SELECT * FROM marginals(people, columns => (sex, city))" --rho 0.01 --analyst bob --private
+adomnia release examples/hospital own "SELECT * FROM marginals((SELECT sex FROM visits))" --rho 0.01 --private --analyst bob
 
-adomnia release examples/hospital ages "SELECT * FROM marginals(people, columns => (sex, city))" --epsilon 0.1 --out ages
+adomnia release examples/hospital sexes "SELECT * FROM marginals((SELECT sex FROM people))" --epsilon 0.1 --out sexes
 """
 RELEASES_EXAMPLES = """Examples
 
@@ -56,7 +56,7 @@ def release(  # noqa: PLR0913, PLR0917 - its options
 
     if out is not None and out.exists():
         raise Refusal(f"Folder {out}", "is there already", "name a new one")  # before anything is paid
-    payment = {"epsilon": parse_number("epsilon", epsilon), "rho": parse_number("rho", rho)}
+    payment: dict[str, Any] = {"epsilon": parse_number("epsilon", epsilon), "rho": parse_number("rho", rho)}
     payment |= {"delta": parse_number("delta", delta), "confidence": parse_share("confidence", confidence)}
     made = _make(Place(place, analyst, token_file), name, text, private=private, payment=payment)
     if out is not None:
