@@ -87,7 +87,7 @@ class LocalSession(Session):
             return self._show_public(describe_release(release), confidence)
         with limit():
             if isinstance(text, str) and is_listing(text):
-                return self._show_public(list_catalog(text, self._curator.catalog), confidence)
+                return self._show_public(list_catalog(text, self._curator.catalog, self.releases()), confidence)
             question = bind_question(Question(text, **payment))
             plan = plan_text(question, self._curator.catalog, confidence)
             if isinstance(plan, PublicRows):
@@ -170,7 +170,7 @@ class LocalSession(Session):
         return Budgets(personal, ledger.account(), terms(self._policy, personal))
 
     def catalog(self) -> Catalog:
-        return show_catalog(self._curator.catalog)
+        return show_catalog(self._curator.catalog, self.releases())
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)
