@@ -1,0 +1,1 @@
+"""Releases once they are made: asked as tables, at no price."""
