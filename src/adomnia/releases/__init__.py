@@ -1,1 +1,1 @@
-"""Releases once they are made: asked as tables, at no price."""
+"""Releases as they are kept: folders that open anywhere, without the private data."""

@@ -1,0 +1,74 @@
+"""A release: what was published under a name, and all that its readers are told of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from adomnia.tables import TextTable, html_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    import pyarrow as pa
+
+    from adomnia.noise import Integers
+    from adomnia.statistics.products import Attribute, Product
+
+__all__ = ["Release"]
+
+_SHOWN_LEVELS = 6  # of a column
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A published product. `table` is what its question was answered with: estimates with intervals, or rows of nobody.
+
+    `about` says how it was made, in plain data: mechanism, price, guarantee, version (of the data), catalog (its hash),
+    made_by, made_at, request_id, confidence, private. `measurements` are the released integers that all follows from.
+    """
+
+    name: str
+    product: Product
+    question: str
+    about: Mapping[str, Any]
+    notes: tuple[str, ...]
+    table: pa.Table
+    measurements: tuple[Integers, ...] = field(default=())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the people it stands for, in their order."""
+        return tuple(each.name for each in self.product.attributes)
+
+    def to_arrow(self) -> pa.Table:
+        """The published table."""
+        return self.table
+
+    def to_pandas(self) -> pd.DataFrame:
+        return self.table.to_pandas()
+
+    def __repr__(self) -> str:
+        return "\n".join([self._heading(), str(self._list_columns()), "", *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        return html_lines([self._heading()]) + self._list_columns().html() + html_lines(self._remarks())
+
+    def _heading(self) -> str:
+        return f"Release {self.name}: {self.table.num_rows:,} rows, made by {self.about.get('mechanism', 'unknown')}"
+
+    def _list_columns(self) -> TextTable:
+        rows = [(each.name, each.sort, f"{len(each):,}", _describe_levels(each)) for each in self.product.attributes]
+        return TextTable(("column", "type", "values", "which"), tuple(rows))
+
+    def _remarks(self) -> list[str]:
+        guarantee = self.about.get("guarantee")
+        return [*([str(guarantee)] if guarantee else []), *self.notes]
+
+
+def _describe_levels(attribute: Attribute) -> str:
+    shown = ["missing" if level is None else str(level) for level in attribute.levels]
+    if len(shown) <= _SHOWN_LEVELS:
+        return ", ".join(shown)
+    return ", ".join([*shown[: _SHOWN_LEVELS - 1], "...", shown[-1]])

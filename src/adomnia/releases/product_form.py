@@ -1,0 +1,108 @@
+"""A product as plain data, and back: what a folder keeps beside the published table."""
+
+from __future__ import annotations
+
+from datetime import date
+from math import isfinite
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from adomnia.releases.registry import read_estimates, write_estimates
+from adomnia.statistics.products import Attribute, Product, Sort, Tails
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from adomnia.statistics.products import Places
+
+__all__ = ["MOST_COLUMNS", "MOST_LEVELS", "from_plain", "to_plain"]
+
+MOST_COLUMNS = 64
+MOST_LEVELS = 100_000  # of a column
+_LONGEST_TEXT = 10_000  # of a level or a name
+
+
+def to_plain(product: Product) -> dict[str, Any]:
+    """All of a product."""
+    return {
+        "attributes": [
+            {"name": each.name, "sort": each.sort, "levels": each.levels, "edges": each.edges}
+            for each in product.attributes
+        ],
+        "estimates": write_estimates(product.estimates),
+        "tails": product.tails,
+        "rows": product.rows,
+        "tables": [{"columns": places, "counts": counts} for places, counts in product.tables.items()],
+        "about": product.about,
+    }
+
+
+def from_plain(plain: Mapping[str, Any]) -> Product:
+    """What `to_plain` wrote; a ValueError, KeyError or TypeError for anything else."""
+    attributes = tuple(_read_attribute(each) for each in plain["attributes"])
+    _require(1 <= len(attributes) <= MOST_COLUMNS, f"columns must be 1 to {MOST_COLUMNS}")
+    _require(len({each.name.lower() for each in attributes}) == len(attributes), "columns must have different names")
+    sizes = tuple(map(len, attributes))
+    _require(plain["tails"] in get_args(Tails), "tails must be of a known sort")
+    _require(isinstance(plain["about"], dict), "about must be a mapping")
+    return Product(
+        attributes,
+        estimates=read_estimates(plain["estimates"], sizes),
+        tails=plain["tails"],
+        rows=_read_rows(plain["rows"], sizes),
+        tables=dict(_read_table(each, sizes) for each in plain["tables"]),
+        about=plain["about"],
+    )
+
+
+def _read_attribute(plain: Mapping[str, Any]) -> Attribute:
+    name, sort, levels, edges = (plain[key] for key in ("name", "sort", "levels", "edges"))
+    _require(isinstance(name, str) and 0 < len(name) <= _LONGEST_TEXT and name.isprintable(), "names must be texts")
+    _require(sort in get_args(Sort), "columns must be of a known sort")
+    _require(isinstance(levels, list) and 0 < len(levels) <= MOST_LEVELS, f"values must be 1 to {MOST_LEVELS:,}")
+    _require(all(map(_is_level, levels)), "values must be texts, numbers, days or missing")
+    _require(len({(type(each), each) for each in levels}) == len(levels), "values must differ")
+    bins = len(levels) - (levels[-1] is None)
+    _require(isinstance(edges, list) and len(edges) in {0, bins + 1}, "edges must be one more than bins")
+    ends = tuple(map(float, edges))
+    _require(all(map(isfinite, ends)) and all(np.diff(ends) > 0), "edges must be finite and ascend")
+    return Attribute(name, tuple(levels), sort, ends)
+
+
+def _is_level(level: object) -> bool:
+    if isinstance(level, float):
+        return isfinite(level)
+    return level is None or isinstance(level, bool | int | date) or (isinstance(level, str) and _is_short(level))
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _LONGEST_TEXT
+
+
+def _read_rows(rows: Any, sizes: Sequence[int]) -> Places | None:  # noqa: ANN401 - from a stranger
+    if rows is None:
+        return None
+    _require(_is_whole(rows) and rows.ndim == len(("row", "column")), "rows must be a table of integers")
+    _require(rows.shape[1] == len(sizes), "rows must have a place for each column")
+    if len(rows):
+        _require(bool((rows.min(axis=0) >= 0).all() and (rows.max(axis=0) < sizes).all()), "rows must be places")
+    found: Places = rows
+    return found
+
+
+def _read_table(plain: Mapping[str, Any], sizes: Sequence[int]) -> tuple[tuple[int, ...], Places]:
+    places, counts = tuple(plain["columns"]), plain["counts"]
+    _require(all(type(place) is int and 0 <= place < len(sizes) for place in places), "tables must be of columns")
+    _require(len(set(places)) == len(places), "tables must be of different columns")
+    _require(_is_whole(counts) and counts.shape == tuple(sizes[place] for place in places), "tables must be complete")
+    return places, counts
+
+
+def _is_whole(array: object) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype.kind in "iu"
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"Product {rule}.")
