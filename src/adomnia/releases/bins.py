@@ -6,15 +6,16 @@ ends. One that is made of such parts is known where they all are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adomnia.privacy.expressions import Call, Column, Expression, Literal, call, columns_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from adomnia.releases.levels import Levels, OnLevels
@@ -61,15 +62,15 @@ def _is_known(first: OnLevels, last: OnLevels, point: object) -> NDArray[np.bool
     """Of each level, whether a step is the same all over it; or, of a point, whether it is surely on one side."""
     same = np.frompyfunc(lambda one, other: one == other, 2, 1)(first.values, last.values)
     if point is None:
-        return np.asarray(same, dtype=bool)
+        return np.asarray(same, dtype=np.bool_)
     outside = np.frompyfunc(lambda one, other: _is_outside(one, other, point), 2, 1)(first.values, last.values)
-    return np.asarray(same, dtype=bool) | np.asarray(outside, dtype=bool)
+    return np.asarray(np.logical_or(same, outside), dtype=np.bool_)
 
 
-def _is_outside(first: object, last: object, point: object) -> bool:
+def _is_outside(first: Any, last: Any, point: Any) -> bool:  # noqa: ANN401 - of one kind
     if first is None or last is None:
         return False
-    return bool(point < min(first, last) or point > max(first, last))  # type: ignore[operator,type-var]  # of one kind
+    return bool(point < min(first, last) or point > max(first, last))
 
 
 def _list_steps(expression: Expression, table: AttributeTable) -> Iterator[Step]:
@@ -109,5 +110,5 @@ def _may_be_null(expression: Expression) -> bool:
     if not isinstance(expression, Call):
         return False
     return expression.function in _MAY_BE_NULL or any(
-        isinstance(each, Literal) and each.value is None or _may_be_null(each) for each in expression.arguments
+        (isinstance(each, Literal) and each.value is None) or _may_be_null(each) for each in expression.arguments
     )

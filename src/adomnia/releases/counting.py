@@ -13,9 +13,10 @@ from adomnia.plans.intervals import around
 from adomnia.privacy.aggregates import NonNull, Total
 from adomnia.releases.levels import Levels
 from adomnia.releases.reach import NoisyPair, count_deviations
+from adomnia.releases.rows import RowCounts
 from adomnia.releases.selection import MOST_CELLS, CellGroups, Selector, Weights, spread
 from adomnia.releases.tables import AttributeTable
-from adomnia.releases.terms import JointTerm, CountLine, join_terms
+from adomnia.releases.terms import CountLine, JointTerm, join_terms
 from adomnia.statistics.contract import Estimate
 from adomnia.statistics.count import Count
 from adomnia.statistics.mean import Mean
@@ -23,7 +24,7 @@ from adomnia.statistics.sum import Sum
 from adomnia.work import spend
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -73,6 +74,7 @@ class _PlanReader:
 
     def __init__(self, plan: Plan, selector: Selector, estimates: LinearRelease, product: Product) -> None:
         self._plan, self._selector, self._estimates, self._product = plan, selector, estimates, product
+        self._rows = None if product.rows is None else RowCounts(product.rows)
         self._groups: dict[tuple[Relation, tuple[Key, ...]], CellGroups] = {}
         self._weights: dict[Statistic, Weights] = {}
 
@@ -118,19 +120,20 @@ class _PlanReader:
         return _repeat(total, groups.shape)
 
     def _build_sum(self, groups: CellGroups, weights: Weights, constant: float = 0.0) -> Estimate:
-        values, variances = self._add(groups, weights)
-        values, error = values + constant, np.sqrt(np.maximum(variances, 0.0))
-        tails = self._product.tails
+        measured, variances = self._add(groups, weights)
+        error = np.sqrt(np.maximum(variances, 0.0))
+        values = constant + (measured if self._rows is None else self._show(groups, weights))
 
         def interval(confidence: float, cells: int) -> Bounds:
-            reach = count_deviations(tails, confidence, cells) * error
-            return values - reach, values + reach
+            reach = count_deviations(self._product.tails, confidence, cells) * error
+            return around(values, (measured + constant - reach, measured + constant + reach))
 
         limits = (0.0, inf) if constant >= 0 and float(weights.values.min(initial=0.0)) >= 0 else None
         return Estimate(
             values,
             interval,
             _METHOD,
+            whole=self._rows is not None and _are_whole(weights, constant),
             limits=limits,
             coarsen=lambda axes: self._build_sum(groups.coarsen(axes), weights, constant),
         )
@@ -138,11 +141,10 @@ class _PlanReader:
     def _build_ratio(self, groups: CellGroups, above: Weights, below: Weights, *, counted: bool) -> Estimate:
         pair = self._measure_pair(groups, above, below)
         limits = _find_limits(above, below, groups)
-        divisor = np.maximum(pair.below, 1.0) if counted else np.where(pair.below == 0, np.nan, pair.below)
-        # From the middle: where the divisor is all noise, the ratio is then near to it.
-        middle = 0.0 if limits is None or not counted else (limits[0] + limits[1]) / 2
-        values = middle + np.nan_to_num((pair.above - middle * pair.below) / divisor)
-        values = values if limits is None else np.clip(values, *limits)
+        shown = (pair.above, pair.below)
+        if self._rows is not None:
+            shown = (self._show(groups, above), self._show(groups, below))
+        values = _divide(*shown, limits, counted=counted)
 
         def interval(confidence: float, cells: int) -> Bounds:
             bounds = pair.bound_ratio(count_deviations(self._product.tails, confidence, cells))
@@ -178,8 +180,7 @@ class _PlanReader:
 
     def _add(self, groups: CellGroups, weights: Weights) -> tuple[Floats, Floats]:
         """The weights of all rows in each group, and the variance of the noise in it."""
-        attributes = tuple(sorted({*groups.attributes, *weights.attributes}))
-        shape = tuple(len(self._product.attributes[each]) for each in attributes)
+        attributes, shape = self._widen(groups, weights)
         spend(1 + int(np.prod(shape, dtype=np.int64)) // _CELLS_A_STEP)
         places = np.broadcast_to(spread(groups.attributes, groups.places, attributes), shape)
         factors = np.broadcast_to(weights.over(attributes), shape)
@@ -210,8 +211,25 @@ class _PlanReader:
         inside = (places >= 0) & (factors != 0)
         split = np.where(inside, places * len(distinct) + kinds, -1)
         values, variances = self._estimates.count(attributes, split, groups.number * len(distinct))
-        values, errors = values.reshape(-1, len(distinct)), np.sqrt(np.maximum(variances, 0.0)).reshape(-1, len(distinct))
+        values, errors = (
+            values.reshape(-1, len(distinct)),
+            np.sqrt(np.maximum(variances, 0.0)).reshape(-1, len(distinct)),
+        )
         return (values @ distinct).reshape(groups.shape), ((errors @ np.abs(distinct)) ** 2).reshape(groups.shape)
+
+    def _show(self, groups: CellGroups, weights: Weights) -> Floats:
+        """What the rows have where there are rows: those are what is shown."""
+        assert self._rows is not None  # noqa: S101 - its callers looked
+        attributes, shape = self._widen(groups, weights)
+        spend(1 + len(self._rows.rows) // _CELLS_A_STEP)
+        places = np.broadcast_to(spread(groups.attributes, groups.places, attributes), shape)
+        factors = np.broadcast_to(weights.over(attributes), shape)
+        return self._rows.add(attributes, places, groups.number, factors)[0].reshape(groups.shape)
+
+    def _widen(self, groups: CellGroups, weights: Weights) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """All attributes that groups and weights name, and how many levels each has."""
+        attributes = tuple(sorted({*groups.attributes, *weights.attributes}))
+        return attributes, tuple(len(self._product.attributes[each]) for each in attributes)
 
     def _group(self, statistic: Statistic) -> CellGroups:
         place = (statistic.query.relation, self._plan.keys)
@@ -260,6 +278,18 @@ def _is_of_one_weight(weights: Weights) -> bool:
     """Whether every cell counts alike, or not at all."""
     there = weights.values[np.abs(weights.values) > _SAME]
     return not len(there) or bool(np.ptp(there) <= _SAME * abs(float(there.flat[0])))
+
+
+def _are_whole(weights: Weights, constant: float) -> bool:
+    return bool(float(constant).is_integer() and (weights.values == np.floor(weights.values)).all())
+
+
+def _divide(above: Floats, below: Floats, limits: tuple[float, float] | None, *, counted: bool) -> Floats:
+    """A ratio, cut at what it can be; from the middle of that where rows are counted, which may be all noise."""
+    divisor = np.maximum(below, 1.0) if counted else np.where(below == 0, np.inf, below)
+    middle = 0.0 if limits is None or not counted else (limits[0] + limits[1]) / 2
+    values = middle + (above - middle * below) / divisor
+    return values if limits is None else np.clip(values, *limits)
 
 
 def _find_limits(above: Weights, below: Weights, groups: CellGroups) -> tuple[float, float] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -15,7 +14,7 @@ from adomnia.catalog.model import Catalog, Table
 from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal
-from adomnia.privacy.expressions import Column, Literal, call, columns_of, map_columns
+from adomnia.privacy.expressions import Column, call, columns_of, map_columns
 from adomnia.privacy.filters import Budget
 from adomnia.privacy.kinds import Boolean, Day, Kind, Quantity, Text
 from adomnia.privacy.relations import Join, Named, Public, Relation, Select, Selected
@@ -86,7 +85,9 @@ class Levels:
         spend(1 + prod(shape) * (1 + len(expressions)) // _ROWS_A_STEP)
         relation, sides = self._join(attributes)
         places = [Selected(f"p{axis}", replace(_PLACE, source=side), stored=False) for axis, side in enumerate(sides)]
-        moved = [map_columns(each, lambda column: self._stored(column, name, attributes, sides)) for each in expressions]
+        moved = [
+            map_columns(each, lambda column: self._stored(column, name, attributes, sides)) for each in expressions
+        ]
         outputs = [Selected(f"c{place}", each, stored=False) for place, each in enumerate(moved)]
         statement = self._engine.render_rows(Select(relation, (*places, *outputs)))
         rows = self._engine.read(statement, prod(shape) if attributes else 1)
@@ -100,7 +101,7 @@ class Levels:
 
     def _join(self, attributes: tuple[int, ...]) -> tuple[Relation, list[str]]:
         """All combinations of the levels of some attributes; without any, those of the first stand for nothing."""
-        if len(attributes) < 2:  # noqa: PLR2004 - two make a join
+        if len(attributes) < 2:
             return self._public(attributes[0] if attributes else 0), [""] * len(attributes)
         sides = [f"s{place}" for place in attributes]
         relation: Join | Named = Named(self._public(attributes[0]), sides[0])
@@ -169,11 +170,6 @@ def as_numbers(found: OnLevels) -> NDArray[np.float64]:
     return np.asarray(np.frompyfunc(_as_number, 1, 1)(found.values), dtype=np.float64)
 
 
-def constant(expression: Expression) -> Fraction | None:
-    """The number that an expression is, if it is one whatever the row."""
-    return expression.value if isinstance(expression, Literal) and isinstance(expression.value, Fraction) else None
-
-
 def _as_number(value: object) -> float:
     if value is None:
         return float("nan")
@@ -223,5 +219,5 @@ def _arrow_type(kind: Kind) -> pa.DataType:
 
 def _refuse_many(combinations: int, names: list[str]) -> None:
     if combinations > MOST_COMBINED:
-        why = f"compares {', '.join(names)}, of which there are {combinations:,} combinations: more than {MOST_COMBINED:,}"
+        why = f"compares {', '.join(names)}, which have {combinations:,} combinations: more than {MOST_COMBINED:,}"
         raise Refusal("One condition or key", why, "compare fewer columns with each other", code="too_complex")

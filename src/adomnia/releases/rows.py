@@ -41,9 +41,11 @@ class RowCounts:
 
     def add(self, columns: Sequence[int], groups: Places, number: int, weights: Floats | None) -> tuple[Floats, ...]:
         cells = tuple(self.rows[:, column] for column in columns)
-        places = groups[cells] if columns else np.broadcast_to(groups, len(self.rows))
+        places = groups[cells] if cells else np.broadcast_to(groups, len(self.rows))
         inside = places >= 0
-        own = None if weights is None else np.broadcast_to(weights, groups.shape)[cells][inside]
+        own = None
+        if weights is not None:
+            own = (weights[cells] if cells else np.broadcast_to(weights, len(self.rows)))[inside]
         values = np.bincount(places[inside], own, minlength=number).astype(np.float64)
         return values, np.zeros(number)
 

@@ -18,7 +18,7 @@ from adomnia.privacy.keys import Bucket, Key, key_cells, key_values
 from adomnia.privacy.kinds import Quantity, Text
 from adomnia.privacy.relations import Named, Private, Select, Where
 from adomnia.releases.bins import find_cut
-from adomnia.releases.levels import Levels, OnLevels, as_numbers, is_true
+from adomnia.releases.levels import Levels, as_numbers, is_true
 from adomnia.work import spend
 
 if TYPE_CHECKING:
@@ -103,11 +103,11 @@ class Selector:
         places = np.zeros(shape, dtype=np.intp)
         inside = np.ones((1,) * len(shape), dtype=bool)
         for (own, found), size in zip(placed, sizes, strict=True):
-            spread_places = spread(own, found, attributes)
+            spread_places = np.asarray(spread(own, found, attributes), dtype=np.intp)
             places = places * size + spread_places
             inside = inside & (spread_places >= 0)
         for own, holds in marks:
-            inside = inside & spread(own, holds, attributes)
+            inside = inside & np.asarray(spread(own, holds, attributes), dtype=np.bool_)
         return CellGroups(attributes, np.where(inside, places, -1), sizes)
 
     def weigh(self, relation: Relation, aggregate: Aggregate, name: str) -> Weights:
@@ -161,7 +161,9 @@ class Selector:
         if cut is None:
             return
         starts = [first for first, _ in self.table.ends(cut) if first is not None]
-        shown = ", ".join(_write(each) for each in starts[:_SHOWN_ENDS]) + (", ..." if len(starts) > _SHOWN_ENDS else "")
+        shown = ", ".join(_write(each) for each in starts[:_SHOWN_ENDS]) + (
+            ", ..." if len(starts) > _SHOWN_ENDS else ""
+        )
         why = f"would cut bins of {cut.name} in two, and the release knows how many are in each bin alone"
         fix = f"cut where bins begin, at {shown}, group by {self._name_bins(cut)}, or {_ELSEWHERE}"
         raise Refusal(describe(expression), why, fix, code="release_bins")
@@ -181,9 +183,9 @@ def flatten(relation: Relation) -> tuple[list[Expression], Callable[[Expression]
         case Where(source=source, condition=condition):
             conditions, express = flatten(source)
             return [*conditions, *conjuncts(express(condition))], express
-        case Named(source=source, name=name):
+        case Named(source=source):
             conditions, express = flatten(source)
-            named = {column: bare for column, bare in zip(relation.columns, source.columns, strict=True)}
+            named = dict(zip(relation.columns, source.columns, strict=True))
             return conditions, lambda expression: express(map_columns(expression, lambda each: named.get(each, each)))
         case Select(source=source, outputs=outputs):
             conditions, express = flatten(source)
@@ -208,8 +210,8 @@ def _placer(key: Key) -> Callable[[object], int]:
         case Bucket(value=value, among=tuple() as texts) if isinstance(value.kind, Quantity):
             numbers = Numbers.integers(0, len(texts) - 1)
             return lambda value: _place_on_grid(value, numbers)
-    known = {each: place for place, each in enumerate(key_values(key))}
-    return lambda value: known.get(value, -1)  # type: ignore[call-overload,no-any-return]  # whatever it is
+    known: dict[object, int] = {each: place for place, each in enumerate(key_values(key))}
+    return lambda value: known.get(value, -1)
 
 
 def _place_on_grid(value: object, numbers: Numbers) -> int:

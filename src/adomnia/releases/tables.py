@@ -102,23 +102,21 @@ def _list_texts(attribute: Attribute) -> tuple[str, ...]:
 def _list_ends(attribute: Attribute) -> tuple[Ends, ...]:
     if not attribute.edges:
         return tuple((_number_or_day(level),) * 2 for level in attribute.levels)
-    whole = attribute.sort != "number"
+    find = _ends if attribute.sort == "number" else _whole_ends
     bins = zip(attribute.edges, attribute.edges[1:], strict=False)
-    last = len(attribute.edges) - 2
-    found = iter([_whole_ends(*ends, place == last) if whole else _ends(*ends, place == last) for place, ends in enumerate(bins)])
-    ends = [(None, None) if level is None else next(found) for level in attribute.levels]
-    if attribute.sort == "date":
-        return tuple((None if first is None else _day(first), None if last is None else _day(last)) for first, last in ends)
-    return tuple(ends)
+    found = iter([find(start, end, is_last=end == attribute.edges[-1]) for start, end in bins])
+    numbers = [None if level is None else next(found) for level in attribute.levels]
+    read = _day if attribute.sort == "date" else float
+    return tuple((None, None) if ends is None else (read(ends[0]), read(ends[1])) for ends in numbers)
 
 
-def _whole_ends(start: float, end: float, is_last: bool) -> tuple[float, float]:
+def _whole_ends(start: float, end: float, *, is_last: bool) -> tuple[float, float]:
     """The first and the last whole number of a bin; the last bin holds its upper end too."""
     first = ceil(start)
     return float(first), float(max(first, floor(end) if is_last else ceil(end) - 1))
 
 
-def _ends(start: float, end: float, is_last: bool) -> tuple[float, float]:
+def _ends(start: float, end: float, *, is_last: bool) -> tuple[float, float]:
     return start, end if is_last else nextafter(end, -inf)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -13,6 +12,8 @@ from adomnia.statistics.count import Count
 from adomnia.statistics.sum import Sum
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from adomnia.privacy.keys import Key
     from adomnia.statistics.contract import Statistic
 
@@ -60,7 +61,7 @@ def join_terms(plan: Plan, is_known: Callable[[JointTerm], bool]) -> tuple[Plan,
         if not is_known(joint):
             return None
         found[joint] = None
-        return cast("Any", joint)  # a leaf like any statistic
+        return cast("Statistic", joint)  # a leaf like any statistic
 
     def change(term: Any) -> Any:  # noqa: ANN401 - keys are left as they are
         if not isinstance(term, Formula | Over):

@@ -21,8 +21,7 @@ from adomnia.session.answer import Answer
 from adomnia.session.columns import build_columns
 from adomnia.session.public import read_public_columns
 from adomnia.sql.lower import plan_question
-from adomnia.sql.reading.released import list_released
-from adomnia.work import spend
+from adomnia.sql.reading.released import list_released, refuse_several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
     from adomnia.releases.model import Release
     from adomnia.session.columns import KeyColumn, ValueColumn
 
-NO_INTERVAL = "No interval is known: these columns were not measured together, or bins were cut."
+_WITHOUT_MEASUREMENTS = "nothing else was published of this release than its rows"
 _OPEN = 16  # releases whose levels stay in an engine
-_STEPS_OF_OPENING = 20_000  # of a release that is asked for the first time: its rows or levels are loaded
 
 
 class ReleaseShelf(Protocol):
@@ -106,6 +104,7 @@ def _require(name: str, shelf: ReleaseShelf) -> Release:
 
 def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Plan:
     """The plan of a question over the table of a release, whose rows count as those of people do."""
+    refuse_several(select)
     catalog = build_catalog([_count(release).table])
     plan = plan_question(select, catalog, confidence=confidence)
     assert not isinstance(plan, PublicRows)  # noqa: S101 - no table of it is public
@@ -114,17 +113,18 @@ def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Pla
 
 def _answer_from_rows(select: exp.Select, release: Release, confidence: float, left: Left) -> Answer:
     """Counts that were measured together have intervals; all else is read from the rows as it is."""
+    reason = _WITHOUT_MEASUREMENTS
     if release.product.estimates is not None:
         try:
             return answer_from_counts(_plan_counts(select.copy(), release, confidence), release, confidence, left)
-        except Refusal:
-            spend(1)  # whatever keeps it from the measurements, the rows may have an answer, or a better reason
+        except Refusal as refusal:  # the rows may have an answer all the same, or a better reason for none
+            reason = f"{refusal.what[:1].lower()}{refusal.what[1:]} {refusal.why}"
     rows = _read_rows(release)
     plan = plan_question(select, rows.catalog, confidence=confidence)
     assert isinstance(plan, PublicRows)  # noqa: S101 - all tables of it are public
     columns: tuple[KeyColumn | ValueColumn, ...] = read_public_columns(plan, rows.engine, rows.catalog)
     shown = np.arange(len(columns[0].values), dtype=np.intp)  # type: ignore[union-attr]  # public columns have values
-    return Answer(columns, shown, confidence, None, False, left, (), (*describe_origin(release), NO_INTERVAL))
+    return Answer(columns, shown, confidence, None, False, left, (), (*describe_origin(release), f"No interval is known: {reason}."))
 
 
 @lru_cache(maxsize=_OPEN)

@@ -40,6 +40,13 @@ def list_released(select: exp.Select) -> list[str]:
     return list(dict.fromkeys(table.name for table in _list_tables(select) if table.name.lower() not in named))
 
 
+def refuse_several(select: exp.Select) -> None:
+    """Refuse a question that names releases more than once: pairs and unions of rows do not follow from counts."""
+    named = _names_of_with(select)
+    for table in [each for each in _list_tables(select) if each.name.lower() not in named][1:]:
+        raise refusal("release_join", table, "is joined or united with a release", _BY_ITSELF, f"{SCHEMA}.{table.name}")
+
+
 def _is_released(table: exp.Table) -> bool:
     return bool(table.db.lower() == SCHEMA and not table.catalog)
 
