@@ -279,6 +279,7 @@ ANALYST = Section(
         DocumentKey("ceiling", _NUMBER, "ceiling = 0.5"),
         DocumentKey("largest_answer", _VERSION, "largest_answer = 10_000"),
         DocumentKey("storage", _STORAGE, 'storage = "500MB"'),
+        DocumentKey("publish", _FLAG, "publish = true"),
     ),
 )
 

@@ -187,12 +187,16 @@ class SharedLedger:
 
 @dataclass(frozen=True)
 class Analyst:
-    """An analyst: what they may spend in all, who sets the price of their questions, and how much is kept for them."""
+    """An analyst: what they may spend in all, who sets the price of their questions, and how much is kept for them.
+
+    Who may `publish` makes releases for everybody, which the dataset alone pays for.
+    """
 
     name: str
     budget: Budget
     policy: Policy = Policy()
     quota: Quota = Quota()
+    publish: bool = False
 
 
 @dataclass(frozen=True)

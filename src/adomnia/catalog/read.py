@@ -131,7 +131,8 @@ def _read_analyst(document: Document, name: str, approximate: bool) -> Analyst:
     declared = document.section(path, ANALYST)
     with document.translate_errors(path, ANALYST):
         personal = Budget(declared["epsilon"], declared.get("delta", 0), approximate)
-        return Analyst(name, personal, _read_policy(document, path, declared), _read_quota(declared))
+        policy, publish = _read_policy(document, path, declared), declared.get("publish", False)
+        return Analyst(name, personal, policy, _read_quota(declared), publish)
 
 
 def _read_policy(document: Document, path: tuple[str, ...], declared: Mapping[str, Any]) -> Policy:

@@ -34,10 +34,11 @@ _log = logging.getLogger("adomnia.curator")
 class PaymentRequest:
     """Who asks, under which request id, what the answer is stored under, the question as it was put, and its size.
 
-    `source` is the key of the debit of somebody else whose answer alone is wanted, if it is.
+    Nobody (None) asks what is published: the dataset alone pays for it. `source` is the key of the debit of somebody
+    else whose answer alone is wanted, if it is.
     """
 
-    analyst: str
+    analyst: str | None
     request_id: str
     identity: bytes
     asked: str
@@ -63,7 +64,7 @@ class Evaluated:
 
 
 def pay(kernel: Kernel, request: PaymentRequest, priced: Sequence[Priced]) -> Reservation | StoredAnswer:
-    """Debit both budgets, once the second look has proved what will run; or the answer that was paid for before."""
+    """Debit whoever pays, once the second look has proved what will run; or the answer that was paid for before."""
     statements = prove(kernel, priced)
     if not kernel.engine.is_reachable():  # what fails after the debit is paid for, whatever the reason
         fix = "ask again in a moment; nothing was paid"

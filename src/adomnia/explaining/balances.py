@@ -54,11 +54,16 @@ def say_left(account: Filter) -> str:
 
 def warn(personal: Filter, dataset: Filter, event: Event, lifetime: Filter | None = None) -> tuple[str, ...]:
     """What whoever pays for an event should know before, of their own budget, the dataset's, and one that it shares."""
-    shared = () if lifetime is None else _warn(lifetime, "the lifetime budget shared with other datasets", event)
-    return (*_warn(personal, "your budget", event), *_warn(dataset, "the dataset's budget", event), *shared)
+    shared = () if lifetime is None else warn_account(lifetime, "the lifetime budget shared with other datasets", event)
+    return (
+        *warn_account(personal, "your budget", event),
+        *warn_account(dataset, "the dataset's budget", event),
+        *shared,
+    )
 
 
-def _warn(account: Filter, whose: str, event: Event) -> Iterator[str]:
+def warn_account(account: Filter, whose: str, event: Event) -> Iterator[str]:
+    """The same of one account."""
     try:
         paid = account.after(event)
     except Refusal as refusal:

@@ -9,7 +9,15 @@ from adomnia.errors import Refusal
 from adomnia.ledger.records import Records
 from adomnia.ledger.requests import Receipt, decode_receipt, list_keys
 
-__all__ = ["count_answers", "find_receipt", "list_answers", "list_latest", "list_unanswered"]
+__all__ = [
+    "count_answers",
+    "find_receipt",
+    "find_request",
+    "list_answers",
+    "list_latest",
+    "list_requests",
+    "list_unanswered",
+]
 
 _USUAL = 1000  # receipts of a page
 MOST_BYTES = 2**23  # of the entries of a page: each may keep a long question
@@ -38,12 +46,28 @@ def list_latest(records: Records, analyst: str, limit: int) -> list[Receipt]:
 def list_unanswered(records: Records, analyst: str, limit: int) -> list[Receipt]:
     """List receipts of what an analyst paid for and has no answer to, newest first: it failed, or is being measured."""
     first, *_ = list_keys(analyst, "")  # keys of the first ledgers do not begin with the analyst's name
-    beyond = f"{first[:-1]}{chr(ord(first[-1]) + 1)}"
-    return [decode_receipt(body) for body in records.list_unanswered(first, beyond, limit)]
+    return [decode_receipt(body) for body in records.list_unanswered(first, _end(first), limit)]
 
 
-def find_receipt(records: Records, analyst: str, request_id: str) -> Receipt | None:
-    """Find the receipt of an analyst's answer by its request id, without the answer."""
+def list_requests(records: Records, start: str, limit: int) -> list[Receipt]:
+    """List receipts of what the dataset itself paid for under request ids that begin so, oldest first."""
+    first, *_ = list_keys(None, start)
+    return [decode_receipt(body) for body in records.list_debits(first, _end(first), limit)]
+
+
+def find_request(records: Records, request_id: str) -> Receipt | None:
+    """Find the receipt of what the dataset itself paid for under a request id, whether it has an answer or not."""
+    debit = records.find_debit(*list_keys(None, request_id))
+    return None if debit is None else decode_receipt(debit[1])
+
+
+def _end(start: str) -> str:
+    """The first text after all that begin so."""
+    return f"{start[:-1]}{chr(ord(start[-1]) + 1)}"
+
+
+def find_receipt(records: Records, analyst: str | None, request_id: str) -> Receipt | None:
+    """Find the receipt of an answer of an analyst, or of the dataset (None), by its request id."""
     for key in list_keys(analyst, request_id) if request_id.isprintable() else ():
         if _find_kept(records, key, analyst) is not None:
             debit = records.find_debit(key)
@@ -65,7 +89,7 @@ def _find_answer(records: Records, analyst: str, request_id: str) -> int:
     raise Refusal(f"Request {request_id!r}", "has no answer of yours", fix, code="unknown_answer")
 
 
-def _find_kept(records: Records, key: str, analyst: str) -> int | None:
+def _find_kept(records: Records, key: str, analyst: str | None) -> int | None:
     """The number of the entry that keeps an analyst's answer; None if it is nobody's or another's."""
     kept = records.find_commit(key)
     return kept[0] if kept is not None and json.loads(kept[1])["analyst"] == analyst else None

@@ -142,6 +142,9 @@ class PostgresRecords:
     def list_unanswered(self, first: str, beyond: str, limit: int) -> list[str]:
         return [body for (body,) in self._ask("unanswered", first, beyond, limit)]
 
+    def list_debits(self, first: str, beyond: str, limit: int) -> list[str]:
+        return [body for (body,) in self._ask("debits", first, beyond, limit)]
+
     def count_answers(self, analyst: str) -> int:
         return int(self._find_row("answers", analyst)[0])
 

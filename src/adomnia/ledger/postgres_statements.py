@@ -31,6 +31,8 @@ _STATEMENTS = {
                          SELECT 1 FROM {s}.entries AS kept
                          WHERE kept.kind = 'commit' AND kept.request_id = debits.request_id
                      ) ORDER BY sequence DESC LIMIT %s""",
+    "debits": """SELECT body FROM {s}.entries
+                 WHERE kind = 'reserve' AND request_id > %s AND request_id < %s ORDER BY sequence LIMIT %s""",
     "answers": "SELECT COUNT(*) FROM {s}.entries WHERE kind = 'commit' AND analyst = %s",
     "storage": "SELECT analyst, bytes FROM {s}.storage WHERE analyst = ANY(%b::text[])",
     "rows": """SELECT sequence, body, kind, analyst, request_id, plan FROM {s}.entries

@@ -82,6 +82,9 @@ class Records(Protocol):
     def list_unanswered(self, first: str, beyond: str, limit: int) -> list[str]:
         """The texts of debits without an answer whose keys lie between two texts, newest first."""
 
+    def list_debits(self, first: str, beyond: str, limit: int) -> list[str]:
+        """The texts of debits whose keys lie between two texts, oldest first."""
+
     def count_answers(self, analyst: str) -> int:
         """How many answers an analyst has."""
 

@@ -27,6 +27,8 @@ _UNANSWERED = """SELECT body FROM entries AS debits INDEXED BY debits
                  WHERE kind = 'reserve' AND request_id > ? AND request_id < ? AND NOT EXISTS (
                      SELECT 1 FROM entries AS kept WHERE kept.kind = 'commit' AND kept.request_id = debits.request_id
                  ) ORDER BY sequence DESC LIMIT ?"""
+_DEBITS = """SELECT body FROM entries INDEXED BY debits
+             WHERE kind = 'reserve' AND request_id > ? AND request_id < ? ORDER BY sequence LIMIT ?"""
 _STORAGE = "CREATE TABLE IF NOT EXISTS storage (analyst TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID"
 _ADD_STORAGE = "INSERT INTO storage VALUES (?, ?) ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes"
 
@@ -96,6 +98,9 @@ class SqliteRecords:
 
     def list_unanswered(self, first: str, beyond: str, limit: int) -> list[str]:
         return [body for (body,) in self.connection.execute(_UNANSWERED, (first, beyond, limit))]
+
+    def list_debits(self, first: str, beyond: str, limit: int) -> list[str]:
+        return [body for (body,) in self.connection.execute(_DEBITS, (first, beyond, limit))]
 
     def count_answers(self, analyst: str) -> int:
         return int(self._find("SELECT COUNT(*) FROM entries WHERE kind = 'commit' AND analyst = ?", analyst))

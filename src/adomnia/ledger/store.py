@@ -183,16 +183,27 @@ class Ledger:
         """The receipts of what an analyst paid for and has no answer to, newest first."""
         return self._inspect(partial(history.list_unanswered, analyst=analyst, limit=limit))
 
-    def receipt(self, analyst: str, request_id: str) -> Receipt | None:
-        """The receipt of an analyst's answer; None if there is no answer of theirs under that id."""
+    def dataset_requests(self, start: str, limit: int) -> list[Receipt]:
+        """The receipts of what the dataset itself paid for under request ids that begin so, oldest first."""
+        return self._inspect(partial(history.list_requests, start=start, limit=limit))
+
+    def dataset_request(self, request_id: str) -> Receipt | None:
+        """The receipt of what the dataset itself paid for under a request id, whether it has an answer or not."""
+        return self._inspect(partial(history.find_request, request_id=request_id))
+
+    def receipt(self, analyst: str | None, request_id: str) -> Receipt | None:
+        """The receipt of an answer of an analyst, or of the dataset (None); None if there is none under that id."""
         return self._inspect(partial(history.find_receipt, analyst=analyst, request_id=request_id))
 
     def count_answers(self, analyst: str) -> int:
         """How many answers an analyst has."""
         return self._inspect(partial(history.count_answers, analyst=analyst))
 
-    def answer(self, analyst: str, request_id: str) -> StoredAnswer | None:
-        """The answer that an analyst got under a request id; a Failure if it was paid for and has no answer."""
+    def answer(self, analyst: str | None, request_id: str) -> StoredAnswer | None:
+        """The answer that an analyst, or the dataset (None), got under a request id.
+
+        A Failure if it was paid for and has no answer.
+        """
         try:
             request = SpendRequest(analyst, request_id, b"any", Pure(1))
         except Refusal:  # nothing can have been paid for under an id that is not valid

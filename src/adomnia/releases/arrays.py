@@ -131,7 +131,7 @@ class Unpacker:
         return narrow.reshape(shape)
 
 
-def _pack_scalar(value: Any) -> Json:  # noqa: ANN401, PLR0911 - any plain data, one line for each sort
+def _pack_scalar(value: Any) -> Json:  # noqa: ANN401 - any plain data, one line for each sort
     match value:
         case None | bool() | str():
             return value

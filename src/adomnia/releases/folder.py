@@ -39,7 +39,7 @@ from adomnia.releases.readme import write_readme
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["FILES", "FORMAT", "SUMMARY", "read_folder", "read_summary", "write_folder"]
+__all__ = ["FILES", "FORMAT", "SUMMARY", "read_folder", "read_summary", "save_folder", "write_folder"]
 
 FORMAT = 1
 SUMMARY = "release.json"
@@ -80,6 +80,15 @@ def write_folder(release: Release, place: Path, progress: Callable[[str, float],
         fix = "free space or let this process write it, then ask again under the same name: nothing is paid twice"
         raise Unavailable(f"The folder of release {release.name}", says, fix) from error
     reach("release-moved")
+
+
+def save_folder(release: Release, folder: str | Path) -> Path:
+    """Write a release to a new folder; refuse a name that is there."""
+    place = Path(folder)
+    if place.exists():
+        raise Refusal(f"Folder {place.name}", "is there already", "name a new one", code="folder_exists")
+    write_folder(release, place)
+    return place
 
 
 def read_folder(place: str | Path) -> Release:

@@ -9,6 +9,7 @@ from adomnia.tables import TextTable, html_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import pandas as pd
     import pyarrow as pa
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from adomnia.noise import Integers
     from adomnia.statistics.products import Attribute, Product
 
-__all__ = ["Release"]
+__all__ = ["Release", "describe_levels"]
 
 _SHOWN_LEVELS = 6  # of a column
 
@@ -49,6 +50,12 @@ class Release:
     def to_pandas(self) -> pd.DataFrame:
         return self.table.to_pandas()
 
+    def save(self, folder: str | Path) -> Path:
+        """Write it as a folder that `adomnia.open_release` opens anywhere; what is there already is left alone."""
+        from adomnia.releases.folder import save_folder
+
+        return save_folder(self, folder)
+
     def __repr__(self) -> str:
         return "\n".join([self._heading(), str(self._list_columns()), "", *self._remarks()])
 
@@ -59,7 +66,7 @@ class Release:
         return f"Release {self.name}: {self.table.num_rows:,} rows, made by {self.about.get('mechanism', 'unknown')}"
 
     def _list_columns(self) -> TextTable:
-        rows = [(each.name, each.sort, f"{len(each):,}", _describe_levels(each)) for each in self.product.attributes]
+        rows = [(each.name, each.sort, f"{len(each):,}", describe_levels(each)) for each in self.product.attributes]
         return TextTable(("column", "type", "values", "which"), tuple(rows))
 
     def _remarks(self) -> list[str]:
@@ -67,7 +74,8 @@ class Release:
         return [*([str(guarantee)] if guarantee else []), *self.notes]
 
 
-def _describe_levels(attribute: Attribute) -> str:
+def describe_levels(attribute: Attribute) -> str:
+    """The values of a column in words: the first of them, and the last."""
     shown = ["missing" if level is None else str(level) for level in attribute.levels]
     if len(shown) <= _SHOWN_LEVELS:
         return ", ".join(shown)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from adomnia.statistics.products import Places
 
-__all__ = ["MOST_COLUMNS", "MOST_LEVELS", "from_plain", "to_plain"]
+__all__ = ["MOST_COLUMNS", "MOST_LEVELS", "from_plain", "read_attributes", "to_plain"]
 
 MOST_COLUMNS = 64
 MOST_LEVELS = 100_000  # of a column
@@ -40,9 +40,7 @@ def to_plain(product: Product) -> dict[str, Any]:
 
 def from_plain(plain: Mapping[str, Any]) -> Product:
     """What `to_plain` wrote; a ValueError, KeyError or TypeError for anything else."""
-    attributes = tuple(_read_attribute(each) for each in plain["attributes"])
-    _require(1 <= len(attributes) <= MOST_COLUMNS, f"columns must be 1 to {MOST_COLUMNS}")
-    _require(len({each.name.lower() for each in attributes}) == len(attributes), "columns must have different names")
+    attributes = read_attributes(plain)
     sizes = tuple(map(len, attributes))
     _require(plain["tails"] in get_args(Tails), "tails must be of a known sort")
     _require(isinstance(plain["about"], dict), "about must be a mapping")
@@ -54,6 +52,14 @@ def from_plain(plain: Mapping[str, Any]) -> Product:
         tables=dict(_read_table(each, sizes) for each in plain["tables"]),
         about=plain["about"],
     )
+
+
+def read_attributes(plain: Mapping[str, Any]) -> tuple[Attribute, ...]:
+    """The columns of what `to_plain` wrote, likewise."""
+    attributes = tuple(_read_attribute(each) for each in plain["attributes"])
+    _require(1 <= len(attributes) <= MOST_COLUMNS, f"columns must be 1 to {MOST_COLUMNS}")
+    _require(len({each.name.lower() for each in attributes}) == len(attributes), "columns must have different names")
+    return attributes
 
 
 def _read_attribute(plain: Mapping[str, Any]) -> Attribute:

@@ -54,8 +54,7 @@ def write_readme(release: Release) -> str:
 
 
 def _say_what(release: Release) -> Iterator[str]:
-    product = release.product
-    if product.rows is not None:
+    if not _has_estimates(release):
         yield (
             f"Synthetic rows: {release.table.num_rows:,} made-up people, drawn so that counts of them come close to "
             "counts of the people of a private table. No row is a person."
@@ -116,9 +115,9 @@ def _say_field(release: Release, kind: str) -> str:
 
 
 def _say_limits(release: Release) -> Iterator[str]:
-    if release.product.estimates is not None:
+    if _has_estimates(release):
         yield "Every count has noise of a known size: its interval tells how far off it may be. Sums of many have more."
-    if release.product.rows is not None:
+    if not _has_estimates(release):
         yield (
             "Relations between columns that were not measured are made up: check what you find by a private question "
             "before you believe it."
@@ -128,6 +127,11 @@ def _say_limits(release: Release) -> Iterator[str]:
         yield "Counts of cells with few people are mostly noise."
     yield "It tells about the version of the data above, and does not change when the data does."
     yield from release.notes
+
+
+def _has_estimates(release: Release) -> bool:
+    """Whether the table has numbers with intervals; otherwise its rows are made up."""
+    return any((field.metadata or {}).get(b"kind") == b"value" for field in release.table.schema)
 
 
 def _say_values(attribute: Attribute) -> str:

@@ -1,13 +1,11 @@
 """The sorts of estimates that a folder can hold, by their tags: what counts are computed from when it is opened."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol, Self, cast
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
-
+from adomnia.methods.releases.residuals import Residuals
 from adomnia.statistics.products import LinearRelease
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 __all__ = ["ESTIMATES", "PlainEstimates", "read_estimates", "write_estimates"]
 
@@ -30,7 +28,8 @@ class PlainEstimates(LinearRelease, Protocol):
         ...
 
 
-ESTIMATES: dict[str, type[PlainEstimates]] = {}
+_ALL: tuple[type[PlainEstimates], ...] = (Residuals,)
+ESTIMATES: Mapping[str, type[PlainEstimates]] = MappingProxyType({each.tag: each for each in _ALL})
 
 
 def write_estimates(estimates: LinearRelease | None) -> dict[str, Any] | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adomnia.privacy.events import Event
     from adomnia.privacy.filters import Left
     from adomnia.statistics.contract import Estimate, Floats
+    from adomnia.statistics.products import Product
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Answer:
 
     Rows of public tables have no receipt: nothing was paid for them. `caps` say how many rows of a person count in each
     table, and about how many that leaves out; `notes`, what else to know before the numbers are used. Of a method,
-    `figure` describes its picture, and `model` is what predictions need.
+    `figure` describes its picture, `model` is what predictions need, and `product` what a release publishes.
     """
 
     columns: tuple[KeyColumn | ValueColumn, ...]
@@ -47,6 +48,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     figure: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
+    product: Product | None = field(default=None, repr=False, compare=False)
 
     @property
     def cost(self) -> Event | None:

@@ -48,7 +48,8 @@ def _build_answer(evaluated: Evaluated, outcome: Outcome, confidence: float) -> 
     table = find_table(results)
     if table is not None:
         notes = (*table.notes, *priced.notes)
-        return Answer(columns, rows, confidence, *paid, priced.caps, notes, _shown_figure(table, plan), table.model)
+        shown = (_shown_figure(table, plan), table.model, table.product)
+        return Answer(columns, rows, confidence, *paid, priced.caps, notes, *shown)
     answer = Answer(columns, rows, confidence, *paid, priced.caps, priced.notes)
     # What was not named was measured all the same, if only beside what was; of nothing, the made-up value has a type.
     cells = plan.named

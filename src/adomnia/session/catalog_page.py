@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import Catalog
 from adomnia.privacy.kinds import Boolean, Day, Identity, Moment, Quantity, Text
+from adomnia.releases.model import describe_levels
 from adomnia.tables import TextTable, html_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from adomnia.catalog.model import Table
     from adomnia.privacy.kinds import Kind
+    from adomnia.session.release_store import ReleaseEntry
 
 _HEADINGS = ("Table", "Rows of a person", "Column", "Type", "Values")
 _LISTED = 6  # values of a category
 
 
+@dataclass(frozen=True, repr=False)
 class CatalogPage(Catalog):
-    """A catalog that prints as a page about its tables."""
+    """A catalog that prints as a page about its tables, and the releases that may be asked beside them."""
+
+    releases: tuple[ReleaseEntry, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n".join([str(_list_columns(self)), "", *_list_notes(self)])
+        tables = [_list_columns(self), *([_list_releases(self.releases)] if self.releases else [])]
+        return "\n".join([*(f"{table}\n" for table in tables), *_list_notes(self)])
 
     def _repr_html_(self) -> str:
-        return _list_columns(self).html() + html_lines(_list_notes(self))
+        releases = _list_releases(self.releases).html() if self.releases else ""
+        return _list_columns(self).html() + releases + html_lines(_list_notes(self))
 
 
-def show_catalog(catalog: Catalog) -> CatalogPage:
+def show_catalog(catalog: Catalog, releases: Sequence[ReleaseEntry] = ()) -> CatalogPage:
     """The same catalog, which prints as a page."""
-    return CatalogPage(**{field.name: getattr(catalog, field.name) for field in fields(catalog)})
+    declared = {field.name: getattr(catalog, field.name) for field in fields(Catalog)}
+    return CatalogPage(**declared, releases=tuple(releases))
 
 
 def _list_columns(catalog: Catalog) -> TextTable:
     return TextTable(_HEADINGS, tuple(row for table in catalog.tables for row in _list_rows(table)))
+
+
+def _list_releases(releases: Sequence[ReleaseEntry]) -> TextTable:
+    rows = [
+        (f"releases.{each.name}" if not place else "", column.name, column.sort, describe_levels(column))
+        for each in releases
+        for place, column in enumerate(each.attributes)
+    ]
+    return TextTable(("Release", "Column", "Type", "Values"), tuple(rows))
 
 
 def _list_rows(table: Table) -> list[tuple[str, ...]]:
@@ -63,6 +82,7 @@ def _describe_values(kind: Kind) -> str:  # noqa: PLR0911 - one for each kind
     return ""
 
 
-def _list_notes(catalog: Catalog) -> list[str]:
+def _list_notes(catalog: CatalogPage) -> list[str]:
     views = [f"View {view.name}: {' '.join(view.sql.split())}" for view in catalog.views]
-    return [catalog.unit.promise(), *views]
+    made = [f"Release {each.name}: made with {each.about.get('price')}, which hides the same." for each in catalog.releases]
+    return [catalog.unit.promise(), *views, *made]

@@ -8,12 +8,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adomnia.catalog.model import Catalog
+    from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.pricing.questions import Payment, Question
     from adomnia.pricing.quotes import Quote
+    from adomnia.releases.model import Release
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
+    from adomnia.session.release_page import ReleaseList
     from adomnia.session.table import PrivateTable
 
 CONFIDENCE = 0.95
@@ -83,6 +86,32 @@ class Session(Protocol):
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         """What a question means and measures, and if a price is named what it buys; nothing is read or spent."""
+        ...
+
+    def release(
+        self,
+        name: str,
+        text: str,
+        *,
+        private: bool = False,
+        confidence: float = CONFIDENCE,
+        progress: Progress | None = None,
+        **payment: Unpack[Payment],
+    ) -> Release:
+        """Make a release, `SELECT * FROM` a method that makes one, and keep it under a name for ever.
+
+        Everybody may read it, and ask it as `releases.NAME` for free, so that the dataset alone pays for it; the
+        catalog says who may do that. With `private` it is bought like any other question, and kept for oneself. The
+        same under the same name is free; another question under that name is refused.
+        """
+        ...
+
+    def releases(self) -> ReleaseList:
+        """The releases that may be asked: those of everybody, and one's own."""
+        ...
+
+    def open_release(self, name: str) -> Release:
+        """A release by its name: its table, its columns, its guarantee. `release.save(folder)` takes it elsewhere."""
         ...
 
     def table(self, name: str) -> PrivateTable:

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from adomnia.catalog.read import read
 from adomnia.curator.kernel import Kernel
@@ -16,12 +16,18 @@ from adomnia.engines.limits import USUAL
 from adomnia.engines.registry import load_engine
 from adomnia.errors import Refusal, Unavailable
 from adomnia.noise import SystemBits
+from adomnia.pricing.questions import Question
 from adomnia.session import mock
 from adomnia.session.agreement import agreeing, describe_deployment
+from adomnia.session.batch import Batch, bind_question
+from adomnia.session.contract import CONFIDENCE
 from adomnia.session.known_rows import EarlierCounts
 from adomnia.session.ledgers import LEDGER, MEMORY, STATE, open_ledger, place_ledger
+from adomnia.session.release_store import FOLDER, ReleaseStore
+from adomnia.session.releasing import publish, restore_releases
 from adomnia.session.session import LocalSession
 from adomnia.sql.rows.blocks import check_views
+from adomnia.work import limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
     from adomnia.engines.limits import Limits
     from adomnia.ledger import Ledger
     from adomnia.noise import Bits
+    from adomnia.pricing.questions import Payment
+    from adomnia.releases.model import Release
     from adomnia.session.sizes import AnswerSize
 
 __all__ = [
@@ -50,17 +58,19 @@ __all__ = [
 class Curator:
     """A dataset under protection: it holds the data, and analysts hold sessions."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - the parts of a dataset
         self,
         catalog: Catalog,
         engine: Engine,
         ledger: Ledger,
         bits: Bits,
         progress: Progress = silent,
+        releases: Path | None = None,
     ) -> None:
         self.kernel = Kernel(catalog, engine, ledger, bits)
         self.kernel.catalog = add_profiles(self.kernel, progress)
         self.counts = EarlierCounts()
+        self.releases = ReleaseStore(releases)
         self.admit: Callable[[AnswerSize], None] = _admit_any  # called before anything is paid; it may refuse
 
     @property
@@ -85,6 +95,21 @@ class Curator:
             why = f"is not in the catalog, which names {known or 'nobody'}"
             raise Refusal(f"Analyst {analyst}", why, f"ask as one of them, or have the owner add [analysts.{analyst}]")
         return LocalSession(self, analyst)
+
+    def release(
+        self,
+        name: str,
+        text: str,
+        *,
+        confidence: float = CONFIDENCE,
+        progress: Progress = silent,
+        **payment: Unpack[Payment],
+    ) -> Release:
+        """Publish a release as the owner: the dataset alone pays, and everybody who may ask may ask it for free."""
+        with limit():
+            question = bind_question(Question(text, **payment))
+            batch = Batch((question,), confidence, self.catalog.version)
+            return publish(self, name, batch, None, progress)
 
     def mock(self) -> Curator:
         """The same questions on made-up rows."""
@@ -123,7 +148,8 @@ def open_folder(folder: str | Path, progress: Progress = silent, limits: Limits 
             if catalog.ledger is not None:  # before budgets are declared: those of an older catalog must not come back
                 recorded.enter_context(agreeing(catalog.ledger.url, describe_deployment(catalog, place / STATE)))
             ledger = opened.enter_context(open_ledger(catalog, place_ledger(catalog)))
-        curator = Curator(catalog, engine, ledger, SystemBits(), progress)
+        curator = Curator(catalog, engine, ledger, SystemBits(), progress, place / STATE / FOLDER)
+        restore_releases(curator, progress)
         opened.pop_all()
     return curator
 

@@ -11,7 +11,9 @@ from adomnia.methods.signatures import describe_kind
 from adomnia.privacy.amounts import show_down
 from adomnia.privacy.kinds import Day, Identity, Moment, Quantity, Text
 from adomnia.privacy.relations import is_public
+from adomnia.releases.model import describe_levels
 from adomnia.session.columns import KeyColumn
+from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.rows.blocks import rows_of
 
 if TYPE_CHECKING:
@@ -22,12 +24,13 @@ if TYPE_CHECKING:
     from adomnia.privacy.expressions import Expression
     from adomnia.privacy.kinds import Kind
     from adomnia.session.columns import Cell
+    from adomnia.session.release_store import ReleaseEntry
     from adomnia.sql.rows.derived import Derived
 
 # Possessive: a comment that was passed is never looked at again, so the time is that of reading the text once.
 _BLANK = r"(?>\s+|--[^\n]*|/\*.*?\*/)"
 _LISTING = re.compile(
-    rf"{_BLANK}*+(?:SHOW{_BLANK}++(?P<shown>TABLES|METHODS)|DESC(?:RIBE)?+{_BLANK}++(?P<name>\w++|\"[^\"]*+\"))(?:{_BLANK}|;)*+\Z",
+    rf"{_BLANK}*+(?:SHOW{_BLANK}++(?P<shown>TABLES|METHODS)|DESC(?:RIBE)?+{_BLANK}++(?P<schema>{SCHEMA}{_BLANK}*+\.{_BLANK}*+)?+(?P<name>\w++|\"[^\"]*+\"))(?:{_BLANK}|;)*+\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _SHOWN_VALUES = 20  # of a category
@@ -38,19 +41,21 @@ def is_listing(text: str) -> bool:
     return _LISTING.match(text) is not None
 
 
-def list_catalog(text: str, catalog: Catalog) -> tuple[KeyColumn, ...]:
-    """The columns of what a text that is a listing asks for."""
+def list_catalog(text: str, catalog: Catalog, releases: Sequence[ReleaseEntry] = ()) -> tuple[KeyColumn, ...]:
+    """The columns of what a text that is a listing asks for, of a catalog and of the releases that may be asked."""
     found = _LISTING.match(text)
     if found is None:
         raise ValueError("Listing must be SHOW TABLES, SHOW METHODS, or DESCRIBE and a name.")
     if found["name"] is None:
-        return _list_tables(catalog) if found["shown"].upper() == "TABLES" else _list_methods()
+        return _list_tables(catalog, releases) if found["shown"].upper() == "TABLES" else _list_methods()
     line = text.count("\n", 0, found.start("name")) + 1
     column = found.start("name") - text.rfind("\n", 0, found.start("name"))
+    if found["schema"] is not None:
+        return _describe_release(found["name"].strip('"'), releases, (line, column))
     return _describe(found["name"].strip('"'), catalog, (line, column))
 
 
-def _list_tables(catalog: Catalog) -> tuple[KeyColumn, ...]:
+def _list_tables(catalog: Catalog, releases: Sequence[ReleaseEntry]) -> tuple[KeyColumn, ...]:
     lines: list[Sequence[Cell | None]] = []
     for table in catalog.tables:
         kind, rows = ("public", None) if table.public else ("private", table.rows_per_person)
@@ -59,6 +64,7 @@ def _list_tables(catalog: Catalog) -> tuple[KeyColumn, ...]:
         derived = rows_of(view.sql, catalog)
         rows = None if is_public(derived.relation) else derived.relation.rows_per_person
         lines.append((view.name, "view", rows, len(derived.columns)))
+    lines += [(f"{SCHEMA}.{each.name}", "release", None, len(each.attributes)) for each in releases]
     return _columns(("table", "kind", "rows_per_person", "columns"), lines)
 
 
@@ -71,6 +77,17 @@ def _describe(name: str, catalog: Catalog, position: tuple[int, int]) -> tuple[K
         fix = f"name one of them: {', '.join(known)}"
         raise Refusal(f"Table {name[:100]}", "is not in the catalog", fix, position, code="unknown_table")
     lines = [(column, str(value.kind), _declare(value)) for column, value in columns.items()]
+    return _columns(("column", "type", "declared"), lines)
+
+
+def _describe_release(name: str, releases: Sequence[ReleaseEntry], position: tuple[int, int]) -> tuple[KeyColumn, ...]:
+    found = next((each for each in releases if each.name.lower() == name.lower()), None)
+    if found is None:
+        known = ", ".join(f"{SCHEMA}.{each.name}" for each in releases)
+        fix = f"name one of them: {known}" if known else "make one first"
+        what = f"Release {name[:100]}"
+        raise Refusal(what, "is not among the releases", fix, position, code="unknown_release")
+    lines = [(each.name, each.sort, describe_levels(each)) for each in found.attributes]
     return _columns(("column", "type", "declared"), lines)
 
 

@@ -31,17 +31,22 @@ from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_pag
 from adomnia.session.explanation import build_explanation
 from adomnia.session.known_rows import MOST_READ, find_rows
 from adomnia.session.listings import is_listing, list_catalog
+from adomnia.session.progress import ProgressLine
 from adomnia.session.public import read_public_columns
 from adomnia.session.recalled import Recalled
+from adomnia.session.release_page import ReleaseList, describe_release
+from adomnia.session.releasing import find_release, keep_private, list_releases, price_release, publish
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
 from adomnia.session.table import PrivateTable, open_table
+from adomnia.sql.reading.creating import read_creation
 from adomnia.work import allow, limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from adomnia.catalog.model import Analyst, Catalog, Policy
+    from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.explaining.tree import Node
     from adomnia.ledger.requests import Receipt, StoredAnswer
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.vacuity import KnownRows, Verdict
     from adomnia.privacy.events import Pure
+    from adomnia.releases.model import Release
     from adomnia.session.columns import KeyColumn
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
@@ -75,9 +81,13 @@ class LocalSession(Session):
     ) -> Answer:
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
+        creation = read_creation(text) if isinstance(text, str) else None
+        if creation is not None:
+            release = self.release(creation.name, creation.question, confidence=confidence, **payment)
+            return self._show_public(describe_release(release), confidence)
         with limit():
             if isinstance(text, str) and is_listing(text):
-                return self._show_public(list_catalog(text, self._curator.catalog), confidence)
+                return self._show_public(list_catalog(text, self._curator.catalog, self.releases()), confidence)
             question = bind_question(Question(text, **payment))
             plan = plan_text(question, self._curator.catalog, confidence)
             if isinstance(plan, PublicRows):
@@ -108,6 +118,9 @@ class LocalSession(Session):
     ) -> Quote:
         with limit():
             if isinstance(text, str):
+                creation = read_creation(text)
+                if creation is not None:
+                    return self._price_creation(Question(creation.question, **payment), confidence, together)[1]
                 batch = self._build_batch((Question(text, **payment),), confidence)
             else:
                 batch = self._build_batch(text, confidence, payment)
@@ -122,6 +135,29 @@ class LocalSession(Session):
                 self._explain_question(question, confidence), confidence, self._curator.ledger.left(self.analyst)
             )
 
+    def release(
+        self,
+        name: str,
+        text: str,
+        *,
+        private: bool = False,
+        confidence: float = CONFIDENCE,
+        progress: Progress | None = None,
+        **payment: Unpack[Payment],
+    ) -> Release:
+        with limit(), ProgressLine() as line:
+            tell = line if progress is None else progress
+            batch = self._build_batch((Question(text, **payment),), confidence)
+            if private:
+                return keep_private(self, self._curator, name, batch, tell)
+            return publish(self._curator, name, batch, self._declared, tell)
+
+    def releases(self) -> ReleaseList:
+        return ReleaseList(list_releases(self._curator, self.analyst))
+
+    def open_release(self, name: str) -> Release:
+        return find_release(self._curator, name, self.analyst)
+
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
 
@@ -134,7 +170,7 @@ class LocalSession(Session):
         return Budgets(personal, ledger.account(), terms(self._policy, personal))
 
     def catalog(self) -> Catalog:
-        return show_catalog(self._curator.catalog)
+        return show_catalog(self._curator.catalog, self.releases())
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)
@@ -177,7 +213,29 @@ class LocalSession(Session):
         """The same session on made-up rows, to try questions out: nothing is read and nothing is spent."""
         return self._curator.mock().session(self.analyst)
 
+    def identify(self, batch: Batch, plans: Sequence[Plan]) -> bytes:
+        """What the answer to a question would be stored under."""
+        if sets_price(self._policy):
+            check_named(self._policy, batch.names_a_price)
+            return batch.unpriced_identity(plans, self._curator.catalog, "")
+        return batch.identity(self._price_plans(batch, plans, None), "")
+
+    def answer_batch(self, batch: Batch, plans: Sequence[Plan], request_id: str) -> list[Answer]:
+        """The answers to questions that are planned: paid for, or paid for before."""
+        return self._answer_batch(batch, plans, request_id, anyway=True)
+
+    def _price_creation(self, question: Question, confidence: float, together: bool = False) -> tuple[Priced, Quote]:
+        """A release as the dataset would pay for it."""
+        batch = self._build_batch((question,), confidence)
+        return price_release(self._curator, batch, self._declared, together=together)
+
     def _explain_question(self, question: Question, confidence: float) -> Node:
+        creation = read_creation(question.text)
+        if creation is not None:
+            question = replace(question, text=creation.question)
+            if not question.names_no_price:
+                one, quote = self._price_creation(question, confidence)
+                return explain(without_effort(one.plan), quote)
         plan = plan_text(question, self._curator.catalog, confidence)
         if isinstance(plan, PublicRows):
             return explain(plan)

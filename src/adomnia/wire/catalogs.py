@@ -52,6 +52,7 @@ class AnalystReply(Reply):
     budget: AllowedReply
     policy: PolicyReply
     quota: QuotaReply | None = Field(None, description="Missing from servers that have none.")
+    publish: bool = Field(False, description="Whether they may make releases that the dataset pays for.")
 
 
 class DeclaredColumnReply(Reply):
@@ -134,6 +135,7 @@ def catalog_record(catalog: Catalog) -> dict[str, Any]:
                 "budget": _budget_record(each.budget),
                 "policy": _policy_record(each.policy),
                 "quota": asdict(each.quota),
+                "publish": each.publish,
             }
             for each in catalog.analysts
         ],
@@ -144,6 +146,12 @@ def catalog_record(catalog: Catalog) -> dict[str, Any]:
     }
 
 
+def _analyst(record: dict[str, Any]) -> Analyst:
+    # A server of an earlier version has neither quotas nor anybody who may publish.
+    quota, publish = Quota(**record.get("quota") or {}), record.get("publish", False)
+    return Analyst(record["name"], _budget(record["budget"]), _policy(record["policy"]), quota, publish)
+
+
 def catalog_of(record: dict[str, Any]) -> Catalog:
     """The catalog that `catalog_record` wrote, which lies in no folder."""
     return Catalog(
@@ -151,10 +159,7 @@ def catalog_of(record: dict[str, Any]) -> Catalog:
         version=record["version"],
         unit=Unit.parse(record["unit"]),
         budget=_budget(record["budget"]),
-        analysts=tuple(
-            Analyst(each["name"], _budget(each["budget"]), _policy(each["policy"]), Quota(**each.get("quota") or {}))
-            for each in record["analysts"]
-        ),
+        analysts=tuple(map(_analyst, record["analysts"])),
         tables=tuple(map(_table, record["tables"])),
         folder=Path(),
         views=tuple(View(view["name"], view["sql"]) for view in record["views"]),
