@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.released import list_released, refuse_several
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from sqlglot import exp
 
@@ -33,38 +32,13 @@ if TYPE_CHECKING:
     from adomnia.releases.model import Release
     from adomnia.session.columns import KeyColumn, ValueColumn
 
-_WITHOUT_MEASUREMENTS = "nothing else was published of this release than its rows"
+_MADE_UP = "this was read from rows that are made up"
 _OPEN = 16  # releases whose levels stay in an engine
 
 
-class ReleaseShelf(Protocol):
-    """The releases that somebody may ask, by their names, whatever the case of letters."""
-
-    def find(self, name: str) -> Release | None:
-        """The release of a name; None where there is none for who asks."""
-        ...
-
-    def names(self) -> Sequence[str]:
-        """All names that would be found."""
-        ...
-
-
-@dataclass(frozen=True)
-class OneRelease:
-    """A shelf with a single release."""
-
-    release: Release
-
-    def find(self, name: str) -> Release | None:
-        return self.release if name.lower() == self.release.name.lower() else None
-
-    def names(self) -> Sequence[str]:
-        return (self.release.name,)
-
-
-def answer_released(select: exp.Select, shelf: ReleaseShelf, confidence: float, left: Left) -> Answer:
-    """Answer a question whose tables are releases."""
-    releases = [_require(name, shelf) for name in list_released(select)]
+def answer_released(select: exp.Select, find: Callable[[str], Release], confidence: float, left: Left) -> Answer:
+    """Answer a question whose tables are releases; `find` opens one by its name, or refuses."""
+    releases = [find(name) for name in list_released(select)]
     if len({release.name.lower() for release in releases}) > 1:
         names = ", ".join(release.name for release in releases)
         fix = "ask each by itself, and put the answers together yourself"
@@ -93,15 +67,6 @@ def describe_origin(release: Release) -> tuple[str, ...]:
     return (said, str(guarantee)) if guarantee else (said,)
 
 
-def _require(name: str, shelf: ReleaseShelf) -> Release:
-    found = shelf.find(name)
-    if found is not None:
-        return found
-    known = list(shelf.names())
-    fix = f"name one of these: {', '.join(known[:10])}" if known else "ask the private table, or have a release made"
-    raise Refusal(f"releases.{name}", "is no release that you may ask", fix, code="unknown_release")
-
-
 def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Plan:
     """The plan of a question over the table of a release, whose rows count as those of people do."""
     refuse_several(select)
@@ -113,18 +78,19 @@ def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Pla
 
 def _answer_from_rows(select: exp.Select, release: Release, confidence: float, left: Left) -> Answer:
     """Counts that were measured together have intervals; all else is read from the rows as it is."""
-    reason = _WITHOUT_MEASUREMENTS
+    reason = _MADE_UP
     if release.product.estimates is not None:
         try:
             return answer_from_counts(_plan_counts(select.copy(), release, confidence), release, confidence, left)
         except Refusal as refusal:  # the rows may have an answer all the same, or a better reason for none
-            reason = f"{refusal.what[:1].lower()}{refusal.what[1:]} {refusal.why}"
+            reason = f"{refusal.what} {refusal.why}" if refusal.code.startswith("release_") else _MADE_UP
     rows = _read_rows(release)
     plan = plan_question(select, rows.catalog, confidence=confidence)
     assert isinstance(plan, PublicRows)  # noqa: S101 - all tables of it are public
     columns: tuple[KeyColumn | ValueColumn, ...] = read_public_columns(plan, rows.engine, rows.catalog)
     shown = np.arange(len(columns[0].values), dtype=np.intp)  # type: ignore[union-attr]  # public columns have values
-    return Answer(columns, shown, confidence, None, False, left, (), (*describe_origin(release), f"No interval is known: {reason}."))
+    notes = (*describe_origin(release), f"No interval is known: {reason}.", *release.notes)
+    return Answer(columns, shown, confidence, None, False, left, (), notes)
 
 
 @lru_cache(maxsize=_OPEN)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from adomnia.methods.releases.bases import BASES, Basis, find_contrasts, subtract_means
+from adomnia.methods.releases.weighed_cells import add_weights, square_weights
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
@@ -118,6 +119,17 @@ class Residuals:
             places, table = places[counted], table[counted]
         values = np.asarray(np.bincount(places, weights=table, minlength=number), np.float64)
         return values, self._add_variances(columns, groups, number)
+
+    def add(self, columns: Sequence[int], groups: Places, number: int, weights: Floats) -> tuple[Floats, ...]:
+        """The weights of all rows in each group, and the variances of the noise in that: `count` is of weights 1."""
+        values = add_weights(groups, number, weights * self.marginal(columns).reshape(groups.shape))
+        variances, essential = np.zeros(number), self._essential(columns)
+        for axes, squares in square_weights(groups, number, weights):
+            part = tuple(columns[axis] for axis in axes)
+            inside = self._essential(part)
+            if len(inside) == len(part):
+                variances += self._weigh(essential, inside) * squares
+        return values, np.maximum(variances, 0.0)
 
     def _add_variances(self, columns: Sequence[int], groups: Places, number: int) -> Floats:
         """The variance of every group: squared numbers of its cells, by the values of each set of columns, weighed.

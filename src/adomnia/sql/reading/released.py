@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from adomnia.sql.methods.calls import find_call
+from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.reading.parse import parse
 from adomnia.sql.reading.refusals import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SCHEMA = "releases"
 _BY_ITSELF = "ask about one release by itself, and put answers together yourself"
 
 
