@@ -22,7 +22,7 @@ from adomnia.releases.levels import Levels, as_numbers, is_true
 from adomnia.work import spend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -177,23 +177,44 @@ class Selector:
 
 def flatten(relation: Relation) -> tuple[list[Expression], Callable[[Expression], Expression]]:
     """The conditions of a relation in the columns of its table, and what says any expression over it in these."""
-    match relation:
-        case Private():
-            return [], lambda expression: expression
-        case Where(source=source, condition=condition):
-            conditions, express = flatten(source)
-            return [*conditions, *conjuncts(express(condition))], express
-        case Named(source=source):
-            conditions, express = flatten(source)
-            named = dict(zip(relation.columns, source.columns, strict=True))
-            return conditions, lambda expression: express(map_columns(expression, lambda each: named.get(each, each)))
-        case Select(source=source, outputs=outputs):
-            conditions, express = flatten(source)
-            selected = {output.name: express(output.value) for output in outputs}
-            return conditions, lambda expression: map_columns(expression, lambda column: selected[column.name])
+    peeled = peel(relation)
+    if isinstance(peeled.table, Private):
+        return peeled.conditions, peeled.express
     why = "is made of several tables, or of several rows at once, and a release has counts of single rows"
     fix = f"ask about one release by itself, without JOIN, UNION and subqueries with GROUP BY, or {_ELSEWHERE}"
     raise Refusal("What stands in FROM", why, fix, code="release_join")
+
+
+@dataclass(frozen=True)
+class Peeled:
+    """A relation taken apart: its innermost rows, conditions on them, and what says expressions in their columns."""
+
+    table: Relation
+    conditions: list[Expression]
+    express: Callable[[Expression], Expression]
+
+
+def peel(relation: Relation) -> Peeled:
+    """Take filters, outputs and names off a relation."""
+    match relation:
+        case Where(source=source, condition=condition):
+            inner = peel(source)
+            return Peeled(inner.table, [*inner.conditions, *conjuncts(inner.express(condition))], inner.express)
+        case Named(source=source):
+            inner = peel(source)
+            named = dict(zip(relation.columns, source.columns, strict=True))
+            return Peeled(inner.table, inner.conditions, lambda each: inner.express(_rename(each, named)))
+        case Select(source=source, outputs=outputs):
+            inner = peel(source)
+            selected = {output.name: inner.express(output.value) for output in outputs}
+            return Peeled(
+                inner.table, inner.conditions, lambda each: map_columns(each, lambda column: selected[column.name])
+            )
+    return Peeled(relation, [], lambda expression: expression)
+
+
+def _rename(expression: Expression, names: Mapping[Column, Column]) -> Expression:
+    return map_columns(expression, lambda column: names.get(column, column))
 
 
 def spread(attributes: Sequence[int], values: NDArray[np.generic], wanted: Sequence[int]) -> NDArray[np.generic]:
