@@ -81,6 +81,7 @@ class Frame:
     confidence: Fraction = Fraction(19, 20)
     unusable: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # why a column is no number, and the fix
     order: tuple[str, ...] = ()  # of the names of all columns, as the rows have them
+    days: Mapping[str, NumberColumn] = field(default_factory=dict)  # dates, as days since the first of the calendar
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,7 +91,7 @@ class Frame:
     @property
     def columns(self) -> Mapping[str, NumberColumn | Factor]:
         """All columns that may be used, in the order of the rows: by their declared values if they have some."""
-        both: dict[str, NumberColumn | Factor] = {**self.numbers, **self.factors}
+        both: dict[str, NumberColumn | Factor] = {**self.days, **self.numbers, **self.factors}
         return {name: both[name] for name in self.order if name in both}
 
 

@@ -10,7 +10,7 @@ import pytest
 from adomnia.mechanisms.gaussian import DiscreteGaussian
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.contract import BadArgument
-from adomnia.methods.models.blocks import Corners, Product, cover_pairs
+from adomnia.methods.models.blocks import Corners, ProductSum, cover_pairs
 from adomnia.methods.models.design import build_design
 from adomnia.methods.models.sums import SumsOfProducts, variance_of
 from adomnia.privacy.events import Pure
@@ -126,7 +126,7 @@ def test_corners_cost_as_much_as_one_sum():
     widths = [100, 7, 30]
     corners = Corners((), (0, 1, 2), 1)
     assert reach(corners.entries(widths), widths).l1 == corners.size(widths) == 100 * 7 * 30
-    single = Product((), (1, 2, 0), 1)
+    single = ProductSum((), (1, 2, 0), 1)
     assert reach(single.entries([100, 7]), [100, 7]).l1 == single.size(widths) == 100 * 49
 
 

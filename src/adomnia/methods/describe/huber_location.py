@@ -106,7 +106,7 @@ class HuberLocation(Robust):
         unit = domain.step / _FINE
         return min(max(Fraction(round(centre / float(unit))) * unit, domain.lower), domain.upper)
 
-    def _look(self, window: Window, price: Price) -> "Flow[Residuals]":
+    def _look(self, window: Window, price: Price) -> "Flow[HuberResiduals]":
         residual = window.residual(self.column.value)
         side = call(
             "case", call("<", residual, number(-1)), number(0), call(">", residual, number(1)), number(2), number(1)
@@ -115,9 +115,9 @@ class HuberLocation(Robust):
         (sums,) = yield (
             Measure(Query(self.present, (key,), bernstein_vector((Total(residual, _GRID),), 2, False)), price),
         )
-        return Residuals(sums, self.population)
+        return HuberResiduals(sums, self.population)
 
-    def _estimate(self, window: Window, last: "Residuals") -> Estimate:
+    def _estimate(self, window: Window, last: "HuberResiduals") -> Estimate:
         centre, reach = float(window.centre), float(window.reach)
         limits = float(self.column.domain.lower), float(self.column.domain.upper)
         found, missed = last.ratio, _MISSED * last.step**2
@@ -138,7 +138,7 @@ class HuberLocation(Robust):
 
 
 @dataclass(frozen=True)
-class Residuals:
+class HuberResiduals:
     """Noisy sums of residuals in reaches, which are cut at -1 and 1: of the rows below, within and above.
 
     Of rows below the window one polynomial alone is not zero, of those above another: what else is measured of them is

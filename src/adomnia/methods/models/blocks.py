@@ -25,7 +25,7 @@ Cells: TypeAlias = tuple[int, ...]  # factors whose levels tell cells apart, by 
 
 
 @dataclass(frozen=True)
-class Product:
+class ProductSum:
     """One product, summed in every cell."""
 
     columns: ClassVar[int] = 1
@@ -97,7 +97,7 @@ def _sign_corners(named: tuple[bool, ...]) -> Floats:
     return np.array([prod(chosen) for chosen in product(*signs)])
 
 
-Block: TypeAlias = Product | Corners
+Block: TypeAlias = ProductSum | Corners
 
 
 def cover_pairs(simple: Iterable[Powers]) -> list[tuple[int, ...]]:

@@ -21,7 +21,7 @@ from adomnia.mechanisms.contract import Noise
 from adomnia.mechanisms.laplace import DiscreteLaplace
 from adomnia.methods.analysis import keys_of
 from adomnia.methods.contract import BadArgument, Factor
-from adomnia.methods.models.blocks import BOX_VARIABLES, Block, Cells, Corners, Product, cover_pairs
+from adomnia.methods.models.blocks import BOX_VARIABLES, Block, Cells, Corners, ProductSum, cover_pairs
 from adomnia.methods.models.design import Design, Levels, Powers
 from adomnia.methods.models.formula import ARGUMENT
 from adomnia.privacy.aggregates import Aggregate, Rows
@@ -123,9 +123,9 @@ class SumsOfProducts:
         cells, powers = wanted
         return any(each > set(cells) for each in self._cells_of[powers])
 
-    def _product(self, wanted: Sum) -> Product:
+    def _product(self, wanted: Sum) -> ProductSum:
         # Coefficients follow from products with the response directly, and from others times coefficients below 1.
-        return Product(*wanted, weight=2 if wanted[1][-1] == 1 else 1)
+        return ProductSum(*wanted, weight=2 if wanted[1][-1] == 1 else 1)
 
     def _with_corners(self, cells: Cells, wanted: list[Powers]) -> Iterator[Block]:
         """Boxes for the products of two numbers where they need less of the price than these one by one."""

@@ -10,6 +10,7 @@ from adomnia.methods.releases.fitted_rows import MOST_ROWS, fit_rows, tabulate_r
 from adomnia.methods.releases.planning import list_closure, list_tables
 from adomnia.methods.releases.residuals import Columns, Residuals
 from adomnia.methods.releases.rounding import round_within
+from adomnia.noise.afterwards import Generator
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
 
@@ -28,7 +29,7 @@ class Agreement:
     rows: Places | None = None
 
 
-def agree(estimates: Residuals, ways: int, draw: Callable[[], np.random.Generator]) -> Agreement:
+def agree(estimates: Residuals, ways: int, draw: Callable[[], Generator]) -> Agreement:
     """Whole tables near to all estimated ones of up to so many columns; none where it would take too many rows."""
     sizes = estimates.sizes
     closure = list_closure(sizes, ways)

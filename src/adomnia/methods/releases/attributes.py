@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from fractions import Fraction
+from itertools import pairwise
 from math import prod
 from typing import ClassVar
 
@@ -66,6 +68,12 @@ def show_columns(frame: Frame, arguments: Arguments) -> tuple[str, ...]:
     return tuple(frame.columns[name].name for name in _names(frame, arguments))
 
 
+def note_left_out(frame: Frame, arguments: Arguments) -> tuple[str, ...]:
+    """What a reader has to know of columns that nobody named and that are not part of the release."""
+    left = [] if arguments["columns"] else [name for name in frame.order if name not in frame.columns]
+    return (f"Not in it, because neither values nor bounds are declared: {', '.join(left)}.",) if left else ()
+
+
 def count_cells(columns: Sequence[ReleaseColumn]) -> int:
     """How many cells the table of all these columns has."""
     return prod(map(len, columns))
@@ -79,8 +87,9 @@ def _names(frame: Frame, arguments: Arguments) -> tuple[str, ...]:
 
 
 def _value(frame: Frame, name: str) -> Expression:
-    if name in frame.numbers:
-        return frame.numbers[name].value
+    column = frame.numbers.get(name) or frame.days.get(name)
+    if column is not None:
+        return column.value
     key = frame.factors[name].key
     return key.value if isinstance(key, Bucket) else key
 
@@ -89,9 +98,9 @@ def _read_column(frame: Frame, name: str, bins: int, *, kept: bool) -> ReleaseCo
     factor, column = frame.factors.get(name), frame.numbers.get(name)
     if factor is not None and (column is None or len(factor.levels) <= max(bins, 2)):
         return _declared(factor, kept=kept)
-    if column is None:
-        raise BadArgument("columns", f"name {name}, whose values are not declared", "declare them, or leave it out")
-    return _binned(column, bins, kept=kept)
+    if column is not None:
+        return _binned(column, "integer" if _is_whole(column) else "number", bins, kept=kept)
+    return _binned(frame.days[name], "date", bins, kept=kept)
 
 
 def _declared(factor: Factor, *, kept: bool) -> ReleaseColumn:
@@ -104,22 +113,26 @@ def _declared(factor: Factor, *, kept: bool) -> ReleaseColumn:
     return ReleaseColumn(attribute, _with_missing(key) if kept else key)
 
 
-def _binned(column: NumberColumn, bins: int, *, kept: bool) -> ReleaseColumn:
-    """Numbers in bins of equal width; whole numbers the same number of them in each bin but the last."""
+def _is_whole(column: NumberColumn) -> bool:
+    return isinstance(column.value.kind, Quantity) and column.value.kind.whole
+
+
+def _binned(column: NumberColumn, sort: Sort, bins: int, *, kept: bool) -> ReleaseColumn:
+    """Numbers in bins of equal width; whole numbers and days the same number of them in each bin but the last."""
     split = split_finely(column, bins)
-    whole = isinstance(column.value.kind, Quantity) and column.value.kind.whole
     edges = tuple(map(float, split.edges))
-    levels = tuple(_label(*ends, whole=whole) for ends in zip(split.edges, split.edges[1:], strict=False))
-    attribute = Attribute(column.name, (*levels, None) if kept else levels, "integer" if whole else "number", edges)
+    levels = tuple(_label(start, end, sort) for start, end in pairwise(split.edges))
+    attribute = Attribute(column.name, (*levels, None) if kept else levels, sort, edges)
     return ReleaseColumn(attribute, _with_missing(split.key) if kept else split.key)
 
 
-def _label(start: Fraction, end: Fraction, *, whole: bool) -> str:
+def _label(start: Fraction, end: Fraction, sort: Sort) -> str:
     """A bin in words."""
-    if whole:
-        first, last = int(start + Fraction(1, 2)), int(end - Fraction(1, 2))
-        return f"{first}" if first == last else f"{first} to {last}"
-    return f"{float(start):g} to {float(end):g}"
+    if sort == "number":
+        return f"{float(start):g} to {float(end):g}"
+    first, last = int(start + Fraction(1, 2)), int(end - Fraction(1, 2))
+    ends = [str(date.min + timedelta(days=each)) if sort == "date" else str(each) for each in (first, last)]
+    return ends[0] if first == last else " to ".join(ends)
 
 
 def _with_missing(key: Key) -> Bucket:

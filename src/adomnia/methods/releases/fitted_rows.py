@@ -6,6 +6,7 @@ from math import prod
 import numpy as np
 
 from adomnia.methods.releases.residuals import Columns
+from adomnia.noise.afterwards import Generator
 from adomnia.statistics.products import Places
 
 MOST_ROWS = 2_000_000
@@ -14,9 +15,7 @@ _WORK = 100_000_000  # rows that are looked at in all passes over all tables
 _SLOWER = 0.9  # of what is wrong is moved, in each pass so much of what the one before moved
 
 
-def fit_rows(
-    tables: Mapping[Columns, Places], sizes: Sequence[int], total: int, generator: np.random.Generator
-) -> Places:
+def fit_rows(tables: Mapping[Columns, Places], sizes: Sequence[int], total: int, generator: Generator) -> Places:
     """So many rows, with the place of a value in every column: moved towards one table after the other.
 
     The gradual update of Zhang et al. 2021: of cells that have too many rows some are given to cells that have too few,
@@ -52,7 +51,7 @@ def _place(rows: Places, columns: Columns, shape: Sequence[int]) -> Places:
     return np.ravel_multi_index([rows[:, column] for column in columns], shape)
 
 
-def _move(rows: Places, columns: Columns, table: Places, pace: float, generator: np.random.Generator) -> None:
+def _move(rows: Places, columns: Columns, table: Places, pace: float, generator: Generator) -> None:
     """Give rows of cells with too many to cells with too few."""
     places, wanted = _place(rows, columns, table.shape), table.ravel()
     counts = np.bincount(places, minlength=wanted.size)

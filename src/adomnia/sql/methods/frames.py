@@ -11,11 +11,12 @@ from adomnia.errors import Refusal
 from adomnia.methods.contract import Factor, Frame, NumberColumn
 from adomnia.privacy.expressions import Expression
 from adomnia.privacy.keys import key_cells
-from adomnia.privacy.kinds import Boolean, Identity, Quantity, Text
+from adomnia.privacy.kinds import Boolean, Day, Identity, Quantity, Text
 from adomnia.privacy.relations import is_public
 from adomnia.sql.reading.refusals import refusal
 from adomnia.sql.rows.blocks import BlockReader
 from adomnia.sql.rows.selection import Block
+from adomnia.sql.values.date_functions import count_days
 from adomnia.sql.values.group_keys import read_key
 from adomnia.sql.values.groups import domain_of, require_number
 from adomnia.sql.values.scope import Scope, strip_brackets
@@ -70,18 +71,21 @@ def _source(node: exp.Expr, name: str) -> exp.Expr:
 def build_frame(block: Block, confidence: float) -> Frame:
     """All columns that a method can use, by what they can be used for."""
     columns = dict(_list_columns(block.scope))
-    numbers, factors, unusable = {}, {}, {}
+    numbers, factors, days, unusable = {}, {}, {}, {}
     for name, value in columns.items():
         node = exp.column(exp.to_identifier(name, quoted=True))
         try:
             numbers[name.lower()] = read_number(node, value, name)
         except Refusal as cause:
             unusable[name.lower()] = (cause.why, cause.fix)
+        if isinstance(value.kind, Day) and value.kind.lower is not None and value.kind.upper is not None:
+            counted = count_days(value)
+            days[name.lower()] = NumberColumn(name, counted, domain_of(node, counted))
         factor = _find_factor(node, name, value, block)
         if factor is not None:
             factors[name.lower()] = factor
     order = tuple(map(str.lower, columns))
-    return Frame(block.relation, numbers, factors, Fraction(str(confidence)), unusable, order)
+    return Frame(block.relation, numbers, factors, Fraction(str(confidence)), unusable, order, days)
 
 
 def read_number(node: exp.Expr, value: Expression, name: str) -> NumberColumn:
