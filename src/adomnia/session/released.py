@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from adomnia.session.columns import KeyColumn, ValueColumn
 
 _MADE_UP = "this was read from rows that are made up"
+_LONGEST_QUESTION = 300
 _OPEN = 16  # releases whose levels stay in an engine
 
 
@@ -53,7 +55,7 @@ def answer_from_counts(plan: Plan, release: Release, confidence: float, left: Le
     """The answer to a plan over the table of a release, from its measurements."""
     changed, results = _count(release).answer(plan)
     columns, rows = build_columns(changed, results), finish(changed, results)
-    notes = (*describe_origin(release), *_tell_missing(plan), *release.notes)
+    notes = (*describe_origin(release), *_tell_missing(plan))
     return Answer(columns, rows, confidence, None, False, left, (), notes)
 
 
@@ -62,9 +64,10 @@ def describe_origin(release: Release) -> tuple[str, ...]:
     version = release.about.get("version")
     made = f" by {release.about['mechanism']}" if release.about.get("mechanism") else ""
     of = f", of version {version} of the data" if version is not None else ""
-    guarantee = release.about.get("guarantee")
     said = f"From the release {release.name}, made{made}{of}: it was paid for then, and costs nothing now."
-    return (said, str(guarantee)) if guarantee else (said,)
+    guarantee = release.about.get("guarantee")
+    rows = f"It is about the rows of: {shorten(release.question, _LONGEST_QUESTION, placeholder=' ...')}"
+    return (said, *((str(guarantee),) if guarantee else ()), rows)
 
 
 def _plan_counts(select: exp.Select, release: Release, confidence: float) -> Plan:
@@ -89,7 +92,7 @@ def _answer_from_rows(select: exp.Select, release: Release, confidence: float, l
     assert isinstance(plan, PublicRows)  # noqa: S101 - all tables of it are public
     columns: tuple[KeyColumn | ValueColumn, ...] = read_public_columns(plan, rows.engine, rows.catalog)
     shown = np.arange(len(columns[0].values), dtype=np.intp)  # type: ignore[union-attr]  # public columns have values
-    notes = (*describe_origin(release), f"No interval is known: {reason}.", *release.notes)
+    notes = (*describe_origin(release), f"No interval is known: {reason}.")
     return Answer(columns, shown, confidence, None, False, left, (), notes)
 
 
