@@ -100,7 +100,7 @@ class Selector:
         shape = tuple(len(self.table.attributes[each]) for each in attributes)
         _refuse_large(prod(shape), self.name_attributes(attributes))
         sizes = tuple(len(key_cells(key)) for key in keys)
-        places = np.zeros(shape, dtype=np.intp)
+        places = np.zeros((1,) * len(shape), dtype=np.intp)  # with no more axes than were looked at so far
         inside = np.ones((1,) * len(shape), dtype=bool)
         for (own, found), size in zip(placed, sizes, strict=True):
             spread_places = np.asarray(spread(own, found, attributes), dtype=np.intp)
