@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from adomnia import local
     from adomnia.client.session import connect
     from adomnia.pricing.questions import Question
+    from adomnia.releases.folder import read_folder as open_release
     from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
     from adomnia.session.own import protect
 
@@ -23,6 +24,7 @@ __all__ = [
     "connect",
     "local",
     "open",
+    "open_release",
     "protect",
 ]
 
@@ -47,6 +49,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         from adomnia.session.curator import open_folder
 
         return open_folder
+    if name == "open_release":
+        from adomnia.releases.folder import read_folder
+
+        return read_folder
     if name == "protect":
         from adomnia.session.own import protect
 

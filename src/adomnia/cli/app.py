@@ -19,6 +19,7 @@ from adomnia.cli import (
     past_answers,
     people,
     questions,
+    releases,
     restoring,
     serving,
     survey_plans,
@@ -69,6 +70,8 @@ def demo(
 app.command(epilog=questions.SQL_EXAMPLES)(questions.sql)
 app.command(epilog=questions.PRICE_EXAMPLES)(questions.price)
 app.command(epilog=questions.EXPLAIN_EXAMPLES)(questions.explain)
+app.command(epilog=releases.RELEASE_EXAMPLES)(releases.release)
+app.command(epilog=releases.RELEASES_EXAMPLES)(releases.releases)
 app.command(epilog=method_pages.METHODS_EXAMPLES)(method_pages.methods)
 app.command(epilog=shells.SHELL_EXAMPLES)(shells.shell)
 app.command(epilog=past_answers.ANSWERS_EXAMPLES)(past_answers.answers)

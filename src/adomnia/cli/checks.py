@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Catalog
     from adomnia.errors import Refusal
+    from adomnia.explaining.promises import Promise
     from adomnia.inspection.reports import DataReport
+    from adomnia.privacy.events import Event
 
 CHECK_EXAMPLES = """Examples
 
@@ -52,7 +54,28 @@ def _promise(catalog: Catalog, form: Format) -> None:
     from adomnia.inspection.indexes import describe_index
 
     show = accounts.print_promises_json if form is Format.JSON else accounts.print_promises
-    show([*promises(catalog), *describe_index(catalog)])
+    charges, unread = _read_charges(catalog)
+    show([*promises(catalog, tuple(charges.values())), *unread, *describe_index(catalog)])
+
+
+def _read_charges(catalog: Catalog) -> tuple[dict[str, Event], list[Promise]]:
+    """What the dataset paid for releases so far, or a promise that says that they are not counted."""
+    from adomnia.errors import AdomniaError
+    from adomnia.explaining.promises import Promise
+    from adomnia.ledger.schema import explain_errors
+    from adomnia.server.ledger_view import open_snapshot
+    from adomnia.session.ledgers import place_ledger
+    from adomnia.session.release_charges import read_charges
+
+    try:
+        place = place_ledger(catalog)
+        with explain_errors():
+            if not place.exists():
+                return {}, []
+        with open_snapshot(place) as records:
+            return read_charges(records), []
+    except AdomniaError as fault:
+        return {}, [Promise("coalitions", f"Releases so far are not counted: {fault}", warning=True)]
 
 
 def _report(catalog: Catalog, form: Format) -> None:

@@ -53,7 +53,7 @@ def console(
     settings = Settings(folder=folder.resolve(), port=_choose_port() if port is None else port)
     log = settings.folder / STATE / LOG
     with ExitStack() as until_shown, _log_to(log) as terminal, _key_that_stops():
-        tell = until_shown.enter_context(show_progress(terminal))
+        tell = until_shown.enter_context(show_progress(file=terminal))
 
         def announce(started: Started) -> None:
             until_shown.close()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from adomnia.cli.progress import show_progress
 from adomnia.ledger.schema import explain_errors
 from adomnia.session.agreement import check_current
-from adomnia.session.curator import MEMORY, open_folder, open_ledger, read_catalog, rehearse
+from adomnia.session.curator import MEMORY, STATE, open_folder, open_ledger, read_catalog, rehearse
 from adomnia.session.ledgers import place_ledger
+from adomnia.session.release_store import FOLDER, ReleaseStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +56,7 @@ def open_for_quotes(folder: Path, analyst: str | None) -> Iterator[Session]:
     """A session that prices and explains as the real one would: made-up rows, and the accounts as they are."""
     with open_accounts(folder) as (catalog, accounts), rehearse(catalog) as curator:
         in_memory, curator.kernel.ledger = curator.ledger, accounts
+        curator.releases = ReleaseStore(folder / STATE / FOLDER)
         try:
             yield open_session(curator, analyst)
         finally:

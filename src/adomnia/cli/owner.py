@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from adomnia.cli.accounts import AccountSummary
     from adomnia.cli.lifetimes import LifetimeSummary
     from adomnia.cli.places import Place
+    from adomnia.privacy.events import Event
 
 INIT_EXAMPLES = """Examples
 
@@ -92,28 +93,34 @@ def budget(place: PlaceText, token_file: TokenFile = None, form: Output = Format
     from adomnia.cli.places import Place
 
     where = Place(place, None, token_file)
-    found, shared = (_own_accounts(where), None) if where.is_address else _all_accounts(where.folder)
+    from adomnia.pricing.bills import format_cost
+
+    found, shared, charges = (_own_accounts(where), None, {}) if where.is_address else _all_accounts(where.folder)
     if form is Format.JSON:
         more = [] if shared is None else [lifetimes.as_record(shared)]
         pages.show_json([*map(accounts.as_record, found), *more])
         return
     accounts.print_budgets(found)
+    if charges:
+        paid = ", ".join(f"{name} {format_cost(event)}" for name, event in charges.items())
+        pages.show(f"Of that the dataset alone paid for releases: {paid}.")
     if shared is not None:
         lifetimes.print_lifetime(shared)
 
 
-def _all_accounts(folder: Path) -> tuple[list[AccountSummary], LifetimeSummary | None]:
+def _all_accounts(folder: Path) -> tuple[list[AccountSummary], LifetimeSummary | None, dict[str, Event]]:
     from adomnia.cli import opening
     from adomnia.cli.accounts import AccountSummary
     from adomnia.cli.lifetimes import LifetimeSummary
+    from adomnia.session.release_charges import list_charges
 
     with opening.open_accounts(folder) as (catalog, ledger):
         counts = {one.name: ledger.count_answers(one.name) for one in catalog.analysts}
         found = [AccountSummary(o.name, ledger.account(o.name), counts[o.name], o.policy) for o in catalog.analysts]
         total = AccountSummary(None, ledger.account(), sum(counts.values()), restored=ledger.restored())
-        filters, declared = ledger.lifetime(), catalog.ledger
+        filters, declared, charges = ledger.lifetime(), catalog.ledger, list_charges(ledger)
     shared = LifetimeSummary(declared.lifetime, filters) if filters and declared and declared.lifetime else None
-    return [*found, total], shared
+    return [*found, total], shared, charges
 
 
 def _own_accounts(place: Place) -> list[AccountSummary]:

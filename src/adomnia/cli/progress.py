@@ -1,4 +1,4 @@
-"""The progress bar that is shown while an index is built."""
+"""The progress bar that is shown while an index is built, or a release made."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def show_progress(file: TextIO | None = None) -> Iterator[Callable[[str, float], None]]:
+def show_progress(
+    title: str = "Building the index, once", file: TextIO | None = None
+) -> Iterator[Callable[[str, float], None]]:
     """A bar on standard error, or on a file, that appears with the first step and goes away with the last."""
-    columns = (TextColumn("Building the index, once"), BarColumn(), TextColumn("{task.description}"))
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.description}"))
     console = Console(stderr=True, file=file)
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     task = bar.add_task("", total=1.0)

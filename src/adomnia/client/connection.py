@@ -69,6 +69,10 @@ class Connection:
         """The JSON that a GET gives."""
         return self._send(self._client.build_request("GET", path, params=dict(parameters or {})), None)
 
+    def download(self, path: str) -> bytes:
+        """The bytes that a GET gives."""
+        return self._receive_whole(self._client.build_request("GET", path), None).content
+
     def post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
         """The JSON that a POST gives; the request id in its body makes it safe to repeat."""
         content, kind = json.dumps(body, allow_nan=False), {"Content-Type": "application/json"}
@@ -85,13 +89,21 @@ class Connection:
         return Refusal(what, why, _SAME_VERSION, code="other_version")
 
     def _send(self, request: httpx.Request, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
+        response = self._receive_whole(request, request_id)
+        try:
+            return json.loads(response.content)
+        except (ValueError, RecursionError):
+            raise _refuse_stranger(self, request_id) from None
+
+    def _receive_whole(self, request: httpx.Request, request_id: str | None) -> _Response:
+        """The reply of a success, tried until it comes; what else the server says is raised."""
         begin = monotonic()
         tries = 0
         while True:
             tries += 1
             outcome, pause = self._try_once(request, request_id)
             if isinstance(outcome, _Response):
-                return _read_json(outcome, self, request_id)
+                return _check_success(outcome, self, request_id)
             pause = max(pause, _FIRST_PAUSE * 4 ** (tries - 1))  # trouble may take longer than the server hopes
             if tries == TRIES or monotonic() - begin + pause > PATIENCE:
                 raise outcome
@@ -172,12 +184,9 @@ def _again(request_id: str | None) -> str:
     return "" if request_id is None else f", then ask again with request_id={request_id!r}: nothing is paid twice"
 
 
-def _read_json(response: _Response, connection: Connection, request_id: str | None) -> Any:  # noqa: ANN401 - JSON
+def _check_success(response: _Response, connection: Connection, request_id: str | None) -> _Response:
     if httpx.codes.is_success(response.status):
-        try:
-            return json.loads(response.content)
-        except (ValueError, RecursionError):
-            raise _refuse_stranger(connection, request_id) from None
+        return response
     problem = _read_problem(response)
     if getattr(problem, "code", None) == "unknown_route":
         raise connection.other_version()

@@ -13,9 +13,12 @@ from adomnia.explaining.explanations import is_explain
 from adomnia.explaining.methods import list_methods
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
+from adomnia.releases.archive import unpack_archive
 from adomnia.session.batch import check_common
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
+from adomnia.session.release_page import ReleaseList
+from adomnia.session.releasing import check_release_name
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.wire.answers import AnswerReply, BatchReply, answer_of, ends_of
@@ -27,13 +30,16 @@ from adomnia.wire.methods import MethodsReply
 from adomnia.wire.models import Reply
 from adomnia.wire.pasts import PastsReply, past_of
 from adomnia.wire.quotes import QuoteReply, quote_of
+from adomnia.wire.releases import ReleaseReply, ReleasesReply, entry_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from adomnia.catalog.model import Catalog
+    from adomnia.engines.contract import Progress
     from adomnia.explaining.methods import MethodList
     from adomnia.pricing.quotes import Quote
+    from adomnia.releases.model import Release
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
     from adomnia.session.explanation import Explanation
@@ -113,6 +119,32 @@ class RemoteSession(Session):
         record = self._post("explain", _ask_body(Question(text, **payment), confidence))
         return self._read(ExplanationReply, explanation_of, record)
 
+    def release(
+        self,
+        name: str,
+        text: str,
+        *,
+        private: bool = False,
+        confidence: float = CONFIDENCE,
+        progress: Progress | None = None,
+        **payment: Unpack[Payment],
+    ) -> Release:
+        check_release_name(name)
+        if progress is not None:
+            progress(f"asking the server for {name}", 0.1)
+        body = _ask_body(Question(text, **payment), confidence) | {"name": name, "private": private}
+        self._read(ReleaseReply, entry_of, self._post("releases", body))
+        return self.open_release(name)
+
+    def releases(self) -> ReleaseList:
+        told = self._get("releases")
+        return self._read(ReleasesReply, lambda record: ReleaseList(map(entry_of, record["releases"])), told)
+
+    def open_release(self, name: str) -> Release:
+        check_release_name(name)
+        path = f"/datasets/{_part(self.dataset)}/releases/{_part(name)}/archive"
+        return unpack_archive(self._connection.download(path))
+
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
 
@@ -124,7 +156,7 @@ class RemoteSession(Session):
         return self._read(BudgetReply, budgets_of, self._get("budget"))
 
     def catalog(self) -> Catalog:
-        return show_catalog(self._read(CatalogReply, catalog_of, self._get("catalog")))
+        return show_catalog(self._read(CatalogReply, catalog_of, self._get("catalog")), self._list_releases())
 
     def answers(self, *, after: str | None = None, limit: int = MOST_LISTED) -> list[Past]:
         check_page(after, limit)
@@ -153,6 +185,14 @@ class RemoteSession(Session):
 
     def __repr__(self) -> str:
         return f"RemoteSession({self.analyst} asks {self.dataset} at {self._connection.address.url})"
+
+    def _list_releases(self) -> ReleaseList:
+        try:
+            return self.releases()
+        except Refusal as refusal:
+            if refusal.code != "other_version":
+                raise
+            return ReleaseList()  # a server of an earlier version has none
 
     def _get(self, path: str, parameters: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 - JSON
         return self._connection.get(f"/datasets/{_part(self.dataset)}/{path}", parameters)

@@ -22,14 +22,16 @@ from adomnia.privacy.losses import loss
 from adomnia.privacy.queries import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from adomnia.catalog.model import Analyst, Catalog, Table
+    from adomnia.privacy.events import Event
     from adomnia.privacy.expressions import Column
 
 
 HOUSEHOLD = 4  # people who live together: whoever knows one of them often knows them all
 LARGE_EPSILON = 3  # above it, what was 1 in 100 can become more than 1 in 6
+_SMALL_DELTA = Fraction(1, 10**9)
 _PRIORS = (Fraction(1, 100), Fraction(1, 2))
 
 
@@ -51,8 +53,11 @@ class Coalition:
     delta: Fraction
 
 
-def promises(catalog: Catalog) -> list[Promise]:
-    """The promises of a catalog: its unit, each table and its sensitivities, the budgets, and whether they fit."""
+def promises(catalog: Catalog, releases: Sequence[Event] = ()) -> list[Promise]:
+    """The promises of a catalog: its unit, each table and its sensitivities, the budgets, and whether they fit.
+
+    `releases` are what was paid so far for those that everybody may read.
+    """
     return [
         Promise("unit", catalog.unit.promise()),
         *(promise for table in catalog.tables for promise in _table(table)),
@@ -61,19 +66,26 @@ def promises(catalog: Catalog) -> list[Promise]:
         *_meanings(catalog),
         *_lifetime(catalog),
         *(promise for analyst in catalog.analysts for promise in _analyst(analyst)),
-        *_coalitions(catalog),
-        describe_coalition(catalog),
+        *_coalitions(catalog, releases),
+        describe_coalition(catalog, releases),
     ]
 
 
-def coalitions(catalog: Catalog) -> list[Coalition]:
-    """The most that one analyst, any two, and so on up to all can spend; never more than the dataset's budget."""
+def coalitions(catalog: Catalog, releases: Sequence[Event] = ()) -> list[Coalition]:
+    """The most that one analyst, any two, and so on up to all can spend; never more than the dataset's budget.
+
+    What was published counts for all of them. Whoever may publish can spend all that the dataset has.
+    """
+    budget = catalog.budget
+    if any(analyst.publish for analyst in catalog.analysts):
+        return [Coalition(size, budget.epsilon, budget.delta) for size in range(1, len(catalog.analysts) + 1)]
+    common = _in_epsilon(releases, budget)
     epsilons, deltas = (
         accumulate(sorted((getattr(analyst.budget, part) for analyst in catalog.analysts), reverse=True))
         for part in ("epsilon", "delta")
     )
     return [
-        Coalition(size, min(epsilon, catalog.budget.epsilon), min(delta, catalog.budget.delta))
+        Coalition(size, min(epsilon + common[0], budget.epsilon), min(delta + common[1], budget.delta))
         for size, (epsilon, delta) in enumerate(zip(epsilons, deltas, strict=True), 1)
     ]
 
@@ -215,6 +227,8 @@ def _beliefs(epsilon: Fraction) -> str:
 
 def _analyst(analyst: Analyst) -> Iterator[Promise]:
     yield Promise(analyst.name, f"May spend at most {_format_budget(analyst.budget)}")
+    if analyst.publish:
+        yield Promise(analyst.name, "May publish releases, which the dataset's budget alone pays for: up to all of it.")
     policy, epsilon = analyst.policy, analyst.budget.epsilon
     most = epsilon if policy.ceiling is None else policy.ceiling
     if policy.questions is not None:
@@ -231,8 +245,8 @@ def _analyst(analyst: Analyst) -> Iterator[Promise]:
         yield Promise(analyst.name, "No question can be asked: prices below 1e-12 are none.", warning=True)
 
 
-def _coalitions(catalog: Catalog) -> Iterator[Promise]:
-    found, budget = coalitions(catalog), catalog.budget
+def _coalitions(catalog: Catalog, releases: Sequence[Event]) -> Iterator[Promise]:
+    found, budget = coalitions(catalog, releases), catalog.budget
     for one in found:
         if one.size in list_sizes(len(found)):
             who, may = ("any analyst", "May") if one.size == 1 else (f"any {one.size:,} analysts", "Together may")
@@ -247,18 +261,30 @@ def list_sizes(number: int) -> set[int]:
     return {size for size in steps if size < number} | {number}
 
 
-def describe_coalition(catalog: Catalog) -> Promise:
-    """Whether analysts together can use up what others were given; docs/catalog.md explains the three cases."""
+def describe_coalition(catalog: Catalog, releases: Sequence[Event] = ()) -> Promise:
+    """Whether analysts together can use up what others were given; docs/catalog.md explains the cases."""
     budget, personal = catalog.budget, [analyst.budget for analyst in catalog.analysts]
     profiles = [Budget(table.profile_epsilon) for table in catalog.tables if table.profile_epsilon is not None]
     spends = [*personal, *profiles]
     epsilon, delta = (sum((getattr(one, part) for one in spends), Fraction()) for part in ("epsilon", "delta"))
-    who = "Personal budgets and profiles add" if profiles else "Personal budgets add"
-    given = f"{who} up to epsilon {show_up(epsilon)} and delta {show_up(delta)}"
-    if epsilon > budget.epsilon or delta > budget.delta:
+    common = _in_epsilon(releases, budget)
+    epsilon, delta = epsilon + common[0], delta + common[1]
+    counted = ["personal budgets", *["profiles"] * bool(profiles), *["releases so far"] * bool(releases)]
+    who = " and ".join(filter(None, (", ".join(counted[:-1]), counted[-1])))
+    given = f"{who[0].upper()}{who[1:]} add up to epsilon {show_up(epsilon)} and delta {show_up(delta)}"
+    publishers = [analyst.name for analyst in catalog.analysts if analyst.publish]
+    in_rho = any(loss(event).epsilon is None for event in releases)
+    fits = _fits_in_rho(budget, spends, releases)
+    if not fits if in_rho else epsilon > budget.epsilon or delta > budget.delta:
         says = f"{given}, more than the dataset has: some analysts can use up what others were given."
         return Promise("coalitions", says, warning=True)
-    if all(one.delta == 0 for one in personal) or _fits_in_rho(budget, spends):
+    if publishers:
+        says = (
+            f"{given}, within the dataset's. But {', '.join(publishers)} may publish releases, which the dataset alone "
+            "pays for, and can use up what others were given."
+        )
+        return Promise("coalitions", says)
+    if fits or all(one.delta == 0 for one in personal):
         return Promise("coalitions", f"{given}, within the dataset's: nobody can use up what another was given.")
     says = (
         f"{given}, within the dataset's. But once anybody has spent rho, the dataset counts a pure epsilon e as rho "
@@ -267,7 +293,20 @@ def describe_coalition(catalog: Catalog) -> Promise:
     return Promise("coalitions", says)
 
 
-def _fits_in_rho(budget: Budget, spends: list[Budget]) -> bool:
+def _fits_in_rho(budget: Budget, spends: list[Budget], releases: Sequence[Event]) -> bool:
     # The most rho a personal budget can become: all of its epsilon in one pure spend, or all of its own rho.
-    rho = sum(max(one.epsilon**2 / 2, one.rho) for one in spends)
-    return rho <= budget.rho and sum(one.event_delta for one in spends) <= budget.event_delta
+    paid = [loss(event) for event in releases]
+    rho = sum(max(one.epsilon**2 / 2, one.rho) for one in spends) + sum(one.rho for one in paid)
+    failing = sum(one.event_delta for one in spends) + sum(one.delta for one in paid)
+    return rho <= budget.rho and failing <= budget.event_delta
+
+
+def _in_epsilon(releases: Sequence[Event], budget: Budget) -> tuple[Fraction, Fraction]:
+    """What releases cost in all, as an epsilon and a delta; of what was paid in rho, at the delta of the budget."""
+    paid = [loss(event) for event in releases]
+    epsilons = [one.epsilon for one in paid]
+    delta = sum((one.delta for one in paid), Fraction())
+    if None not in epsilons:
+        return sum((each for each in epsilons if each is not None), Fraction()), delta
+    failing = budget.delta or _SMALL_DELTA
+    return epsilon_of(sum((one.rho for one in paid), Fraction()), failing), delta + failing

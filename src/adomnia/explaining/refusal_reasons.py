@@ -105,6 +105,12 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
     RefusalReason("not in the catalog", "Give the analyst a budget in the catalog, or remove the user.", _CATALOG): (
         *("unknown_analyst", "unknown_dataset"),
     ),
+    RefusalReason(
+        "release by who may not publish", "Write publish = true under the analyst, if they may spend for all.", _CATALOG
+    ): ("may_not_publish",),
+    RefusalReason("release that cannot be made or found", "Show analysts the page about releases."): (
+        *("no_release", "release_name", "release_taken", "release_failed", "unknown_release"),
+    ),
     RefusalReason("other reasons", "The replies that analysts got say why, and what to do."): (OTHER,),
 }
 REASONS = {code: reason for reason, codes in _GROUPS.items() for code in codes}

@@ -14,7 +14,7 @@ from adomnia.explaining.tree import Node
 
 _NAMES = (
     *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "inference"),
-    *("confidence", "request_id", "replay", "together", "anyway", "parameters"),
+    *("confidence", "request_id", "replay", "together", "anyway", "parameters", "private"),
 )
 _FLAGS = {
     ("interval", "False"): "--no-interval",
@@ -22,6 +22,7 @@ _FLAGS = {
     ("replay", "False"): "--fresh",
     ("together", "True"): "--together",
     ("anyway", "True"): "--anyway",
+    ("private", "True"): "--private",
 }
 _REPEATED = {"weights": "weight", "parameters": "parameter"}  # options that are given once for each name
 _CALLS = {  # what a session does, in Python, on the command line, in the shell, over HTTP and on a page

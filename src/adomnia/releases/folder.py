@@ -11,6 +11,7 @@ import os
 import stat
 from contextlib import suppress
 from errno import EDQUOT, ENOSPC
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
@@ -39,7 +40,19 @@ from adomnia.releases.readme import write_readme
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["FILES", "FORMAT", "SUMMARY", "read_folder", "read_summary", "save_folder", "write_folder"]
+    ReadFile = Callable[[str, int], bytes]  # the content of a file, or a Refusal
+
+__all__ = [
+    "FILES",
+    "FORMAT",
+    "SUMMARY",
+    "read_files",
+    "read_folder",
+    "read_summary",
+    "save_folder",
+    "write_contents",
+    "write_folder",
+]
 
 FORMAT = 1
 SUMMARY = "release.json"
@@ -63,7 +76,7 @@ def silent(_step: str, _share: float) -> None:
 def write_folder(release: Release, place: Path, progress: Callable[[str, float], None] = silent) -> None:
     """Write a release to a place, in the stead of what was there; Unavailable where the disk does not allow that."""
     progress(f"writing {release.name}", 0.5)
-    contents = _write_contents(release)
+    contents = write_contents(release)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         _clear_drafts(place)
@@ -94,8 +107,13 @@ def save_folder(release: Release, folder: str | Path) -> Path:
 def read_folder(place: str | Path) -> Release:
     """The release of a folder; a Refusal that says what is wrong with it."""
     folder = Path(place)
-    summary = read_summary(folder)
-    contents = {name: _read_checked(folder, name, summary["files"][name]) for name in FILES}
+    return read_files(folder.name, partial(_read_file, folder))
+
+
+def read_files(folder: str, read: ReadFile) -> Release:
+    """The release of files that are read by their names, with the most bytes that each may have."""
+    summary = _read_summary(folder, read)
+    contents = {name: _check_content(folder, name, read(name, MOST_BYTES), summary) for name in FILES}
     try:
         unpacker = Unpacker(
             read_numbers(contents[_INTEGERS], np.int64).astype(np.int64, copy=False),
@@ -118,23 +136,29 @@ def read_folder(place: str | Path) -> Release:
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """What `release.json` says, once it has proved to be whole."""
-    content = _read_file(folder, SUMMARY, _SUMMARY_BYTES)
+    return _read_summary(folder.name, partial(_read_file, folder))
+
+
+def _read_summary(folder: str, read: ReadFile) -> dict[str, Any]:
     try:
-        found = json.loads(content, object_pairs_hook=_read_pairs, parse_constant=_refuse_constant)
+        found = json.loads(
+            read(SUMMARY, _SUMMARY_BYTES), object_pairs_hook=_read_pairs, parse_constant=_refuse_constant
+        )
     except (ValueError, RecursionError) as fault:
         raise _odd(folder, f"has a {SUMMARY} that cannot be read") from fault
     if not isinstance(found, dict) or type(found.get("format")) is not int:
         raise _odd(folder, f"has a {SUMMARY} without a format")
     if found["format"] != FORMAT:
         why = f"has format {found['format']:.6g}, and this version reads format {FORMAT}"
-        raise Refusal(f"Folder {folder.name}", why, "open it with a newer version of adomnia", code="release_format")
+        raise Refusal(f"Folder {folder}", why, "open it with a newer version of adomnia", code="release_format")
     if set(found) != _PARTS or _digest(found) != found["sha256"]:
         raise _odd(folder, f"has a {SUMMARY} that was changed after it was written")
     _check_summary(folder, found)
     return found
 
 
-def _write_contents(release: Release) -> dict[str, bytes]:
+def write_contents(release: Release) -> dict[str, bytes]:
+    """The files of a release."""
     packer = Packer()
     summary: dict[str, Any] = {"format": FORMAT, "name": release.name, "question": release.question}
     summary |= {"about": packer.pack(release.about), "notes": list(release.notes)}
@@ -158,7 +182,7 @@ def _digest(summary: Mapping[str, Any]) -> str:
     return sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def _check_summary(folder: Path, summary: Mapping[str, Any]) -> None:
+def _check_summary(folder: str, summary: Mapping[str, Any]) -> None:
     match summary:
         case {"name": str(name), "question": str(), "about": dict(), "notes": list(notes), "files": dict(files)} if (
             is_name(name)
@@ -211,9 +235,8 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _read_checked(folder: Path, name: str, stated: object) -> bytes:
-    content = _read_file(folder, name, MOST_BYTES)
-    if sha256(content).hexdigest() != stated:
+def _check_content(folder: str, name: str, content: bytes, summary: Mapping[str, Any]) -> bytes:
+    if sha256(content).hexdigest() != summary["files"][name]:
         raise _odd(folder, f"has a file {name} that was changed after it was written")
     return content
 
@@ -229,9 +252,9 @@ def _read_file(folder: Path, name: str, most_bytes: int) -> bytes:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             content = file.read(most_bytes + 1)
             if len(content) > most_bytes:
-                raise _odd(folder, f"has a file {name} of more than {most_bytes:,} bytes")
+                raise _odd(folder.name, f"has a file {name} of more than {most_bytes:,} bytes")
             return content
-    raise _odd(folder, f"has a {name} that is no file")
+    raise _odd(folder.name, f"has a {name} that is no file")
 
 
 def _read_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -251,6 +274,6 @@ def _check_integers(array: Any) -> Any:  # noqa: ANN401 - from a stranger
     return array
 
 
-def _odd(folder: Path, why: str) -> Refusal:
+def _odd(folder: str, why: str) -> Refusal:
     fix = "get the folder again from whoever published it"
-    return Refusal(f"Folder {folder.name}", why, fix, code="bad_release")
+    return Refusal(f"Folder {folder}", why, fix, code="bad_release")

@@ -12,11 +12,11 @@ from adomnia.releases.registry import read_estimates, write_estimates
 from adomnia.statistics.products import Attribute, Product, Sort, Tails
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from adomnia.statistics.products import Places
 
-__all__ = ["MOST_COLUMNS", "MOST_LEVELS", "from_plain", "read_attributes", "to_plain"]
+__all__ = ["MOST_COLUMNS", "MOST_LEVELS", "from_plain", "read_attributes", "to_plain", "write_attributes"]
 
 MOST_COLUMNS = 64
 MOST_LEVELS = 100_000  # of a column
@@ -26,16 +26,18 @@ _LONGEST_TEXT = 10_000  # of a level or a name
 def to_plain(product: Product) -> dict[str, Any]:
     """All of a product."""
     return {
-        "attributes": [
-            {"name": each.name, "sort": each.sort, "levels": each.levels, "edges": each.edges}
-            for each in product.attributes
-        ],
+        "attributes": write_attributes(product.attributes),
         "estimates": write_estimates(product.estimates),
         "tails": product.tails,
         "rows": product.rows,
         "tables": [{"columns": places, "counts": counts} for places, counts in product.tables.items()],
         "about": product.about,
     }
+
+
+def write_attributes(attributes: Iterable[Attribute]) -> list[dict[str, Any]]:
+    """Columns as plain data."""
+    return [{"name": each.name, "sort": each.sort, "levels": each.levels, "edges": each.edges} for each in attributes]
 
 
 def from_plain(plain: Mapping[str, Any]) -> Product:

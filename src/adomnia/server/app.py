@@ -26,7 +26,7 @@ from adomnia.server.openapi import Endpoint, describe_api
 from adomnia.server.problems import render_problem, to_problem
 from adomnia.server.reply_cache import ReplyCache
 from adomnia.server.roles import API, DATASET, PAGES, ROUTES
-from adomnia.server.routes import datasets, oversight, people, questions, sign_in
+from adomnia.server.routes import datasets, oversight, people, questions, releases, sign_in
 from adomnia.server.routes.requests import run_in_pool
 from adomnia.wire.answers import AnswerReply, BatchReply
 from adomnia.wire.budgets import BudgetReply
@@ -35,6 +35,7 @@ from adomnia.wire.explanations import ExplanationReply
 from adomnia.wire.methods import MethodsReply
 from adomnia.wire.pasts import PastsReply
 from adomnia.wire.quotes import QuoteReply
+from adomnia.wire.releases import ZIP, ReleaseReply, ReleasesReply
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -87,6 +88,10 @@ ENDPOINTS: dict[Route, Endpoint] = {
         questions.answer, AnswerReply, refuses=(400, 404, 409), tables=True
     ),
     ("GET", f"{DATASET}/budget"): Endpoint(datasets.budget, BudgetReply, refuses=(404,)),
+    ("POST", f"{DATASET}/releases"): Endpoint(releases.make, ReleaseReply, refuses=(400, 402, 404, 409), sends=True),
+    ("GET", f"{DATASET}/releases"): Endpoint(releases.list_all, ReleasesReply, refuses=(404,)),
+    ("GET", f"{DATASET}/releases/{{release}}"): Endpoint(releases.describe, ReleaseReply, refuses=(404,)),
+    ("GET", f"{DATASET}/releases/{{release}}/archive"): Endpoint(releases.download, ZIP, refuses=(404, 409)),
     ("GET", f"{DATASET}/accounts"): Endpoint(oversight.accounts, models.AccountsReply, refuses=(404,)),
     ("GET", f"{DATASET}/ledger"): Endpoint(oversight.ledger, models.LedgerReply, refuses=(404,)),
     ("GET", f"{DATASET}/ledger/verify"): Endpoint(oversight.verify, models.VerifiedReply, refuses=(404,)),

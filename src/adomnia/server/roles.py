@@ -43,6 +43,10 @@ ROUTES: dict[Route, Roles] = {
     ("GET", f"{DATASET}/answers"): ANALYST,
     ("GET", f"{DATASET}/answers/{{request_id}}"): ANALYST,
     ("GET", f"{DATASET}/budget"): ANALYST,
+    ("POST", f"{DATASET}/releases"): ANALYST,
+    ("GET", f"{DATASET}/releases"): ANALYST,
+    ("GET", f"{DATASET}/releases/{{release}}"): ANALYST,
+    ("GET", f"{DATASET}/releases/{{release}}/archive"): ANALYST,
     ("GET", f"{DATASET}/accounts"): OVERSIGHT,
     ("GET", f"{DATASET}/ledger"): OVERSIGHT,
     ("GET", f"{DATASET}/ledger/verify"): OVERSIGHT,
@@ -108,6 +112,7 @@ READING: frozenset[Route] = frozenset(
     {
         ("POST", f"{DATASET}/query"),
         ("POST", f"{DATASET}/batch"),
+        ("POST", f"{DATASET}/releases"),
         ("POST", "/ask"),
         ("POST", "/methods/{name}"),
         ("POST", "/shared/{code}"),

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from adomnia.catalog.model import is_name
 from adomnia.errors import Refusal
+from adomnia.releases.arrays import Unpacker
 from adomnia.releases.folder import SUMMARY, read_folder, read_summary, write_folder
 from adomnia.releases.product_form import read_attributes
 
@@ -87,11 +90,13 @@ class ReleaseStore:
             return None
         try:
             summary = read_summary(self.folder / name.lower())
-            attributes = read_attributes(summary["product"])
+            unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
+            attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
+            about = unpacker.unpack(summary["about"])
         except (Refusal, ValueError, KeyError, TypeError) as fault:
             _log.warning("Release %s is not whole: %s", name, fault)
             return None
-        said = (summary["question"], summary["about"], tuple(summary["notes"]))
+        said = (summary["question"], about, tuple(summary["notes"]))
         return ReleaseEntry(summary["name"], *said, attributes)
 
     def names(self) -> list[str]:

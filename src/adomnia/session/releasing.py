@@ -33,6 +33,7 @@ from adomnia.privacy.losses import loss
 from adomnia.releases.model import Release
 from adomnia.session.answering import Outcome, build_answers
 from adomnia.session.batch import Batch
+from adomnia.session.release_charges import MOST_RELEASES, PREFIX
 from adomnia.session.release_store import ReleaseEntry
 from adomnia.session.sizes import check_size, measure_size
 from adomnia.sql.methods.calls import find_call, name_of
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     from adomnia.catalog.model import Analyst, Catalog
     from adomnia.engines.contract import Progress
-    from adomnia.ledger import Ledger
     from adomnia.ledger.requests import Receipt, StoredAnswer
     from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
@@ -61,7 +61,6 @@ __all__ = [
     "check_release_name",
     "find_release",
     "keep_private",
-    "list_charges",
     "list_releases",
     "price_release",
     "publish",
@@ -69,9 +68,7 @@ __all__ = [
 ]
 
 OWNER = "the owner"
-PREFIX = "dataset:release:"  # of the request ids of what is published
 OWN_PREFIX = "release:"  # of those of what an analyst bought
-_MOST_LISTED = 10_000
 _TAKEN = "release_taken"
 _USUAL_DELTA = Fraction(1, 10**9)  # where the dataset has none to tell a guarantee at
 _log = logging.getLogger("adomnia.releases")
@@ -205,12 +202,6 @@ def list_releases(curator: Curator, analyst: str | None) -> list[ReleaseEntry]:
     entries = [curator.releases.describe(name) for name in curator.releases.names() if name not in names]
     own = [each for each in entries if each is not None and _is_own(curator, each, analyst)]
     return [*published, *own]
-
-
-def list_charges(ledger: Ledger) -> list[tuple[str, Event]]:
-    """What the dataset has paid for each release, by its name, those that failed too."""
-    requests = ledger.dataset_requests(PREFIX, _MOST_LISTED)
-    return [(each.request_id.removeprefix(PREFIX), each.event) for each in requests]
 
 
 def restore_releases(curator: Curator, progress: Progress) -> None:
@@ -406,7 +397,7 @@ def _read_label(receipt: Receipt) -> dict[str, Any]:
 
 def _list_receipts(curator: Curator) -> list[Receipt]:
     """The debits of what is published, but for what failed."""
-    paid = curator.ledger.dataset_requests(PREFIX, _MOST_LISTED)
+    paid = curator.ledger.dataset_requests(PREFIX, MOST_RELEASES)
     return [each for each in paid if curator.ledger.receipt(None, each.request_id) is not None]
 
 

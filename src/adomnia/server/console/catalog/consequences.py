@@ -105,8 +105,10 @@ def _tell_analysts(before: Catalog, after: Catalog, users: frozenset[str]) -> It
         if former.policy != analyst.policy:
             yield Consequence(analyst.name, describe_policy(analyst.name, analyst.policy), "price")
         if former.publish != analyst.publish:
-            says = "May publish releases, which the dataset's budget alone pays for." if analyst.publish else (
-                "May publish no more releases. What was published stays."
+            says = (
+                "May publish releases, which the dataset's budget alone pays for."
+                if analyst.publish
+                else ("May publish no more releases. What was published stays.")
             )
             yield Consequence(analyst.name, says, "price")
         if former.quota != analyst.quota:

@@ -1,0 +1,109 @@
+"""`adomnia release` and `adomnia releases`: making what everybody may read, and listing it."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - Typer reads it
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adomnia.cli.options import Format, Output, PlaceText, TokenFile, parse_number, parse_share
+from adomnia.errors import Refusal
+from adomnia.session.contract import CONFIDENCE
+
+if TYPE_CHECKING:
+    from adomnia.cli.places import Place
+    from adomnia.releases.model import Release
+
+RELEASE_EXAMPLES = """Examples
+
+adomnia release examples/hospital ages "SELECT * FROM marginals((SELECT sex, city FROM people))" --epsilon 0.1
+
+adomnia release examples/hospital own "SELECT * FROM marginals((SELECT sex FROM visits))" --rho 0.01 --private --analyst bob
+
+adomnia release examples/hospital sexes "SELECT * FROM marginals((SELECT sex FROM people))" --epsilon 0.1 --out sexes
+"""
+RELEASES_EXAMPLES = """Examples
+
+adomnia releases examples/hospital
+
+adomnia releases examples/hospital --format json
+"""
+
+
+def release(  # noqa: PLR0913, PLR0917 - its options
+    place: PlaceText,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What it is called for ever: releases.NAME in questions.")
+    ],
+    text: Annotated[str, typer.Argument(metavar="SELECT", help="SELECT * FROM a method that makes a release.")],
+    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in epsilon: Laplace noise.")] = None,
+    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="Pay in rho: Gaussian noise.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Where the method needs one.")] = None,
+    confidence: Annotated[str, typer.Option(metavar="SHARE", help="Of its intervals.")] = str(CONFIDENCE),
+    analyst: Annotated[str | None, typer.Option(help="Who makes it; default: the owner, or whose token it is.")] = None,
+    private: Annotated[bool, typer.Option("--private", help="Buy it for the analyst alone.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Copy its folder to here, too.")] = None,
+    token_file: TokenFile = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """Publish tables or made-up rows that answer questions for free ever after; the dataset's budget pays once.
+
+    Made once, the same under the same name is free. What is published cannot be taken back.
+    """
+    from adomnia.cli import pages
+    from adomnia.cli.places import Place
+
+    if out is not None and out.exists():
+        raise Refusal(f"Folder {out}", "is there already", "name a new one")  # before anything is paid
+    payment: dict[str, Any] = {"epsilon": parse_number("epsilon", epsilon), "rho": parse_number("rho", rho)}
+    payment |= {"delta": parse_number("delta", delta), "confidence": parse_share("confidence", confidence)}
+    made = _make(Place(place, analyst, token_file), name, text, private=private, payment=payment)
+    if out is not None:
+        made.save(out)
+    if form is Format.JSON:
+        pages.show_json(_as_record(made))
+    else:
+        pages.show(repr(made))
+
+
+def releases(
+    place: PlaceText,
+    analyst: Annotated[str | None, typer.Option(help="With what this analyst bought.")] = None,
+    token_file: TokenFile = None,
+    form: Output = Format.TABLE,
+) -> None:
+    """List the releases of a dataset: their columns, how they were made, and what they cost."""
+    from adomnia.cli import pages, places
+    from adomnia.cli.places import Place
+
+    with places.open_to_quote(Place(place, analyst, token_file)) as session:
+        found = session.releases()
+    if form is Format.JSON:
+        columns = [[column.name for column in each.attributes] for each in found]
+        pages.show_json(
+            [
+                {"name": each.name, "question": each.question, "columns": names, **each.about}
+                for each, names in zip(found, columns, strict=True)
+            ]
+        )
+    else:
+        pages.show(repr(found))
+
+
+def _make(place: Place, name: str, text: str, *, private: bool, payment: dict[str, Any]) -> Release:
+    from adomnia.cli import opening, places
+    from adomnia.cli.progress import show_progress
+
+    if place.is_address or place.analyst is not None:
+        with places.open_to_ask(place) as session, show_progress("Making the release") as tell:
+            return session.release(name, text, private=private, progress=tell, **payment)
+    if private:
+        raise Refusal("--private", "is for analysts, and nobody is named", "add --analyst NAME")
+    with opening.open_dataset(place.folder) as curator, show_progress("Making the release") as tell:
+        return curator.release(name, text, progress=tell, **payment)
+
+
+def _as_record(release: Release) -> dict[str, object]:
+    rows = release.table.num_rows
+    return {"name": release.name, "rows": rows, "columns": release.columns, "notes": release.notes, **release.about}
