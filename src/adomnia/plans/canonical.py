@@ -27,6 +27,8 @@ def encode(value: object, known: dict[int, bytes]) -> bytes:
             return f"<{value}>".encode()
         case int() | Fraction() | date():
             return f"<{type(value).__name__} {value}>".encode()
+        case float():  # the edges of bins; exactly, and never as one of the above
+            return f"<float {value.hex()}>".encode()
         case str():
             text = value.encode("utf-8", "surrogatepass")
             return b"<%d:%b>" % (len(text), text)

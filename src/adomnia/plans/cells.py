@@ -127,6 +127,8 @@ def _exact(values: Floats) -> Estimate:
 def _coarsen(estimate: Estimate, axes: tuple[int, ...]) -> Estimate:
     if not axes:
         return estimate
+    if estimate.coarsen is not None:
+        return estimate.coarsen(axes)
     assert estimate.again is not None  # noqa: S101 - nothing else is added up over keys
     found = estimate.again(lambda measured: sum_over(measured, axes))
     return with_values(found, estimate.values.sum(axis=axes, keepdims=True)) if estimate.whole else found

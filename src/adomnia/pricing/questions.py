@@ -24,6 +24,7 @@ class Payment(TypedDict, total=False):
     interval: bool
     inference: str
     parameters: Sequence[object] | Mapping[str, object] | None
+    from_release: bool | None
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Question:
     where the error to expect depends on it. `effort="high"` takes longer, and needs less noise. `interval=False` buys
     no intervals of quantiles: all of the price goes to their values. `inference="population"`: intervals are about the
     population that the people are a sample of, and not about them alone. `parameters` are the values of ? or :name in
-    the text.
+    the text. `from_release`: a release is to answer it, at no price, or nothing; None is what the session says.
     """
 
     text: str
@@ -48,6 +49,7 @@ class Question:
     interval: bool = True
     inference: str = "data"
     parameters: Sequence[object] | Mapping[str, object] | None = None
+    from_release: bool | None = None
 
     @property
     def names_no_price(self) -> bool:

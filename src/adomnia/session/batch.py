@@ -179,6 +179,13 @@ def bind_question(question: Question) -> Question:
     return replace(question, text=bind(question.text, question.parameters), parameters=None)
 
 
+def refuse_from_release(questions: Sequence[Question], payment: Payment | None) -> None:
+    """Refuse to answer questions of a batch from releases: these cost nothing, whoever asks them one by one."""
+    if any(each.from_release for each in questions) or (payment or Payment()).get("from_release"):
+        fix = "ask each question by itself, with sql()"
+        raise Refusal("from_release=", "is not for a batch, which is paid for", fix, code="batch_from_release")
+
+
 def check_common(payment: Payment) -> None:
     """Refuse parameters of a whole batch: each question has its own."""
     if payment.get("parameters") is not None:
@@ -211,6 +218,7 @@ def _write_question(question: Question) -> dict[str, Any]:
     said = {field.name: getattr(question, field.name) for field in fields(question)}
     if question.inference == _OF_DATA:  # as questions were written before there was another
         del said["inference"]
+    del said["from_release"]  # what is paid for is from none
     return _write_amounts(said)
 
 

@@ -35,6 +35,7 @@ class Session(Protocol):
     """Everything one analyst may do."""
 
     analyst: str
+    from_release: bool  # whether releases answer private questions that do not say it themselves
 
     def sql(
         self,

@@ -49,8 +49,10 @@ def format_table(answer: Answer) -> tuple[list[str], list[list[str]]]:
 
 def format_footer(answer: Answer) -> list[str]:
     """What it cost, what is left, and what the interval means."""
-    if answer.cost is None:
+    if answer.cost is None and not answer.notes:
         return ["Public: read exactly, at no price."]
+    if answer.cost is None:
+        return ["Nothing was paid.", *answer.notes, *(_meaning(answer) if _has_intervals(answer) else [])]
     paid = "Replayed, free: it was paid before" if answer.replayed else "Paid"
     return [
         f"{paid}: {format_cost(answer.cost)}. Left: {_left(answer.left)}.",
@@ -58,6 +60,10 @@ def format_footer(answer: Answer) -> list[str]:
         *answer.notes,
         *_meaning(answer),
     ]
+
+
+def _has_intervals(answer: Answer) -> bool:
+    return any(not isinstance(column, KeyColumn) for column in answer.columns)
 
 
 def _meaning(answer: Answer) -> list[str]:

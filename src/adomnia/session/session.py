@@ -12,6 +12,7 @@ from adomnia.errors import Refusal
 from adomnia.explaining.balances import warn
 from adomnia.explaining.explanations import explain, is_explain, without_explain
 from adomnia.explaining.methods import list_methods
+from adomnia.plans.plan import Plan
 from adomnia.plans.public_rows import PublicRows
 from adomnia.pricing.effort import without_effort
 from adomnia.pricing.findings import cost
@@ -25,21 +26,34 @@ from adomnia.pricing.vacuity import judge
 from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
-from adomnia.session.batch import MOST_QUESTIONS, Batch, bind_question, check_common, plan_text, price_of
+from adomnia.session.batch import (
+    MOST_QUESTIONS,
+    Batch,
+    bind_question,
+    check_common,
+    check_text,
+    plan_text,
+    price_of,
+    refuse_from_release,
+)
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
 from adomnia.session.explanation import build_explanation
+from adomnia.session.from_release import answer_from_release, tell_free_answer
 from adomnia.session.known_rows import MOST_READ, find_rows
 from adomnia.session.listings import is_listing, list_catalog
 from adomnia.session.progress import ProgressLine
 from adomnia.session.public import read_public_columns
 from adomnia.session.recalled import Recalled
 from adomnia.session.release_page import ReleaseList, describe_release
+from adomnia.session.released import answer_released
 from adomnia.session.releasing import find_release, keep_private, list_releases, price_release, publish
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
 from adomnia.session.table import PrivateTable, open_table
 from adomnia.sql.reading.creating import read_creation
+from adomnia.sql.reading.parameters import translate_places
+from adomnia.sql.reading.released import may_name_release, parse_released
 from adomnia.work import allow, limit
 
 if TYPE_CHECKING:
@@ -50,7 +64,6 @@ if TYPE_CHECKING:
     from adomnia.explaining.methods import MethodList
     from adomnia.explaining.tree import Node
     from adomnia.ledger.requests import Receipt, StoredAnswer
-    from adomnia.plans.plan import Plan
     from adomnia.pricing.questions import Priced
     from adomnia.pricing.vacuity import KnownRows, Verdict
     from adomnia.privacy.events import Pure
@@ -65,6 +78,7 @@ class LocalSession(Session):
 
     def __init__(self, curator: Curator, analyst: str) -> None:
         self._curator, self.analyst = curator, analyst
+        self.from_release = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.analyst} asks {self._curator.catalog.name})"
@@ -89,10 +103,12 @@ class LocalSession(Session):
             if isinstance(text, str) and is_listing(text):
                 return self._show_public(list_catalog(text, self._curator.catalog, self.releases()), confidence)
             question = bind_question(Question(text, **payment))
-            plan = plan_text(question, self._curator.catalog, confidence)
-            if isinstance(plan, PublicRows):
-                return self._read_public(plan, confidence)
+            plan = self._plan_or_answer(question, confidence)
+            if not isinstance(plan, Plan):
+                return plan
             batch = self._build_batch((question,), confidence, replay=replay)
+            if self.from_release if question.from_release is None else question.from_release:
+                return answer_from_release(self._curator, self._declared, batch, plan)
             return self._answer_batch(batch, [plan], request_id, anyway=anyway)[0]
 
     def batch(
@@ -106,6 +122,7 @@ class LocalSession(Session):
     ) -> list[Answer]:
         with limit():
             batch = self._build_batch(questions, confidence, payment)
+            refuse_from_release(batch.questions, payment)
             return self._answer_batch(batch, batch.plans(self._curator.catalog), request_id, anyway=anyway)
 
     def price(
@@ -126,7 +143,7 @@ class LocalSession(Session):
                 batch = self._build_batch(text, confidence, payment)
             priced, verdicts = self._price_now(batch)
             quote = quote_questions(priced, confidence, together, payment.get("rows"))
-            return self._with_warnings(quote, verdicts)
+            return tell_free_answer(self._with_warnings(quote, verdicts), self._curator, self.analyst, batch)
 
     def explain(self, text: str, *, confidence: float = CONFIDENCE, **payment: Unpack[Payment]) -> Explanation:
         with limit():
@@ -245,6 +262,27 @@ class LocalSession(Session):
         (priced,), verdicts = self._price_now(self._build_batch((question,), confidence))
         quote = self._with_warnings(quote_questions([priced], confidence, False, question.rows), verdicts)
         return explain(without_effort(priced.plan), quote)
+
+    def _plan_or_answer(self, question: Question, confidence: float) -> Plan | Answer:
+        """The plan of a question about people; the answer to one about releases or public tables alone."""
+        released = self._answer_released(question, confidence)
+        if released is not None:
+            return released
+        plan = plan_text(question, self._curator.catalog, confidence)
+        return self._read_public(plan, confidence) if isinstance(plan, PublicRows) else plan
+
+    def _answer_released(self, question: Question, confidence: float) -> Answer | None:
+        """The answer to a question about a release; None for any other. No table of the dataset is read."""
+        check_text(question)
+        if not may_name_release(question.text):
+            return None
+        check_confidence(confidence)
+        with translate_places(question.text):
+            select = parse_released(question.text)
+            if select is None:
+                return None
+            left = self._curator.ledger.left(self.analyst)
+            return answer_released(select, self.open_release, confidence, left)
 
     def _read_public(self, plan: PublicRows, confidence: float) -> Answer:
         """Public rows: nothing is reserved, and no private table is read."""

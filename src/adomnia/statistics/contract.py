@@ -107,6 +107,7 @@ class Estimate:
     unsigned: bool = False  # what its parts are noisy values of is never negative
     again: "Callable[[Callable[[Measured], Measured]], Estimate] | None" = None  # the same from measurements so changed
     limits: tuple[float, float] | None = None  # what it can be, where neither parts nor a derivation tell that
+    coarsen: "Callable[[tuple[int, ...]], Estimate] | None" = None  # the same over axes, where no measurements tell it
 
     @property
     def possible(self) -> tuple[float, float] | None:

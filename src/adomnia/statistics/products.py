@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from adomnia.privacy.keys import Label
 
-__all__ = ["Attribute", "LinearRelease", "Places", "Product", "Sort", "Tails"]
+__all__ = ["Attribute", "LinearRelease", "Places", "Product", "Sort", "Tails", "WeightedRelease"]
 
 Places: TypeAlias = NDArray[np.integer]
 Tails: TypeAlias = Literal["gaussian", "laplace"]  # of which noise estimates are sums
@@ -52,6 +52,19 @@ class LinearRelease(Protocol):
         """How many rows are in each of so many groups of cells, and the variances of the noise in that.
 
         `groups` has an axis for each of these columns, and for each cell the place of its group, or -1.
+        """
+        ...
+
+
+class WeightedRelease(LinearRelease, Protocol):
+    """A linear release that adds up weights of cells too, which sums and means are made of."""
+
+    def add(
+        self, columns: Sequence[int], groups: Places, number: int, weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], ...]:
+        """The weights of all rows in each of so many groups of cells, and the variances of the noise in that.
+
+        `weights` has the shape of `groups`: what a row in each cell counts for.
         """
         ...
 

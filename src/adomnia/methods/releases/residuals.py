@@ -15,6 +15,7 @@ import numpy as np
 
 from adomnia.methods.releases.bases import BASES, Basis, find_contrasts, subtract_means
 from adomnia.methods.releases.grouped_cells import count_by_values
+from adomnia.methods.releases.weighed_cells import add_weights, square_weights
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
@@ -113,6 +114,17 @@ class Residuals:
         # Alone in its group, a cell has the variance of all cells of the table.
         values = np.bincount(wanted.ravel() + 1, weights=self.marginal(columns).ravel(), minlength=number + 1)[1:]
         return np.asarray(values, np.float64), self.variance(columns) * cells
+
+    def add(self, columns: Sequence[int], groups: Places, number: int, weights: Floats) -> tuple[Floats, ...]:
+        """The weights of all rows in each group, and the variances of the noise in that: `count` is of weights 1."""
+        values = add_weights(groups, number, weights * self.marginal(columns).reshape(groups.shape))
+        variances, essential = np.zeros(number), self._essential(columns)
+        for axes, squares in square_weights(groups, number, weights):
+            part = tuple(columns[axis] for axis in axes)
+            inside = self._essential(part)
+            if len(inside) == len(part):
+                variances += self._weigh(essential, inside) * squares
+        return values, np.maximum(variances, 0.0)
 
     def _add_groups(self, columns: Columns, groups: Places, cells: Floats) -> tuple[Floats, Floats]:
         """Counts and variances of all groups, from the numbers of their cells by the values of each set of columns.
