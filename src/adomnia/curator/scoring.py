@@ -38,9 +38,8 @@ def score(distances: Distances, tables: Sequence[SparseCounts], largest: int) ->
     kind = np.int64 if largest < 2**62 else object
     if distances.norm == "each":
         scores: list[Any] = [
-            candidate.weight * cells + candidate.offset
-            for candidate in distances.candidates
-            for cells in (_compare(distances, tables, guess, kind) for guess in candidate.guesses)
+            each.weight * sum(_compare(distances, tables, guess, kind) for guess in each.guesses) + each.offset
+            for each in distances.candidates
         ]
         joined: Integers = np.concatenate(scores)
         return joined
