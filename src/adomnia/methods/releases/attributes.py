@@ -110,8 +110,15 @@ def _binned(column: NumberColumn, bins: int, *, kept: bool) -> ReleaseColumn:
     whole = isinstance(column.value.kind, Quantity) and column.value.kind.whole
     edges = tuple(map(float, split.edges))
     levels = tuple(_label(*ends, whole=whole) for ends in zip(split.edges, split.edges[1:], strict=False))
-    attribute = Attribute(column.name, (*levels, None) if kept else levels, "integer" if whole else "number", edges)
+    sort: Sort = "integer" if whole else "number"
+    attribute = Attribute(column.name, (*levels, None) if kept else levels, sort, edges, _declared_step(column.domain))
     return ReleaseColumn(attribute, _with_missing(split.key) if kept else split.key)
+
+
+def _declared_step(domain: Numbers) -> float | None:
+    """What values are multiples of, unless nobody declared that."""
+    chosen = domain.upper > domain.lower and Numbers.bounded(domain.lower, domain.upper).step == domain.step
+    return None if chosen else float(domain.step)
 
 
 def _label(start: Fraction, end: Fraction, *, whole: bool) -> str:
