@@ -71,31 +71,24 @@ def cut_to_total(counts: Floats, total: float) -> Floats:
     return np.asarray(np.maximum(counts - lowered[np.flatnonzero(falling > lowered)[-1]], 0.0))
 
 
-def multiply(weights: Floats, noisy: Iterable[NoisyCells], step: float = _CLASSIC_STEP) -> Floats:
-    """Weights after one round of updates: those that too few rows were counted of rise, and the sum stays what it was.
+def multiply(weights: Floats, noisy: Sequence[NoisyCells], step: float = _CLASSIC_STEP) -> Floats:
+    """Weights after one round of updates: those that too few rows are believed of rise, and the sum stays what it was.
 
     Of one count, the update of Hardt, Ligett & McSherry 2012: by exp(error / (2 * number of rows)).
     """
-    total = float(weights.sum())
-    several = tuple(noisy)
-    least = min(each.variance for each in several)
-    exponents = np.zeros((1,) * weights.ndim)
-    for each in several:
-        errors = _find_errors(weights, each) * (step / total * least / each.variance)
-        shape = [size if axis in each.columns else 1 for axis, size in enumerate(weights.shape)]
-        exponents = exponents + errors.reshape(shape)
-    grown = weights * np.exp(np.clip(exponents, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
-    return np.asarray(grown * (total / grown.sum()))
+    return _grow(weights, noisy, _list_errors(weights, noisy), step)
 
 
 def fit(weights: Floats, noisy: Sequence[NoisyCells], replays: int) -> Floats:
     """The same weights after so many updates by all counts, each with a step that makes the errors smaller."""
-    step, loss = _CLASSIC_STEP, _measure_loss(weights, noisy)
+    step, errors = _CLASSIC_STEP, _list_errors(weights, noisy)
+    loss = _measure_loss(noisy, errors)
     for _ in range(replays):
-        moved = multiply(weights, noisy, step)
-        found = _measure_loss(moved, noisy)
+        moved = _grow(weights, noisy, errors, step)
+        later = _list_errors(moved, noisy)
+        found = _measure_loss(noisy, later)
         if found < loss:
-            weights, loss, step = moved, found, min(step * _LARGER, _LARGEST_STEP)
+            weights, errors, loss, step = moved, later, found, min(step * _LARGER, _LARGEST_STEP)
         else:
             step *= _SMALLER
     return weights
@@ -115,17 +108,27 @@ def draw_rows(weights: Floats, number: int, generator: np.random.Generator) -> P
     return np.stack(np.unravel_index(cells, weights.shape), axis=1).astype(np.int32)
 
 
-def _find_errors(weights: Floats, noisy: NoisyCells) -> Floats:
-    """How far each cell of a table is below its noisy count, and 0 where there is none."""
-    believed = sum_up(weights, noisy.columns).ravel()
+def _list_errors(weights: Floats, noisy: Iterable[NoisyCells]) -> list[Floats]:
+    """Of each measurement, how far each cell of its table is below the noisy count, and 0 where there is none."""
+    return [_find_errors(sum_up(weights, each.columns).ravel(), each) for each in noisy]
+
+
+def _find_errors(believed: Floats, noisy: NoisyCells) -> Floats:
     errors = np.zeros(believed.size)
-    np.add.at(errors, noisy.places, noisy.counts - believed[noisy.places])
+    errors[noisy.places] = noisy.counts - believed[noisy.places]
     return errors
 
 
-def _measure_loss(weights: Floats, noisy: Iterable[NoisyCells]) -> float:
+def _grow(weights: Floats, noisy: Sequence[NoisyCells], errors: Sequence[Floats], step: float) -> Floats:
+    total, least = float(weights.sum()), min(each.variance for each in noisy)
+    exponents = np.zeros((1,) * weights.ndim)
+    for each, apart in zip(noisy, errors, strict=True):
+        shape = [size if axis in each.columns else 1 for axis, size in enumerate(weights.shape)]
+        exponents = exponents + (apart * (step / total * least / each.variance)).reshape(shape)
+    grown = weights * np.exp(np.clip(exponents, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))
+    return np.asarray(grown * (total / grown.sum()))
+
+
+def _measure_loss(noisy: Iterable[NoisyCells], errors: Iterable[Floats]) -> float:
     """The squared errors of all counts, in units of their noise."""
-    return sum(
-        float(np.square(sum_up(weights, each.columns).ravel()[each.places] - each.counts).sum()) / each.variance
-        for each in noisy
-    )
+    return sum(float(np.square(apart).sum()) / each.variance for each, apart in zip(noisy, errors, strict=True))
