@@ -25,7 +25,7 @@ from adomnia.methods.describe import (
 )
 from adomnia.methods.likelihood import fit_family, mle, posterior
 from adomnia.methods.models import anova, huber_regression, kernel_regression, knn_regression, lm, logit, poisson, ridge
-from adomnia.methods.releases import boosting, mwem, small_database
+from adomnia.methods.releases import boosting, marginals, mwem, small_database
 from adomnia.methods.robust import location, ptr_iqr, ptr_median, robust_lm, smooth_quantile
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
@@ -85,6 +85,7 @@ _ALL: tuple[Method, ...] = (
     ptr_iqr.METHOD,
     ptr_median.METHOD,
     robust_lm.METHOD,
+    marginals.METHOD,
     mwem.METHOD,
     small_database.METHOD,
     boosting.METHOD,

@@ -107,10 +107,13 @@ class Boosting(Analysis):
         for _ in range(self.rounds):
             drawn = yield from self._draw_tables(price, synopses, released)
             released += [each.values for _, each in drawn]
-            known = [*noisy, *(read_noisy(table, each) for table, each in drawn)]
-            synopses.append(fit(start, known, self._replays(len(known))))
+            own = [read_noisy(table, each) for table, each in drawn]
+            synopses.append(
+                fit(start, [*noisy[: len(self.columns)], *own], self._replays(len(self.columns) + len(own)))
+            )
+            noisy += own
         weights = self._join(synopses) if synopses else start
-        fitted = FittedTable(self.columns, weights, tuple(released), find_tails(measured[0]))
+        fitted = FittedTable(self.columns, weights, tuple(noisy), tuple(released), find_tails(measured[0]))
         about = {"method": "boosting", "rounds": self.rounds, "draws": self.draws}
         return fitted.publish(self.size, about, _NOTE.format(self.rounds))
 

@@ -15,6 +15,7 @@ from adomnia.methods.releases.attributes import ReleaseColumn, count_cells, read
 from adomnia.methods.releases.choosing import ReleaseTables
 from adomnia.methods.releases.decoding import decode_rows
 from adomnia.methods.releases.explicit_table import NoisyCells, TableColumns, draw_rows, sum_up
+from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
 from adomnia.methods.releases.synthesis import MOST_ROWS
 from adomnia.noise import Integers
 from adomnia.noise.afterwards import follow
@@ -108,12 +109,22 @@ def find_tails(measured: Measured) -> Tails:
 
 @dataclass(frozen=True)
 class FittedTable:
-    """A table of all columns that was fitted to what was released, and what rows are drawn from."""
+    """A table of all columns that was fitted to noisy counts, and what else was released on the way to it."""
 
     columns: tuple[ReleaseColumn, ...]
     weights: Floats
+    noisy: tuple[NoisyCells, ...]
     released: tuple[Integers, ...]
     tails: Tails
+
+    @property
+    def estimates(self) -> Residuals:
+        """What the tables that were measured whole say themselves, without bias."""
+        sizes = self.weights.shape
+        whole = [each for each in self.noisy if each.places.size == prod(sizes[column] for column in each.columns)]
+        return Residuals.from_measured(
+            sizes, [NoisyMarginal(each.columns, each.counts, each.variance) for each in whole]
+        )
 
     def publish(self, size: int | None, about: Mapping[str, Any], *notes: str) -> ResultTable:
         """Rows as a result and as a product; about as many as there are if nobody says how many."""
@@ -126,5 +137,5 @@ class FittedTable:
             f"These {number:,} rows are of nobody: they are drawn from a table that was fitted to noisy counts. "
             f"There are about {round(total):,} rows of data."
         )
-        product = Product(attributes, tails=self.tails, rows=rows, about={**about, "total": total})
+        product = Product(attributes, self.estimates, self.tails, rows, about={**about, "total": total})
         return ResultTable(labels, {}, (first, *notes, _GOOD_FOR, _AGAIN), product=product)  # type: ignore[arg-type]  # of None

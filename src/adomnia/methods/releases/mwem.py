@@ -1,6 +1,5 @@
 """Synthetic rows by MWEM: weights in a table of all columns, multiplied by what the worst table of few columns says."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -100,8 +99,8 @@ class Mwem(Analysis):
             weights = fit(weights, noisy, self._replays(len(noisy)))
         if self.rounds:
             weights = fit(weights, noisy, _AT_THE_END * self._replays(len(noisy)))
-        fitted = FittedTable(self.columns, weights, tuple(released), find_tails(measured[0]))
-        return self._publish(fitted, [each.columns for each in noisy])
+        tails = find_tails(measured[0])
+        return self._publish(FittedTable(self.columns, weights, tuple(noisy), tuple(released), tails))
 
     def _ask_choice(self, price: Price, weights: Floats) -> Measure:
         """One of the tables, or one of their cells, rather one that is far from what is believed.
@@ -144,9 +143,9 @@ class Mwem(Analysis):
     def _replays(self, measured: int) -> int:
         return count_replays(prod(self.tables.sizes) * measured * (self.rounds + _AT_THE_END))
 
-    def _publish(self, fitted: FittedTable, measured: Sequence[TableColumns]) -> ResultTable:
+    def _publish(self, fitted: FittedTable) -> ResultTable:
         names = [column.attribute.name for column in self.columns]
-        listed = [" x ".join(names[place] for place in columns) for columns in measured]
+        listed = [" x ".join(names[place] for place in each.columns) for each in fitted.noisy]
         together = ", ".join(dict.fromkeys(listed[len(names) :]))
         note = f"Measured together were {together}." if together else "No columns were measured together."
         about = {"method": "mwem", "rounds": self.rounds, "measured": listed}

@@ -12,7 +12,14 @@ import numpy as np
 from adomnia.methods.analysis import Analysis
 from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Parameter
 from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
-from adomnia.methods.releases.explicit_rows import WAYS, ExplicitTables, FittedTable, find_tails, read_explicit
+from adomnia.methods.releases.explicit_rows import (
+    WAYS,
+    ExplicitTables,
+    FittedTable,
+    find_tails,
+    read_explicit,
+    read_noisy,
+)
 from adomnia.methods.releases.synthesis import SIZE, foresee_rows
 from adomnia.privacy.distances import Candidate, Distances, Guess
 from adomnia.privacy.events import Price
@@ -80,8 +87,8 @@ class SmallDatabase(Analysis):
             f"They repeat a database of {self.small} rows, chosen among {self.candidates:,} by the largest error of "
             f"its {cells:,} counts: shares are multiples of 1/{self.small}."
         )
-        released = (counted.values, chosen.values)
-        return FittedTable(self.columns, weights, released, find_tails(counted)).publish(self.size, about, note)
+        noisy, released = (read_noisy((), counted),), (counted.values, chosen.values)
+        return FittedTable(self.columns, weights, noisy, released, find_tails(counted)).publish(self.size, about, note)
 
     @property
     def candidates(self) -> int:
