@@ -16,7 +16,8 @@ from adomnia.engines.duckdb.dialect import DUCKDB
 from adomnia.errors import Failure
 from adomnia.pricing.parts import bill, split_price
 from adomnia.pricing.quotes import list_measures
-from adomnia.privacy.events import Composed, Pure
+from adomnia.privacy.distances import Candidate, Distances, Guess
+from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import everything
 from adomnia.privacy.sensitivity import Sensitivity
@@ -287,3 +288,111 @@ def test_noise_is_not_added_to_whatever_values_or_keys_some_rows_have(curator):
         with pytest.raises((ValueError, TypeError), match=r"opens answers that are|are chosen from a Histogram"):
             executor(curator, Pure(1)).measure((wrong,))
     assert curator.engine.ran == []
+
+
+@pytest.fixture
+def counts(curator):
+    """The counts of people by sex, and by sex and membership."""
+    grouped = "SELECT {0}, COUNT(*) FROM people GROUP BY {0}"
+    return tuple(
+        list_measures(lower(grouped.format(keys), curator.catalog), Pure(1))[0].query for keys in ("sex", "sex, member")
+    )
+
+
+def compare(counts, *guesses, **options):
+    """A choice by how far these counts are from guesses, of which several may be of one table."""
+    candidates = tuple(Candidate((Guess(table, np.array(held)),)) for table, held in guesses)
+    return Query(counts[0].relation, (), Distances(tuple(each.keys for each in counts), candidates, **options))
+
+
+def exact(running, *queries):
+    return {query: values.tolist() for query, values in running._answer(queries).items()}
+
+
+def test_scores_are_computed_from_tables_that_are_read_once(curator, counts):
+    running = executor(curator, Pure(1))
+    sexes, both = (exact(running, each)[each] for each in counts)
+    curator.engine.ran.clear()
+    first = compare(counts, (0, [1, 2, 3]), (1, [0] * 6), scale=2)
+    scores = exact(running, first)[first]
+    assert scores == [sum(abs(2 * a - b) for a, b in zip(sexes, (1, 2, 3), strict=True)), 2 * sum(map(sum, both))]
+    assert len(curator.engine.ran) == 2
+    second = compare(counts, (0, sexes), norm="each")
+    assert exact(running, second)[second] == [0, 0, 0]
+    assert len(curator.engine.ran) == 2
+
+
+def test_a_kept_table_that_is_measured_itself_is_the_same_and_is_not_read_again(curator, counts):
+    running = executor(curator, Pure(1))
+    plain = exact(executor(curator, Pure(1)), *counts)
+    asked = compare(counts, (0, [0, 0, 0]), norm="each")
+    found = exact(running, asked, counts[0])  # compared and measured in one round
+    assert found == {asked: plain[counts[0]], counts[0]: plain[counts[0]]}
+    curator.engine.ran.clear()
+    assert exact(running, counts[1]) == {counts[1]: plain[counts[1]]}
+    assert curator.engine.ran == []
+
+
+def test_a_kept_table_beside_what_is_not_kept_is_read_with_it(curator, counts):
+    running = executor(curator, Pure(1))
+    asked = compare(counts, (0, [0, 0, 0]))
+    exact(running, asked)
+    (summed,) = (
+        each.query
+        for each in list_measures(lower("SELECT sex, SUM(salary) FROM people GROUP BY sex", curator.catalog), Pure(1))
+    )
+    together = replace(summed, relation=counts[0].relation)
+    found = exact(running, together, counts[0])
+    assert found[counts[0]] == exact(executor(curator, Pure(1)), counts[0])[counts[0]]
+
+
+def test_measuring_a_kept_table_is_paid_for(curator, counts):
+    """Nothing is free because it lies in memory already."""
+    price = Concentrated(Fraction(1, 4))
+    running = executor(curator, Composed([price, price]))
+    choice = Measure(compare(counts, (0, [1, 0, 0]), (1, [0] * 6)), price, "exponential")
+    (chosen,) = running.measure((choice,))
+    assert chosen.values.shape == ()
+    assert int(chosen.values) in (0, 1)
+    table = Measure(counts[0], price)
+    (noisy,) = running.measure((table,))
+    assert noisy.values.tolist() != exact(executor(curator, Pure(1)), counts[0])[counts[0]]
+    for again in (table, choice):
+        with pytest.raises(ValueError, match="more than was reserved"):
+            running.measure((again,))
+
+
+@pytest.mark.parametrize(("weight", "expected"), [(1, 0), (-1, 1)])
+def test_the_furthest_is_chosen_or_the_nearest(curator, counts, weight, expected):
+    """Of 5 people: one candidate is 40 away or more, one at most 10. At rho 1/2 one in exp(15) would be the other."""
+    asked = compare(counts, (0, [0, 0, 45]), (0, [2, 2, 1]))
+    candidates = tuple(replace(each, weight=weight) for each in asked.aggregate.candidates)
+    asked = replace(asked, aggregate=replace(asked.aggregate, candidates=candidates))
+    choice = Measure(asked, Concentrated(Fraction(1, 2)), "exponential")
+    assert int(executor(curator, Concentrated(1)).measure((choice,))[0].values) == expected
+
+
+@pytest.mark.parametrize("norm", ["total", "largest", "each"])
+def test_scores_that_move_further_than_planned_are_not_computed(curator, counts, monkeypatch, norm):
+    asked = compare(counts, (0, [1, 0, 0]), (1, [0] * 6), norm=norm, scale=3)
+    less = Sensitivity(6, 18, Fraction(29, 10))
+    monkeypatch.setattr(Distances, "row", less)
+    with pytest.raises(ValueError, match="above the planned one"):
+        executor(curator, Pure(1)).measure((Measure(asked, Pure(1), "exponential"),))
+    assert curator.engine.ran == []
+
+
+def test_tables_of_more_rows_a_person_than_planned_are_not_compared(curator, monkeypatch):
+    (count,) = list_measures(lower("SELECT urgent, COUNT(*) FROM visits GROUP BY urgent", curator.catalog), Pure(1))
+    rendered = curator.engine.render((count.query,))
+    thrifty = replace(count.query, relation=replace(count.query.relation, rows_per_person=1))
+    monkeypatch.setattr(curator.engine, "render", lambda _: rendered)
+    with pytest.raises(ValueError, match="above the planned one"):
+        executor(curator, Pure(1)).measure((Measure(compare((thrifty,), (0, [0, 0])), Pure(1), "exponential"),))
+
+
+def test_scores_may_be_measured_with_noise_instead(curator, counts):
+    asked = compare(counts, (0, [1, 0, 0]), (1, [0] * 6))
+    (noisy,) = executor(curator, Pure(1)).measure((Measure(asked, Pure(1)),))
+    assert noisy.values.shape == (2,)
+    assert noisy.noise.scale == 2  # the L1 norm of both

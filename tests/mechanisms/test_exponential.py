@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log
+from itertools import product
+from math import log, log1p
 
 import numpy as np
 import pytest
 
 from adomnia.mechanisms import Exponential, Secret
-from adomnia.privacy.events import BoundedRange, Pure
+from adomnia.privacy.events import Approximate, BoundedRange, Concentrated, Pure
+from adomnia.privacy.losses import covers, loss
 from adomnia.privacy.sensitivity import Sensitivity
 from kit.bits import SeededBits
 
@@ -66,3 +68,55 @@ def test_scores_that_were_saturated_still_choose(seeded_bits):
     choice = Exponential.calibrated(ONE, Pure(1))
     for scores in ([2**63 - 1, 2**63 - 1], [-(2**63), 2**63 - 1]):
         assert choice.release(Secret(np.array(scores), ONE, choice.event(ONE)), seeded_bits) in (0, 1)
+
+
+AMOUNTS = [Fraction(text) for text in ("1e-30", "1/1000", "1/8", "1/7", "1/3", "1/2", "1", "2", "9/8", "17", "1e9")]
+
+
+@pytest.mark.parametrize("rho", AMOUNTS, ids=str)
+@pytest.mark.parametrize(
+    "sensitivity", [ONE, Sensitivity(3, monotone=True), Sensitivity(9, 27, Fraction(7, 3))], ids=["1", "3", "7/3"]
+)
+def test_a_choice_bought_with_rho_costs_no_more_and_hardly_less(rho, sensitivity):
+    event = Exponential.calibrated(sensitivity, Concentrated(rho)).event(sensitivity)
+    assert covers(Concentrated(rho), event)
+    assert loss(event).rho >= rho * (1 - Fraction(1, 10**40))
+
+
+@pytest.mark.parametrize(("rho", "epsilon"), [(Fraction(1, 8), 1), (Fraction(1, 2), 2), (2, 4), (Fraction(9, 8), 3)])
+def test_a_root_that_is_rational_is_bought_whole(rho, epsilon):
+    assert Exponential.calibrated(ONE, Concentrated(rho)).event(ONE) == BoundedRange(epsilon)
+
+
+def divergence(one, other, order):
+    """That of Renyi, of two laws on the same candidates."""
+    return log1p(float(np.sum(one**order * other ** (1 - order))) - 1) / (order - 1)
+
+
+def most_divergence(epsilon, order):
+    """Over all scores of three candidates that are apart by at most 4, and all moves by at most one each."""
+    choice = Exponential(Fraction(epsilon) / 2)
+    changes = [
+        (choice.probabilities(np.array([0, *scores])), choice.probabilities(np.array([0, *scores]) + moved))
+        for scores, moved in product(product((0, 1, 4), repeat=2), product((-1, 0, 1), repeat=3))
+    ]
+    return max(divergence(one, other, order) for one, other in changes)
+
+
+@pytest.mark.parametrize("rho", ["1/200", "1/8", "1/2", "3"])
+@pytest.mark.parametrize("order", [1.0001, 1.5, 2, 5, 30])
+def test_the_law_on_neighbours_is_as_concentrated_as_was_paid(rho, order):
+    """Of every order no more than rho times it; twice the epsilon would be above that."""
+    epsilon = Exponential.calibrated(ONE, Concentrated(Fraction(rho))).event(ONE).epsilon
+    assert most_divergence(epsilon, order) <= float(Fraction(rho)) * order * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rho", ["1/200", "1/8"])
+def test_twice_the_epsilon_would_not_be(rho):
+    epsilon = Exponential.calibrated(ONE, Concentrated(Fraction(rho))).event(ONE).epsilon
+    assert most_divergence(2 * epsilon, 2) > float(Fraction(rho)) * 2
+
+
+def test_it_is_bought_with_epsilon_or_rho_alone():
+    with pytest.raises(TypeError, match=r"bought with Pure\(epsilon\) or Concentrated\(rho\)"):
+        Exponential.calibrated(ONE, Approximate(1, Fraction(1, 10**6)))

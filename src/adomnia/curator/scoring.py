@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adomnia.noise import Integers
-from adomnia.privacy.distances import Candidate, Distances, Guess
+from adomnia.privacy.distances import Distances, Guess
 
 
 @dataclass(frozen=True)
@@ -38,23 +38,26 @@ def score(distances: Distances, tables: Sequence[SparseCounts], largest: int) ->
     kind = np.int64 if largest < 2**62 else object
     if distances.norm == "each":
         scores: list[Any] = [
-            candidate.weight * cells + candidate.offset
-            for candidate in distances.candidates
-            for cells in (_compare(distances, tables, guess, kind) for guess in candidate.guesses)
+            each.weight * sum(_compare(distances, tables, guess, kind) for guess in each.guesses) + each.offset
+            for each in distances.candidates
         ]
         joined: Integers = np.concatenate(scores)
         return joined
-    return np.array([_score(distances, tables, each, kind) for each in distances.candidates], dtype=kind)
+    apart = {guess: _measure(distances, tables, guess, kind) for guess in set(distances.guesses)}  # many have the same
+    join = max if distances.norm == "largest" else sum
+    return np.array(
+        [each.weight * join(apart[guess] for guess in each.guesses) + each.offset for each in distances.candidates],
+        dtype=kind,
+    )
 
 
-def _score(distances: Distances, tables: Sequence[SparseCounts], candidate: Candidate, kind: Any) -> int:  # noqa: ANN401 - a type of numbers
+def _measure(distances: Distances, tables: Sequence[SparseCounts], guess: Guess, kind: Any) -> int:  # noqa: ANN401 - a type of numbers
+    """How far a table is from one guess, in all cells or in the furthest."""
     if distances.norm == "largest":
-        far = max(int(_compare(distances, tables, guess, kind).max()) for guess in candidate.guesses)
-    elif distances.between is not None:
-        far = sum(int(_compare(distances, tables, guess, kind).sum()) for guess in candidate.guesses)
-    else:
-        far = sum(_add_up(distances.scale, tables[guess.table], guess, kind) for guess in candidate.guesses)
-    return candidate.weight * far + candidate.offset
+        return int(_compare(distances, tables, guess, kind).max())
+    if distances.between is not None:
+        return int(_compare(distances, tables, guess, kind).sum())
+    return _add_up(distances.scale, tables[guess.table], guess, kind)
 
 
 def _add_up(scale: int, table: SparseCounts, guess: Guess, kind: Any) -> int:  # noqa: ANN401

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -28,8 +28,10 @@ MOST_TABLES = 2_000
 MOST_CANDIDATES = 2**20
 LARGEST_GUESS = 2**52
 LARGEST_FACTOR = 2**30  # of a weight times a scale
+_HALF = 26  # bits of the largest guess
 
-# The distances of all cells of all its guesses added up, the largest of them, or every cell as a candidate of its own.
+# The distances of all cells of all its guesses added up, the largest of them, or every cell as a candidate of its own:
+# there the distances from all guesses of one table are added up.
 Norm: TypeAlias = Literal["total", "largest", "each"]
 
 
@@ -47,13 +49,15 @@ class Guess:
     def __post_init__(self) -> None:
         if self.counts.ndim != 1 or not np.issubdtype(self.counts.dtype, np.signedinteger):
             raise TypeError("Guess counts must be one line of integers, got others.")
-        if self.counts.size and max(abs(int(self.counts.min())), abs(int(self.counts.max()))) > LARGEST_GUESS:
-            raise ValueError("Guess counts must stay within 2**52, got others.")
+        if not self.counts.size or max(abs(int(self.counts.min())), abs(int(self.counts.max()))) > LARGEST_GUESS:
+            raise ValueError("Guess counts must be of a cell or more and stay within 2**52, got others.")
 
     @cached_property
     def total(self) -> int:
         """The sizes of all counts together."""
-        return int(np.abs(self.counts).sum(dtype=np.int64))
+        sizes = np.abs(self.counts.astype(np.int64))
+        # In two halves of 26 bits, because a million counts of 52 bits have a sum of more than 64.
+        return (int((sizes >> _HALF).sum()) << _HALF) + int((sizes & ((1 << _HALF) - 1)).sum())
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,17 @@ class Distances:
             raise ValueError(f"Distances must be of candidates and of 1 to {MOST_TABLES} tables, got others.")
         if any(not 0 <= guess.table < len(self.tables) for guess in self.guesses):
             raise ValueError(f"Distances guesses must be of one of {len(self.tables)} tables, got another.")
+        if self.norm not in get_args(Norm):
+            raise ValueError(f"Distances norm must be one of {', '.join(get_args(Norm))}, got {self.norm}.")
+        if self.norm == "each" and any(len({guess.table for guess in each.guesses}) > 1 for each in self.candidates):
+            raise ValueError(
+                "Distances of each cell must be from guesses of one table for a candidate, got of several."
+            )
         if self.results > MOST_CANDIDATES:
             raise ValueError(f"Distances candidates must number at most {MOST_CANDIDATES:,}, got {self.results:,}.")
         if type(self.scale) is not int or self.scale < 1 or self.scale * self._heaviest > LARGEST_FACTOR:
             raise ValueError("Distances scale must be a positive integer, at most 2**30 with weights, got another.")
-        if self.between is not None and not 0 <= self.between[0] < self.between[1] <= LARGEST_GUESS:
+        if self.between is not None and not _rises(*self.between):
             raise ValueError(f"Distances must be cut between two rising integers, got {self.between}.")
 
     @property
@@ -109,7 +119,9 @@ class Distances:
     @cached_property
     def results(self) -> int:
         """How many scores there are."""
-        return sum(each.counts.size for each in self.guesses) if self.norm == "each" else len(self.candidates)
+        if self.norm == "each":
+            return sum(each.guesses[0].counts.size for each in self.candidates)
+        return len(self.candidates)
 
     def largest(self, rows: int) -> int:
         """A bound on the size of all numbers on the way to a score, where there are so many rows."""
@@ -127,12 +139,13 @@ class Distances:
         """How far one row moves all scores: each guess by the scale in one cell, and a cut moves nothing further."""
         moves = [self.scale * abs(each.weight) for each in self.candidates]
         many = [1 if self.norm == "largest" else len(each.guesses) for each in self.candidates]
-        scores = list(map(prod, zip(moves, many, strict=True)))
-        if self.norm == "each":
-            squares = sum(move**2 * times for move, times in zip(moves, many, strict=True))
-            return Sensitivity(sum(scores), squares, max(moves))
+        scores = list(map(prod, zip(moves, many, strict=True)))  # of single cells, the one in which the row is
         return Sensitivity(sum(scores), sum(score**2 for score in scores), max(scores))
 
     @property
     def _heaviest(self) -> int:
         return max(abs(each.weight) for each in self.candidates)
+
+
+def _rises(lower: int, upper: int) -> bool:
+    return type(lower) is int and type(upper) is int and 0 <= lower < upper <= LARGEST_GUESS

@@ -28,7 +28,8 @@ class Attribute:
     """A column of a release: its values in their order, the missing one last as None.
 
     Where values are bins of numbers or of days, `edges` are their ends, one more than there are bins; a bin holds its
-    lower end. Days are counted from the first of the calendar.
+    lower end. Days are counted from the first of the calendar. `step` is what values inside of bins are multiples of,
+    where that is declared.
     """
 
     tag: ClassVar[str] = "Attribute"
@@ -36,6 +37,7 @@ class Attribute:
     levels: tuple[Label | None, ...]
     sort: Sort = "text"
     edges: tuple[float, ...] = ()
+    step: float | None = None
 
     def __len__(self) -> int:
         return len(self.levels)

@@ -23,8 +23,10 @@ def _moves(
 ) -> list[tuple[Fraction, Fraction, Fraction]]:
     factor = abs(candidate.weight) * distances.scale
     moved = [tables[guess.table] for guess in candidate.guesses]
-    if distances.norm == "each":  # every cell of a table is a score, and moves as its count does
-        return [(factor * each.l1, factor**2 * each.l2_squared, factor * each.linf) for each in moved]
+    if distances.norm == "each":  # every cell of one table is a score, and moves as its count does, for each guess
+        (table,) = {guess.table for guess in candidate.guesses}
+        by, counts = factor * len(candidate.guesses), tables[table]
+        return [(by * counts.l1, by**2 * counts.l2_squared, by * counts.linf)]
     added = sum((each.l1 for each in moved), start=Fraction(0))
-    by = factor * (max(each.linf for each in moved) if distances.norm == "largest" else added)
-    return [(by, by**2, by)]
+    far = factor * (max(each.linf for each in moved) if distances.norm == "largest" else added)
+    return [(far, far**2, far)]

@@ -122,8 +122,14 @@ def _binned(column: NumberColumn, sort: Sort, bins: int, *, kept: bool) -> Relea
     split = split_finely(column, bins)
     edges = tuple(map(float, split.edges))
     levels = tuple(_label(start, end, sort) for start, end in pairwise(split.edges))
-    attribute = Attribute(column.name, (*levels, None) if kept else levels, sort, edges)
+    attribute = Attribute(column.name, (*levels, None) if kept else levels, sort, edges, _declared_step(column.domain))
     return ReleaseColumn(attribute, _with_missing(split.key) if kept else split.key)
+
+
+def _declared_step(domain: Numbers) -> float | None:
+    """What values are multiples of, unless nobody declared that."""
+    chosen = domain.upper > domain.lower and Numbers.bounded(domain.lower, domain.upper).step == domain.step
+    return None if chosen else float(domain.step)
 
 
 def _label(start: Fraction, end: Fraction, sort: Sort) -> str:

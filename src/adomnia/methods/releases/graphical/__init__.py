@@ -1,0 +1,1 @@
+"""Graphical models of a table's columns: fitted to noisy tables, asked for others, and drawn from."""

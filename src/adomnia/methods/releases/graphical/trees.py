@@ -1,0 +1,148 @@
+"""Junction trees: cliques of columns, joined so that whatever is measured lies within one of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import ClassVar, TypeAlias
+
+Columns: TypeAlias = tuple[int, ...]
+_Rule: TypeAlias = Callable[[int, int], int]
+
+
+@dataclass(frozen=True)
+class JunctionTree:
+    """Cliques of columns in an order in which each but the first hangs on one that stands before it.
+
+    `edges` are pairs of places, parent and child. What a clique shares with all that stand before it, it shares with
+    its parent. Parts that nothing joins hang on each other by an edge that shares no column: they are independent.
+    """
+
+    tag: ClassVar[str] = "JunctionTree"
+    sizes: tuple[int, ...]
+    cliques: tuple[Columns, ...]
+    edges: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def cells(self) -> int:
+        """How many cells the tables of its cliques have together."""
+        return sum(self.count(clique) for clique in self.cliques)
+
+    @cached_property
+    def separators(self) -> tuple[Columns, ...]:
+        """The columns that the cliques of each edge share."""
+        return tuple(_shared(self.cliques[parent], self.cliques[child]) for parent, child in self.edges)
+
+    def count(self, columns: Sequence[int]) -> int:
+        """How many cells the table of these columns has."""
+        return prod(self.sizes[column] for column in columns)
+
+    def shape(self, columns: Sequence[int]) -> tuple[int, ...]:
+        """The number of values of each of these columns."""
+        return tuple(self.sizes[column] for column in columns)
+
+    def cover(self, columns: Sequence[int]) -> int | None:
+        """The place of the smallest clique that has all these columns, if one has."""
+        covering = [place for place, clique in enumerate(self.cliques) if set(columns) <= set(clique)]
+        return min(covering, key=lambda place: self.count(self.cliques[place]), default=None)
+
+
+def build_tree(sizes: Sequence[int], cliques: Sequence[Columns]) -> JunctionTree:
+    """A junction tree of few cells whose cliques hold all of these, and every column.
+
+    >>> build_tree([2, 3, 4], [(0, 1), (1, 2)]).cliques
+    ((0, 1), (1, 2))
+    """
+    maximal = sorted(_columns(mask) for mask in _triangulate(sizes, cliques))
+    order, edges = _span(maximal)
+    return JunctionTree(tuple(sizes), tuple(maximal[place] for place in order), edges)
+
+
+def count_cells(sizes: Sequence[int], cliques: Sequence[Columns]) -> int:
+    """How many cells the junction tree of these cliques has, without building it.
+
+    >>> count_cells([2, 3, 4], [(0, 1), (1, 2)])
+    18
+    """
+    return sum(prod(sizes[column] for column in _columns(mask)) for mask in _triangulate(sizes, cliques))
+
+
+def _triangulate(sizes: Sequence[int], cliques: Sequence[Columns]) -> list[int]:
+    """The maximal cliques, as bits, that two rules of elimination lead to: those with fewer cells together."""
+    neighbours = _join(len(sizes), cliques)
+    found = [_eliminate(sizes, list(neighbours), by_fill=by_fill) for by_fill in (False, True)]
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _join(number: int, cliques: Sequence[Columns]) -> list[int]:
+    """The columns that share a clique with each column, itself among them, as bits."""
+    neighbours = [1 << column for column in range(number)]
+    for clique in cliques:
+        mask = sum(1 << column for column in clique)
+        for column in clique:
+            neighbours[column] |= mask
+    return neighbours
+
+
+def _eliminate(sizes: Sequence[int], neighbours: list[int], *, by_fill: bool) -> tuple[int, list[int]]:
+    """Cells and maximal cliques when the column goes first that makes the smallest clique, or joins the fewest pairs.
+
+    Ties go to the smaller clique, then to the first column: the same tables always give the same tree.
+    """
+    left = set(range(len(sizes)))
+    keys = {column: _key(sizes, neighbours, column, by_fill=by_fill) for column in left}
+    cells, maximal = 0, list[int]()
+    while left:
+        chosen = min(left, key=keys.__getitem__)
+        clique = neighbours[chosen]
+        if all(clique & ~other for other in maximal):
+            maximal.append(clique)
+            cells += keys[chosen][1]
+        left.remove(chosen)
+        touched = _columns(clique & ~(1 << chosen))
+        if len(touched) == len(left):
+            break  # all that are left are in this clique
+        for column in touched:
+            neighbours[column] = (neighbours[column] | clique) & ~(1 << chosen)
+        stale = {near for column in touched for near in _columns(neighbours[column])} if by_fill else touched
+        keys.update((column, _key(sizes, neighbours, column, by_fill=by_fill)) for column in stale)
+    return cells, maximal
+
+
+def _key(sizes: Sequence[int], neighbours: list[int], column: int, *, by_fill: bool) -> tuple[int, int, int]:
+    near = _columns(neighbours[column])
+    fill = sum((neighbours[column] & ~neighbours[other]).bit_count() for other in near) if by_fill else 0
+    cells = 1
+    for other in near:
+        cells *= sizes[other]
+    return (fill, cells, column) if by_fill else (cells, cells, column)
+
+
+def _columns(mask: int) -> Columns:
+    return tuple(_bits(mask))
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def _span(cliques: Sequence[Columns]) -> tuple[list[int], tuple[tuple[int, int], ...]]:
+    """The order in which cliques join a spanning tree that shares the most columns, and its edges in that order."""
+    order, edges = [0], list[tuple[int, int]]()
+    best = {place: (len(_shared(cliques[0], cliques[place])), 0) for place in range(1, len(cliques))}
+    while best:
+        child = max(best, key=lambda place: (best[place][0], -place))
+        edges.append((best.pop(child)[1], len(order)))
+        for place, (weight, _) in best.items():
+            shared = len(_shared(cliques[child], cliques[place]))
+            if shared > weight:
+                best[place] = (shared, len(order))
+        order.append(child)
+    return order, tuple(edges)
+
+
+def _shared(one: Columns, other: Columns) -> Columns:
+    return tuple(column for column in one if column in other)
