@@ -230,6 +230,8 @@ MEANINGS: dict[str, Any] = {
     ">": _compare(lambda a, b: a > b),
     ">=": _compare(lambda a, b: a >= b),
     "case": _case,
+    "coalesce": lambda a, b: np.where(_null(a), b, a),
+    "least": np.minimum,
     "clamp": np.clip,
 }
 

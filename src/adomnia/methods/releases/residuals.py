@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from adomnia.methods.releases.bases import BASES, Basis, find_contrasts, subtract_means
-from adomnia.methods.releases.grouped_cells import count_by_values
-from adomnia.methods.releases.weighed_cells import add_weights, square_weights
+from adomnia.methods.releases.grouped_cells import GroupedCells
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
@@ -107,37 +106,26 @@ class Residuals:
         )
 
     def count(self, columns: Sequence[int], groups: Places, number: int) -> tuple[Floats, ...]:
-        wanted = np.asarray(groups, dtype=np.int64)
-        cells = np.bincount(wanted.ravel() + 1, minlength=number + 1)[1:].astype(np.float64)
-        if number and cells.max() > 1:
-            return self._add_groups(tuple(columns), wanted, cells)
-        # Alone in its group, a cell has the variance of all cells of the table.
-        values = np.bincount(wanted.ravel() + 1, weights=self.marginal(columns).ravel(), minlength=number + 1)[1:]
-        return np.asarray(values, np.float64), self.variance(columns) * cells
+        return self._add(tuple(columns), GroupedCells(np.asarray(groups, dtype=np.int64), number))
 
     def add(self, columns: Sequence[int], groups: Places, number: int, weights: Floats) -> tuple[Floats, ...]:
-        """The weights of all rows in each group, and the variances of the noise in that: `count` is of weights 1."""
-        values = add_weights(groups, number, weights * self.marginal(columns).reshape(groups.shape))
-        variances, essential = np.zeros(number), self._essential(columns)
-        for axes, squares in square_weights(groups, number, weights):
-            part = tuple(columns[axis] for axis in axes)
-            inside = self._essential(part)
-            if len(inside) == len(part):
-                variances += self._weigh(essential, inside) * squares
-        return values, np.maximum(variances, 0.0)
+        """The same where a row in each cell counts for so much: sums, which means are made of."""
+        cells = GroupedCells(np.asarray(groups, dtype=np.int64), number, np.asarray(weights, dtype=np.float64))
+        return self._add(tuple(columns), cells)
 
-    def _add_groups(self, columns: Columns, groups: Places, cells: Floats) -> tuple[Floats, Floats]:
-        """Counts and variances of all groups, from the numbers of their cells by the values of each set of columns.
+    def _add(self, columns: Columns, cells: GroupedCells) -> tuple[Floats, Floats]:
+        """Counts and variances of all groups, from the weights of their cells by the values of each set of columns.
 
-        With w the cells of a group and w_S their mean over the columns beyond S, its count adds up the contrasts of S
-        times w_S, and its variance is the sum of v_S |P w_S|**2. P is a product of differences between a column and its
-        mean, so |P w_S|**2 is a sum over the sets T within S of squared sums, with changing signs.
+        With w those of a group and w_S their mean over the columns beyond S, its count adds up the contrasts of S times
+        w_S, and its variance is the sum of v_S |P w_S|**2. P is a product of differences between a column and its mean,
+        so |P w_S|**2 is a sum over the sets T within S of squared sums, with changing signs.
         """
+        if cells.are_alone:  # a cell alone in its group has the variance of all cells of the table
+            return cells.weigh(self.marginal(columns)), self.variance(columns) * cells.square()
         essential = self._essential(columns)
-        order = self._arrange(self._own(essential, essential), columns).ravel()
-        values = np.bincount(groups.ravel() + 1, weights=order, minlength=len(cells) + 1)[1:].astype(np.float64)
-        variances = self._weigh(essential, essential) * cells
-        for counted in count_by_values(groups, len(cells)):
+        values = cells.weigh(self._arrange(self._own(essential, essential), columns))
+        variances = self._weigh(essential, essential) * cells.square()
+        for counted in cells.count_by_values():
             inner = tuple(columns[axis] for axis in counted.axes)
             part = self._essential(inner)
             # Without a column of one value, groups have the same cells: each set counts once, as that without them.
