@@ -17,11 +17,11 @@ def sum_all_but(joint, columns):
     return joint.sum(axis=tuple(c for c in range(joint.ndim) if c not in columns))
 
 
-def measure(sizes, cliques, number, deviation=10.0, rows=1_000.0, concentration=0.3):
+def measure(sizes, cliques, number, deviation=10.0):
     """Noisy tables of a random joint distribution, the noise of every other one twice as large."""
     generator = np.random.default_rng(number)
     cells = int(np.prod(sizes))
-    joint = rows * generator.dirichlet(np.full(cells, concentration)).reshape(sizes)
+    joint = 1_000 * generator.dirichlet(np.full(cells, 0.3)).reshape(sizes)
     tables = [sum_all_but(joint, columns) for columns in cliques]
     deviations = [deviation * (1 + place % 2) for place in range(len(cliques))]
     return [

@@ -38,7 +38,7 @@ class Propagation:
 
 
 def _exponentiate(logs: Table, projection: Projection) -> Table:
-    """Turns logarithms into weights, of which the largest is 1 for each cell of a projection, and tells what it took off.
+    """Turns logarithms into weights, the largest 1 for each cell of a projection, and returns what was taken off.
 
     So no cell of a separator loses all its weight, however far the potentials of its cells lie below those of others.
     """
