@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adomnia.methods.releases.graphical.models import Model
-from adomnia.methods.releases.graphical.propagation import Propagation
+from adomnia.methods.releases.graphical.propagation import BeliefPropagation
 from adomnia.methods.releases.graphical.trees import build_tree
 
 WIDE = [(0, 3, 4), (0, 13), (3, 5, 13), (1, 5, 12), (4, 5, 6), (7, 12), (6, 8), (9, 13), (5, 11), (7, 10), (2, 8)]
@@ -16,7 +16,7 @@ ADULT = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)
 
 def believe(tree, potentials):
     tables = [potential.copy() for potential in potentials]
-    Propagation(tree).run(tables)
+    BeliefPropagation(tree).run(tables)
     return tuple(tables)
 
 
@@ -102,19 +102,6 @@ def test_a_table_of_too_many_cells_is_refused():
 
 @pytest.mark.no_cover
 def test_all_three_way_tables_of_a_wide_model_take_a_few_seconds():
-    cliques = [
-        (0, 3, 4),
-        (0, 13),
-        (3, 5, 13),
-        (1, 5, 12),
-        (4, 5, 6),
-        (7, 12),
-        (6, 8),
-        (9, 13),
-        (5, 11),
-        (7, 10),
-        (2, 8),
-    ]
     model = draw_model(ADULT, WIDE, 1)
     tables = [c for c in combinations(range(14), 3) if np.prod([ADULT[column] for column in c]) <= 1e6]
     assert len(tables) == 364

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adomnia.methods.releases.graphical.propagation import Propagation
+from adomnia.methods.releases.graphical.propagation import BeliefPropagation
 from adomnia.methods.releases.graphical.trees import build_tree
 
 
@@ -29,7 +29,7 @@ def test_beliefs_are_sums_of_the_joint(number, scale):
     tree = build_tree(SIZES, CLIQUES)
     potentials = [scale * generator.normal(size=tree.shape(clique)) for clique in tree.cliques]
     joint = multiply(tree, potentials)
-    Propagation(tree).run(potentials)
+    BeliefPropagation(tree).run(potentials)
     for clique, belief in zip(tree.cliques, potentials, strict=True):
         np.testing.assert_allclose(belief, sum_all_but(joint, clique), rtol=1e-8, atol=1e-12)
 
@@ -37,6 +37,6 @@ def test_beliefs_are_sums_of_the_joint(number, scale):
 def test_no_cell_of_a_separator_is_lost_when_another_outweighs_it_in_one_clique_and_not_in_the_other():
     tree = build_tree((2, 2, 2), [(0, 1), (1, 2)])
     down, up = np.array([[0.0, -2_000.0]] * 2), np.array([[0.0, 0.0], [2_000.0, 2_000.0]])
-    Propagation(tree).run([down, up])
+    BeliefPropagation(tree).run([down, up])
     for belief in (down, up):
         np.testing.assert_allclose(belief, 0.25)

@@ -134,10 +134,8 @@ def test_there_are_as_many_rows_as_asked_for_and_all_have_values(number, start):
 
 
 def test_no_row_is_where_the_model_has_none():
-    measured = [
-        MeasuredTable((0, 1), np.array([[50.0, -400.0], [-400.0, 50.0]]), 1.0),
-        MeasuredTable((1, 2), np.eye(2) * 50, 1.0),
-    ]
+    diagonal = np.array([[50.0, -400.0], [-400.0, 50.0]])
+    measured = [MeasuredTable(columns, diagonal, 1.0) for columns in ((0, 1), (1, 2))]
     drawn = draw_rows(fit((2, 2, 2), measured, 100.0, tolerance=1e-6), 1_000, np.random.default_rng(0))
     assert (drawn[:, :2] == drawn[:, 1:]).all()
 
@@ -158,19 +156,6 @@ def test_rows_are_in_no_order():
 
 @pytest.mark.no_cover
 def test_as_many_rows_as_adult_has_take_less_than_a_second():
-    cliques = [
-        (0, 3, 4),
-        (0, 13),
-        (3, 5, 13),
-        (1, 5, 12),
-        (4, 5, 6),
-        (7, 12),
-        (6, 8),
-        (9, 13),
-        (5, 11),
-        (7, 10),
-        (2, 8),
-    ]
     tree = build_tree(ADULT, WIDE)
     measured = [MeasuredTable((column,), np.arange(1, size + 1), 1.0) for column, size in enumerate(ADULT)]
     pairs = [MeasuredTable(clique, np.ones(tree.shape(clique)), 1.0) for clique in WIDE]

@@ -10,7 +10,7 @@ import numpy as np
 
 from adomnia.methods.releases.graphical.axes import Projection, Table
 from adomnia.methods.releases.graphical.descent import Vector, descend
-from adomnia.methods.releases.graphical.propagation import Propagation
+from adomnia.methods.releases.graphical.propagation import BeliefPropagation
 from adomnia.methods.releases.graphical.trees import Columns, JunctionTree
 
 
@@ -36,7 +36,7 @@ class Dual:
         deviations = [deviation for _, _, deviation in ordered]
         self._variances = np.repeat(np.square(deviations), [values.size for _, values, _ in ordered])
         self._unit = 1 / float(np.median(deviations))
-        self._propagation = Propagation(tree)
+        self._propagation = BeliefPropagation(tree)
         self._cliques = [np.empty(tree.shape(clique)) for clique in tree.cliques]  # filled anew for each gradient
 
     def improve(

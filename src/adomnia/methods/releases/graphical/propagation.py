@@ -11,7 +11,7 @@ from adomnia.methods.releases.graphical.axes import Projection, Table
 from adomnia.methods.releases.graphical.trees import JunctionTree
 
 
-class Propagation:
+class BeliefPropagation:
     """The two passes over a tree, each time from other potentials."""
 
     def __init__(self, tree: JunctionTree) -> None:
