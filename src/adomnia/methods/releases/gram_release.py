@@ -39,13 +39,18 @@ class GramRelease:
         return set(columns) <= {0}
 
     def count(self, columns: Sequence[int], groups: Places, number: int) -> tuple[Floats, ...]:
+        return self.add(columns, groups, number, np.ones(np.shape(groups)))
+
+    def add(self, columns: Sequence[int], groups: Places, number: int, weights: Floats) -> tuple[Floats, ...]:
+        """The same where rows in each cell count for so much."""
         if not self.covers(columns):
             raise ValueError(f"GramRelease columns must be its only one, got {tuple(columns)}.")
-        chosen = np.broadcast_to(groups, self.values.shape) if not columns else groups
+        chosen, counted = (np.broadcast_to(each, self.values.shape) for each in (groups, weights))
         members = np.zeros((number, len(self.values)))
         places = np.flatnonzero(chosen >= 0)
-        members[chosen[places], places] = 1.0
-        return members @ self.values, np.asarray(((members @ self.covariance) * members).sum(axis=1))
+        members[chosen[places], places] = counted[places]
+        variances = ((members @ self.covariance) * members).sum(axis=1)
+        return members @ self.values, np.maximum(variances, 0.0)
 
     def add_up(self) -> tuple[Floats, Floats]:
         """How many rows there are up to the end of each bin, and the variances of the noise in that."""

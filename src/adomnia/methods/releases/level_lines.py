@@ -77,7 +77,7 @@ def fill_table(release: NestedRelease, level: int, counts: NDArray[np.int64]) ->
     places = find_places(release.geography, level)
     found = np.zeros((*release.geography.sizes[:level], counts.shape[1]), dtype=np.int64)
     found[tuple(places)] = counts
-    return found.reshape(*release.geography.sizes[:level], *release.shape)
+    return found.reshape((*release.geography.sizes[:level], *release.shape))
 
 
 def _say(level: Label | None) -> str:

@@ -8,12 +8,13 @@ What cells of a place differ in and what they add up to are measured apart from 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adomnia.methods.releases.places import Geography
 from adomnia.statistics.contract import Floats
@@ -79,11 +80,12 @@ class TreeCovariance:
 
 @dataclass(frozen=True)
 class Members:
-    """Which cells are in which group: of each that is in one its place, its column and its group."""
+    """Which cells are in which group: of each that is in one its place, its column, its group and its weight."""
 
     places: Places
     columns: Places
     groups: Places
+    weights: Floats
     number: int
     width: int
 
@@ -91,7 +93,7 @@ class Members:
         """Of every group the squares of the sums of a vector over each node and column, weighted, and added up."""
         width = (int(nodes.max()) + 1) * self.width
         pairs = self.groups * width + nodes[self.places] * self.width + self.columns
-        sums = vector[self.places]
+        sums = self.weights * vector[self.places]
         if self.number * width <= _MOST_PAIRS:
             unique, added = np.arange(self.number * width), np.bincount(pairs, sums, minlength=self.number * width)
         else:
@@ -104,7 +106,7 @@ class Members:
 
     def join_columns(self) -> "Members":
         """The same, not told apart by columns."""
-        return Members(self.places, np.zeros_like(self.columns), self.groups, self.number, 1)
+        return replace(self, columns=np.zeros_like(self.columns), width=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,30 +157,36 @@ class NestedRelease:
         nodes, leaves = self.geography.nodes[level], np.arange(self.geography.leaves)
         many = self.geography.count_nodes(level)
         apart, together = (
-            each.vary(Members(leaves, np.zeros_like(leaves), nodes, many, 1)) for each in self._covariances
+            each.vary(Members(leaves, np.zeros_like(leaves), nodes, np.ones(len(leaves)), many, 1))
+            for each in self._covariances
         )
         cells = self.values.shape[1]
         return np.asarray(together * cells if summed else apart * (1 - 1 / cells) + together / cells)
 
     def count(self, columns: Sequence[int], groups: Places, number: int) -> tuple[Floats, ...]:
+        return self.add(columns, groups, number, np.ones(np.shape(groups)))
+
+    def add(self, columns: Sequence[int], groups: Places, number: int, weights: Floats) -> tuple[Floats, ...]:
+        """The same where rows in each cell count for so much."""
         if not self.covers(columns):
             raise ValueError(f"NestedRelease columns must be some of {len(self.sizes)}, got {tuple(columns)}.")
-        members = self._find_members(columns, np.asarray(groups), number)
-        values = np.bincount(members.groups, self.values[members.places, members.columns], minlength=number)
+        chosen, counted = (self._spread(columns, np.asarray(each)) for each in (groups, weights))
+        leaves, cells = np.nonzero(chosen >= 0)
+        members = Members(
+            leaves, cells, chosen[leaves, cells].astype(np.int64), counted[leaves, cells], number, self.values.shape[1]
+        )
+        values = np.bincount(members.groups, members.weights * self.values[leaves, cells], minlength=number)
         contrasts, sums = self._covariances
-        joined, cells = members.join_columns(), self.values.shape[1]
-        variances = contrasts.vary(members) + (sums.vary(joined) - contrasts.vary(joined)) / cells
+        joined = members.join_columns()
+        variances = contrasts.vary(members) + (sums.vary(joined) - contrasts.vary(joined)) / members.width
         return values.astype(np.float64), np.maximum(variances, 0.0)
 
-    def _find_members(self, columns: Sequence[int], groups: Places, number: int) -> Members:
-        """The groups of all cells, whatever columns these are told by."""
+    def _spread(self, columns: Sequence[int], table: NDArray[Any]) -> NDArray[Any]:
+        """What a table by some columns has for each cell of each finest place."""
         cells = np.indices(self.shape).reshape(len(self.shape), 1, self.values.shape[1])
-        places = self.geography.coordinates[:, :, None]
-        every = (*places, *cells)
-        chosen = groups[tuple(every[column] for column in columns)] if columns else groups
-        found = np.broadcast_to(chosen, self.values.shape)
-        leaves, own = np.nonzero(found >= 0)
-        return Members(leaves, own, found[leaves, own].astype(np.int64), number, self.values.shape[1])
+        every = (*self.geography.coordinates[:, :, None], *cells)
+        chosen = table[tuple(every[column] for column in columns)] if columns else table
+        return np.broadcast_to(chosen, self.values.shape)
 
     @cached_property
     def _covariances(self) -> tuple[TreeCovariance, TreeCovariance]:

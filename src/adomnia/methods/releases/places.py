@@ -69,7 +69,7 @@ def read_geography(attributes: Sequence[Attribute], nesting: str | None) -> Geog
     lists = nesting.split("|")
     if len(lists) != len(sizes) - 1:
         raise BadArgument("nesting", f"has {len(lists)} lists, and there are {len(sizes)} levels", _FIX)
-    pairs = zip(attributes, attributes[1:], lists, strict=True)
+    pairs = zip(attributes[:-1], attributes[1:], lists, strict=True)
     return Geography(sizes, tuple(_read_list(*each) for each in pairs))
 
 

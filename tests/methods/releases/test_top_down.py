@@ -1,0 +1,199 @@
+"""Counts of places within places, from data."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adomnia.methods.contract import BadArgument
+from adomnia.methods.supposition import drive
+from adomnia.privacy.events import Concentrated, Pure
+from kit.analyses import Arms, frame
+from kit.bits import SeededBits
+from kit.describing import build, covers_as_often, table_of
+
+REGIONS, CITIES, SEXES = ("south", "west"), ("Oslo", "Hamar", "Bergen"), ("F", "M")
+LEVELS = {"region": REGIONS, "city": CITIES, "sex": SEXES}
+ROWS = frame({"age": (0, 99)}, LEVELS, whole=("age",))
+NESTING = "south: Oslo, Hamar; west: Bergen"
+PRICES = [Pure(1), Concentrated(Fraction(1, 2))]
+EXACT = [Pure(10**5), Concentrated(10**9)]
+
+
+def people(number, seed=0):
+    random = np.random.default_rng(seed)
+    city = random.choice(3, number, p=[0.7, 0.28, 0.02])
+    return {
+        "region": np.array(REGIONS, dtype=object)[(city == 2).astype(int)],
+        "city": np.array(CITIES, dtype=object)[city],
+        "sex": np.array(SEXES, dtype=object)[random.integers(0, 2, number)],
+        "age": random.integers(0, 100, number).astype(float),
+    }
+
+
+def ask(rows=ROWS, **arguments):
+    return build("top_down", rows, **({"levels": ("region", "city"), "columns": ("sex",)} | arguments))
+
+
+def lines_of(table):
+    """The counts by their labels."""
+    labels = zip(*table.labels.values(), strict=True)
+    return dict(
+        zip(labels, zip(table.estimates["count"].values, table.facts["whole_count"](), strict=True), strict=True)
+    )
+
+
+@pytest.mark.parametrize("price", EXACT)
+@pytest.mark.parametrize("nesting", [None, NESTING])
+@pytest.mark.parametrize("number", [0, 1, 300])
+def test_without_noise_all_counts_are_the_exact_ones(price, nesting, number):
+    data = people(number)
+    lines = lines_of(table_of(ask(nesting=nesting), price, data))
+    for (region, city, sex), (count, whole) in lines.items():
+        kept = np.ones(number, dtype=bool)
+        for name, value in (("region", region), ("city", city), ("sex", sex)):
+            kept &= True if value == "(all)" else data[name] == (None if value == "(missing)" else value)
+        assert count == pytest.approx(kept.sum(), abs=0.05)
+        assert whole == kept.sum()
+
+
+def test_missing_places_lie_in_the_missing_one():
+    data = people(4)
+    data["city"][:] = [None, "Oslo", None, "Bergen"]
+    lines = lines_of(table_of(ask(nesting=NESTING), EXACT[0], data))
+    assert lines["(missing)", "(missing)", "(all)"][1] == 2
+    assert lines["south", "(all)", "(all)"][1] == 1
+    left_out = lines_of(table_of(ask(nesting=NESTING, missing="left_out"), EXACT[0], data))
+    assert left_out["(all)", "(all)", "(all)"][1] == 2
+
+
+def test_a_declared_nesting_is_believed_before_the_rows():
+    data = people(5)
+    data["city"][:], data["region"][:] = "Bergen", "south"
+    lines = lines_of(table_of(ask(nesting=NESTING), EXACT[1], data))
+    assert lines["west", "(all)", "(all)"][1] == 5
+    assert lines["south", "(all)", "(all)"][1] == 0
+
+
+@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize("nesting", [None, NESTING])
+@pytest.mark.parametrize("total", [None, 40])
+def test_whole_counts_add_up_and_tables_are_theirs(price, nesting, total):
+    table = table_of(ask(nesting=nesting, total=total), price, people(40), 3)
+    tables = table.product.tables
+    finest = tables[0, 1, 2]
+    assert (finest >= 0).all()
+    assert tables[2,].tolist() == finest.sum(axis=(0, 1)).tolist()
+    assert tables[0, 2].tolist() == finest.sum(axis=1).tolist()
+    lines = lines_of(table)
+    assert lines["(all)", "(all)", "(all)"][1] == finest.sum()
+    assert lines["west", "Bergen", "F"][1] == finest[1, 2, 0]
+    if total is not None:
+        assert lines["(all)", "(all)", "(all)"] == (pytest.approx(total), total)
+
+
+@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize("arguments", [{"nesting": NESTING}, {"nesting": None}, {"columns": ("age",), "bins": 100}])
+def test_intervals_hold_on_few_rows_and_are_not_too_wide(price, arguments):
+    """Of each draw one line is taken. False alarms: one in a million."""
+    data = people(12)
+    asked = ask(**arguments).suit(price)
+    measures, random, hits, narrow = asked.rehearse(price), np.random.default_rng(9), 0, 0
+    exact = asked._table([_exact(each, data) for each in measures], whole=False).estimates["count"].values
+    for draw in range(120):
+        arms = Arms(data, SeededBits(draw))
+        estimate = asked._table([arms.measure(each) for each in measures], whole=False).estimates["count"]
+        line = random.integers(len(exact))
+        lower, upper = estimate.interval(0.95, 1)
+        hits += lower[line] <= exact[line] <= upper[line]
+        half = (upper[line] - lower[line]) / 4
+        narrow += abs(estimate.values[line] - exact[line]) <= half
+    assert covers_as_often(hits, 120, 0.95)
+    assert not covers_as_often(narrow, 120, 0.95)
+
+
+def _exact(measure, data):
+    from adomnia.statistics.contract import Measured
+
+    return Measured(Arms(data, SeededBits(0)).exact(measure.query), measure.mechanism)
+
+
+@pytest.mark.parametrize("price", PRICES)
+@pytest.mark.parametrize("nesting", [None, NESTING])
+def test_one_person_moves_every_level_by_at_most_its_sensitivity(price, nesting):
+    several = frame({"age": (0, 99)}, LEVELS, whole=("age",), rows_per_person=3)
+    data, more = people(20), people(3, seed=7)
+    more["city"][0] = None
+    after = {name: np.concatenate([data[name], more[name]]) for name in data}
+    for measure in ask(several, nesting=nesting, columns=("age",), bins=20).rehearse(price):
+        exact = [Arms(each, SeededBits(0)).exact(measure.query) for each in (data, after)]
+        moved, sensitivity = exact[1] - exact[0], measure.query.sensitivity()
+        assert 0 < np.abs(moved).sum() <= sensitivity.l1
+        assert np.square(moved).sum() <= sensitivity.l2_squared
+        assert np.abs(moved).max() <= sensitivity.linf
+
+
+def test_parts_of_the_price_are_equal_or_as_asked():
+    assert ask().parts == (Fraction(1, 3),) * 3
+    assert ask(level_shares=(Fraction(1), Fraction(2), Fraction(5))).parts == tuple(
+        map(Fraction, (1 / 8, 1 / 4, 5 / 8))
+    )
+    with pytest.raises(BadArgument, match="3 numbers above 0"):
+        ask(level_shares=(Fraction(1),))
+
+
+def test_a_public_total_needs_no_measurement_of_the_root():
+    asked = ask(columns=(), total=100)
+    assert asked.levels == range(1, 3)
+    table = table_of(asked, PRICES[0], people(100))
+    lower, upper = table.estimates["count"].interval(0.95, 1)
+    assert lower[0] == upper[0] == pytest.approx(100)
+    assert any("total" in note for note in table.notes)
+
+
+def test_sums_of_places_are_measured_where_cells_are_many():
+    wide = ask(columns=("age",), bins=100)
+    assert len(wide.suit(Concentrated(1)).shares[0][0].aggregate.blocks) == 2
+    assert len(ask().suit(Concentrated(1)).shares[0][0].aggregate.blocks) == 1
+
+
+def test_the_error_to_expect_is_that_of_the_release():
+    asked = ask(nesting=NESTING).suit(PRICES[0])
+    _, expected = drive(asked, PRICES[0], 1000)
+    found = table_of(asked, PRICES[0], people(30))
+    widths = [np.subtract(*each.estimates["count"].interval(0.95, 1)[::-1]) for each in (expected, found)]
+    assert widths[0] == pytest.approx(widths[1])
+    assert expected.labels == found.labels
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"columns": ("city",)}, "there already"),
+        ({"levels": ("region", "region")}, "there already"),
+        ({"levels": ("sex",) * 7, "columns": ()}, "are 7"),
+        ({"levels": ("region", "city", "sex"), "columns": ("age",), "bins": 99, "nesting": "a"}, "levels"),
+    ],
+)
+def test_what_makes_no_tree_is_refused(arguments, why):
+    with pytest.raises(BadArgument, match=why):
+        ask(**arguments)
+
+
+def test_too_many_cells_are_refused():
+    wide = frame({"a": (0, 999), "b": (0, 999)}, LEVELS, whole=("a", "b"))
+    with pytest.raises(BadArgument, match="more than 100,000"):
+        ask(wide, columns=("a", "b"), bins=500)
+
+
+def test_the_census_had_a_level_for_each_of_these():
+    """A tree of six levels is not refused: nation, state, county, tract, block group, block."""
+    known = json.loads((Path(__file__).parents[2] / "fixtures" / "vectors.json").read_text())["census2020"]
+    assert known
+    names = [f"level{place}" for place in range(6)]
+    rows = frame({}, dict.fromkeys(names, ("a", "b")))
+    assert len(build("top_down", rows, levels=tuple(names)).shares) == 7
