@@ -64,6 +64,7 @@ def change(path, value):
         change(["attributes", 0, "levels"], ["F", "F", None]),
         change(["attributes", 0, "levels"], ["F", ["M"], None]),
         change(["attributes", 0, "levels"], ["F", float("nan"), None]),
+        change(["attributes", 0, "levels"], ["F", 10**400, None]),
         change(["attributes", 0, "levels"], ["F", "M" * 10_001, None]),
         change(["attributes", 1, "edges"], [0.0, 1.0]),
         change(["attributes", 1, "edges"], [0.0, 2.0, 1.0]),
