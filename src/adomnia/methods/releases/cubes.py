@@ -43,14 +43,15 @@ def word(level: Label | None) -> str:
     return str(level).lower() if isinstance(level, bool) else str(level)
 
 
-def estimate_cells(estimates: Residuals, tables: Sequence[Columns], tails: Tails) -> Estimate:
-    """The counts of all cells, each with the known variance of its noise."""
+def estimate_cells(estimates: Residuals, tables: Sequence[Columns], tails: Tails, step: float) -> Estimate:
+    """The counts of all cells, each with the known variance of its noise, which is in whole steps of that size."""
     values = np.concatenate([estimates.marginal(columns).ravel() for columns in tables])
     sizes = [prod(estimates.sizes[column] for column in columns) for columns in tables]
     deviations = np.repeat([sqrt(estimates.variance(columns)) for columns in tables], sizes)
 
     def interval(confidence: float, cells: int) -> Bounds:
-        reach = deviations * count_deviations(left_open(confidence, cells), tails)
+        # Half a step more: the quantiles are of continuous laws, and what lies on their ends is missed as a whole.
+        reach = deviations * count_deviations(left_open(confidence, cells), tails) + step / 2
         return values - reach, values + reach
 
     method = "sum of noisy contrasts by least squares"

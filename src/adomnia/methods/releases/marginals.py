@@ -92,8 +92,9 @@ class Marginals(Analysis):
         if self.how != "auto" or not self.laplace:
             return ""
         compared = compare_plans(self.sizes, self.ways, self.how, laplace=True)
-        totals = ", ".join(f"{each.name} {(each.total / self.plan.total) ** 0.5:.2f}" for each in compared)
-        return f"Measured by {self.plan.name}. Typical errors relative to that: {totals}."
+        others = [each for each in compared if each.name != self.plan.name]
+        said = ", ".join(f"{each.name} {(each.total / self.plan.total) ** 0.5:.2f}" for each in others)
+        return f"Measured are {self.plan.name}. Errors if it were others, relative to that: {said}."
 
     def rehearse(self, price: Price) -> Round:
         return tuple(Measure(query, price * part) for query, part in self.shares)
@@ -132,10 +133,15 @@ class Marginals(Analysis):
         notes = _NOTES if found is None or found.tables else (*_NOTES, NO_WHOLE)
         return ResultTable(
             labels,
-            {"count": estimate_cells(estimates, closure, tails)},
+            {"count": estimate_cells(estimates, closure, tails, self._step)},
             notes,
             facts={"whole_count": lambda: list_whole(found, closure, len(next(iter(labels.values()))))},
         )
+
+    @property
+    def _step(self) -> float:
+        """What counts differ by at least: of one table they are whole, of others put together anything."""
+        return 1.0 if [table.basis for table in self.plan.tables] == ["counts"] else 0.0
 
     def _about(self, measured: tuple[Measured, ...]) -> dict[str, Any]:
         names = [column.attribute.name for column in self.columns]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from math import prod
+from math import comb, prod
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -68,15 +68,15 @@ def compare_plans(sizes: tuple[int, ...], ways: int, how: How, *, laplace: bool)
     """All plans of that sort. For Gaussian noise the contrasts are best of all (Xiao et al. 2023)."""
     wanted = _Wanted.of(sizes, ways)
     if how == "residual" or (how == "auto" and not laplace):
-        return (wanted.improve("residual", wanted.measure("contrasts"), laplace=laplace),)
+        return (wanted.improve("contrasts", wanted.measure("contrasts"), laplace=laplace),)
     plain = tuple(wanted.improve(name, tables, laplace=laplace) for name, tables in wanted.list_plain().items())
     if how == "plain":
         return plain
     if how == "fourier":
         return (wanted.share_evenly(laplace=laplace),)
-    others = [wanted.improve("residual", wanted.measure("contrasts"), laplace=laplace)]
+    others = [wanted.improve("contrasts", wanted.measure("contrasts"), laplace=laplace)]
     if all(suits("fourier", [sizes[column] for column in part]) for part in wanted.weights):
-        others.append(wanted.improve("fourier", wanted.measure("fourier"), laplace=laplace))
+        others.append(wanted.improve("Fourier coefficients", wanted.measure("fourier"), laplace=laplace))
     return (*plain, *others)
 
 
@@ -107,13 +107,17 @@ class _Wanted:
     def list_plain(self) -> dict[str, list[tuple[Columns, Basis]]]:
         """Tables of counts: of all sets, of the largest alone, of one column more, of all columns together."""
         largest = [part for part in self.weights if not any(set(part) < set(other) for other in self._widest)]
-        found = {"plain": self.measure("counts"), "plain, largest tables": [(part, "counts") for part in largest]}
+        found = {
+            "counts of all tables": self.measure("counts"),
+            "counts of the largest tables": [(part, "counts") for part in largest],
+        }
         essential = tuple(column for column, size in enumerate(self.sizes) if size > 1)
-        for name, many in (("plain, one column more", self.ways + 1), ("plain, all columns", len(essential))):
-            tables = list(combinations(essential, many)) if self.ways < many <= len(essential) <= 64 else []
-            cells = sum(prod(self._values(table)) for table in tables[: MOST_TABLES + 1])
-            if tables and len(tables) <= MOST_TABLES and cells <= MOST_CELLS:
-                found[name] = [(table, "counts") for table in tables]
+        wider = {self.ways + 1: "counts of one column more"} | {len(essential): "counts of all columns together"}
+        for many, name in wider.items():
+            if self.ways < many and 1 <= comb(len(essential), many) <= MOST_TABLES:
+                tables = list(combinations(essential, many))
+                if sum(prod(self._values(table)) for table in tables) <= MOST_CELLS:
+                    found[name] = [(table, "counts") for table in tables]
         return found
 
     @property
@@ -140,7 +144,7 @@ class _Wanted:
         numbers = np.array([prod(size - 1 for size in self._values(part)) for part, _ in tables], dtype=np.float64)
         told = _Told.of(self, tables, laplace=laplace)
         parts = numbers / numbers.sum()
-        return TablePlan("fourier", _fix(tables, parts), told.total(parts))
+        return TablePlan("Fourier coefficients", _fix(tables, parts), told.total(parts))
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,18 @@ independent of that of other sets. Least squares in closed form: docs/proofs/res
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from math import prod
+from math import inf, prod
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from adomnia.methods.releases.bases import BASES, Basis, find_contrasts, subtract_means
+from adomnia.methods.releases.grouped_cells import GroupedCells
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
 
 Columns: TypeAlias = tuple[int, ...]  # places of columns of a release, in their order
-
-_MOST_DENSE = 2**23  # cells of tables of groups; beyond it those without any are left out, which takes longer
 
 
 @dataclass(frozen=True)
@@ -58,32 +57,30 @@ class Residuals:
         return cls(tuple(sizes), contrasts, {columns: 1 / each for columns, each in precisions.items()})
 
     def to_plain(self) -> dict[str, Any]:
-        """All of it as plain data, for the folder of a release."""
-        sets = [
-            {"columns": columns, "contrasts": np.asarray(self.contrasts[columns], np.float64), "variance": variance}
-            for columns, variance in self.variances.items()
-        ]
-        return {"sets": sets}
+        """All contrasts with their columns and variances."""
+        return {
+            "contrasts": [
+                {"columns": list(columns), "values": values, "variance": self.variances[columns]}
+                for columns, values in self.contrasts.items()
+            ]
+        }
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], sizes: Sequence[int]) -> Self:
-        """The same again, for columns of so many values; a ValueError for what `to_plain` cannot have written."""
-        found = cls(tuple(sizes), {}, {})
-        contrasts, variances = {}, {}
-        for each in plain["sets"]:
-            columns, values, variance = tuple(each["columns"]), each["contrasts"], float(each["variance"])
-            if not all(type(column) is int and 0 <= column < len(sizes) for column in columns):
-                raise ValueError("Residuals columns must be places of columns.")
-            shape = tuple(sizes[column] for column in columns)
-            if columns != found._essential(columns) or len(set(columns)) != len(columns) or columns in contrasts:
-                raise ValueError("Residuals columns must be sorted sets, each once.")
-            if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != shape:
-                raise ValueError("Residuals contrasts must have a number for each cell.")
-            if not np.isfinite(values).all() or not 0 <= variance < np.inf:
-                raise ValueError("Residuals numbers must be finite.")
+        """What `to_plain` wrote, for columns of so many values; an error for anything else."""
+        contrasts: dict[Columns, Floats] = {}
+        variances: dict[Columns, float] = {}
+        for each in plain["contrasts"]:
+            columns, values, variance = tuple(each["columns"]), np.asarray(each["values"], np.float64), each["variance"]
+            _require(columns not in contrasts and list(columns) == sorted(set(columns)), "columns must be in order")
+            _require(all(type(place) is int and 0 <= place < len(sizes) for place in columns), "columns must be places")
+            _require(values.shape == tuple(sizes[place] for place in columns), "contrasts must be complete")
+            _require(1 not in values.shape, "columns must have several values")
+            _require(type(variance) is float and 0 < variance < inf, "variances must be positive")
+            _require(bool(np.isfinite(values).all()), "contrasts must be finite")
             contrasts[columns], variances[columns] = values, variance
-        if not all(part in variances for columns in variances for part in list_subsets(columns)):
-            raise ValueError("Residuals must have all sets of fewer columns.")
+        complete = all(part in contrasts for columns in contrasts for part in list_subsets(columns))
+        _require(bool(contrasts) and complete, "contrasts must be there of all fewer columns too")
         return cls(tuple(sizes), contrasts, variances)
 
     def covers(self, columns: Sequence[int]) -> bool:
@@ -94,9 +91,8 @@ class Residuals:
         essential = self._essential(columns)
         table = np.zeros([self.sizes[column] for column in essential])
         for part in list_subsets(essential):
-            rest = prod(self.sizes[column] for column in essential if column not in part)
             shape = [self.sizes[column] if column in part else 1 for column in essential]
-            table += self.contrasts[part].reshape(shape) / rest
+            table += self._own(part, essential).reshape(shape)
         return self._arrange(table, columns)
 
     def variance(self, columns: Sequence[int]) -> float:
@@ -110,29 +106,38 @@ class Residuals:
         )
 
     def count(self, columns: Sequence[int], groups: Places, number: int) -> tuple[Floats, ...]:
-        if not number:
-            return np.zeros(0), np.zeros(0)
-        counted = groups.ravel() >= 0
-        places, table = groups.ravel(), self.marginal(columns).ravel()
-        if not counted.all():
-            places, table = places[counted], table[counted]
-        values = np.asarray(np.bincount(places, weights=table, minlength=number), np.float64)
-        return values, self._add_variances(columns, groups, number)
+        return self._add(tuple(columns), GroupedCells(np.asarray(groups, dtype=np.int64), number))
 
-    def _add_variances(self, columns: Sequence[int], groups: Places, number: int) -> Floats:
-        """The variance of every group: squared numbers of its cells, by the values of each set of columns, weighed.
+    def add(self, columns: Sequence[int], groups: Places, number: int, weights: Floats) -> tuple[Floats, ...]:
+        """The same where a row in each cell counts for so much: sums, which means are made of."""
+        cells = GroupedCells(np.asarray(groups, dtype=np.int64), number, np.asarray(weights, dtype=np.float64))
+        return self._add(tuple(columns), cells)
 
-        With w the cells of a group, var = sum over S of v_S |P w_S|**2, where w_S is the mean of w over the columns
-        beyond S. P is a product of differences between a column and its mean, so |P w_S|**2 is a sum over the sets T
-        within S of squared sums, with changing signs.
+    def _add(self, columns: Columns, cells: GroupedCells) -> tuple[Floats, Floats]:
+        """Counts and variances of all groups, from the weights of their cells by the values of each set of columns.
+
+        With w those of a group and w_S their mean over the columns beyond S, its count adds up the contrasts of S times
+        w_S, and its variance is the sum of v_S |P w_S|**2. P is a product of differences between a column and its mean,
+        so |P w_S|**2 is a sum over the sets T within S of squared sums, with changing signs.
         """
-        added = np.zeros(number)
+        if cells.are_alone:  # a cell alone in its group has the variance of all cells of the table
+            return cells.weigh(self.marginal(columns)), self.variance(columns) * cells.square()
         essential = self._essential(columns)
-        for part, squares in _square_counts(tuple(columns), groups, number):
-            inside = self._essential(part)
-            if len(inside) == len(part):
-                added += self._weigh(essential, inside) * squares
-        return np.maximum(added, 0.0)
+        values = cells.weigh(self._arrange(self._own(essential, essential), columns))
+        variances = self._weigh(essential, essential) * cells.square()
+        for counted in cells.count_by_values():
+            inner = tuple(columns[axis] for axis in counted.axes)
+            part = self._essential(inner)
+            # Without a column of one value, groups have the same cells: each set counts once, as that without them.
+            if len(part) == len(inner) and len(inner) < len(essential):
+                own = self._arrange(self._own(part, essential), inner)
+                values += counted.weigh(own)
+                variances += self._weigh(essential, part) * counted.square()
+        return values, np.maximum(variances, 0.0)
+
+    def _own(self, part: Columns, columns: Columns) -> Floats:
+        """What the contrasts of some columns are in each cell of a table of more."""
+        return self.contrasts[part] / self._rest(columns, part)
 
     def _weigh(self, columns: Columns, inner: Columns) -> float:
         """How much the squared numbers of cells by the values of an inner set count."""
@@ -156,6 +161,11 @@ class Residuals:
         return np.transpose(in_order, np.argsort(np.argsort(columns)))
 
 
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"Residuals {rule}.")
+
+
 def list_subsets(columns: Columns) -> Iterator[Columns]:
     """All sets of some of the columns, the empty one first."""
     return chain.from_iterable(combinations(columns, many) for many in range(len(columns) + 1))
@@ -174,60 +184,3 @@ def _take_apart(sizes: tuple[int, ...], measured: NoisyMarginal) -> Iterator[tup
         others = tuple(axis for axis, column in enumerate(columns) if column not in part)
         rest = prod(own[axis] for axis in others)
         yield part, subtract_means(table.sum(axis=others)), measured.variance * rest
-
-
-def _square_counts(columns: Columns, groups: Places, number: int) -> Iterator[tuple[Columns, Floats]]:
-    """Of each set of the columns, the sums over its values of the squared numbers of a group's cells there."""
-    cells = _count_cells(groups, number)
-    yield columns, cells
-    if cells.max() <= 1:  # alone in its group, a cell is all there is, whichever columns are looked at
-        yield from ((part, cells) for part in list_subsets(columns) if part != columns)
-    elif columns:
-        dense = number * groups.size // min(groups.shape) <= _MOST_DENSE
-        yield from (_square_dense if dense else _square_sparse)(columns, groups, number)
-
-
-def _count_cells(groups: Places, number: int) -> Floats:
-    return np.bincount(groups.ravel() + 1, minlength=number + 1)[1:].astype(np.float64)
-
-
-def _square_dense(columns: Columns, groups: Places, number: int) -> Iterator[tuple[Columns, Floats]]:
-    """By tables of all groups and values: each from one with a column more, the largest from the cells."""
-    tables: dict[Columns, Floats] = {}
-    for many in range(len(columns) - 1, -1, -1):
-        for part in combinations(range(len(columns)), many):
-            wider = next((whole for whole in tables if len(whole) == many + 1 and set(part) <= set(whole)), None)
-            if wider is None:
-                tables[part] = _tabulate(groups, part, number)
-            else:
-                (axis,) = (place for place, each in enumerate(wider) if each not in part)
-                tables[part] = tables[wider].sum(axis=axis + 1)
-            table = tables[part].reshape(number, -1)
-            yield tuple(columns[place] for place in part), np.einsum("gt,gt->g", table, table)
-
-
-def _tabulate(groups: Places, part: Columns, number: int) -> Floats:
-    """How many cells of each group have the values of all columns but one."""
-    sizes = [groups.shape[axis] for axis in part]
-    keys = groups * prod(sizes) + _places_within(groups.shape, part)
-    held = groups >= 0
-    found = np.bincount(keys.ravel() if held.all() else keys[held], minlength=number * prod(sizes))
-    return found.reshape(number, *sizes).astype(np.float64)
-
-
-def _places_within(shape: tuple[int, ...], part: Columns) -> Places:
-    """Of each cell of a table its place in that of some of its axes, with axes of length 1 for the others."""
-    found = np.arange(prod(shape[axis] for axis in part), dtype=np.int64)
-    return found.reshape([length if axis in part else 1 for axis, length in enumerate(shape)])
-
-
-def _square_sparse(columns: Columns, groups: Places, number: int) -> Iterator[tuple[Columns, Floats]]:
-    """By the values that groups have cells of: there are fewer of them than cells."""
-    held = groups >= 0
-    for many in range(len(columns)):
-        for part in combinations(range(len(columns)), many):
-            width = prod(groups.shape[axis] for axis in part)
-            keys = (groups * width + _places_within(groups.shape, part))[held]
-            found, counts = np.unique(keys, return_counts=True)
-            squares = np.bincount(found // width, weights=counts.astype(np.float64) ** 2, minlength=number)
-            yield tuple(columns[place] for place in part), np.asarray(squares, np.float64)
