@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from adomnia.releases.arrays import Packer, Unpacker
 from adomnia.releases.product_form import MOST_COLUMNS, from_plain, read_attributes, to_plain
 from adomnia.statistics.products import Product
 from kit.released import AGE, SEX, make_release
@@ -12,14 +13,9 @@ from kit.released import AGE, SEX, make_release
 
 def plain():
     """As it comes out of a folder: with lists in the places of tuples."""
-    written = to_plain(make_release().product)
-    for each in written["attributes"]:
-        each["levels"], each["edges"] = list(each["levels"]), list(each["edges"])
-    for each in written["tables"]:
-        each["columns"] = list(each["columns"])
-    for each in written["estimates"]["content"]["sets"]:
-        each["columns"] = list(each["columns"])
-    return written
+    packer = Packer()
+    written = packer.pack(to_plain(make_release().product))
+    return Unpacker(*packer.columns()).unpack(written)
 
 
 def test_a_product_comes_back_as_it_was():
