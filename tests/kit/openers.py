@@ -8,6 +8,7 @@ import sys
 import adomnia
 from adomnia.errors import Refusal
 from adomnia.ledger.failpoints import VARIABLE
+from kit.kept_releases import QUESTION
 
 
 def say(*words: object) -> None:
@@ -50,3 +51,18 @@ def race(folder: str, name: str) -> None:
         except Refusal:
             pass
     say(granted)
+
+
+def release_until(folder: str, failpoint: str) -> None:
+    """Publish a release, and end at the failpoint."""
+    session = adomnia.open(folder).session("alice")
+    os.environ[VARIABLE] = failpoint
+    say("made", session.release("ages", QUESTION, epsilon=1).name)
+
+
+def release_together(folder: str) -> None:
+    """Publish a release when told to, and say which debit paid for it."""
+    with adomnia.open(folder) as curator:
+        say("ready")
+        sys.stdin.readline()
+        say(curator.session("alice").release("ages", QUESTION, epsilon=1).about["receipt"])

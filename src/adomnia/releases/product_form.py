@@ -20,6 +20,7 @@ __all__ = ["MOST_COLUMNS", "MOST_LEVELS", "from_plain", "read_attributes", "to_p
 
 MOST_COLUMNS = 64
 MOST_LEVELS = 100_000  # of a column
+_LARGE = 2**63
 _LONGEST_TEXT = 10_000  # of a level or a name
 
 
@@ -79,9 +80,9 @@ def _read_attribute(plain: Mapping[str, Any]) -> Attribute:
 
 
 def _is_level(level: object) -> bool:
-    if isinstance(level, float):
-        return isfinite(level)
-    return level is None or isinstance(level, bool | int | date) or (isinstance(level, str) and _is_short(level))
+    if isinstance(level, float | int):
+        return abs(level) < _LARGE  # which no number that is none is
+    return level is None or isinstance(level, date) or (isinstance(level, str) and _is_short(level))
 
 
 def _is_short(text: str) -> bool:

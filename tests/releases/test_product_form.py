@@ -1,0 +1,100 @@
+"""A product is built again from plain data, and nothing else is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adomnia.releases.arrays import Packer, Unpacker
+from adomnia.releases.product_form import MOST_COLUMNS, from_plain, read_attributes, to_plain
+from adomnia.statistics.products import Product
+from kit.kept_releases import AGE, SEX, make_release
+
+
+def plain():
+    """As it comes out of a folder: with lists in the places of tuples."""
+    packer = Packer()
+    written = packer.pack(to_plain(make_release().product))
+    return Unpacker(*packer.columns()).unpack(written)
+
+
+def test_a_product_comes_back_as_it_was():
+    made, found = make_release().product, from_plain(plain())
+    assert found.attributes == made.attributes
+    assert np.array_equal(found.rows, made.rows)
+    assert {columns: table.tolist() for columns, table in found.tables.items()} == {(0, 1): [[7, 0], [3, 11], [0, 1]]}
+    groups = np.arange(6).reshape(3, 2)
+    for one, other in zip(
+        found.estimates.count((0, 1), groups, 6), made.estimates.count((0, 1), groups, 6), strict=True
+    ):
+        assert np.array_equal(one, other)
+
+
+def test_estimates_and_rows_may_both_be_missing():
+    bare = to_plain(Product((SEX,)))
+    bare["attributes"][0] |= {"levels": ["F", "M", None], "edges": []}
+    found = from_plain(bare)
+    assert found.estimates is None
+    assert found.rows is None
+
+
+def change(path, value):
+    def apply(written):
+        place = written
+        for part in path[:-1]:
+            place = place[part]
+        place[path[-1]] = value
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        change(["attributes"], []),
+        change(["attributes", 0, "name"], "AGE"),  # twice, but for the case of its letters
+        change(["attributes", 0, "name"], "a\nb"),
+        change(["attributes", 0, "name"], 5),
+        change(["attributes", 0, "sort"], "picture"),
+        change(["attributes", 0, "levels"], []),
+        change(["attributes", 0, "levels"], ["F", "F", None]),
+        change(["attributes", 0, "levels"], ["F", ["M"], None]),
+        change(["attributes", 0, "levels"], ["F", float("nan"), None]),
+        change(["attributes", 0, "levels"], ["F", 10**400, None]),
+        change(["attributes", 0, "levels"], ["F", "M" * 10_001, None]),
+        change(["attributes", 1, "edges"], [0.0, 1.0]),
+        change(["attributes", 1, "edges"], [0.0, 2.0, 1.0]),
+        change(["attributes", 1, "edges"], [0.0, 1.0, float("inf")]),
+        change(["tails"], "heavy"),
+        change(["about"], []),
+        change(["rows"], np.zeros((2, 3))),
+        change(["rows"], np.zeros((2, 2), int)),
+        change(["rows"], np.full((2, 3), 5)),
+        change(["rows"], np.full((2, 3), -1)),
+        change(["rows"], [[0, 0, 0]]),
+        change(["tables", 0, "columns"], [0, 7]),
+        change(["tables", 0, "columns"], [0, 0]),
+        change(["tables", 0, "counts"], np.zeros((2, 3), int)),
+        change(["tables", 0, "counts"], np.zeros((3, 2))),
+        change(["estimates", "tag"], "Pickle"),
+        change(["estimates", "content"], {}),
+        change(["estimates"], {"tag": "Residuals"}),
+    ],
+)
+def test_what_no_product_says_is_refused(spoil):
+    written = plain()
+    spoil(written)
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        from_plain(written)
+
+
+def test_more_columns_than_a_release_may_have_are_refused():
+    many = [{"name": f"c{k}", "sort": "text", "levels": ["a"], "edges": []} for k in range(MOST_COLUMNS + 1)]
+    with pytest.raises(ValueError, match="columns"):
+        read_attributes({"attributes": many})
+
+
+def test_bins_may_have_a_missing_value_beside_them():
+    written = {"name": "age", "sort": "integer", "levels": [*AGE.levels, None], "edges": list(AGE.edges)}
+    (found,) = read_attributes({"attributes": [written]})
+    assert found.levels == (*AGE.levels, None)
