@@ -17,10 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
-from adomnia.privacy.filters import Left
-from adomnia.releases.model import Release
-from adomnia.session.released import answer_released
-from adomnia.sql.reading.released import parse_released
+from adomnia.session.askable import AskableRelease
 from adomnia.statistics.products import Attribute, Product
 
 BAR_MS = 50.0
@@ -32,18 +29,18 @@ QUESTIONS = {
     "three conditions": "SELECT COUNT(*) FROM releases.cells WHERE a < 40 AND b >= 20 AND c BETWEEN 10 AND 59",
     "one key": "SELECT a, COUNT(*) FROM releases.cells GROUP BY a",
     "a key and two conditions": "SELECT a, COUNT(*) FROM releases.cells WHERE b < 40 AND c >= 30 GROUP BY a",
-    "two keys": "SELECT a, b, COUNT(*) AS n FROM releases.cells GROUP BY a, b HAVING COUNT(*) > 10 ORDER BY n DESC LIMIT 9",
+    "two keys": "SELECT a, b, COUNT(*) AS n FROM releases.cells GROUP BY a, b HAVING COUNT(*) > 9 ORDER BY n LIMIT 9",
     "a share": "SELECT a, COUNT(*) FILTER (WHERE b < 5) / COUNT(*) AS share FROM releases.cells GROUP BY a",
     "a mean": "SELECT a, AVG(b) AS mean FROM releases.cells GROUP BY a",
 }
 
 
-def make_release() -> Release:
+def make_release() -> AskableRelease:
     """A release of one table with noise on each of its cells."""
     counts = np.random.default_rng(1).poisson(30, (SIZE, SIZE, SIZE))
     estimates = Residuals.from_measured((SIZE,) * 3, [NoisyMarginal((0, 1, 2), counts, 4.0)])
     attributes = tuple(Attribute(name, tuple(range(SIZE)), "integer") for name in "abc")
-    return Release("cells", Product(attributes, estimates), "", {}, (), pa.table({}))
+    return AskableRelease("cells", Product(attributes, estimates), "", {}, (), pa.table({}))
 
 
 def main() -> int:
@@ -52,10 +49,7 @@ def main() -> int:
         times = []
         for _ in range(ROUNDS):
             start = process_time()
-            select = parse_released(text)
-            assert select is not None
-            answer = answer_released(select, lambda _: release, 0.95, Left(0, 0, 0))  # type: ignore[arg-type]
-            answer.to_arrow()
+            release.sql(text).to_arrow()
             times.append(1000 * (process_time() - start))
         usual = median(times[1:])
         slow += usual >= BAR_MS

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from adomnia import local
     from adomnia.client.session import connect
     from adomnia.pricing.questions import Question
-    from adomnia.releases.folder import read_folder as open_release
+    from adomnia.session.askable import open_release
     from adomnia.session.curator import open_folder as open  # noqa: A004 - adomnia.open reads like what it is
     from adomnia.session.own import protect
 
@@ -50,9 +50,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
         return open_folder
     if name == "open_release":
-        from adomnia.releases.folder import read_folder
+        from adomnia.session.askable import open_release
 
-        return read_folder
+        return open_release
     if name == "protect":
         from adomnia.session.own import protect
 

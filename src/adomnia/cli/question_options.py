@@ -49,6 +49,10 @@ class QuestionOptions:
     population: Annotated[
         bool, typer.Option("--population", help="Intervals about the population that the people are a sample of.")
     ] = False
+    from_release: Annotated[
+        bool,
+        typer.Option("--from-release", help="From a release that covers it, for nothing, or not at all."),
+    ] = False
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", metavar="NAME=VALUE", help="The value of :NAME in the question; repeatable."),
@@ -77,6 +81,7 @@ class QuestionOptions:
             "parameters": parse_parameters(self.parameter) or None,
             "confidence": parse_share("confidence", self.confidence),
             **({"inference": "population"} if self.population else {}),
+            **({"from_release": True} if self.from_release else {}),
         }
 
 

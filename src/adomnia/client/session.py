@@ -14,6 +14,7 @@ from adomnia.explaining.methods import list_methods
 from adomnia.pricing.payment import check_confidence
 from adomnia.pricing.questions import Payment, Question
 from adomnia.releases.archive import unpack_archive
+from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.batch import check_common
 from adomnia.session.catalog_page import show_catalog
 from adomnia.session.contract import CONFIDENCE, MOST_LISTED, Session, check_page
@@ -66,6 +67,7 @@ class RemoteSession(Session):
 
     def __init__(self, connection: Connection, dataset: str, analyst: str) -> None:
         self._connection, self.dataset, self.analyst = connection, dataset, analyst
+        self.from_release = False
 
     def sql(
         self,
@@ -79,9 +81,11 @@ class RemoteSession(Session):
     ) -> Answer:
         if isinstance(text, str) and is_explain(text):
             return self.explain(text, confidence=confidence, **payment)
+        if self.from_release and payment.get("from_release") is None:
+            payment["from_release"] = True
         body = {**_ask_body(Question(text, **payment), confidence), "replay": replay, **_anyway(anyway)}
         record = self._post("query", body | {"request_id": choose_request_id(request_id)})
-        return self._read(AnswerReply, lambda told: self._answer(told, 0), record)
+        return self._read(AnswerReply, lambda told: self._answer(told, 0, body), record)
 
     def batch(
         self,
@@ -140,10 +144,10 @@ class RemoteSession(Session):
         told = self._get("releases")
         return self._read(ReleasesReply, lambda record: ReleaseList(map(entry_of, record["releases"])), told)
 
-    def open_release(self, name: str) -> Release:
+    def open_release(self, name: str) -> AskableRelease:
         check_release_name(name)
         path = f"/datasets/{_part(self.dataset)}/releases/{_part(name)}/archive"
-        return unpack_archive(self._connection.download(path))
+        return make_askable(unpack_archive(self._connection.download(path)))
 
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
@@ -203,19 +207,32 @@ class RemoteSession(Session):
     def _get_answer(self, request_id: str, parameters: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
         return self._get(f"answers/{_part(request_id)}", parameters)
 
-    def _answer(self, record: dict[str, Any], place: int) -> Answer:
-        """The answer, which asks again by its request id where other intervals are wanted than those that came."""
+    def _answer(self, record: dict[str, Any], place: int, body: dict[str, Any] | None = None) -> Answer:
+        """The answer, which asks again where other intervals are wanted than those that came.
+
+        By its request id, if it was paid for; what was free, as it was asked first.
+        """
         known: dict[tuple[float, bool], Any] = {}
 
         def intervals(name: str, confidence: float, together: bool) -> Bounds:
             if (confidence, together) not in known:
                 check_confidence(confidence)
-                wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
-                known[confidence, together] = self._get_answer(record["receipt"]["request_id"], wanted)
+                known[confidence, together] = self._ask_again(record, place, body, confidence, together)
             again = known[confidence, together]
             return self._read(AnswerReply, lambda told: ends_of(told, name, record["rows"]), again)
 
         return answer_of(record, intervals)
+
+    def _ask_again(
+        self, record: dict[str, Any], place: int, body: dict[str, Any] | None, confidence: float, together: bool
+    ) -> Any:  # noqa: ANN401 - JSON
+        if record["receipt"] is not None or body is None:
+            wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
+            return self._get_answer(record["receipt"]["request_id"], wanted)
+        cells = max((int(each["cells"]) for each in record["columns"] if each["kind"] == "value"), default=1)
+        # What is left open is divided evenly: then all cells are covered, whatever their noise has in common.
+        surer = 1 - (1 - confidence) / cells if together else confidence
+        return self._post("query", body | {"confidence": surer, "request_id": choose_request_id(None)})
 
     def _read(self, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
         return read_reply(self._connection, model, read, record)

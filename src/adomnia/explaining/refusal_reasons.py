@@ -91,6 +91,10 @@ _GROUPS: dict[RefusalReason, tuple[str, ...]] = {
     RefusalReason("too large a question", "Fewer or coarser groups, or several questions."): (
         *("too_complex", "too_many_cells", "too_much_work"),
     ),
+    RefusalReason("not in a release", "A release of other columns, or of finer bins, would answer these for free."): (
+        *("release_join", "release_method", "release_bins", "release_apart", "release_aggregate"),
+        *("release_without_estimates", "not_covered", "batch_from_release"),
+    ),
     RefusalReason("storage used up", "Raise the quota of the analyst in the catalog.", _CATALOG): ("storage",),
     RefusalReason("method used wrongly", "Analysts find the form of each method on their page of methods."): (
         *("method_rows", "method_inside", "around_method", "bad_argument", "missing_argument", "unknown_argument"),

@@ -14,7 +14,7 @@ from adomnia.explaining.tree import Node
 
 _NAMES = (
     *("epsilon", "rho", "error", "delta", "rows", "weights", "effort", "interval", "inference"),
-    *("confidence", "request_id", "replay", "together", "anyway", "parameters", "private"),
+    *("confidence", "request_id", "replay", "together", "anyway", "parameters", "private", "from_release"),
 )
 _FLAGS = {
     ("interval", "False"): "--no-interval",
@@ -23,6 +23,7 @@ _FLAGS = {
     ("together", "True"): "--together",
     ("anyway", "True"): "--anyway",
     ("private", "True"): "--private",
+    ("from_release", "True"): "--from-release",
 }
 _REPEATED = {"weights": "weight", "parameters": "parameter"}  # options that are given once for each name
 _CALLS = {  # what a session does, in Python, on the command line, in the shell, over HTTP and on a page

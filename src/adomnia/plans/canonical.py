@@ -25,10 +25,8 @@ def encode(value: object, known: dict[int, bytes]) -> bytes:  # noqa: PLR0911 - 
     match value:
         case None | bool():
             return f"<{value}>".encode()
-        case int() | Fraction() | date():
+        case int() | Fraction() | date() | float():  # a double is written with all digits that tell it from others
             return f"<{type(value).__name__} {value}>".encode()
-        case float():  # the edges of bins; exactly, and never as one of the above
-            return f"<float {value.hex()}>".encode()
         case str():
             text = value.encode("utf-8", "surrogatepass")
             return b"<%d:%b>" % (len(text), text)

@@ -35,6 +35,7 @@ def price_batch(  # noqa: PLR0913, PLR0917 - all that a price depends on
     payment = payment.copy()
     payment.pop("interval", None)  # the plans have what these say
     payment.pop("inference", None)
+    payment.pop("from_release", None)  # what has a price is from none
     if (effort := payment.pop("effort", None)) is not None:
         questions = [replace(question, effort=effort) for question in questions]
     if not any(value is not None for value in payment.values()):

@@ -44,11 +44,15 @@ _SAME = 1e-9  # of weights that were computed in doubles
 class ReleaseCounts:
     """The counts of a release, asked by plans over its table."""
 
-    def __init__(self, name: str, product: Product) -> None:
+    def __init__(self, name: str, product: Product, levels: Levels | None = None) -> None:
         self.name, self.product = name, product
-        self.table = AttributeTable(name, product.attributes)
-        self.levels = Levels(self.table)
+        self.levels = Levels(AttributeTable(name, product.attributes)) if levels is None else levels
         self._selector = Selector(self.levels)
+
+    @property
+    def table(self) -> AttributeTable:
+        """What questions name it by."""
+        return self.levels.table
 
     def answer(self, plan: Plan) -> tuple[Plan, dict[Statistic, Result]]:
         """The plan with what follows together as one leaf, and the result of every leaf."""

@@ -22,7 +22,7 @@ from adomnia.privacy.units import ROW
 from adomnia.work import spend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 Values: TypeAlias = "NDArray[np.object_]"
 
 MOST_COMBINED = 200_000  # combinations of levels that one expression may look at
-_ROWS_A_STEP = 10
+_ROWS_A_STEP = 5
+_KEPT, _MOST_KEPT = 256, 4096  # expressions that are remembered, and the most values that one of them has
 _PLACE, _ONE = Column("place", Quantity(whole=True)), Column("one", Quantity(whole=True))
 
 
@@ -69,20 +70,45 @@ class Levels:
         return tuple(sorted({self.table.columns[column] for column in columns_of(expression)}))
 
     def _evaluate(self, expressions: Sequence[Expression], name: Callable[[int], str]) -> Iterable[OnLevels]:
+        found: dict[Expression, OnLevels] = {}
         groups: dict[tuple[int, ...], list[Expression]] = {}
         for expression in dict.fromkeys(expressions):
-            groups.setdefault(self.read(expression), []).append(expression)
-        found: dict[Expression, OnLevels] = {}
+            attributes = self.read(expression)
+            self._count_work(attributes)
+            known = self._known.get((name(0), expression))
+            if known is None:
+                groups.setdefault(attributes, []).append(expression)
+            else:
+                found[expression] = known
         for attributes, members in groups.items():
             found.update(self._evaluate_together(attributes, members, name))
+        self._remember({(name(0), each): value for each, value in found.items()})
         return [found[expression] for expression in expressions]
+
+    def _count_work(self, attributes: tuple[int, ...]) -> None:
+        """The same steps whether it was asked before or not: what is refused does not depend on that."""
+        combinations = prod(len(self.table.attributes[each]) for each in attributes)
+        if combinations > MOST_COMBINED:
+            names = ", ".join(self.table.attributes[each].name for each in attributes)
+            why = f"compares {names}, which have {combinations:,} combinations: more than {MOST_COMBINED:,}"
+            raise Refusal("One condition or key", why, "compare fewer columns with each other", code="too_complex")
+        spend(1 + combinations // _ROWS_A_STEP)
+
+    def _remember(self, found: Mapping[tuple[str, Expression], OnLevels]) -> None:
+        small = {key: value for key, value in found.items() if value.values.size <= _MOST_KEPT}
+        if len(self._known) + len(small) > _KEPT:
+            self._known.clear()
+        self._known.update(small)
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, Expression], OnLevels]:
+        """What was evaluated lately: the same conditions come again and again."""
+        return {}
 
     def _evaluate_together(
         self, attributes: tuple[int, ...], expressions: list[Expression], name: Callable[[int], str]
     ) -> dict[Expression, OnLevels]:
         shape = tuple(len(self.table.attributes[each]) for each in attributes)
-        _refuse_many(prod(shape), [self.table.attributes[each].name for each in attributes])
-        spend(1 + prod(shape) * (1 + len(expressions)) // _ROWS_A_STEP)
         relation, sides = self._join(attributes)
         places = [Selected(f"p{axis}", replace(_PLACE, source=side), stored=False) for axis, side in enumerate(sides)]
         moved = [
@@ -215,9 +241,3 @@ def _arrow_type(kind: Kind) -> pa.DataType:
         case Text():
             return pa.string()
     return pa.float64()
-
-
-def _refuse_many(combinations: int, names: list[str]) -> None:
-    if combinations > MOST_COMBINED:
-        why = f"compares {', '.join(names)}, which have {combinations:,} combinations: more than {MOST_COMBINED:,}"
-        raise Refusal("One condition or key", why, "compare fewer columns with each other", code="too_complex")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adomnia.releases.model import Release
     from adomnia.session.accounts import Budgets, Past
     from adomnia.session.answer import Answer
+    from adomnia.session.askable import AskableRelease
     from adomnia.session.explanation import Explanation
     from adomnia.session.release_page import ReleaseList
     from adomnia.session.table import PrivateTable
@@ -111,7 +112,7 @@ class Session(Protocol):
         """The releases that may be asked: those of everybody, and one's own."""
         ...
 
-    def open_release(self, name: str) -> Release:
+    def open_release(self, name: str) -> AskableRelease:
         """A release by its name: its table, its columns, its guarantee. `release.save(folder)` takes it elsewhere."""
         ...
 

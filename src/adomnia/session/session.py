@@ -26,6 +26,7 @@ from adomnia.pricing.vacuity import judge
 from adomnia.session.accounts import Budgets, Past, list_pasts
 from adomnia.session.answer import Answer
 from adomnia.session.answering import Outcome, build_answers
+from adomnia.session.askable import AskableRelease, make_askable
 from adomnia.session.batch import (
     MOST_QUESTIONS,
     Batch,
@@ -172,8 +173,8 @@ class LocalSession(Session):
     def releases(self) -> ReleaseList:
         return ReleaseList(list_releases(self._curator, self.analyst))
 
-    def open_release(self, name: str) -> Release:
-        return find_release(self._curator, name, self.analyst)
+    def open_release(self, name: str) -> AskableRelease:
+        return make_askable(find_release(self._curator, name, self.analyst))
 
     def table(self, name: str) -> PrivateTable:
         return open_table(self, name)
@@ -282,7 +283,10 @@ class LocalSession(Session):
             if select is None:
                 return None
             left = self._curator.ledger.left(self.analyst)
-            return answer_released(select, self.open_release, confidence, left)
+            return answer_released(select, self._find_release, confidence, left)
+
+    def _find_release(self, name: str) -> Release:
+        return find_release(self._curator, name, self.analyst)
 
     def _read_public(self, plan: PublicRows, confidence: float) -> Answer:
         """Public rows: nothing is reserved, and no private table is read."""

@@ -137,6 +137,10 @@ class PaymentFields(Sent):
         None, description="Of one question: the values of ? in their order, or of :name by their names."
     )
 
+    from_release: bool | None = Field(
+        None, description="true: a release answers it, at no price, or nothing does. Of one question."
+    )
+
     def payment(self) -> Payment:
         """What was named of it, as a session takes it."""
         named = {name: getattr(self, name) for name in Payment.__annotations__}

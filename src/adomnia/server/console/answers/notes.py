@@ -28,7 +28,7 @@ class Thing:
 
 def list_things(answer: Answer, table: AnswerTable) -> tuple[Thing, ...]:
     """All there is to know, what changes the reading most first."""
-    if answer.receipt is None:
+    if answer.receipt is None and not answer.notes:
         return ()
     return (*_tell_silent(table), *_tell_intervals(answer), *_tell_caps(answer), *_tell_notes(answer))
 
@@ -76,7 +76,7 @@ def _name(table: AnswerTable) -> str:
 
 def _tell_intervals(answer: Answer) -> Iterator[Thing]:
     """What intervals hold; a method says that itself, among its notes."""
-    if answer.figure:
+    if answer.figure or not any(hasattr(column, "estimate") for column in answer.columns):
         return
     if any(note.startswith(OF_POPULATION) for note in answer.notes):
         says = "It allows for the noise, and for the chance in who is among these people."

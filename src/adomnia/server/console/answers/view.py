@@ -176,7 +176,7 @@ def _choose_tag(answer: Answer, made_up: bool, reading: AnswerReading) -> Tag:
     if made_up:
         return Tag("made", "void", "made up")
     if answer.receipt is None:
-        return Tag("good", "good", "free, exact")
+        return Tag("good", "good", "free, from a release" if answer.notes else "free, exact")
     if reading.again:
         return Tag("data", "history", "seen again, free")
     cost = show_cost(answer.receipt.event)

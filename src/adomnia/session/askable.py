@@ -1,0 +1,66 @@
+"""A release that can be asked wherever its folder is: no curator, no ledger and no private data are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from adomnia.errors import Refusal
+from adomnia.pricing.payment import check_confidence
+from adomnia.pricing.questions import Question
+from adomnia.privacy.filters import Left
+from adomnia.releases.folder import read_folder
+from adomnia.releases.model import Release
+from adomnia.session.batch import bind_question
+from adomnia.session.contract import CONFIDENCE
+from adomnia.session.released import answer_released
+from adomnia.sql.reading.parameters import translate_places
+from adomnia.sql.reading.released import parse_released
+from adomnia.work import limit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from adomnia.session.answer import Answer
+
+_NOTHING = Left(Fraction(0), Fraction(0), Fraction(0))  # there is no budget to spend
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AskableRelease(Release):
+    """A release, and answers from it: `release.sql("SELECT sex, COUNT(*) FROM releases.ages GROUP BY sex")`."""
+
+    def sql(
+        self,
+        text: str,
+        *,
+        confidence: float = CONFIDENCE,
+        parameters: Sequence[object] | Mapping[str, object] | None = None,
+    ) -> Answer:
+        """The answer to a question about this release, which stands in FROM as releases.NAME: it costs nothing."""
+        question = bind_question(Question(text, parameters=parameters))
+        check_confidence(confidence)
+        with limit(), translate_places(question.text):
+            select = parse_released(question.text)
+            if select is None:
+                what, why = "The question", "is about no release, and here is nothing else"
+                raise Refusal(what, why, f"write FROM releases.{self.name}", (1, 1), code="unknown_release")
+            return answer_released(select, self._find, confidence, _NOTHING)
+
+    def _find(self, name: str) -> Release:
+        if name.lower() == self.name.lower():
+            return self
+        fix = f"write FROM releases.{self.name}"
+        raise Refusal(f"Release {name[:63]}", "is not this one", fix, code="unknown_release")
+
+
+def open_release(folder: str | Path) -> AskableRelease:
+    """The release of a folder, wherever it was made; a Refusal that says what is wrong with it."""
+    return make_askable(read_folder(folder))
+
+
+def make_askable(release: Release) -> AskableRelease:
+    """The same release, which can be asked."""
+    return AskableRelease(**{field.name: getattr(release, field.name) for field in fields(Release)})
