@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
-from math import prod
+from math import comb, prod
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -112,14 +112,12 @@ class _Wanted:
             "counts of the largest tables": [(part, "counts") for part in largest],
         }
         essential = tuple(column for column, size in enumerate(self.sizes) if size > 1)
-        for name, many in (
-            ("counts of one column more", self.ways + 1),
-            ("counts of all columns together", len(essential)),
-        ):
-            tables = list(combinations(essential, many)) if self.ways < many <= len(essential) <= 64 else []
-            cells = sum(prod(self._values(table)) for table in tables[: MOST_TABLES + 1])
-            if tables and len(tables) <= MOST_TABLES and cells <= MOST_CELLS:
-                found[name] = [(table, "counts") for table in tables]
+        wider = {self.ways + 1: "counts of one column more"} | {len(essential): "counts of all columns together"}
+        for many, name in wider.items():
+            if self.ways < many and 1 <= comb(len(essential), many) <= MOST_TABLES:
+                tables = list(combinations(essential, many))
+                if sum(prod(self._values(table)) for table in tables) <= MOST_CELLS:
+                    found[name] = [(table, "counts") for table in tables]
         return found
 
     @property

@@ -8,13 +8,13 @@ independent of that of other sets. Least squares in closed form: docs/proofs/res
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from math import prod
-from typing import ClassVar, Self, TypeAlias
+from math import inf, prod
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from adomnia.methods.releases.bases import BASES, Basis, find_contrasts, subtract_means
-from adomnia.methods.releases.grouped_cells import count_by_values
+from adomnia.methods.releases.grouped_cells import GroupedCells
 from adomnia.noise import Integers
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
@@ -56,6 +56,33 @@ class Residuals:
         contrasts = {columns: total / precisions[columns] for columns, total in sums.items()}
         return cls(tuple(sizes), contrasts, {columns: 1 / each for columns, each in precisions.items()})
 
+    def to_plain(self) -> dict[str, Any]:
+        """All contrasts with their columns and variances."""
+        return {
+            "contrasts": [
+                {"columns": list(columns), "values": values, "variance": self.variances[columns]}
+                for columns, values in self.contrasts.items()
+            ]
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], sizes: Sequence[int]) -> Self:
+        """What `to_plain` wrote, for columns of so many values; an error for anything else."""
+        contrasts: dict[Columns, Floats] = {}
+        variances: dict[Columns, float] = {}
+        for each in plain["contrasts"]:
+            columns, values, variance = tuple(each["columns"]), np.asarray(each["values"], np.float64), each["variance"]
+            _require(columns not in contrasts and list(columns) == sorted(set(columns)), "columns must be in order")
+            _require(all(type(place) is int and 0 <= place < len(sizes) for place in columns), "columns must be places")
+            _require(values.shape == tuple(sizes[place] for place in columns), "contrasts must be complete")
+            _require(1 not in values.shape, "columns must have several values")
+            _require(type(variance) is float and 0 < variance < inf, "variances must be positive")
+            _require(bool(np.isfinite(values).all()), "contrasts must be finite")
+            contrasts[columns], variances[columns] = values, variance
+        complete = all(part in contrasts for columns in contrasts for part in list_subsets(columns))
+        _require(bool(contrasts) and complete, "contrasts must be there of all fewer columns too")
+        return cls(tuple(sizes), contrasts, variances)
+
     def covers(self, columns: Sequence[int]) -> bool:
         return all(part in self.variances for part in list_subsets(self._essential(columns)))
 
@@ -79,26 +106,26 @@ class Residuals:
         )
 
     def count(self, columns: Sequence[int], groups: Places, number: int) -> tuple[Floats, ...]:
-        wanted = np.asarray(groups, dtype=np.int64)
-        cells = np.bincount(wanted.ravel() + 1, minlength=number + 1)[1:].astype(np.float64)
-        if number and cells.max() > 1:
-            return self._add_groups(tuple(columns), wanted, cells)
-        # Alone in its group, a cell has the variance of all cells of the table.
-        values = np.bincount(wanted.ravel() + 1, weights=self.marginal(columns).ravel(), minlength=number + 1)[1:]
-        return np.asarray(values, np.float64), self.variance(columns) * cells
+        return self._add(tuple(columns), GroupedCells(np.asarray(groups, dtype=np.int64), number))
 
-    def _add_groups(self, columns: Columns, groups: Places, cells: Floats) -> tuple[Floats, Floats]:
-        """Counts and variances of all groups, from the numbers of their cells by the values of each set of columns.
+    def add(self, columns: Sequence[int], groups: Places, number: int, weights: Floats) -> tuple[Floats, ...]:
+        """The same where a row in each cell counts for so much: sums, which means are made of."""
+        cells = GroupedCells(np.asarray(groups, dtype=np.int64), number, np.asarray(weights, dtype=np.float64))
+        return self._add(tuple(columns), cells)
 
-        With w the cells of a group and w_S their mean over the columns beyond S, its count adds up the contrasts of S
-        times w_S, and its variance is the sum of v_S |P w_S|**2. P is a product of differences between a column and its
-        mean, so |P w_S|**2 is a sum over the sets T within S of squared sums, with changing signs.
+    def _add(self, columns: Columns, cells: GroupedCells) -> tuple[Floats, Floats]:
+        """Counts and variances of all groups, from the weights of their cells by the values of each set of columns.
+
+        With w those of a group and w_S their mean over the columns beyond S, its count adds up the contrasts of S times
+        w_S, and its variance is the sum of v_S |P w_S|**2. P is a product of differences between a column and its mean,
+        so |P w_S|**2 is a sum over the sets T within S of squared sums, with changing signs.
         """
+        if cells.are_alone:  # a cell alone in its group has the variance of all cells of the table
+            return cells.weigh(self.marginal(columns)), self.variance(columns) * cells.square()
         essential = self._essential(columns)
-        order = self._arrange(self._own(essential, essential), columns).ravel()
-        values = np.bincount(groups.ravel() + 1, weights=order, minlength=len(cells) + 1)[1:].astype(np.float64)
-        variances = self._weigh(essential, essential) * cells
-        for counted in count_by_values(groups, len(cells)):
+        values = cells.weigh(self._arrange(self._own(essential, essential), columns))
+        variances = self._weigh(essential, essential) * cells.square()
+        for counted in cells.count_by_values():
             inner = tuple(columns[axis] for axis in counted.axes)
             part = self._essential(inner)
             # Without a column of one value, groups have the same cells: each set counts once, as that without them.
@@ -132,6 +159,11 @@ class Residuals:
         """A table of sorted columns of several values as one of columns in any order."""
         in_order = table.reshape([self.sizes[column] for column in sorted(columns)])
         return np.transpose(in_order, np.argsort(np.argsort(columns)))
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"Residuals {rule}.")
 
 
 def list_subsets(columns: Columns) -> Iterator[Columns]:
