@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adomnia.methods.releases.graphical.axes import Table, contract, divide, spread, sum_onto
+from adomnia.methods.releases.graphical.axes import Projection, Table, contract
 from adomnia.methods.releases.graphical.trees import Columns, JunctionTree
 
 
@@ -49,9 +49,13 @@ class Joints:
         if split is None:
             return self._sum_clique(columns)
         one, other = sorted(split.parts(columns), key=self.tree.count)
-        shares = spread(self._keep(split.separator), split.separator, one)
-        given = divide(self._keep(one), np.broadcast_to(shares, self.tree.shape(one)))
-        return contract((given, one), (self._keep(other), other), columns)
+        return contract((self._condition(one, split.separator), one), (self._keep(other), other), columns)
+
+    def _condition(self, columns: Columns, separator: Columns) -> Table:
+        """Probabilities given the columns of a separator; 0 where nothing is in its cell."""
+        shares = Projection.between(self.tree.sizes, columns, separator).spread(self._keep(separator))
+        table = self._keep(columns)
+        return np.divide(table, shares, out=np.zeros(table.shape), where=shares > 0)
 
     def _keep(self, columns: Columns) -> Table:
         if columns not in self._tables:
@@ -62,7 +66,7 @@ class Joints:
         place = self.tree.cover(columns)
         if place is None:
             raise ValueError(f"Joints columns must lie in one clique, got {columns}.")
-        return sum_onto(self.beliefs[place], self.tree.cliques[place], columns)
+        return Projection.between(self.tree.sizes, self.tree.cliques[place], columns).collapse(self.beliefs[place])
 
     def _plan(self, columns: Columns) -> tuple[int, _Split | None]:
         """What work it takes to find a table, and over which edge; none where one clique has all its columns."""
@@ -74,7 +78,7 @@ class Joints:
 
     def _count_work(self, columns: Columns, split: _Split) -> int:
         parts = split.parts(columns)
-        joined = self.tree.count({*columns, *split.separator})
+        joined = self.tree.count([*{*columns, *split.separator}])
         return joined + sum(self.tree.count(part) + self._plan(part)[0] for part in parts)
 
 

@@ -7,34 +7,40 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adomnia.methods.releases.graphical.axes import Table, spread, sum_onto
-from adomnia.methods.releases.graphical.trees import Columns, JunctionTree
+from adomnia.methods.releases.graphical.axes import Projection, Table
+from adomnia.methods.releases.graphical.trees import JunctionTree
 
 
-def propagate(tree: JunctionTree, potentials: Sequence[Table]) -> list[Table]:
-    """The probabilities of each clique's cells where the joint is proportional to the exponential of all potentials."""
-    logs = list(potentials)
-    weights: list[Table] = [np.empty(0)] * len(logs)
-    received: list[Table] = [np.empty(0)] * len(logs)
-    for (parent, child), separator in zip(reversed(tree.edges), reversed(tree.separators), strict=True):
-        clique = tree.cliques[child]
-        weights[child], highest = _exponentiate(logs[child], clique, separator)
-        received[child] = sum_onto(weights[child], clique, separator)
-        message = np.log(received[child]) + highest
-        logs[parent] = logs[parent] + spread(message, separator, tree.cliques[parent])
-    weights[0], _ = _exponentiate(logs[0], tree.cliques[0], ())
-    weights[0] /= weights[0].sum()
-    for (parent, child), separator in zip(tree.edges, tree.separators, strict=True):
-        owed = sum_onto(weights[parent], tree.cliques[parent], separator)
-        weights[child] *= spread(owed / received[child], separator, tree.cliques[child])
-    return weights
+class Propagation:
+    """The two passes over a tree, each time from other potentials."""
+
+    def __init__(self, tree: JunctionTree) -> None:
+        cliques, joined = tree.cliques, list(zip(tree.edges, tree.separators, strict=True))
+        self._edges = tree.edges
+        self._whole = Projection.between(tree.sizes, cliques[0], ())
+        self._above = [Projection.between(tree.sizes, cliques[edge[0]], shared) for edge, shared in joined]
+        self._below = [Projection.between(tree.sizes, cliques[edge[1]], shared) for edge, shared in joined]
+
+    def run(self, potentials: Sequence[Table]) -> list[Table]:
+        """The probabilities of each clique's cells: the joint is the exponential of all potentials, up to a factor."""
+        logs, weights = list(potentials), list(potentials)
+        received = list[Table]()
+        for (parent, child), above, below in zip(*map(reversed, (self._edges, self._above, self._below)), strict=True):
+            weights[child], highest = _exponentiate(logs[child], below)
+            received.append(below.collapse(weights[child]))
+            logs[parent] = logs[parent] + above.spread(np.log(received[-1]) + highest)
+        weights[0], _ = _exponentiate(logs[0], self._whole)
+        weights[0] /= weights[0].sum()
+        for (parent, child), above, below in zip(self._edges, self._above, self._below, strict=True):
+            weights[child] *= below.spread(above.collapse(weights[parent]) / received.pop())
+        return weights
 
 
-def _exponentiate(logs: Table, columns: Columns, kept: Columns) -> tuple[Table, Table]:
-    """Weights of which the largest is 1 for each cell of the kept columns, and the logarithms that were taken off.
+def _exponentiate(logs: Table, projection: Projection) -> tuple[Table, Table]:
+    """Weights of which the largest is 1 for each cell of a projection, and the logarithms that were taken off.
 
     So no cell of a separator loses all its weight, however far the potentials of its cells lie below those of others.
     """
-    dropped = tuple(axis for axis, column in enumerate(columns) if column not in kept)
-    highest = logs.max(axis=dropped) if dropped else logs
-    return np.exp(logs - spread(highest, kept, columns)), highest
+    highest = projection.peak(logs)
+    weights = logs - projection.spread(highest)
+    return np.exp(weights, out=weights), highest

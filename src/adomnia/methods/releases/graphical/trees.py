@@ -1,13 +1,12 @@
 """Junction trees: cliques of columns, joined so that whatever is measured lies within one of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import ClassVar, TypeAlias
 
 Columns: TypeAlias = tuple[int, ...]
-_Rule: TypeAlias = Callable[[int, int], int]
 
 
 @dataclass(frozen=True)
