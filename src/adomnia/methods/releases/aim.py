@@ -29,6 +29,8 @@ from adomnia.statistics.contract import Measure, ResultTable, Round, Steps
 _ROUNDS = 16  # for each column, where noise never gets smaller
 _MEASURING = Fraction(9, 10)  # of a round: the rest is for choosing
 _STEPS, _LAST_STEPS = 200, 2_000  # of a fit
+_TOLERANCE, _LAST_TOLERANCE = 0.1, 1e-3
+_PENALTY = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Aim(Analysis):
         asked = self._ask_columns(Allowance(price))
         measured = yield asked
         noisy = [NoisyTable((place,), each) for place, each in enumerate(measured)]
-        model = fit(self.workload.sizes, [each.fitted for each in noisy], iterations=_STEPS)
+        model = fit(self.workload.sizes, [each.fitted for each in noisy], iterations=_STEPS, tolerance=_TOLERANCE)
         allowance, part = Allowance(price).pay(asked), self._unit(price)
         while not allowance.is_spent:
             last = allowance.left < 2 * part
@@ -99,16 +101,11 @@ class Aim(Analysis):
             (counts,) = yield (measure,)
             allowance = allowance.pay((measure,))
             noisy.append(NoisyTable(table, counts))
-            before, model = (
-                model,
-                fit(self.workload.sizes, [each.fitted for each in noisy], start=model, iterations=_STEPS),
-            )
+            before, model = model, fit(self.workload.sizes, [each.fitted for each in noisy], start=model, iterations=_STEPS, tolerance=_TOLERANCE)
             if _is_near(before, model, noisy[-1]):
                 part *= _DEARER[type(price)]
-        model = fit(self.workload.sizes, [each.fitted for each in noisy], start=model, iterations=_LAST_STEPS)
-        return synthesize(
-            self.columns, model, noisy, self.size, {"method": "aim", "rounds": len(noisy) - len(self.columns)}
-        )
+        model = fit(self.workload.sizes, [each.fitted for each in noisy], start=model, iterations=_LAST_STEPS, tolerance=_LAST_TOLERANCE)
+        return synthesize(self.columns, model, noisy, self.size, {"method": "aim", "rounds": len(noisy) - len(self.columns)})
 
     def _unit(self, price: Price) -> Fraction:
         """What a round costs at first."""
@@ -135,11 +132,10 @@ class Aim(Analysis):
         tables = [
             table
             for table in self.workload.tables
-            if len(table) == 1
-            or (noise * self.workload.count_cells(table) < far and self._fits(table, model, noisy, limit))
+            if len(table) == 1 or (noise * self.workload.count_cells(table) < far and self._fits(table, model, noisy, limit))
         ]
         return [
-            Option(table, self.workload.weights[table], believed, noise * believed.size)
+            Option(table, self.workload.weights[table], believed, _PENALTY * noise * believed.size)
             for table, believed in zip(tables, model.marginals(tables), strict=True)
         ]
 

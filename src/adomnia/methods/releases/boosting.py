@@ -15,6 +15,7 @@ from adomnia.methods.contract import Arguments, Frame, Method, Parameter
 from adomnia.methods.describe.error_laws import cumulants
 from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
 from adomnia.methods.releases.explicit_rows import (
+    COLUMN_PART,
     PARTS,
     WAYS,
     ExplicitTables,
@@ -76,21 +77,22 @@ class Boosting(Analysis):
 
     @cached_property
     def part(self) -> Fraction:
-        """The part of the price of each column, and of each draw with its measurement."""
-        return Fraction(1, len(self.columns) + self.rounds * self.draws)
+        """The part of the price of each draw with its measurement; that of a column is a quarter of it."""
+        return 1 / (self.rounds * self.draws + len(self.columns) * COLUMN_PART)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         """The first column pays for all rounds: which tables they measure is not known before."""
+        column = self.part * COLUMN_PART
         first, *others = (self.tables.query((place,)) for place in range(len(self.columns)))
-        return ((first, (1 + self.rounds * self.draws) * self.part), *((query, self.part) for query in others))
+        return ((first, column + self.rounds * self.draws * self.part), *((query, column) for query in others))
 
     def foresee(self, _price: Price, _rows: int) -> ResultTable:
         return foresee_rows(self.columns, "Rows are drawn once the data is measured.")
 
     def rehearse(self, price: Price) -> Round:
         """Every column, the largest tables, and a draw by the errors of all synopses but the last."""
-        columns = self.tables.ask_columns(price * self.part)
+        columns = self.tables.ask_columns(price * (self.part * COLUMN_PART))
         if not self.rounds:
             return columns
         largest = sorted(self.tables.asked, key=self.tables.count_cells, reverse=True)
@@ -99,7 +101,7 @@ class Boosting(Analysis):
         return (*columns, *counts, self._ask_cell(price, [nothing] * max(self.rounds - 1, 1)))
 
     def steps(self, price: Price) -> Steps:
-        measured = yield self.tables.ask_columns(price * self.part)
+        measured = yield self.tables.ask_columns(price * (self.part * COLUMN_PART))
         noisy = [read_noisy((place,), each) for place, each in enumerate(measured)]
         released = [each.values for each in measured]
         start = start_independent(self.tables.sizes, noisy)

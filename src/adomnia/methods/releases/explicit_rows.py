@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import comb, prod
@@ -26,6 +27,7 @@ from adomnia.statistics.contract import Floats, Measure, Measured, ResultTable, 
 from adomnia.statistics.products import Places, Product, Tails
 
 MOST_TABLES = 1_000  # each is a statement that is proved before data is read
+COLUMN_PART = Fraction(1, 4)  # of what a table costs: tables of several columns tell of each of them too
 PARTS = 64  # of a row, that what is believed is rounded to
 _MOST_PARTS = 2**50
 _WORK = 4 * 10**8  # cells that may be looked at in fitting

@@ -13,6 +13,7 @@ from adomnia.methods.contract import Arguments, Frame, Method, Parameter
 from adomnia.methods.describe.error_laws import cumulants
 from adomnia.methods.releases.attributes import BINS, COLUMNS, MISSING_VALUES, ReleaseColumn, show_columns
 from adomnia.methods.releases.explicit_rows import (
+    COLUMN_PART,
     PARTS,
     WAYS,
     ExplicitTables,
@@ -64,21 +65,22 @@ class Mwem(Analysis):
 
     @cached_property
     def part(self) -> Fraction:
-        """The part of the price of each column, and of each round."""
-        return Fraction(1, len(self.columns) + self.rounds)
+        """The part of the price of each round; that of a column is a quarter of it."""
+        return 1 / (self.rounds + len(self.columns) * COLUMN_PART)
 
     @cached_property
     def shares(self) -> tuple[tuple[Query, Fraction], ...]:
         """The first column pays for all rounds: which tables they measure is not known before."""
+        column = self.part * COLUMN_PART
         first, *others = (self.tables.query((place,)) for place in range(len(self.columns)))
-        return ((first, (1 + self.rounds) * self.part), *((query, self.part) for query in others))
+        return ((first, column + self.rounds * self.part), *((query, column) for query in others))
 
     def foresee(self, _price: Price, _rows: int) -> ResultTable:
         return foresee_rows(self.columns, "Rows are drawn once the data is measured.")
 
     def rehearse(self, price: Price) -> Round:
         """Every column, a choice among all tables, and the largest of these."""
-        columns = self.tables.ask_columns(price * self.part)
+        columns = self.tables.ask_columns(price * (self.part * COLUMN_PART))
         if not self.rounds:
             return columns
         largest = sorted(self.tables.asked, key=self.tables.count_cells, reverse=True)
@@ -86,7 +88,7 @@ class Mwem(Analysis):
         return (*columns, self._ask_choice(price, np.zeros(self.tables.sizes)), *counts)
 
     def steps(self, price: Price) -> Steps:
-        measured = yield self.tables.ask_columns(price * self.part)
+        measured = yield self.tables.ask_columns(price * (self.part * COLUMN_PART))
         noisy = [read_noisy((place,), each) for place, each in enumerate(measured)]
         released = [each.values for each in measured]
         weights = start_independent(self.tables.sizes, noisy)
