@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TEXT = (
-    PUBLISHING.replace("rows_per_person = 3", "rows_per_person = { max = 3, epsilon = 5 }").replace('"warn"', '"refuse"')
+    PUBLISHING.replace("rows_per_person = 3", "rows_per_person = { max = 3, epsilon = 5 }").replace(
+        '"warn"', '"refuse"'
+    )
     + """
 [analysts.dave]
 epsilon = 1
