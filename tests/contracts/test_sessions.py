@@ -28,14 +28,15 @@ from adomnia.session.contract import Session
 from adomnia.session.explanation import Explanation
 from adomnia.session.session import LocalSession
 from adomnia.session.table import PrivateTable
-from kit.hospital import CATALOG, person, visit, write
+from kit.hospital import person, visit, write
+from kit.released import PUBLISHING, QUESTION, is_same
 from kit.serving import HOST, free_port, served, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TEXT = (
-    CATALOG.replace("rows_per_person = 3", "rows_per_person = { max = 3, epsilon = 5 }").replace('"warn"', '"refuse"')
+    PUBLISHING.replace("rows_per_person = 3", "rows_per_person = { max = 3, epsilon = 5 }").replace('"warn"', '"refuse"')
     + """
 [analysts.dave]
 epsilon = 1
@@ -297,6 +298,36 @@ def test_both_explain_alike_with_a_price_and_without(pairs, name):
         assert isinstance(theirs, Explanation)
     ours, theirs = (each.sql(f"EXPLAIN {text}", **payment) for each in pair_of(bob))
     assert (ours.tree, ours.receipt) == (theirs.tree, None)
+
+
+def test_both_make_one_release_and_read_it(pairs):
+    alice, bob = pairs["alice"], pairs["bob"]
+    made = alice.there.release("ages", QUESTION, epsilon=1)
+    assert is_same(made, alice.here.release("ages", QUESTION, epsilon=1))
+    own = bob.there.release("mine", QUESTION, rho=Fraction(1, 7), private=True)
+    for session in pair_of(bob):
+        assert [each.name for each in session.releases()] == ["ages", "mine"]
+        assert is_same(session.open_release("ages"), made)
+        assert is_same(session.open_release("mine"), own)
+        assert "releases.mine" in repr(session.catalog())
+        assert "releases.ages" in session.sql("SHOW TABLES")["table"]
+    assert bob.here.releases() == bob.there.releases()
+    assert [each.name for each in alice.there.releases()] == ["ages"]
+
+
+def test_both_refuse_releases_in_the_same_words(pairs):
+    for name, wanted in {
+        "bob": ("more", QUESTION, {"epsilon": 1}),
+        "alice": ("a b", QUESTION, {"epsilon": 1}),
+        "carol": ("dear", QUESTION, {"epsilon": 5, "private": True}),
+        "dave": ("more", QUESTION, {}),
+        "erin": ("more", "SELECT COUNT(*) FROM people", {"epsilon": 0.1, "private": True}),
+    }.items():
+        release, text, named = wanted
+        here, there = (refusal(partial(each.release, release, text, **named)) for each in pair_of(pairs[name]))
+        assert here == there
+    here, there = (refusal(partial(each.open_release, "nothing")) for each in pair_of(pairs["carol"]))
+    assert here == there
 
 
 def test_what_says_almost_nothing_is_sold_only_to_whoever_wants_it_anyway(alice):

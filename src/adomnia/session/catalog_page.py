@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from adomnia.catalog.model import Catalog
@@ -25,7 +25,7 @@ _LISTED = 6  # values of a category
 class CatalogPage(Catalog):
     """A catalog that prints as a page about its tables, and the releases that may be asked beside them."""
 
-    releases: tuple[ReleaseEntry, ...] = ()
+    releases: tuple[ReleaseEntry, ...] = field(default=(), hash=False)  # what is told of them is plain data
 
     def __repr__(self) -> str:
         tables = [_list_columns(self), *([_list_releases(self.releases)] if self.releases else [])]
@@ -38,7 +38,7 @@ class CatalogPage(Catalog):
 
 def show_catalog(catalog: Catalog, releases: Sequence[ReleaseEntry] = ()) -> CatalogPage:
     """The same catalog, which prints as a page."""
-    declared = {field.name: getattr(catalog, field.name) for field in fields(Catalog)}
+    declared = {each.name: getattr(catalog, each.name) for each in fields(Catalog)}
     return CatalogPage(**declared, releases=tuple(releases))
 
 

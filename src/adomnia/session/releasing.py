@@ -1,6 +1,7 @@
 """Making a release: its question is paid for and measured once, and what came of it is kept under a name.
 
 The ledger is what counts: a folder that is missing or broken is built again from what was recorded there.
+Whatever is published is paid by the dataset before data is read: docs/proofs/releases.md.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from adomnia.statistics.products import Places
 
 MOST_ROWS = 2_000_000
 _MOST_PASSES = 40
-_WORK = 100_000_000  # rows that are looked at in all passes over all tables
+_WORK = 30_000_000  # rows that are looked at in all passes over all tables
 _SLOWER = 0.9  # of what is wrong is moved, in each pass so much of what the one before moved
 
 

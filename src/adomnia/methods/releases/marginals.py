@@ -109,7 +109,7 @@ class Marginals(Analysis):
             for table, each in zip(self.plan.tables, self.rehearse(price), strict=True)
         ]
         return self.show(
-            Residuals.from_measured(self.sizes, told), "laplace" if isinstance(price, Pure) else "gaussian"
+            Residuals.from_measured(self.sizes, told, self.ways), "laplace" if isinstance(price, Pure) else "gaussian"
         )
 
     def tabulate(self, measured: tuple[Measured, ...]) -> ResultTable:
@@ -118,7 +118,7 @@ class Marginals(Analysis):
             NoisyMarginal(table.columns, each.values, _variance(each.mechanism), table.basis)
             for table, each in zip(self.plan.tables, measured, strict=True)
         ]
-        estimates = Residuals.from_measured(self.sizes, told)
+        estimates = Residuals.from_measured(self.sizes, told, self.ways)
         found = agree(estimates, self.ways, lambda: follow((each.values for each in measured), "marginals"))
         tails: Tails = "laplace" if isinstance(measured[0].mechanism, DiscreteLaplace) else "gaussian"
         shown = self.show(estimates, tails, found)

@@ -22,7 +22,7 @@ from adomnia.statistics.products import Places
 How: TypeAlias = Literal["auto", "residual", "plain", "fourier"]
 
 MOST_CELLS = 10**6  # of all wanted tables together, and of any that is measured
-MOST_TABLES = 2_000
+MOST_TABLES = 500  # each is rendered and proved by itself, before anything is paid
 _ROUNDS = 60
 _WEIGHTS = 2**30  # parts of the price are whole numbers of about so many
 _NOTHING = 1e-5  # of an even share: what a table gets that does not help
@@ -64,6 +64,7 @@ def plan_tables(sizes: tuple[int, ...], ways: int, how: How, *, laplace: bool) -
     return min(compare_plans(sizes, ways, how, laplace=laplace), key=lambda plan: plan.total)
 
 
+@lru_cache(maxsize=64)
 def compare_plans(sizes: tuple[int, ...], ways: int, how: How, *, laplace: bool) -> tuple[TablePlan, ...]:
     """All plans of that sort. For Gaussian noise the contrasts are best of all (Xiao et al. 2023)."""
     wanted = _Wanted.of(sizes, ways)
@@ -173,7 +174,7 @@ class _Told:
             whole = prod(sizes.values())
             pairs += [
                 (place, order[part], prod(sizes[column] for column in part) / (variance * whole))
-                for part in list_subsets(columns)
+                for part in list_subsets(columns, wanted.ways)
                 if part in order
             ]
         found = np.array(pairs).T

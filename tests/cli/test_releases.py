@@ -1,0 +1,62 @@
+"""Publishing from the command line: by the owner or an analyst, into the dataset and elsewhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import adomnia
+
+QUESTION = "SELECT * FROM marginals((SELECT sex FROM people))"
+
+
+def test_the_owner_publishes_and_everybody_sees_it(hospital, typed, tmp_path):
+    out = tmp_path / "out"
+    code, printed, complained = typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5", "--out", out)
+    assert (code, complained) == (0, "")
+    assert "Release sexes: " in printed
+    assert adomnia.open_release(out).about["made_by"] == "the owner"
+    _, printed, _ = typed("releases", hospital)
+    assert "releases.sexes" in printed
+    assert "epsilon 0.5" in printed
+    _, printed, _ = typed("sql", hospital, "SHOW TABLES")
+    assert "releases.sexes" in printed
+    _, printed, _ = typed("budget", hospital)
+    assert "the dataset alone paid for releases: sexes epsilon 0.5" in " ".join(printed.split())
+    _, printed, _ = typed("check", hospital)
+    assert "and releases so far add up to epsilon" in " ".join(printed.split())
+
+
+def test_programs_read_json(hospital, typed):
+    _, printed, _ = typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5", "--format", "json")
+    made = json.loads(printed)
+    assert (made["name"], made["columns"], made["paid_by"]) == ("sexes", ["sex"], "the dataset")
+    _, printed, _ = typed("releases", hospital, "--format", "json")
+    (listed,) = json.loads(printed)
+    assert (listed["name"], listed["question"], listed["receipt"]) == ("sexes", QUESTION, made["receipt"])
+
+
+def test_an_analyst_buys_one_for_themselves(hospital, typed):
+    paid = ("--epsilon", "0.5", "--analyst", "bob")
+    code, _, complained = typed("release", hospital, "mine", QUESTION, *paid)
+    assert code != 0
+    assert "buy it for yourself (--private)" in complained
+    code, printed, _ = typed("release", hospital, "mine", QUESTION, *paid, "--private")
+    assert (code, "Release mine" in printed) == (0, True)
+    assert "releases.mine" in typed("releases", hospital, "--analyst", "bob")[1]
+    assert "releases.mine" not in typed("releases", hospital, "--analyst", "alice")[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--private",), "add --analyst NAME"),
+        (("--out", "."), "is there already"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_paid(hospital, typed, options, says):
+    code, _, complained = typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5", *options)
+    assert code != 0
+    assert says in complained
+    assert "No rows." in typed("releases", hospital)[1]
