@@ -216,8 +216,9 @@ def restore_releases(curator: Curator, progress: Progress) -> None:
         try:
             with curator.ledger.lock("release", name.lower()):
                 _open_published(curator, receipt)
-        except AdomniaError as fault:
-            _log.warning("Release %s cannot be built again: %s", name, fault)
+        except Exception as fault:  # noqa: BLE001 - one release must not keep a dataset from being opened
+            told = str(fault) if isinstance(fault, AdomniaError) else type(fault).__name__
+            _log.warning("Release %s cannot be built again: %s", name, told)
 
 
 def _check_maker(maker: Analyst | None) -> None:
@@ -344,8 +345,7 @@ def _keep(  # noqa: PLR0913 - what is told of a release
     }
     measurements = tuple(Record.from_bytes(payload).values)
     (question,) = batch.questions
-    text = " ".join(question.text.split())
-    release = Release(name, product, text, about, answer.notes, answer.to_arrow(), measurements)
+    release = Release(name, product, question.text.strip(), about, answer.notes, answer.to_arrow(), measurements)
     curator.releases.keep(release, progress)
     return release
 
