@@ -51,6 +51,9 @@ def format_footer(answer: Answer) -> list[str]:
     """What it cost, what is left, and what the interval means."""
     if answer.cost is None:
         return ["Public: read exactly, at no price."]
+    if answer.receipt is not None and answer.receipt.analyst is None:
+        paid = "has paid before" if answer.replayed else "paid"
+        return [f"The dataset {paid}: {format_cost(answer.receipt.event)}. Your budget is as it was."]
     paid = "Replayed, free: it was paid before" if answer.replayed else "Paid"
     return [
         f"{paid}: {format_cost(answer.cost)}. Left: {_left(answer.left)}.",
