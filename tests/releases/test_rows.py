@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from adomnia.errors import Refusal
-from kit.released import ATTRIBUTES, NoisyTable, ask, made_up_counts, make_release
+from kit.asked_releases import ATTRIBUTES, NoisyTable, ask, made_up_counts, make_release
 
 COUNTS = made_up_counts(4)
 ROWS = np.repeat(np.indices(COUNTS.shape).reshape(4, -1).T, COUNTS.astype(int).ravel(), axis=0)
@@ -51,9 +51,7 @@ def test_columns_that_were_not_measured_together_are_read_from_the_rows_without_
 
 
 def test_rows_can_be_read_as_any_public_table():
-    answer = ask(
-        "SELECT sex, kids, COUNT(*) AS n, MAX(age) AS last FROM releases.people GROUP BY sex, kids", RELEASE
-    )
+    answer = ask("SELECT sex, kids, COUNT(*) AS n, MAX(age) AS last FROM releases.people GROUP BY sex, kids", RELEASE)
     assert sum(answer["n"]) == len(ROWS)
     assert len(answer) == 12  # a missing value is a group of its own here
     rows = ask("SELECT sex, smokes FROM releases.people LIMIT 3", RELEASE)
