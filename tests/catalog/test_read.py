@@ -253,6 +253,12 @@ def test_quotas_are_read(tmp_path, lines, quota):
     assert catalog.analyst("alice").quota == quota
 
 
+def test_who_may_publish_is_read_and_nobody_may_unless_it_says_so(tmp_path):
+    catalog = reading(tmp_path, changed("epsilon = 2.0", "epsilon = 2.0\npublish = true"))
+    assert catalog.analyst("alice").publish
+    assert not reading(tmp_path, changed("epsilon = 2.0", "epsilon = 2.0")).analyst("alice").publish
+
+
 def test_no_file_is_read_as_public_before_it_is_certain_which_are(tmp_path):
     looked_up = []
 

@@ -7,7 +7,15 @@ from math import inf
 
 import pytest
 
-from adomnia.explaining.promises import Coalition, coalitions, format_factor, format_probability, promises
+from adomnia.explaining.promises import (
+    Coalition,
+    coalitions,
+    describe_coalition,
+    format_factor,
+    format_probability,
+    promises,
+)
+from adomnia.privacy.conversions import epsilon_of
 from adomnia.privacy.events import Approximate, Concentrated, Pure
 from adomnia.privacy.filters import Filter
 from catalog.catalogs import CLINIC, changed, reading
@@ -222,6 +230,50 @@ def test_a_coalition_may_spend_the_largest_budgets_of_its_size_and_never_more_th
         Coalition(3, Fraction(10), Fraction(1, 10**6)),
         Coalition(4, Fraction(10), Fraction(1, 10**6)),
     ]
+
+
+def test_what_was_published_counts_for_every_coalition(tmp_path):
+    catalog = reading(tmp_path, analysts((1, 0), (4, 0)))
+    assert coalitions(catalog, [Pure(2), Pure(1)]) == [
+        Coalition(1, Fraction(7), Fraction(0)),
+        Coalition(2, Fraction(8), Fraction(0)),
+    ]
+    in_rho = coalitions(catalog, [Concentrated(0.01)])[0]
+    assert in_rho.epsilon == 4 + epsilon_of(0.01, catalog.budget.delta)
+    assert in_rho.delta == catalog.budget.delta
+
+
+@pytest.mark.parametrize(
+    ("releases", "warns", "told"),
+    [
+        ([], False, "Personal budgets add up to epsilon 5 and delta 0, within"),
+        ([Pure(2), Pure(3)], False, "Personal budgets and releases so far add up to epsilon 10 and delta 0, within"),
+        ([Pure(2), Pure(3.01)], True, "add up to epsilon 10.01 and delta 0, more than the dataset has"),
+        ([Concentrated(0.01)], True, "more than the dataset has"),  # of rho, two pure epsilons of 1 and 4 are 8.5
+    ],
+)
+def test_releases_so_far_are_in_the_sum_of_what_analysts_were_given(tmp_path, releases, warns, told):
+    promise = describe_coalition(reading(tmp_path, analysts((1, 0), (4, 0))), releases)
+    assert promise.warning is warns
+    assert told in promise.says
+
+
+def test_the_sum_in_rho_is_the_one_that_the_dataset_is_held_to(tmp_path):
+    catalog = reading(tmp_path, analysts((0.5, 0), (0.5, 0)))
+    rest = catalog.budget.rho - Fraction(1, 4)
+    assert not describe_coalition(catalog, [Concentrated(rest)]).warning
+    assert describe_coalition(catalog, [Concentrated(rest + Fraction(1, 10**6))]).warning
+
+
+def test_who_may_publish_can_spend_all_that_the_dataset_has(tmp_path):
+    text = analysts((1, 0), (4, 0)).replace("epsilon = 4", "epsilon = 4\npublish = true", 1)
+    catalog = reading(tmp_path, text)
+    publisher = next(each.name for each in catalog.analysts if each.publish)
+    assert {one.epsilon for one in coalitions(catalog)} == {catalog.budget.epsilon}
+    said = says(tmp_path, text)
+    assert f"But {publisher} may publish releases" in said["coalitions"].says
+    own = [promise.says for promise in promises(catalog) if promise.about == publisher]
+    assert "May publish releases, which the dataset's budget alone pays for: up to all of it." in own
 
 
 def test_coalitions_are_told_for_some_sizes_and_for_all(tmp_path):

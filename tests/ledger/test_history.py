@@ -60,6 +60,24 @@ def test_what_was_paid_for_and_has_no_answer_is_listed_to_its_payer_alone(ledger
     assert ledger.unanswered("ali", 9) == ledger.unanswered("alice2", 9) == []
 
 
+def test_what_the_dataset_paid_for_is_listed_by_how_its_ids_begin_answered_or_not(ledger):
+    for name in ("dataset:b:2", "dataset:a:1", "dataset:a:", "dataset:b:1", "dataset:c"):
+        held = ledger.reserve(None, name, plan(name), COST)
+        if name != "dataset:b:1":
+            held.commit(b"kept")
+    ledger.reserve("alice", "b:3", plan("b:3"), COST)
+    assert [receipt.request_id for receipt in ledger.dataset_requests("dataset:b:", 9)] == [
+        "dataset:b:2",
+        "dataset:b:1",
+    ]
+    assert [receipt.request_id for receipt in ledger.dataset_requests("dataset:b:", 1)] == ["dataset:b:2"]
+    assert ledger.dataset_request("dataset:b:1").analyst is None
+    assert ledger.receipt(None, "dataset:b:1") is None
+    assert ledger.receipt(None, "dataset:b:2") == ledger.dataset_request("dataset:b:2")
+    assert ledger.answer(None, "dataset:b:2").payload == b"kept"
+    assert ledger.dataset_request("dataset:b:3") is ledger.receipt(None, "b:3") is None
+
+
 def test_a_receipt_is_found_by_its_payer_once_there_is_an_answer(ledger):
     receipt = answered(ledger, name="kept")
     ledger.reserve("alice", "lost", plan("lost"), COST)

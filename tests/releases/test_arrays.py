@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date, datetime
+from datetime import datetime
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from adomnia.releases.arrays import Packer, Unpacker
 from kit.searches import examples
+
+NOON = datetime.fromisoformat("2024-01-01T12:00")
 
 
 def there_and_back(value):
@@ -54,11 +56,11 @@ def test_arrays_come_back_with_their_shapes_and_types(kind):
 
 def test_numbers_that_are_no_numbers_and_integers_beyond_64_bits_come_back_too():
     assert np.isnan(there_and_back(float("nan")))
-    assert there_and_back([float("-inf"), 2**80, np.int64(3), datetime(2024, 1, 1, 12)]) == [
+    assert there_and_back([float("-inf"), 2**80, np.int64(3), NOON]) == [
         float("-inf"),
         2**80,
         3,
-        datetime(2024, 1, 1, 12),
+        NOON,
     ]
     large = there_and_back(np.array([[2**90], [-1]], dtype=object))
     assert large.tolist() == [[2**90], [-1]]

@@ -103,13 +103,19 @@ def test_any_flipped_bit_is_noticed_or_changes_nothing(kept, tmp_path_factory, d
     place = tmp_path_factory.mktemp("flipped")
     for each in kept.iterdir():
         (place / each.name).write_bytes(bytes(content) if each.name == name else each.read_bytes())
-    try:
-        found = read_folder(place)
-    except Refusal as refusal:
-        assert refusal.code in {"bad_release", "release_format"}
+    outcome = try_to_read(place)
+    if isinstance(outcome, Refusal):
+        assert outcome.code in {"bad_release", "release_format"}
     else:  # white space between the parts of the summary
         assert name == SUMMARY
-        assert is_same(found, make_release())
+        assert is_same(outcome, make_release())
+
+
+def try_to_read(place):
+    try:
+        return read_folder(place)
+    except Refusal as refusal:
+        return refusal
 
 
 @pytest.mark.parametrize("name", [*FILES, SUMMARY])

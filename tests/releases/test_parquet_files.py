@@ -18,7 +18,7 @@ TABLE = pa.table(
         "whole": [1, 2**60, None],
         "number": [0.5, None, 2.0],
         "day": [date(2024, 1, 1), None, date(1, 1, 1)],
-        "moment": pa.array([datetime(2024, 1, 1), None, None], pa.timestamp("ms")),
+        "moment": pa.array([datetime.fromisoformat("2024-01-01"), None, None], pa.timestamp("ms")),
         "nothing": pa.nulls(3),
     }
 )

@@ -19,7 +19,7 @@ RELEASE_EXAMPLES = """Examples
 
 adomnia release examples/hospital ages "SELECT * FROM marginals((SELECT sex, city FROM people))" --epsilon 0.1
 
-adomnia release examples/hospital own "SELECT * FROM marginals((SELECT sex FROM people))" --rho 0.01 --private
+adomnia release examples/hospital me "SELECT * FROM marginals((SELECT sex FROM people))" --rho 1 --analyst bob --private
 
 adomnia release examples/hospital sexes "SELECT * FROM marginals((SELECT sex FROM people))" --epsilon 0.1 --out sexes
 """

@@ -275,7 +275,8 @@ def describe_coalition(catalog: Catalog, releases: Sequence[Event] = ()) -> Prom
     publishers = [analyst.name for analyst in catalog.analysts if analyst.publish]
     in_rho = any(loss(event).epsilon is None for event in releases)
     fits = _fits_in_rho(budget, spends, releases)
-    if not fits if in_rho else epsilon > budget.epsilon or delta > budget.delta:
+    exceeds = not fits if in_rho else epsilon > budget.epsilon or delta > budget.delta
+    if exceeds:
         says = f"{given}, more than the dataset has: some analysts can use up what others were given."
         return Promise("coalitions", says, warning=True)
     if publishers:

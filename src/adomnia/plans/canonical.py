@@ -20,7 +20,7 @@ def canonical(value: object) -> bytes:
     return encode(value, {})
 
 
-def encode(value: object, known: dict[int, bytes]) -> bytes:  # noqa: PLR0911 - one for each sort of value
+def encode(value: object, known: dict[int, bytes]) -> bytes:
     """The same, where parts that were encoded before are `known` by where they stand in memory."""
     match value:
         case None | bool():

@@ -92,7 +92,6 @@ def write_folder(release: Release, place: Path, progress: Callable[[str, float],
         says = "is full" if error.errno in {ENOSPC, EDQUOT} else "cannot be written"
         fix = "free space or let this process write it, then ask again under the same name: nothing is paid twice"
         raise Unavailable(f"The folder of release {release.name}", says, fix) from error
-    reach("release-moved")
 
 
 def save_folder(release: Release, folder: str | Path) -> Path:

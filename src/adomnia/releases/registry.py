@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, cast
 
+from adomnia.methods.releases.gram_release import GramRelease
+from adomnia.methods.releases.nested_release import NestedRelease
 from adomnia.methods.releases.residuals import Residuals
 from adomnia.statistics.products import LinearRelease
 
@@ -28,7 +30,7 @@ class PlainEstimates(LinearRelease, Protocol):
         ...
 
 
-_ALL: tuple[type[PlainEstimates], ...] = (Residuals,)
+_ALL: tuple[type[PlainEstimates], ...] = (Residuals, GramRelease, NestedRelease)
 ESTIMATES: Mapping[str, type[PlainEstimates]] = MappingProxyType({each.tag: each for each in _ALL})
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from adomnia.methods.releases.gram_release import GramRelease
+from adomnia.methods.releases.line_workloads import LineWorkload
 from adomnia.methods.releases.strategies import build_strategy
-from adomnia.methods.releases.workloads import Workload
 
-MATRIX = build_strategy("tree", Workload("ranges", 7), 2).without_missing().blocks[0][0]
+MATRIX = build_strategy("tree", LineWorkload("ranges", 7), 2).without_missing().blocks[0][0]
 DENSE = np.zeros((len(MATRIX.rows), 7))
 for line, pairs in enumerate(MATRIX.rows):
     for column, coefficient in pairs:

@@ -151,6 +151,7 @@ def test_plain_data_is_read_again(total):
         {"above": [[0, 0, 7], [0, 0, 1, 2, 2]]},
         {"contrasts": [1.0]},
         {"sums": [1.0, None, 1.0, 1.0]},
+        {"sums": [float("nan"), 1.0, 1.0, 1.0]},
         {"contrasts": [1.0, 1.0, 1.0, 0.0]},
         {"contrasts": [1.0, -1.0, 1.0, 1.0]},
         {"values": np.zeros((5, 2))},

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adomnia.methods.releases import p_identity
+from adomnia.methods.releases.line_workloads import WORKLOADS, LineWorkload
 from adomnia.methods.releases.p_identity import fit_sums, measure_lengths
-from adomnia.methods.releases.workloads import WORKLOADS, Workload
 
 
 def total_error(weights, workload, norm):
@@ -19,7 +19,7 @@ def total_error(weights, workload, norm):
 @pytest.mark.parametrize("name", WORKLOADS)
 @pytest.mark.parametrize("norm", [1, 2])
 def test_the_error_and_its_slope_are_those_of_the_whole_matrix(name, norm):
-    workload = Workload(name, 9)
+    workload = LineWorkload(name, 9)
     roots = np.random.default_rng(5).random((9, 3)) + 0.1
     error, slope = p_identity._Sums(workload, norm).judge(roots)
     assert error == pytest.approx(total_error(roots**2, workload, norm))
@@ -34,7 +34,7 @@ def test_the_error_and_its_slope_are_those_of_the_whole_matrix(name, norm):
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("bins", [1, 2, 8, 24])
 def test_what_is_fitted_has_the_error_that_it_states_and_is_hardly_worse_than_single_bins(name, norm, bins):
-    workload = Workload(name, bins)
+    workload = LineWorkload(name, bins)
     error, weights = fit_sums(workload, norm)
     assert error == pytest.approx(total_error(weights, workload, norm), rel=1e-6)
     assert error <= 1.01 * workload.diagonal.sum()
@@ -42,7 +42,7 @@ def test_what_is_fitted_has_the_error_that_it_states_and_is_hardly_worse_than_si
 
 
 def test_weights_without_end_are_not_followed():
-    workload = Workload("quantiles", 8)
+    workload = LineWorkload("quantiles", 8)
     error, _ = p_identity._Sums(workload, 1).judge(np.full((8, 2), 100.0))
     assert error == np.inf
 

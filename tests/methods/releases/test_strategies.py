@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adomnia.methods.releases.line_workloads import WORKLOADS, LineWorkload
 from adomnia.methods.releases.strategies import (
     MOST_FITTED,
     SparseMatrix,
@@ -17,7 +18,6 @@ from adomnia.methods.releases.strategies import (
     list_strategies,
     norm_of,
 )
-from adomnia.methods.releases.workloads import WORKLOADS, Workload
 from adomnia.privacy.events import Concentrated, Pure
 from adomnia.privacy.matrices import Matrix
 
@@ -36,7 +36,7 @@ def total_error(strategy, workload, norm):
 
 @pytest.mark.parametrize("bins", [8, 64, 256])
 def test_laplace_errors_of_prefixes_are_the_known_ones(bins):
-    workload = Workload("prefixes", bins)
+    workload = LineWorkload("prefixes", bins)
     known = next(each for label, each in FITTED.items() if f"n={bins}," in label)
     fitted = 2 * total_error(build_strategy("p_identity", workload, 1), workload, 1)
     assert fitted <= 1.02 * known["laplace_total_sq_error_eps1 = 2*loss"]
@@ -45,7 +45,7 @@ def test_laplace_errors_of_prefixes_are_the_known_ones(bins):
 
 @pytest.mark.parametrize(("bins", "name", "label"), [(8, "prefixes", "prefix"), (64, "ranges", "allrange")])
 def test_errors_are_those_of_the_matrix_mechanism(bins, name, label):
-    workload, known = Workload(name, bins), PLAIN[str(bins)]
+    workload, known = LineWorkload(name, bins), PLAIN[str(bins)]
     assert 2 * total_error(build_strategy("identity", workload, 1), workload, 1) == pytest.approx(
         known[f"{label}_identity"]
     )
@@ -62,7 +62,7 @@ def test_errors_are_those_of_the_matrix_mechanism(bins, name, label):
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("bins", [2, 7, 64])
 def test_integers_keep_the_stated_error(workload, norm, bins):
-    wanted = Workload(workload, bins)
+    wanted = LineWorkload(workload, bins)
     for name in list_strategies(wanted):
         strategy = build_strategy(name, wanted, norm)
         lost = total_error(strategy, wanted, norm) / strategy.error
@@ -73,16 +73,16 @@ def test_integers_keep_the_stated_error(workload, norm, bins):
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("bins", [24, 100])
 def test_gaussian_errors_are_near_the_bound_that_none_is_below(workload, bins):
-    wanted = Workload(workload, bins)
+    wanted = LineWorkload(workload, bins)
     chosen = build_strategy(choose_strategy(wanted, 2), wanted, 2)
     assert wanted.bound < total_error(chosen, wanted, 2) < 1.25 * wanted.bound
 
 
 def test_the_least_error_is_chosen_and_of_equals_the_simplest():
-    assert choose_strategy(Workload("prefixes", 8), 1) == "identity"
-    assert choose_strategy(Workload("prefixes", 64), 1) == "p_identity"
-    assert choose_strategy(Workload("ranges", 512), 2) == "tree"
-    assert list_strategies(Workload("ranges", MOST_FITTED + 1)) == ("identity", "tree")
+    assert choose_strategy(LineWorkload("prefixes", 8), 1) == "identity"
+    assert choose_strategy(LineWorkload("prefixes", 64), 1) == "p_identity"
+    assert choose_strategy(LineWorkload("ranges", 512), 2) == "tree"
+    assert list_strategies(LineWorkload("ranges", MOST_FITTED + 1)) == ("identity", "tree")
 
 
 def test_the_noise_of_a_price_says_which_length_counts():
@@ -92,7 +92,7 @@ def test_the_noise_of_a_price_says_which_length_counts():
 
 @pytest.mark.parametrize("norm", [1, 2])
 def test_missing_values_are_counted_without_more_noise(norm):
-    strategy = build_strategy("p_identity", Workload("ranges", 24), norm)
+    strategy = build_strategy("p_identity", LineWorkload("ranges", 24), norm)
     alone, beside = strategy.without_missing(), strategy.with_missing(norm)
     assert beside.columns == alone.columns + 1
     assert (beside.row.l1, beside.row.l2_squared)[norm - 1] == (alone.row.l1, alone.row.l2_squared)[norm - 1]
@@ -110,7 +110,7 @@ STORED = {
 @pytest.mark.parametrize("key", STORED)
 def test_a_strategy_stays_what_it_was_when_others_were_measured_with_it(key):
     name, workload, bins, norm = key
-    matrix = build_strategy(name, Workload(workload, bins), norm).matrix
+    matrix = build_strategy(name, LineWorkload(workload, bins), norm).matrix
     assert sha256(repr(matrix.rows).encode()).hexdigest()[:16] == STORED[key]
 
 

@@ -8,8 +8,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from adomnia.methods.releases.line_workloads import WORKLOADS, LineWorkload
 from adomnia.methods.releases.trees import cost_levels, fit_tree
-from adomnia.methods.releases.workloads import WORKLOADS, Workload
 
 
 def total_error(tree, workload):
@@ -21,7 +21,7 @@ def total_error(tree, workload):
 @pytest.mark.parametrize("name", WORKLOADS)
 @pytest.mark.parametrize("norm", [1, 2])
 def test_the_error_of_a_full_tree_is_that_of_its_matrix(name, norm):
-    workload = Workload(name, 64)
+    workload = LineWorkload(name, 64)
     tree = fit_tree(workload, norm)
     assert tree.error == pytest.approx(total_error(tree, workload), rel=1e-9)
 
@@ -29,14 +29,14 @@ def test_the_error_of_a_full_tree_is_that_of_its_matrix(name, norm):
 @pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("bins", [3, 10, 100])
 def test_runs_that_are_cut_off_have_less_error_than_stated(norm, bins):
-    workload = Workload("ranges", bins)
+    workload = LineWorkload("ranges", bins)
     tree = fit_tree(workload, norm)
     assert 0.85 * tree.error <= total_error(tree, workload) <= tree.error * (1 + 1e-9)
 
 
 def test_gaussian_levels_are_weighted_as_the_closed_form_says():
     """Without limits, the least sum of cost / told at a given length has told as sqrt(cost / (length of a unit))."""
-    workload = Workload("prefixes", 256)
+    workload = LineWorkload("prefixes", 256)
     tree = fit_tree(workload, 2)
     units = [2.0**-level - 2.0 ** -(level + 1) for level in range(8)] + [2.0**-8]
     optimum = sum(sqrt(cost * unit) for cost, unit in zip(cost_levels(workload, 2), units, strict=True)) ** 2
@@ -46,7 +46,7 @@ def test_gaussian_levels_are_weighted_as_the_closed_form_says():
 
 @pytest.mark.parametrize("norm", [1, 2])
 def test_portions_add_up_and_no_move_of_one_is_better(norm):
-    tree = fit_tree(Workload("ranges", 100), norm)
+    tree = fit_tree(LineWorkload("ranges", 100), norm)
     assert sum(tree.portions) == 1024
     assert tree.weigh() == tree
     equal = replace(tree, portions=(1024 - 10 * (len(tree.portions) - 1), *[10] * (len(tree.portions) - 1)))

@@ -101,11 +101,28 @@ class Aim(Analysis):
             (counts,) = yield (measure,)
             allowance = allowance.pay((measure,))
             noisy.append(NoisyTable(table, counts))
-            before, model = model, fit(self.workload.sizes, [each.fitted for each in noisy], start=model, iterations=_STEPS, tolerance=_TOLERANCE)
+            before, model = (
+                model,
+                fit(
+                    self.workload.sizes,
+                    [each.fitted for each in noisy],
+                    start=model,
+                    iterations=_STEPS,
+                    tolerance=_TOLERANCE,
+                ),
+            )
             if _is_near(before, model, noisy[-1]):
                 part *= _DEARER[type(price)]
-        model = fit(self.workload.sizes, [each.fitted for each in noisy], start=model, iterations=_LAST_STEPS, tolerance=_LAST_TOLERANCE)
-        return synthesize(self.columns, model, noisy, self.size, {"method": "aim", "rounds": len(noisy) - len(self.columns)})
+        model = fit(
+            self.workload.sizes,
+            [each.fitted for each in noisy],
+            start=model,
+            iterations=_LAST_STEPS,
+            tolerance=_LAST_TOLERANCE,
+        )
+        return synthesize(
+            self.columns, model, noisy, self.size, {"method": "aim", "rounds": len(noisy) - len(self.columns)}
+        )
 
     def _unit(self, price: Price) -> Fraction:
         """What a round costs at first."""
@@ -132,7 +149,8 @@ class Aim(Analysis):
         tables = [
             table
             for table in self.workload.tables
-            if len(table) == 1 or (noise * self.workload.count_cells(table) < far and self._fits(table, model, noisy, limit))
+            if len(table) == 1
+            or (noise * self.workload.count_cells(table) < far and self._fits(table, model, noisy, limit))
         ]
         return [
             Option(table, self.workload.weights[table], believed, _PENALTY * noise * believed.size)

@@ -1,4 +1,7 @@
-"""Synthetic rows from an explicit table of all columns: what its methods read, and what they publish."""
+"""Synthetic rows from an explicit table of all columns: what its methods read, and what they publish.
+
+Proof: docs/proofs/query_release.md.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from adomnia.noise.afterwards import Generator
 from adomnia.statistics.contract import Floats
 from adomnia.statistics.products import Places
 
@@ -94,7 +95,7 @@ def fit(weights: Floats, noisy: Sequence[NoisyCells], replays: int) -> Floats:
     return weights
 
 
-def draw_rows(weights: Floats, number: int, generator: np.random.Generator) -> Places:
+def draw_rows(weights: Floats, number: int, generator: Generator) -> Places:
     """So many rows with the shares of the weights: of each cell its expected number, rounded up or down by chance.
 
     Cells are taken in an order by chance: in their own, every second of them could be the one that is rounded up.

@@ -56,7 +56,10 @@ def _move(rows: Places, columns: Columns, table: Places, pace: float, generator:
     places, wanted = _place(rows, columns, table.shape), table.ravel()
     counts = np.bincount(places, minlength=wanted.size)
     shuffled = generator.permutation(len(rows))
-    order = shuffled[np.argsort(places[shuffled], kind="stable")]  # by cells, in each of them at random
+    small = places.astype(
+        np.uint16 if wanted.size <= 2**16 else np.int64
+    )  # sorted without comparing, where they can be
+    order = shuffled[np.argsort(small[shuffled], kind="stable")]  # by cells, in each of them at random
     starts = np.cumsum(counts) - counts
     surplus = np.ceil(pace * np.maximum(counts - wanted, 0)).astype(np.int64)
     ranks = np.arange(len(rows)) - starts[places[order]]

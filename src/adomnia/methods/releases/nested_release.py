@@ -210,10 +210,8 @@ class NestedRelease:
         _check_geography(geography)
         contrasts = tuple(map(float, plain["contrasts"]))
         sums = tuple(inf if each is None else float(each) for each in plain["sums"])
-        if len(contrasts) != levels + 1 or len(sums) != levels + 1 or not np.isfinite([*contrasts, *sums[1:]]).all():
-            raise ValueError("NestedRelease must have a finite precision for each level, got others.")
-        if min(*contrasts, *sums) < 0 or min(contrasts[-1], sums[-1]) == 0:
-            raise ValueError("NestedRelease precisions must not be below 0, and be above it at the finest level.")
+        if len(contrasts) != levels + 1 or len(sums) != levels + 1 or not _are_precisions(contrasts, sums):
+            raise ValueError("NestedRelease must have a precision for each level, at the finest above 0, got others.")
         shape = tuple(sizes[levels:])
         if values.shape != (geography.leaves, prod(shape)) or not np.isfinite(values).all():
             raise ValueError("NestedRelease must have a finite count for each cell of each place, got others.")
@@ -239,6 +237,12 @@ def _solve(
         free = TreeCovariance(geography, (0.0, *precisions[1][1:])).apply(np.ones((geography.leaves, 1)))
         found += free / free.sum() * total / gathered.shape[1]
     return np.asarray(found)
+
+
+def _are_precisions(contrasts: Sequence[float], sums: Sequence[float]) -> bool:
+    """Finite but for that of a known total, not below 0, and of the finest level above it."""
+    finite = np.isfinite([*contrasts, *sums[1:]]).all() and not np.isnan(sums[0])
+    return bool(finite) and min(*contrasts, *sums) >= 0 and min(contrasts[-1], sums[-1]) > 0
 
 
 def _check_geography(geography: Geography) -> None:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from adomnia.methods.releases.workloads import Workload
+from adomnia.methods.releases.line_workloads import LineWorkload
 from adomnia.noise.afterwards import follow
 from adomnia.statistics.contract import Floats
 
@@ -26,7 +26,7 @@ _HEAVIEST = 1_000.0  # a sum weighs at most so much more than a bin itself: beyo
 _ENOUGH = 1e-7  # of the error: a round that gains less is the last
 
 
-def fit_sums(workload: Workload, norm: Norm) -> tuple[float, Floats]:
+def fit_sums(workload: LineWorkload, norm: Norm) -> tuple[float, Floats]:
     """The least error that is found, and the weight of every bin in each of the sums, one row a bin.
 
     Bins themselves have weight 1; then each bin is divided by the length of all its weights.
@@ -45,7 +45,7 @@ def fit_sums(workload: Workload, norm: Norm) -> tuple[float, Floats]:
 class _Sums:
     """The error of the workload, as a function of the roots of weights, which keeps these above zero."""
 
-    workload: Workload
+    workload: LineWorkload
     norm: Norm
 
     def judge(self, roots: Floats) -> tuple[float, Floats]:

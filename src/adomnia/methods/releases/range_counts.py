@@ -1,4 +1,7 @@
-"""Counts of a column of numbers in bins, measured so that every range of them follows with little noise."""
+"""Counts of a column of numbers in bins, measured so that every range of them follows with little noise.
+
+What is private about it, and what follows: docs/proofs/range_counts.md.
+"""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,6 +16,7 @@ from adomnia.methods.contract import Arguments, BadArgument, Frame, Method, Numb
 from adomnia.methods.releases.attributes import MISSING, MISSING_VALUES, ReleaseColumn, read_columns
 from adomnia.methods.releases.count_errors import estimate_counts, tails_of, variance_of
 from adomnia.methods.releases.gram_release import GramRelease
+from adomnia.methods.releases.line_workloads import IN_WORDS, WORKLOADS, LineWorkload, WorkloadName
 from adomnia.methods.releases.strategies import (
     MOST_FITTED,
     STRATEGIES,
@@ -25,7 +29,6 @@ from adomnia.methods.releases.strategies import (
     norm_of,
 )
 from adomnia.methods.releases.whole_counts import fit_whole
-from adomnia.methods.releases.workloads import IN_WORDS, WORKLOADS, Workload, WorkloadName
 from adomnia.privacy.events import Price
 from adomnia.privacy.expressions import call
 from adomnia.privacy.matrices import Combination
@@ -114,9 +117,9 @@ class RangeCounts(Analysis):
         )
 
     @property
-    def workload_of_bins(self) -> Workload:
+    def workload_of_bins(self) -> LineWorkload:
         """The counts that are wanted of as many bins as there are."""
-        return Workload(self.workload, self._bins)
+        return LineWorkload(self.workload, self._bins)
 
     @property
     def _bins(self) -> int:

@@ -11,9 +11,9 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from adomnia.methods.releases.line_workloads import LineWorkload
 from adomnia.methods.releases.p_identity import Norm, fit_sums, measure_lengths
 from adomnia.methods.releases.trees import fit_tree
-from adomnia.methods.releases.workloads import Workload
 from adomnia.privacy.events import Price, Pure
 from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.statistics.contract import Floats
@@ -86,13 +86,13 @@ def norm_of(price: Price) -> Norm:
     return 1 if isinstance(price, Pure) else 2
 
 
-def list_strategies(workload: Workload) -> tuple[StrategyName, ...]:
+def list_strategies(workload: LineWorkload) -> tuple[StrategyName, ...]:
     """Those that are compared for so many bins."""
     return STRATEGIES if workload.bins <= MOST_FITTED else STRATEGIES[:2]
 
 
 @lru_cache(maxsize=_KEPT)
-def choose_strategy(workload: Workload, norm: Norm) -> StrategyName:
+def choose_strategy(workload: LineWorkload, norm: Norm) -> StrategyName:
     """The one with the least error; of equal ones the simplest."""
     best: StrategyName = "identity"
     for name in list_strategies(workload):
@@ -102,7 +102,7 @@ def choose_strategy(workload: Workload, norm: Norm) -> StrategyName:
 
 
 @lru_cache(maxsize=_KEPT)
-def build_strategy(name: StrategyName, workload: Workload, norm: Norm) -> Strategy:
+def build_strategy(name: StrategyName, workload: LineWorkload, norm: Norm) -> Strategy:
     """The best strategy of that name."""
     match name:
         case "identity":
@@ -114,7 +114,7 @@ def build_strategy(name: StrategyName, workload: Workload, norm: Norm) -> Strate
     return _build_fitted(workload, norm)
 
 
-def _build_fitted(workload: Workload, norm: Norm) -> Strategy:
+def _build_fitted(workload: LineWorkload, norm: Norm) -> Strategy:
     error, weights = fit_sums(workload, norm)
     scaled = np.concatenate([np.eye(workload.bins), weights.T]) / measure_lengths(weights, norm)
     return Strategy("p_identity", _scale_rows(map(enumerate, scaled.tolist()), workload.bins), error)

@@ -1,4 +1,7 @@
-"""Counts for places that lie within each other, as whole numbers that add up from the smallest place to the whole."""
+"""Counts for places that lie within each other, as whole numbers that add up from the smallest place to the whole.
+
+What is private about them, and what follows: docs/proofs/range_counts.md.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

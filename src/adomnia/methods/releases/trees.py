@@ -11,8 +11,8 @@ from math import inf, sqrt
 
 import numpy as np
 
+from adomnia.methods.releases.line_workloads import LineWorkload
 from adomnia.methods.releases.p_identity import Norm
-from adomnia.methods.releases.workloads import Workload
 
 _BRANCHES = (2, 4, 8, 16)
 _PORTIONS = 2**10  # into which the length of a column is divided over the levels of a tree
@@ -79,7 +79,7 @@ class RunTree:
         return best
 
 
-def fit_tree(workload: Workload, norm: Norm) -> RunTree:
+def fit_tree(workload: LineWorkload, norm: Norm) -> RunTree:
     """The tree with the least error."""
     best: RunTree | None = None
     for branches in _BRANCHES:
@@ -92,7 +92,7 @@ def fit_tree(workload: Workload, norm: Norm) -> RunTree:
     return best
 
 
-def cost_levels(workload: Workload, branches: int) -> tuple[float, ...]:
+def cost_levels(workload: LineWorkload, branches: int) -> tuple[float, ...]:
     """How much of the workload is in the differences between runs of each level that are one run of the next.
 
     The runs of a level divide the bins, and that of the last holds all: averages over them are nested projections, and

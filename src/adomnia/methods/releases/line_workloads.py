@@ -22,14 +22,14 @@ IN_WORDS = {
 
 
 @dataclass(frozen=True)
-class Workload:
+class LineWorkload:
     """The counts that are wanted of so many bins, W, as V = W'W: the weight of an error in every pair of bins.
 
     ranges: every run of neighbouring bins. prefixes: those that start at the first. quantiles: of every cut between
     bins, how many rows are below it less a share of all, for shares evenly from 0 to 1.
     """
 
-    tag: ClassVar[str] = "Workload"
+    tag: ClassVar[str] = "LineWorkload"
     name: WorkloadName
     bins: int
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adomnia.methods.releases.workloads import IN_WORDS, WORKLOADS, Workload
+from adomnia.methods.releases.line_workloads import IN_WORDS, WORKLOADS, LineWorkload
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 KNOWN = json.loads((FIXTURES / "vectors2.json").read_text())["hdmm_p_identity_prefix"]
@@ -31,7 +31,7 @@ def list_counts(name, bins):
 @pytest.mark.parametrize("bins", [1, 2, 5])
 def test_the_matrix_is_that_of_all_counts_written_out(name, bins):
     rows = list_counts(name, bins)
-    workload = Workload(name, bins)
+    workload = LineWorkload(name, bins)
     assert workload.matrix == pytest.approx(rows.T @ rows, rel=1e-6)
     assert workload.diagonal == pytest.approx(np.diagonal(workload.matrix))
 
@@ -39,7 +39,7 @@ def test_the_matrix_is_that_of_all_counts_written_out(name, bins):
 @pytest.mark.parametrize("bins", [8, 64, 256])
 def test_the_bound_of_prefixes_is_the_known_one(bins):
     known = next(each for label, each in KNOWN.items() if f"n={bins}," in label)
-    assert Workload("prefixes", bins).bound == pytest.approx(known["svd_bound_gaussian_unit"], rel=1e-4)
+    assert LineWorkload("prefixes", bins).bound == pytest.approx(known["svd_bound_gaussian_unit"], rel=1e-4)
 
 
 def test_every_workload_has_words():
