@@ -317,6 +317,26 @@ def test_both_make_one_release_and_read_it(pairs):
     assert [each.name for each in alice.there.releases()] == ["ages"]
 
 
+def test_both_give_one_answer_from_a_release(pairs):
+    alice = pairs["alice"]
+    alice.here.release("ages", QUESTION, epsilon=1)
+    for text, options in (
+        ("SELECT sex, COUNT(*) AS n, COUNTIF(member) / COUNT(*) AS share FROM releases.ages GROUP BY sex", {}),
+        ("SELECT sex, COUNT(*) AS n FROM people WHERE member GROUP BY sex", {"from_release": True}),
+    ):
+        ours, theirs = alice.here.sql(text, **options), alice.there.sql(text, **options)
+        assert facts(ours) == facts(theirs)
+        assert ours.receipt is None
+        assert ours.notes == theirs.notes
+    assert alice.there.open_release("ages").sql("SELECT COUNT(*) AS n FROM releases.ages")["n"] == [
+        pytest.approx(alice.here.sql("SELECT COUNT(*) AS n FROM releases.ages")["n"][0])
+    ]
+    for session in pair_of(alice):
+        session.from_release = True
+        assert refusal(partial(session.sql, "SELECT AVG(salary) FROM people"))[0] == "not_covered"
+        session.from_release = False
+
+
 def test_both_refuse_releases_in_the_same_words(pairs):
     for name, wanted in {
         "bob": ("more", QUESTION, {"epsilon": 1}),

@@ -1,114 +1,52 @@
-"""Releases with made-up measurements, whose exact errors are known."""
+"""A small release that was made by nobody, and the hospital's people to make real ones of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import product as combine
-from typing import TYPE_CHECKING, Any
+from datetime import date
 
 import numpy as np
 import pyarrow as pa
 
-from adomnia.privacy.filters import Left
+from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
 from adomnia.releases.model import Release
-from adomnia.session.released import answer_released
-from adomnia.sql.reading.released import parse_released
 from adomnia.statistics.products import Attribute, Product
+from kit.hospital import CATALOG, CITIES, person
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+PUBLISHING = CATALOG.replace("[analysts.alice]\n", "[analysts.alice]\npublish = true\n")
+QUESTION = "SELECT * FROM marginals((SELECT sex, member FROM people), ways => 2)"
+OTHER = "SELECT * FROM marginals((SELECT sex, city FROM people), ways => 1)"
+PEOPLE = [
+    person(k, name=f"n{k}", age=30.0 + k % 50, sex="FMX"[k % 3], city=CITIES[k % 4], member=k % 2 == 0)
+    for k in range(60)
+]
 
-    from adomnia.session.answer import Answer
-    from adomnia.statistics.products import LinearRelease
-
-NOTHING = Left(Fraction(0), Fraction(0), Fraction(0))
-ATTRIBUTES = (
-    Attribute("sex", ("f", "m", None)),
-    Attribute(
-        "age",
-        (*(f"{start} to {start + 9}" for start in range(0, 60, 10)), None),
-        "integer",
-        tuple(start - 0.5 for start in range(0, 70, 10)),
-    ),
-    Attribute("kids", (0, 1, 2, None), "integer"),
-    Attribute("smokes", (False, True, None), "boolean"),
-)
-ABOUT = {"mechanism": "marginals", "version": 1, "guarantee": "It was made with rho 0.1."}
+SEX = Attribute("sex", ("F", "M", None))
+AGE = Attribute("age", ("0 to 9", "10 to 19"), "integer", (-0.5, 9.5, 19.5))
+DAY = Attribute("day", (date(2024, 1, 1), date(2024, 1, 2)), "date")
+COUNTS = np.array([[7, -2], [3, 11], [0, 1]])
 
 
-def made_up_counts(seed_of_counts: int) -> np.ndarray:
-    """How many rows each cell of the attributes has."""
-    generator = np.random.default_rng(seed_of_counts)
-    return generator.integers(0, 20, [len(each) for each in ATTRIBUTES]).astype(float)
-
-
-def rows_of(counts: np.ndarray) -> list[tuple[dict[str, Any], float]]:
-    """The rows of a table of counts, each with how often it occurs; of a bin the first value."""
-    values = [
-        [None if level is None else 10 * place if each.edges else level for place, level in enumerate(each.levels)]
-        for each in ATTRIBUTES
+def make_release(name: str = "ages", **about: object) -> Release:
+    """Counts by sex and age, with what they follow from, and rows."""
+    estimates = Residuals.from_measured((3, 2, 2), [NoisyMarginal((0, 1), COUNTS, 4.0)])
+    rows = np.array([[0, 1, 0], [2, 0, 1]], dtype=np.int16)
+    product = Product((SEX, AGE, DAY), estimates, "gaussian", rows, {(0, 1): np.maximum(COUNTS, 0)}, {"ways": 2})
+    fields = [
+        pa.field("sex", pa.string(), metadata={"kind": "key"}),
+        pa.field("count", pa.float64(), metadata={"kind": "value", "method": "noise"}),
+        pa.field("count_lower", pa.float64(), metadata={"kind": "lower", "method": "noise"}),
     ]
-    names = [each.name for each in ATTRIBUTES]
-    cells = zip(combine(*values), counts.ravel().tolist(), strict=True)
-    return [(dict(zip(names, row, strict=True)), many) for row, many in cells]
+    table = pa.table([["F", None], [5.0, 14.0], [1.0, 10.0]], schema=pa.schema(fields))
+    told = {"mechanism": "marginals", "guarantee": "Hidden is one person.", "confidence": 0.95, "receipt": "abc"}
+    measured = (COUNTS, np.array([2**70, -1], dtype=object))
+    return Release(name, product, QUESTION, told | about, ("A note.",), table, measured)
 
 
-def make_release(
-    estimates: LinearRelease | None,
-    attributes: tuple[Attribute, ...] = ATTRIBUTES,
-    table: pa.Table | None = None,
-    **fields: Any,
-) -> Release:
-    """A release of such measurements, called people."""
-    product = Product(attributes, estimates, **fields)
-    return Release("people", product, "SELECT * FROM marginals(people)", ABOUT, (), table or pa.table({}))
-
-
-def ask(text: str, asked: LinearRelease | Release, confidence: float = 0.95) -> Answer:
-    """The answer to a question about a release called people."""
-    release = asked if isinstance(asked, Release) else make_release(asked)
-    select = parse_released(text)
-    assert select is not None
-    return answer_released(select, lambda _: release, confidence, NOTHING)
-
-
-def tell(text: str, attributes: tuple[Attribute, ...], estimates: LinearRelease) -> list[Any]:
-    """The column n of the answer, rounded."""
-    return [round(each) for each in ask(text, make_release(estimates, attributes))["n"]]
-
-
-@dataclass(frozen=True)
-class NoisyTable:
-    """A table of all columns with independent noise of one variance on every cell; `sets` are measured together."""
-
-    values: np.ndarray
-    variance: float
-    sets: tuple[frozenset[int], ...] | None = None
-
-    def covers(self, columns: Sequence[int]) -> bool:
-        return self.sets is None or any(set(columns) <= each for each in self.sets)
-
-    def count(self, columns: Sequence[int], groups: np.ndarray, number: int) -> tuple[np.ndarray, ...]:
-        return self._add(columns, groups, number, np.ones(groups.shape))
-
-    def _add(
-        self, columns: Sequence[int], groups: np.ndarray, number: int, weights: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
-        others = tuple(axis for axis in range(self.values.ndim) if axis not in columns)
-        table = self.values.sum(axis=others)
-        cells = np.prod([self.values.shape[axis] for axis in others], dtype=float)
-        inside = groups >= 0
-        found = np.bincount(groups[inside], (weights * table)[inside], minlength=number)
-        squares = np.bincount(groups[inside], (weights**2)[inside], minlength=number)
-        return found, self.variance * cells * squares
-
-
-@dataclass(frozen=True)
-class WeighedTable(NoisyTable):
-    """The same, which also adds up weights of cells."""
-
-    def add(
-        self, columns: Sequence[int], groups: np.ndarray, number: int, weights: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
-        return self._add(columns, groups, number, weights)
+def is_same(one: Release, other: Release) -> bool:
+    """Whether two releases say the same."""
+    return (
+        (one.name, one.question, one.notes, dict(one.about)) == (other.name, other.question, other.notes, other.about)
+        and one.table.equals(other.table)
+        and one.product.attributes == other.product.attributes
+        and all(map(np.array_equal, one.measurements, other.measurements))
+    )

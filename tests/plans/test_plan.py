@@ -139,7 +139,12 @@ def test_two_values_have_one_encoding_only_if_they_are_equal(one, other):
     assert (canonical(one) == canonical(other)) == (typed(one) == typed(other))
 
 
-@pytest.mark.parametrize("value", [1.5, [1], {1: 2}, object(), Pair])
+def test_doubles_are_told_apart_to_their_last_bit_and_from_all_other_numbers():
+    values = (1.0, 1, Fraction(1), True, 1.0 + 2**-52, 0.1, Fraction(1, 10), "1.0")
+    assert len(set(map(canonical, values))) == len(values)
+
+
+@pytest.mark.parametrize("value", [[1], {1: 2}, object(), Pair])
 def test_only_plain_data_has_an_encoding(value):
     with pytest.raises(TypeError, match="canonical value must be plain data"):
         canonical(value)

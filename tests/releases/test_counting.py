@@ -16,7 +16,7 @@ from adomnia.releases.tables import build_catalog
 from adomnia.sql.lower import plan_question
 from adomnia.sql.reading.released import parse_released
 from adomnia.statistics.products import Attribute, Product
-from kit.released import ATTRIBUTES, NoisyTable, WeighedTable, ask, made_up_counts, rows_of, tell
+from kit.asked_releases import ATTRIBUTES, NoisyTable, WeighedTable, ask, made_up_counts, rows_of, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable

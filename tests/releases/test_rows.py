@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from adomnia.errors import Refusal
-from kit.released import ATTRIBUTES, NoisyTable, ask, made_up_counts, make_release
+from kit.asked_releases import ATTRIBUTES, NoisyTable, ask, made_up_counts, make_release
 
 COUNTS = made_up_counts(4)
 ROWS = np.repeat(np.indices(COUNTS.shape).reshape(4, -1).T, COUNTS.astype(int).ravel(), axis=0)

@@ -115,10 +115,9 @@ def test_what_mixes_a_release_with_anything_is_refused_before_anything_is_read(a
 
 def test_a_question_about_a_release_has_no_price_and_is_in_no_batch(asking):
     text = "SELECT COUNT(*) FROM releases.ages"
-    with pytest.raises(Refusal):
-        asking.price(text, epsilon=1)
-    with pytest.raises(Refusal):
-        asking.batch([text], epsilon=1)
+    for ask in (asking.price, asking.explain, lambda text, epsilon: asking.batch([text], epsilon=epsilon)):
+        with pytest.raises(Refusal, match=r"releases\.ages is a release, which costs nothing"):
+            ask(text, epsilon=1)
 
 
 def test_the_release_itself_can_be_asked_and_so_can_its_folder(asking, tmp_path):

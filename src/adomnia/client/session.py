@@ -229,10 +229,8 @@ class RemoteSession(Session):
         if record["receipt"] is not None or body is None:
             wanted = {"place": place, "confidence": confidence, "together": str(together).lower()}
             return self._get_answer(record["receipt"]["request_id"], wanted)
-        cells = max((int(each["cells"]) for each in record["columns"] if each["kind"] == "value"), default=1)
-        # What is left open is divided evenly: then all cells are covered, whatever their noise has in common.
-        surer = 1 - (1 - confidence) / cells if together else confidence
-        return self._post("query", body | {"confidence": surer, "request_id": choose_request_id(None)})
+        again = {"confidence": confidence, "together": together, "request_id": choose_request_id(None)}
+        return self._post("query", body | again)
 
     def _read(self, model: type[Reply], read: Callable[[Any], _Read], record: Any) -> _Read:  # noqa: ANN401 - JSON
         return read_reply(self._connection, model, read, record)

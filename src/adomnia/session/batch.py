@@ -181,7 +181,7 @@ def bind_question(question: Question) -> Question:
 
 def refuse_from_release(questions: Sequence[Question], payment: Payment | None) -> None:
     """Refuse to answer questions of a batch from releases: these cost nothing, whoever asks them one by one."""
-    if any(each.from_release for each in questions) or (payment or Payment()).get("from_release"):
+    if any(getattr(each, "from_release", None) for each in questions) or (payment or Payment()).get("from_release"):
         fix = "ask each question by itself, with sql()"
         raise Refusal("from_release=", "is not for a batch, which is paid for", fix, code="batch_from_release")
 

@@ -19,10 +19,12 @@ from adomnia.privacy.queries import Query
 from adomnia.privacy.relations import Private, Relation, Where
 from adomnia.releases.selection import Peeled, peel
 from adomnia.releases.tables import AttributeTable
+from adomnia.session.contract import CONFIDENCE
 from adomnia.sql.lower import plan_question, require_plan
 from adomnia.sql.methods.calls import find_call, name_of
 from adomnia.sql.methods.frames import read_rows
 from adomnia.sql.reading.parse import parse
+from adomnia.work import remember
 
 if TYPE_CHECKING:
     from adomnia.catalog.model import Catalog
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from adomnia.session.release_store import ReleaseEntry
     from adomnia.statistics.products import Attribute
 
+_KEPT = 32  # releases whose questions are remembered as they were read
 _PRICED = "ask without from_release, at a price"
 
 
@@ -79,28 +82,14 @@ class CoveringRelease:
         return AttributeTable(self.entry.name, self.entry.attributes)
 
     @cached_property
-    def _frame(self) -> Frame:
-        """The rows that the method was given."""
-        select = parse(self.entry.question)
-        call_node = find_call(select)
-        assert call_node is not None  # noqa: S101 - nothing else makes a release
-        return read_rows(select, call_node, name_of(call_node), self.catalog, 0.95).frame
-
-    @cached_property
-    def _counted(self) -> Peeled:
-        """The rows that were counted: those without the values that were left out, if they were."""
-        plan = require_plan(plan_question(parse(self.entry.question), self.catalog))
-        (analysis,) = plan.statistics
-        return peel(analysis.queries[0].relation)
-
-    @cached_property
     def _columns(self) -> dict[Expression, Column]:
         """What the columns of the release are made of, in the columns of the table that it was made from."""
-        express = peel(self._frame.relation).express
+        frame, _ = _read_release(self.entry.question, self.catalog)
+        express = peel(frame.relation).express
         found: dict[Expression, Column] = {}
         for column, place in self._table.columns.items():
             attribute = self.entry.attributes[place]
-            value = _find_value(attribute, self._frame)
+            value = _find_value(attribute, frame)
             if value is not None and column.name == attribute.name:
                 found[express(value)] = column
         return found
@@ -108,7 +97,7 @@ class CoveringRelease:
     def _find_extra(self, asked: Peeled) -> list[Expression]:
         """The conditions of a question beyond those of the release, all of which it must have."""
         try:
-            counted = self._counted
+            counted = peel(_read_release(self.entry.question, self.catalog)[1])
         except Refusal:
             raise NotCoveredError("was made by a question that the catalog does not read any more") from None
         if asked.table != counted.table:
@@ -149,6 +138,17 @@ class CoveringRelease:
             case NonNull(value=value) | Total(value=value):
                 return replace(query.aggregate, value=self._translate(asked.express(value)))
         raise NotCoveredError("has counts of rows, from which this does not follow")
+
+
+@remember(_KEPT)
+def _read_release(question: str, catalog: Catalog) -> tuple[Frame, Relation]:
+    """The rows that the method of a release was given, and those that it counted: some may have been left out."""
+    select = parse(question)
+    called = find_call(select)
+    assert called is not None  # noqa: S101 - nothing else makes a release
+    frame = read_rows(select, called, name_of(called), catalog, CONFIDENCE).frame
+    (analysis,) = require_plan(plan_question(parse(question), catalog)).statistics
+    return frame, analysis.queries[0].relation
 
 
 def describe_uncovered(reasons: dict[str, str]) -> Refusal:

@@ -62,14 +62,16 @@ def tell_free_answer(quote: Quote, curator: Curator, analyst: str, batch: Batch)
         return quote
     with suppress(Refusal):
         (plan,) = batch.plans(curator.catalog)
-        free = find_free_answer(curator, analyst, plan, batch.confidence)
+        free = find_free_answer(curator, analyst, plan, batch.confidence, most=1)
         told = f"The release {free.release} answers it for nothing, within {free.error:.4g}: pass from_release=True."
         return replace(quote, notes=(*quote.notes, told))
     return quote
 
 
-def find_free_answer(curator: Curator, analyst: str, plan: Plan, confidence: float) -> FreeAnswer:
-    """The most exact answer that a release has to a private question; a Refusal says why none has."""
+def find_free_answer(
+    curator: Curator, analyst: str, plan: Plan, confidence: float, most: int = _MOST_TRIED
+) -> FreeAnswer:
+    """The most exact answer of `most` releases that have one to a private question; a Refusal says why none has."""
     reasons: dict[str, str] = {}
     found: list[FreeAnswer] = []
     for entry in list(reversed(list_releases(curator, analyst)))[:_MOST_TRIED]:
@@ -84,6 +86,8 @@ def find_free_answer(curator: Curator, analyst: str, plan: Plan, confidence: flo
             reasons[entry.name] = f"does not answer it: {refusal.what} {refusal.why}"
         else:
             found.append(FreeAnswer(_tell_rows(answer, plan), entry.name, measure_error(answer)))
+        if len(found) == most:
+            break
     if not found:
         raise describe_uncovered(reasons)
     return min(found, key=lambda each: each.error)

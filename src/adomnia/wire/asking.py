@@ -174,6 +174,7 @@ class Ask(AskedQuestion):
     )
     replay: bool = Field(True, description="An equal question at the same price gets the same answer, free.")
     anyway: bool = Field(False, description=_ANYWAY)
+    together: bool = Field(False, description="Intervals that hold all groups of a column at once.")
 
     def put_to(self, session: Session) -> Answer:
         """The answer of a session."""

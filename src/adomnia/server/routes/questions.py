@@ -115,9 +115,9 @@ async def query(dataset: str, asked: Ask, request: Request) -> Response:
         answer = identified.put_to(session)
         services.metrics.count_question("replayed" if answer.replayed else "answered")
         if form != JSON:
-            job.headers[HEADER] = facts_header(answer)
-            return encode_table(answer, form)
-        constant_part = encode_answer(answer, without=_CHANGING)
+            job.headers[HEADER] = facts_header(answer, together=asked.together)
+            return encode_table(answer, form, together=asked.together)
+        constant_part = encode_answer(answer, without=_CHANGING, together=asked.together)
         if answer.receipt is not None and cacheable:
             cache.put(_key(visitor, edition, asked), CachedReply(answer.receipt.request_id, constant_part))
         return _assemble(constant_part, answer.left, answer.replayed)

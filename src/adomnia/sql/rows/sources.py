@@ -9,6 +9,7 @@ from adomnia.catalog.model import Catalog
 from adomnia.errors import Refusal
 from adomnia.methods.registry import find_method
 from adomnia.privacy import relations
+from adomnia.sql.reading.creating import SCHEMA
 from adomnia.sql.reading.refusals import refusal, refusal_of_name, refusal_of_node
 from adomnia.sql.rows.derived import Derived
 from adomnia.sql.values.scope import check_parts
@@ -52,6 +53,9 @@ def find_table(node: exp.Expr, catalog: Catalog) -> Derived:
         why = "picks an arbitrary subset, which gives no privacy"
         raise refusal("tablesample", node, why, "leave the sampling out", "Sampling")
     name = ".".join(part.name for part in node.parts)
+    if node.db.lower() == SCHEMA:
+        why, fix = "is a release, which costs nothing and has no price", "ask it by itself, with sql()"
+        raise refusal("public_table", node, why, fix, name)
     for table in catalog.tables:
         if table.name.lower() == name.lower():
             check_parts(node, "this", "alias", "joins")
