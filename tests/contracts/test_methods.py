@@ -20,10 +20,12 @@ from sqlglot import exp
 
 import adomnia
 from adomnia.curator.executor import drive
+from adomnia.explaining.explanations import explain
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
 from adomnia.pricing.deltas import with_delta
+from adomnia.pricing.effort import without_effort
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.events import Composed, Concentrated, Pure
@@ -108,6 +110,14 @@ def test_it_is_quoted_and_explained_quickly(name, hospital_catalog, price):
     assert process_time() - started < SLOWEST_PRICE
     assert {line.name for line in quote.outputs} <= METHODS[name].returns.keys() | {"n"}
     assert quote.measurements
+
+
+@every_method
+@every_price
+def test_its_explanation_lists_what_it_measures(name, plan, price):
+    quote = quote_plan(plan, price)
+    told = str(explain(without_effort(plan), quote))
+    assert all(f"[{place}] " in told for place in range(1, len(quote.measurements) + 1))
 
 
 @every_method
