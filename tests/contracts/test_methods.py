@@ -5,6 +5,7 @@ Each is asked by its own example, on the tables of the example hospital: as they
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -19,14 +20,18 @@ from sqlglot import exp
 
 import adomnia
 from adomnia.curator.executor import drive
+from adomnia.explaining.explanations import explain
 from adomnia.methods.registry import METHODS
 from adomnia.methods.signatures import method_record
 from adomnia.plans.views import read_column
 from adomnia.pricing.deltas import with_delta
+from adomnia.pricing.effort import without_effort
 from adomnia.pricing.parts import amount, bill, split_price
 from adomnia.pricing.quotes import quote_plan
 from adomnia.privacy.events import Composed, Concentrated, Pure
 from adomnia.privacy.losses import covers
+from adomnia.releases.arrays import Packer, Unpacker
+from adomnia.releases.product_form import from_plain, to_plain
 from adomnia.session.aggregates import Aggregates, SqlOptions
 from adomnia.session.method_calls import write_call
 from adomnia.session.table import PrivateTable
@@ -109,6 +114,14 @@ def test_it_is_quoted_and_explained_quickly(name, hospital_catalog, price):
 
 @every_method
 @every_price
+def test_its_explanation_lists_what_it_measures(name, plan, price):
+    quote = quote_plan(plan, price)
+    told = str(explain(without_effort(plan), quote))
+    assert all(f"[{place}] " in told for place in range(1, len(quote.measurements) + 1))
+
+
+@every_method
+@every_price
 def test_its_table_has_one_shape_whatever_the_data_and_says_finite_things(name, plan, price):
     shapes = set()
     for table in tables_of(plan, price):
@@ -135,6 +148,19 @@ def test_its_columns_are_those_it_announces(name, plan):
         columns = (*table.labels, *table.estimates, *table.facts)
         grouped = len(columns) - len(method.returns)
         assert columns[grouped:] == tuple(method.returns)
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.chapter == "releases"])
+@every_price
+def test_what_it_publishes_can_be_kept_and_opened_again(name, plan, price):
+    for table in tables_of(plan, price):
+        packer = Packer()
+        written = json.loads(json.dumps(packer.pack(to_plain(table.product)), allow_nan=False))
+        unpacker = Unpacker(*packer.columns())
+        found = from_plain(unpacker.unpack(written))
+        unpacker.finish()
+        assert found.attributes == table.product.attributes
+        assert (found.estimates is None) == (table.product.estimates is None)
 
 
 @every_method

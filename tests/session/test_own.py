@@ -59,6 +59,18 @@ def count(session, text):
     return found
 
 
+def test_a_release_of_ones_own_table_is_paid_once_and_saved(tmp_path):
+    table = {"id": list(range(100)), "sex": ["F", "M"] * 50}
+    with adomnia.protect(table, unit="id", rows_per_person=1, epsilon=2, categories={"sex": ["F", "M"]}) as session:
+        made = session.release("sexes", "SELECT * FROM marginals(data, columns => (sex))", epsilon=1)
+        again = session.release("sexes", "SELECT * FROM marginals(data, columns => (sex))", epsilon=1)
+        assert again.table.equals(made.table)
+        assert session.budget().dataset.left().epsilon == 1
+        with pytest.raises(Refusal, match="makes no release"):
+            session.release("other", "SELECT COUNT(*) FROM data", epsilon=1)
+    assert adomnia.open_release(made.save(tmp_path / "sexes")).columns == ("sex",)
+
+
 def test_several_tables_are_linked_and_joined():
     with house() as session:
         assert count(session, "people JOIN visits USING (person_id) WHERE city = 'Oslo'") == 20

@@ -263,6 +263,11 @@ def test_create_table_publishes_and_says_what_was_paid(curator, alice):
     assert answer["release"] == ["releases.ages"]
     assert answer["paid"] == ["epsilon 1"]
     assert answer["paid_by"] == ["the dataset"]
+    assert (answer.receipt.analyst, answer.replayed) == (None, False)
+    assert "The dataset paid: epsilon 1. Your budget is as it was." in repr(answer)
+    again = alice.sql(f"CREATE TABLE releases.ages AS {QUESTION}", epsilon=1)
+    assert again.replayed
+    assert "The dataset has paid before: epsilon 1." in repr(again)
     assert spent(curator) == 1
     assert alice.open_release("ages").question == QUESTION
 

@@ -53,6 +53,9 @@ def format_footer(answer: Answer) -> list[str]:
         return ["Public: read exactly, at no price."]
     if answer.cost is None:
         return ["Nothing was paid.", *answer.notes, *(_meaning(answer) if _has_intervals(answer) else [])]
+    if answer.receipt is not None and answer.receipt.analyst is None:
+        paid = "has paid before" if answer.replayed else "paid"
+        return [f"The dataset {paid}: {format_cost(answer.receipt.event)}. Your budget is as it was."]
     paid = "Replayed, free: it was paid before" if answer.replayed else "Paid"
     return [
         f"{paid}: {format_cost(answer.cost)}. Left: {_left(answer.left)}.",

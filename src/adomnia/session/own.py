@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from adomnia.pricing.quotes import Quote
     from adomnia.privacy.amounts import Number
+    from adomnia.releases.model import Release
     from adomnia.session.answer import Answer
     from adomnia.session.declared import Bounds, Cap, Choice, Values
     from adomnia.session.explanation import Explanation
@@ -68,6 +69,10 @@ class OwnSession(LocalSession):
     def explain(self, text: str, **options: Any) -> Explanation:  # noqa: ANN401 - as of any session
         with _refuse_in_python():
             return super().explain(text, **options)
+
+    def release(self, name: str, text: str, **options: Any) -> Release:  # noqa: ANN401 - as of any session
+        with _refuse_in_python():
+            return super().release(name, text, **options)
 
     def sample_and_aggregate(  # noqa: PLR0913 - what is computed and paid has to be said
         self,

@@ -90,7 +90,7 @@ def protect_tables(
         version=1,
         unit=unit,
         budget=declared.budget,
-        analysts=(Analyst(OWNER, declared.budget),),
+        analysts=(Analyst(OWNER, declared.budget, publish=True),),
         tables=mark_links(document, tuple(tables), unit),
         folder=Path(),
     )

@@ -58,6 +58,7 @@ class ReleaseStore:
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self._known: OrderedDict[str, Release] = OrderedDict()
+        self._told: dict[str, tuple[tuple[int, int], ReleaseEntry]] = {}  # with which file it was read from
         self._guard = Lock()
 
     def keep(self, release: Release, progress: Progress) -> None:
@@ -89,15 +90,10 @@ class ReleaseStore:
         if self.folder is None or not self._has(name):
             return None
         try:
-            summary = read_summary(self.folder / name.lower())
-            unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
-            attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
-            about = unpacker.unpack(summary["about"])
-        except (Refusal, ValueError, KeyError, TypeError) as fault:
+            return self._read_entry(self.folder / name.lower())
+        except (Refusal, OSError, ValueError, KeyError, TypeError) as fault:
             _log.warning("Release %s is not whole: %s", name, fault)
             return None
-        said = (summary["question"], about, tuple(summary["notes"]))
-        return ReleaseEntry(summary["name"], *said, attributes)
 
     def names(self) -> list[str]:
         """The names of all that is kept, counted or not."""
@@ -106,6 +102,21 @@ class ReleaseStore:
         if self.folder is not None and self.folder.is_dir():
             known |= {each.name for each in self.folder.iterdir() if is_name(each.name)}
         return sorted(known)
+
+    def _read_entry(self, place: Path) -> ReleaseEntry:
+        """What a folder tells, which is read again only if its file is another."""
+        written = (place / SUMMARY).stat()
+        file = written.st_ino, written.st_mtime_ns
+        kept = self._told.get(place.name)
+        if kept is not None and kept[0] == file:
+            return kept[1]
+        summary = read_summary(place)
+        unpacker = Unpacker(np.zeros(0, np.int64), np.zeros(0, np.float64))
+        attributes = read_attributes(unpacker.unpack({"attributes": summary["product"]["attributes"]}))
+        told = summary["question"], unpacker.unpack(summary["about"]), tuple(summary["notes"])
+        entry = ReleaseEntry(summary["name"], *told, attributes)
+        self._told[place.name] = file, entry
+        return entry
 
     def _has(self, name: str) -> bool:
         return self.folder is not None and is_name(name) and (self.folder / name.lower() / SUMMARY).is_file()

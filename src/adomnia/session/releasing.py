@@ -60,6 +60,7 @@ __all__ = [
     "OWNER",
     "check_release",
     "check_release_name",
+    "find_receipt",
     "find_release",
     "keep_private",
     "list_releases",
@@ -132,7 +133,7 @@ def publish(curator: Curator, name: str, batch: Batch, maker: Analyst | None, pr
     making = _Making(curator, name, batch)
     with curator.ledger.lock("release", name.lower()):
         _refuse_private(curator, name)
-        receipt = _find_receipt(making, priced)
+        receipt = _find_made(making, priced)
         if receipt is not None:
             return _open_published(curator, receipt)
         return _pay_and_keep(making, priced, OWNER if maker is None else maker.name, progress)
@@ -177,9 +178,14 @@ def keep_private(session: LocalSession, curator: Curator, name: str, batch: Batc
             return _keep(curator, name, batch, answer, progress, made_by=session.analyst, private=True)
 
 
+def find_receipt(curator: Curator, name: str) -> Receipt | None:
+    """The debit of a published release that was made; None where there is none."""
+    return curator.ledger.receipt(None, f"{PREFIX}{name.lower()}") if is_name(name) else None
+
+
 def find_release(curator: Curator, name: str, analyst: str | None) -> Release:
     """A release that this analyst may ask, or the owner (None); a Refusal where there is none of that name."""
-    receipt = curator.ledger.receipt(None, f"{PREFIX}{name.lower()}") if is_name(name) else None
+    receipt = find_receipt(curator, name)
     if receipt is not None:
         kept = curator.releases.find(name)
         if kept is not None and kept.about.get("receipt") == receipt.hash:
@@ -216,8 +222,9 @@ def restore_releases(curator: Curator, progress: Progress) -> None:
         try:
             with curator.ledger.lock("release", name.lower()):
                 _open_published(curator, receipt)
-        except AdomniaError as fault:
-            _log.warning("Release %s cannot be built again: %s", name, fault)
+        except Exception as fault:  # noqa: BLE001 - one release must not keep a dataset from being opened
+            told = str(fault) if isinstance(fault, AdomniaError) else type(fault).__name__
+            _log.warning("Release %s cannot be built again: %s", name, told)
 
 
 def _check_maker(maker: Analyst | None) -> None:
@@ -241,7 +248,7 @@ def _check_limits(maker: Analyst | None, priced: Sequence[Priced]) -> None:
         check_size(maker, measure_size(priced))
 
 
-def _find_receipt(making: _Making, priced: Sequence[Priced]) -> Receipt | None:
+def _find_made(making: _Making, priced: Sequence[Priced]) -> Receipt | None:
     """The debit of the same release, if it was made before; a Refusal if its name stands for another, or it failed."""
     ledger = making.curator.ledger
     receipt = ledger.dataset_request(making.request)
@@ -344,8 +351,7 @@ def _keep(  # noqa: PLR0913 - what is told of a release
     }
     measurements = tuple(Record.from_bytes(payload).values)
     (question,) = batch.questions
-    text = " ".join(question.text.split())
-    release = Release(name, product, text, about, answer.notes, answer.to_arrow(), measurements)
+    release = Release(name, product, question.text.strip(), about, answer.notes, answer.to_arrow(), measurements)
     curator.releases.keep(release, progress)
     return release
 

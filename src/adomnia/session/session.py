@@ -48,7 +48,7 @@ from adomnia.session.public import read_public_columns
 from adomnia.session.recalled import Recalled
 from adomnia.session.release_page import ReleaseList, describe_release
 from adomnia.session.released import answer_released
-from adomnia.session.releasing import find_release, keep_private, list_releases, price_release, publish
+from adomnia.session.releasing import find_receipt, find_release, keep_private, list_releases, price_release, publish
 from adomnia.session.request_ids import choose_request_id
 from adomnia.session.sizes import check_size, count_storage, measure_size, size_of_rows
 from adomnia.session.table import PrivateTable, open_table
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from adomnia.session.columns import KeyColumn
     from adomnia.session.curator import Curator
     from adomnia.session.explanation import Explanation
+    from adomnia.sql.reading.creating import Creation
 
 
 class LocalSession(Session):
@@ -98,8 +99,7 @@ class LocalSession(Session):
             return self.explain(text, confidence=confidence, **payment)
         creation = read_creation(text) if isinstance(text, str) else None
         if creation is not None:
-            release = self.release(creation.name, creation.question, confidence=confidence, **payment)
-            return self._show_public(describe_release(release), confidence)
+            return self._create(creation, confidence, payment)
         with limit():
             if isinstance(text, str) and is_listing(text):
                 return self._show_public(list_catalog(text, self._curator.catalog, self.releases()), confidence)
@@ -241,6 +241,13 @@ class LocalSession(Session):
     def answer_batch(self, batch: Batch, plans: Sequence[Plan], request_id: str) -> list[Answer]:
         """The answers to questions that are planned: paid for, or paid for before."""
         return self._answer_batch(batch, plans, request_id, anyway=True)
+
+    def _create(self, creation: Creation, confidence: float, payment: Payment) -> Answer:
+        """What is told of a release that was made, with the receipt of the dataset."""
+        replayed = find_receipt(self._curator, creation.name) is not None
+        release = self.release(creation.name, creation.question, confidence=confidence, **payment)
+        told = self._show_public(describe_release(release), confidence)
+        return replace(told, receipt=find_receipt(self._curator, release.name), replayed=replayed)
 
     def _price_creation(self, question: Question, confidence: float, together: bool = False) -> tuple[Priced, Quote]:
         """A release as the dataset would pay for it."""

@@ -88,6 +88,11 @@ def test_its_rounds_stay_within_its_event(price, rows):
     assert result.product.rows.shape == (40, 3)
 
 
+def test_one_column_is_measured_at_the_whole_price():
+    (only,) = build(METHOD, (3,)).rehearse(PRICES[0])
+    assert only.price == PRICES[0]
+
+
 def test_the_parts_of_the_price_add_up_whatever_is_asked():
     for options in ({}, {"rounds": 1}, {"draws": 5}, {"ways": 1}, {"ways": 3}):
         assert sum(part for _, part in build(METHOD, SIZES, **options).shares) == 1

@@ -13,6 +13,7 @@ from adomnia.methods.releases.explicit_table import (
     fit,
     multiply,
     start_independent,
+    sum_tables,
     sum_up,
 )
 
@@ -33,6 +34,14 @@ def test_tables_of_some_columns_are_sums_over_the_others():
     assert sum_up(TABLE, (0, 2)) == pytest.approx(TABLE.sum(axis=1))
     assert sum_up(TABLE, ()) == pytest.approx(TABLE.sum())
     assert sum_up(TABLE, (0, 1, 2)) == pytest.approx(TABLE)
+
+
+def test_several_tables_are_the_same_as_each_by_itself():
+    asked = [(0, 2), (1,), (), (0, 1, 2), (1, 2), (1,)]
+    found = sum_tables(TABLE, asked)
+    assert set(found) == set(asked)
+    for each in asked:
+        assert found[each] == pytest.approx(sum_up(TABLE, each))
 
 
 def test_a_fit_to_exact_tables_has_these_tables():

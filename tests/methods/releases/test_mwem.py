@@ -52,6 +52,11 @@ def test_people_with_several_rows_are_hidden_by_as_much_more_noise(price):
     assert covers(several.event(price), Composed(events))
 
 
+def test_one_column_is_measured_at_the_whole_price():
+    (only,) = build(METHOD, (3,)).rehearse(PRICES[0])
+    assert only.price == PRICES[0]
+
+
 def test_the_parts_of_the_price_add_up_whatever_is_asked():
     for options in ({}, {"rounds": 7}, {"ways": 1}, {"ways": 3}, {"queries": "cells"}):
         assert sum(part for _, part in build(METHOD, SIZES, **options).shares) == 1

@@ -134,6 +134,12 @@ def test_weights_count_rows_for_more_and_many_groups_are_counted_as_few():
     assert spread[1][[0, -1]] == pytest.approx(variances)
 
 
+def test_groups_of_nothing_are_empty():
+    release = NestedRelease.solve(UNEVEN, (3,), measure(UNEVEN, (3,), summed=True))
+    values, variances = release.count([1, 2], np.full((5, 3), -1), 2)
+    assert values.tolist() == variances.tolist() == [0.0, 0.0]
+
+
 @pytest.mark.parametrize("total", [None, 12])
 def test_plain_data_is_read_again(total):
     release = NestedRelease.solve(DEEP, (3,), measure(DEEP, (3,), summed=True), total)

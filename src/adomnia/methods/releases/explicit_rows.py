@@ -18,7 +18,7 @@ from adomnia.methods.describe.error_laws import cumulants
 from adomnia.methods.releases.attributes import ReleaseColumn, count_cells, read_columns
 from adomnia.methods.releases.choosing import ReleaseTables
 from adomnia.methods.releases.decoding import decode_rows
-from adomnia.methods.releases.explicit_table import NoisyCells, TableColumns, draw_rows, sum_up
+from adomnia.methods.releases.explicit_table import NoisyCells, TableColumns, draw_rows, sum_tables
 from adomnia.methods.releases.residuals import NoisyMarginal, Residuals
 from adomnia.methods.releases.synthesis import MOST_ROWS
 from adomnia.noise import Integers
@@ -33,7 +33,7 @@ MOST_TABLES = 1_000  # each is a statement that is proved before data is read
 COLUMN_PART = Fraction(1, 4)  # of what a table costs: tables of several columns tell of each of them too
 PARTS = 64  # of a row, that what is believed is rounded to
 _MOST_PARTS = 2**50
-_WORK = 4 * 10**8  # cells that may be looked at in fitting
+_WORK = 2 * 10**9  # cells that may be looked at in fitting
 _LEAST_REPLAYS, _MOST_REPLAYS = 10, 100
 WAYS = Parameter("ways", "integer", "of how many columns at once counts should be right", default=2, lower=1, upper=4)
 _GOOD_FOR = (
@@ -89,7 +89,8 @@ class ExplicitTables(ReleaseTables):
 
     def believe(self, weights: Floats) -> list[Floats]:
         """What a table of all columns says of each."""
-        return [sum_up(weights, table) for table in self.asked]
+        believed = sum_tables(weights, self.asked)
+        return [believed[table] for table in self.asked]
 
 
 def round_parts(believed: Floats) -> Places:

@@ -45,6 +45,24 @@ def sum_up(weights: Floats, columns: TableColumns) -> Floats:
     return np.asarray(weights.sum(axis=others))
 
 
+def sum_tables(weights: Floats, tables: Iterable[TableColumns]) -> dict[TableColumns, Floats]:
+    """Several such tables: each column is added up once for all of them that do not have it."""
+    found: dict[TableColumns, Floats] = {}
+    left = [(weights, weights.ndim, tuple(dict.fromkeys(tables)))]  # summed over some of the columns from that place on
+    while left:
+        table, place, wanted = left.pop()
+        if not place:
+            found[wanted[0]] = table
+            continue
+        without = tuple(each for each in wanted if place - 1 not in each)
+        within = tuple(each for each in wanted if place - 1 in each)
+        if without:
+            left.append((np.asarray(table.sum(axis=place - 1)), place - 1, without))
+        if within:
+            left.append((table, place - 1, within))
+    return found
+
+
 def start_independent(sizes: Sequence[int], noisy: Sequence[NoisyCells]) -> Floats:
     """The table in which columns do not depend on each other, from noisy counts of each of them."""
     total = estimate_total(noisy)
@@ -109,9 +127,10 @@ def draw_rows(weights: Floats, number: int, generator: Generator) -> Places:
     return np.stack(np.unravel_index(cells, weights.shape), axis=1).astype(np.int32)
 
 
-def _list_errors(weights: Floats, noisy: Iterable[NoisyCells]) -> list[Floats]:
+def _list_errors(weights: Floats, noisy: Sequence[NoisyCells]) -> list[Floats]:
     """Of each measurement, how far each cell of its table is below the noisy count, and 0 where there is none."""
-    return [_find_errors(sum_up(weights, each.columns).ravel(), each) for each in noisy]
+    believed = sum_tables(weights, (each.columns for each in noisy))
+    return [_find_errors(believed[each.columns].ravel(), each) for each in noisy]
 
 
 def _find_errors(believed: Floats, noisy: NoisyCells) -> Floats:

@@ -1,5 +1,6 @@
 """Synthetic rows by MWEM: weights in a table of all columns, multiplied by what the worst table of few columns says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -85,7 +86,8 @@ class Mwem(Analysis):
             return columns
         largest = sorted(self.tables.asked, key=self.tables.count_cells, reverse=True)
         counts = tuple(self._ask_counts(price, table, 0) for table in largest[: self.rounds])
-        return (*columns, self._ask_choice(price, np.zeros(self.tables.sizes)), *counts)
+        nothing = [np.zeros(self.tables.count_cells(table)) for table in self.tables.asked]
+        return (*columns, self._ask_choice(price, nothing), *counts)
 
     def steps(self, price: Price) -> Steps:
         measured = yield self.tables.ask_columns(price * (self.part * COLUMN_PART))
@@ -93,7 +95,7 @@ class Mwem(Analysis):
         released = [each.values for each in measured]
         weights = start_independent(self.tables.sizes, noisy)
         for _ in range(self.rounds):
-            (chosen,) = yield (self._ask_choice(price, weights),)
+            (chosen,) = yield (self._ask_choice(price, self.tables.believe(weights)),)
             table, cell = self._find(int(chosen.values))
             (counts,) = yield (self._ask_counts(price, table, cell),)
             released += [chosen.values, counts.values]
@@ -104,14 +106,14 @@ class Mwem(Analysis):
         tails = find_tails(measured[0])
         return self._publish(FittedTable(self.columns, weights, tuple(noisy), tuple(released), tails))
 
-    def _ask_choice(self, price: Price, weights: Floats) -> Measure:
+    def _ask_choice(self, price: Price, tables: Sequence[Floats]) -> Measure:
         """One of the tables, or one of their cells, rather one that is far from what is believed.
 
         The noise of measuring a table moves it away too: how far is taken off its distance.
         """
         noise = self._noise(price) if self.whole else 0.0
         candidates = []
-        for place, believed in enumerate(self.tables.believe(weights)):
+        for place, believed in enumerate(tables):
             penalty = round(PARTS * noise * believed.size)
             candidates.append(Candidate((Guess(place, round_parts(believed)),), 1, -penalty))
         compared = Distances(self.tables.keys, tuple(candidates), "total" if self.whole else "each", PARTS)
@@ -182,7 +184,7 @@ METHOD = Method(
     ),
     _build,
     {},
-    "SELECT * FROM mwem((SELECT sex, city, member FROM people), size => 50)",
+    "SELECT * FROM mwem(people, columns => (age, sex, city), bins => 4, size => 50)",
     {"mbi": "mwem+pgm"},
     shows=show_columns,
 )

@@ -8,7 +8,7 @@ What cells of a place differ in and what they add up to are measured apart from 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
 from typing import Any, ClassVar, Self
@@ -72,9 +72,9 @@ class TreeCovariance:
 
     def vary(self, members: "Members") -> Floats:
         """The variance of the sum of each group."""
-        found = members.square(np.arange(self.geography.leaves), np.ones(self.geography.leaves)) / self.precisions[-1]
+        found = members.square_cells() / self.precisions[-1]
         for nodes, weights, vector in self._steps:
-            found -= members.square(nodes, vector, weights)
+            found = found - members.square_nodes(nodes, vector, weights)
         return np.asarray(found)
 
 
@@ -89,24 +89,33 @@ class Members:
     number: int
     width: int
 
-    def square(self, nodes: Places, vector: Floats, weights: Floats | None = None) -> Floats:
+    def square_cells(self) -> Floats:
+        """Of every group the squares of the weights of its cells, added up."""
+        return np.asarray(np.bincount(self.groups, np.square(self.weights), minlength=self.number))
+
+    def square_nodes(self, nodes: Places, vector: Floats, weights: Floats) -> Floats:
         """Of every group the squares of the sums of a vector over each node and column, weighted, and added up."""
-        width = (int(nodes.max()) + 1) * self.width
+        width = len(weights) * self.width
         pairs = self.groups * width + nodes[self.places] * self.width + self.columns
-        sums = self.weights * vector[self.places]
-        if self.number * width <= _MOST_PAIRS:
-            unique, added = np.arange(self.number * width), np.bincount(pairs, sums, minlength=self.number * width)
-        else:
-            unique, inverse = np.unique(pairs, return_inverse=True)
-            added = np.bincount(inverse, sums)
-        squares = np.square(added)
-        if weights is not None:
-            squares *= weights[unique % width // self.width]
+        unique, sums = _add_pairs(pairs, self.weights * vector[self.places], self.number * width)
+        squares = weights[unique % width // self.width] * np.square(sums)
         return np.asarray(np.bincount(unique // width, squares, minlength=self.number))
 
     def join_columns(self) -> "Members":
-        """The same, not told apart by columns."""
-        return replace(self, columns=np.zeros_like(self.columns), width=1)
+        """The same, not told apart by columns: of each place one cell, with the weights of all."""
+        places = int(self.places.max(initial=0)) + 1
+        unique, weights = _add_pairs(self.groups * places + self.places, self.weights, self.number * places)
+        return Members(unique % places, np.zeros_like(unique), unique // places, weights, self.number, 1)
+
+
+def _add_pairs(pairs: Places, values: Floats, number: int) -> tuple[Places, Floats]:
+    """The pairs that there are, each once, and the sums of their values."""
+    if number <= _MOST_PAIRS:
+        sums = np.bincount(pairs, values, minlength=number).astype(np.float64)
+        there = np.flatnonzero(sums)
+        return there, sums[there]
+    unique, inverse = np.unique(pairs, return_inverse=True)
+    return unique, np.bincount(inverse, values).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ _ROUNDS = 300
 _REMEMBERED = 8  # steps, from which the curvature is known
 _HALVINGS = 30
 _HEAVIEST = 1_000.0  # a sum weighs at most so much more than a bin itself: beyond that doubles cancel
-_ENOUGH = 1e-7  # of the error: a round that gains less is the last
+_ENOUGH = 1e-5  # of the error: a round that gains less is the last
 
 
 def fit_sums(workload: LineWorkload, norm: Norm) -> tuple[float, Floats]:

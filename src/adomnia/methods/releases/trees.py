@@ -5,7 +5,7 @@ As fitted sums, trees are found by doubles that are rounded alike everywhere, an
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import permutations
 from math import inf, sqrt
 
@@ -98,12 +98,18 @@ def cost_levels(workload: LineWorkload, branches: int) -> tuple[float, ...]:
     The runs of a level divide the bins, and that of the last holds all: averages over them are nested projections, and
     what one level has beyond the next is an eigenspace of all trees, whatever their weights.
     """
-    traces, run, several = [], 1, True
-    while several:
-        several = run < workload.bins
-        members = np.zeros((workload.bins, -(-workload.bins // run)))
-        members[np.arange(workload.bins), np.arange(workload.bins) // run] = 1.0
-        wanted = np.cumsum((members * workload.apply(members)).ravel())[-1]
-        traces.append(float(wanted) / run)
-        run *= branches
+    runs = [1]
+    while runs[-1] < workload.bins:
+        runs.append(runs[-1] * branches)
+    traces = [_add_runs(workload, run) / run for run in runs]
     return tuple(own - above for own, above in zip(traces, [*traces[1:], 0.0], strict=True))
+
+
+@lru_cache(maxsize=64)
+def _add_runs(workload: LineWorkload, run: int) -> float:
+    """The weights of all pairs of bins that are in one run of that length."""
+    if run == 1:
+        return float(np.cumsum(workload.diagonal)[-1])
+    members = np.zeros((workload.bins, -(-workload.bins // run)))
+    members[np.arange(workload.bins), np.arange(workload.bins) // run] = 1.0
+    return float(np.cumsum((members * workload.apply(members)).ravel())[-1])

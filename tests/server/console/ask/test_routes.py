@@ -36,6 +36,14 @@ def test_seeing_prices_refusals_and_made_up_rows_never_spends(alice):
     assert alice.spent() == before
 
 
+def test_a_release_is_not_made_by_a_page_that_shows_no_price_of_it(alice):
+    before = alice.spent()
+    text = "CREATE TABLE releases.ages AS SELECT * FROM marginals((SELECT sex FROM people))"
+    for path in ("/ask", "/ask/mock"):
+        assert alice.post(path, sql=text, amount="0.5").status_code == 400
+    assert alice.spent() == before
+
+
 def test_a_price_part_brings_its_companions_and_no_page(alice):
     part = alice.post("/ask/price", "priced", sql=COUNT).text
     assert "<html" not in part

@@ -78,6 +78,7 @@ def told(folder, *changes, before=()):
         ),
         (("[analysts.carol]", "[analysts.carol]\nceiling = 0.25"), "carol", "more than epsilon 0.25", "price"),
         (("[analysts.carol]", '[analysts.carol]\nstorage = "1MB"'), "carol", "limited otherwise", "info"),
+        (("[analysts.carol]", "[analysts.carol]\npublish = true"), "carol", "May publish releases", "price"),
         (
             ("[tables.cities]", '[views.v]\nsql = "SELECT * FROM people"\n\n[tables.cities]'),
             "v",

@@ -12,7 +12,7 @@ from adomnia.server.console.answers.view import build_answer_view
 from adomnia.server.console.ask.form import AskForm
 from adomnia.server.console.ask.page import build_ask_page
 from adomnia.server.console.forms import read_form
-from adomnia.server.console.paying import pay
+from adomnia.server.console.paying import pay, refuse_creation
 from adomnia.server.console.visits import show
 from adomnia.server.problems import to_problem
 
@@ -61,6 +61,7 @@ async def try_question(request: Request) -> Response:
     def read(visit: Visit) -> Page:
         try:
             asked = replace(form, effort="normal", anyway=True).asked()
+            refuse_creation(asked)
             with visit.curator.mock() as made_up:
                 answer = asked.put_to(made_up.session(visit.visitor.name))
         except Refusal as refusal:
