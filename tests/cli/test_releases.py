@@ -7,6 +7,7 @@ import json
 import pytest
 
 import adomnia
+from adomnia.session.curator import LEDGER, STATE
 
 QUESTION = "SELECT * FROM marginals((SELECT sex FROM people))"
 
@@ -60,3 +61,11 @@ def test_what_cannot_be_is_said_before_anything_is_paid(hospital, typed, options
     assert code != 0
     assert says in complained
     assert "No rows." in typed("releases", hospital)[1]
+
+
+def test_check_says_when_releases_cannot_be_counted(hospital, typed):
+    typed("release", hospital, "sexes", QUESTION, "--epsilon", "0.5")
+    (hospital / STATE / LEDGER).write_bytes(b"no ledger")
+    code, printed, _ = typed("check", hospital)
+    assert code == 0
+    assert "Releases so far are not counted" in " ".join(printed.split())
