@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adomnia.curator.combining import combine
 from adomnia.mechanisms.histograms import SecretHistogram
 from adomnia.mechanisms.secret import Secret
 from adomnia.methods.contract import Factor, Frame, NumberColumn
@@ -19,6 +20,7 @@ from adomnia.privacy.domains import Numbers
 from adomnia.privacy.expressions import Call, Column, Expression, Literal
 from adomnia.privacy.keys import Bucket, key_cells, key_values
 from adomnia.privacy.kinds import Boolean, Quantity, Text
+from adomnia.privacy.matrices import Combination
 from adomnia.privacy.relations import Named, PerBlock, Private, Relation, Select, Where
 from adomnia.privacy.vectors import Vector
 from adomnia.statistics.contract import Measure, Measured, Result, Statistic
@@ -45,7 +47,7 @@ def frame(
         numbers[name] = NumberColumn(name, Column(name, kind, domain), domain)
     factors = {name: Factor(name, Column(name, Text(values))) for name, values in (levels or {}).items()}
     columns = (*(each.value for each in numbers.values()), *(each.key for each in factors.values()))
-    return Frame(Private("people", rows_per_person, columns), numbers, factors)
+    return Frame(Private("people", rows_per_person, columns), numbers, factors, order=(*numbers, *factors))
 
 
 @dataclass
@@ -71,7 +73,7 @@ class Arms:
         kept, cells = self._cells(query)
         sums = [self._added(values, cells, query) for values in self._rows(query, kept)]
         stacked = np.stack(sums, axis=-1)
-        return stacked if isinstance(query.aggregate, Vector) else stacked[..., 0]
+        return combine(query, stacked if isinstance(query.aggregate, Vector) else stacked[..., 0])
 
     def _cells(self, query: Query) -> tuple[np.ndarray, np.ndarray]:
         """Which rows are read, and the flat cell of each; those in no cell are not read."""
@@ -102,7 +104,7 @@ class Arms:
 
     def _rows(self, query: Query, kept: np.ndarray) -> list[np.ndarray]:
         match query.aggregate:
-            case Rows():
+            case Rows() | Combination():
                 return [np.ones(kept.sum(), dtype=np.int64)]
             case NonNull(value=value):
                 return [(~_null(self.value(value)))[kept].astype(np.int64)]
@@ -228,6 +230,8 @@ MEANINGS: dict[str, Any] = {
     ">": _compare(lambda a, b: a > b),
     ">=": _compare(lambda a, b: a >= b),
     "case": _case,
+    "coalesce": lambda a, b: np.where(_null(a), b, a),
+    "least": np.minimum,
     "clamp": np.clip,
 }
 

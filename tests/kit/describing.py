@@ -37,7 +37,7 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 def build(name: str, frame: Frame, **arguments: Any) -> Statistic:
     """A method of these rows, with its defaults."""
     method = METHODS[name]
-    several = {"factors", "columns", "numbers"}
+    several = {"factors", "columns", "names", "numbers"}
     defaults = {
         each.name: () if each.default is None and each.kind in several else each.default for each in method.parameters
     }

@@ -25,6 +25,7 @@ from adomnia.methods.describe import (
 )
 from adomnia.methods.likelihood import fit_family, mle, posterior
 from adomnia.methods.models import anova, huber_regression, kernel_regression, knn_regression, lm, logit, poisson, ridge
+from adomnia.methods.releases import marginals
 from adomnia.methods.robust import location, ptr_iqr, ptr_median, robust_lm, smooth_quantile
 from adomnia.methods.survival import kaplan_meier, log_rank
 from adomnia.methods.testing import (
@@ -84,6 +85,7 @@ _ALL: tuple[Method, ...] = (
     ptr_iqr.METHOD,
     ptr_median.METHOD,
     robust_lm.METHOD,
+    marginals.METHOD,
 )
 METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
 

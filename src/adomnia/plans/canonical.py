@@ -20,13 +20,15 @@ def canonical(value: object) -> bytes:
     return encode(value, {})
 
 
-def encode(value: object, known: dict[int, bytes]) -> bytes:
+def encode(value: object, known: dict[int, bytes]) -> bytes:  # noqa: PLR0911 - one for each sort of value
     """The same, where parts that were encoded before are `known` by where they stand in memory."""
     match value:
         case None | bool():
             return f"<{value}>".encode()
         case int() | Fraction() | date():
             return f"<{type(value).__name__} {value}>".encode()
+        case float():  # the edges of bins; exactly, and never as one of the above
+            return f"<float {value.hex()}>".encode()
         case str():
             text = value.encode("utf-8", "surrogatepass")
             return b"<%d:%b>" % (len(text), text)

@@ -11,6 +11,7 @@ from itertools import pairwise, product
 from math import prod
 from typing import ClassVar, TypeAlias
 
+from adomnia.privacy.hashing import hashed_once
 from adomnia.privacy.sensitivity import Sensitivity
 
 MOST_CELLS_COMBINED = 2**20
@@ -21,6 +22,7 @@ LARGEST_PRODUCT = 2**78  # as of any number that is added up over rows
 _Norms: TypeAlias = tuple[int, int]  # L1 and squared L2
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Matrix:
     """Rows of (column, coefficient), in the order of columns, without zeros; no row is empty.

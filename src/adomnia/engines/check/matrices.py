@@ -4,7 +4,7 @@ The matrix is public, and applied by us as it is here; what is derived again is 
 Proof: docs/proofs/vectors.md.
 """
 
-from functools import reduce
+from functools import lru_cache, reduce
 from math import prod
 
 import numpy as np
@@ -13,14 +13,14 @@ from adomnia.privacy.matrices import Combination, Matrix
 from adomnia.privacy.sensitivity import Sensitivity
 
 _EXACT = 2**62
+_KEPT = 256  # factors that are remembered: tables of a release share those of their columns
 
 
 def combine_sensitivity(counts: Sensitivity, combination: Combination) -> Sensitivity:
     """Counts that move by so much in all move results by so many times their column, whichever that is."""
     longest, squares = (max(_columns(combination, power)) for power in (1, 2))
-    entries = [each for block in combination.blocks for factor in block for row in factor.rows for _, each in row]
     largest = max(_largest(block) for block in combination.blocks)
-    rises = counts.monotone and min(entries) >= 0
+    rises = counts.monotone and all(_is_positive(factor) for block in combination.blocks for factor in block)
     return Sensitivity(counts.l1 * longest, counts.l1**2 * squares, counts.l1 * largest, rises)
 
 
@@ -36,6 +36,7 @@ def _columns(combination: Combination, power: int) -> list[int]:
     return found
 
 
+@lru_cache(maxsize=_KEPT)
 def _factor(factor: Matrix, power: int) -> list[int]:
     sums = [0] * factor.columns
     for row in factor.rows:
@@ -47,5 +48,15 @@ def _factor(factor: Matrix, power: int) -> list[int]:
 def _largest(block: tuple[Matrix, ...]) -> int:
     found = 1
     for factor in block:
-        found *= max(abs(coefficient) for row in factor.rows for _, coefficient in row)
+        found *= _largest_entry(factor)
     return found
+
+
+@lru_cache(maxsize=_KEPT)
+def _largest_entry(factor: Matrix) -> int:
+    return max(abs(coefficient) for row in factor.rows for _, coefficient in row)
+
+
+@lru_cache(maxsize=_KEPT)
+def _is_positive(factor: Matrix) -> bool:
+    return all(coefficient >= 0 for row in factor.rows for _, coefficient in row)
